@@ -1,0 +1,216 @@
+"""Feature costs: what acquiring each feature of an example is charged."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .exceptions import CostError
+
+
+def _nonnegative(values, name):
+    """Return `values` as a read-only float64 vector, refusing what cannot be a price."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CostError(f"{name} must be numbers, got {values!r}.") from error
+    if array.ndim != 1:
+        raise CostError(f"{name} must be a vector (one number each), got shape {array.shape}.")
+    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
+    if bad.size:
+        raise CostError(
+            f"{name} must be finite and >= 0; entry {bad[0]} is {array[bad[0]]} "
+            f"({bad.size} such of {array.size}). Correct the price list."
+        )
+    array.flags.writeable = False
+    return array
+
+
+class FeatureCosts:
+    """Price of acquiring each feature once per example, with optional shared charges.
+
+    Parameters
+    ----------
+    costs : array-like of shape (n_features,)
+        Price of each feature, finite and >= 0, in any one unit.
+    groups : array-like of int of shape (n_features,), default=None
+        Cost group of each feature, -1 for none. The members of a group share one fixed charge,
+        paid once per example as soon as one of them is acquired (one blood sample serves several
+        tests).
+    group_costs : array-like of shape (n_groups,), default=None
+        The fixed charge of each group; required with `groups`.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_features,)
+        Read-only.
+    groups : ndarray of shape (n_features,) or None
+        Read-only.
+    group_costs : ndarray of shape (n_groups,) or None
+        Read-only.
+
+    Raises
+    ------
+    CostError
+        When a price is negative or not finite, or when the lengths disagree.
+
+    Examples
+    --------
+    >>> costs = FeatureCosts([1, 2, 3], groups=[0, 0, -1], group_costs=[10])
+    >>> costs.subset([0, 1]), costs.full
+    (13.0, 16.0)
+    """
+
+    def __init__(self, costs, groups=None, group_costs=None):
+        self.costs = _nonnegative(costs, "feature costs")
+        self.groups = self.group_costs = None
+        if groups is None and group_costs is None:
+            return
+        if groups is None or group_costs is None:
+            raise CostError("groups and group_costs belong together: give both or none.")
+        self.group_costs = _nonnegative(group_costs, "group_costs")
+        self.groups = self._checked_groups(groups)
+
+    def _checked_groups(self, groups):
+        raw = np.asarray(groups)
+        if raw.shape != self.costs.shape:
+            raise CostError(
+                f"groups must give one group for each of the {self.costs.size} features, "
+                f"got shape {raw.shape}."
+            )
+        checked = raw.astype(np.int64)
+        last = self.group_costs.size - 1
+        if not np.array_equal(checked, raw) or checked.min() < -1 or checked.max() > last:
+            raise CostError(
+                f"groups must be integers from -1 (no group) to {last} "
+                f"(the last of group_costs), got {np.unique(raw).tolist()}."
+            )
+        checked.flags.writeable = False
+        return checked
+
+    @classmethod
+    def of(cls, feature_costs, n_features):
+        """Return `feature_costs` as `FeatureCosts` for a table of `n_features` columns.
+
+        Parameters
+        ----------
+        feature_costs : None, array-like of shape (n_features,) or FeatureCosts
+            None means a price of 1 for each feature.
+        n_features : int
+            How many features the table has.
+
+        Returns
+        -------
+        FeatureCosts
+
+        Raises
+        ------
+        CostError
+            When the number of prices is not `n_features`.
+        """
+        if feature_costs is None:
+            return cls(np.ones(n_features))
+        costs = feature_costs if isinstance(feature_costs, cls) else cls(feature_costs)
+        if costs.n_features != n_features:
+            raise CostError(
+                f"feature costs must have one entry for each of the {n_features} features of X, "
+                f"got {costs.n_features}."
+            )
+        return costs
+
+    @property
+    def n_features(self):
+        """Number of features priced."""
+        return self.costs.size
+
+    @property
+    def full(self):
+        """Cost of acquiring every feature, with every shared charge in use."""
+        return self.subset(np.arange(self.n_features))
+
+    def total(self, acquired):
+        """Return the acquisition cost of each example.
+
+        Parameters
+        ----------
+        acquired : array-like of bool of shape (n_samples, n_features)
+            Which features each example's prediction looked at.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        acquired = np.asarray(acquired, dtype=bool)
+        if acquired.ndim != 2 or acquired.shape[1] != self.n_features:
+            raise CostError(
+                f"acquired must have shape (n_samples, {self.n_features}), got {acquired.shape}."
+            )
+        cost = acquired @ self.costs
+        if self.groups is not None:
+            for group, charge in enumerate(self.group_costs):
+                cost = cost + charge * acquired[:, self.groups == group].any(axis=1)
+        return cost
+
+    def subset(self, features):
+        """Return the cost of acquiring `features` (indices or a boolean mask) for one example."""
+        mask = np.zeros(self.n_features, dtype=bool)
+        mask[np.asarray(features, dtype=None if len(features) else np.intp)] = True
+        return float(self.total(mask[None, :])[0])
+
+    def marginal(self, acquired):
+        """Return what each feature would add to the bill, given what is already acquired.
+
+        Parameters
+        ----------
+        acquired : array-like of bool of shape (n_features,)
+            What was bought so far.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            0 for features already bought; a group's charge is added where it is still unpaid.
+        """
+        acquired = np.asarray(acquired, dtype=bool)
+        price = self.costs.copy()
+        if self.groups is not None:
+            paid = np.zeros(self.group_costs.size, dtype=bool)
+            paid[self.groups[acquired & (self.groups >= 0)]] = True
+            unpaid = (self.groups >= 0) & ~paid[self.groups]
+            price[unpaid] += self.group_costs[self.groups[unpaid]]
+        price[acquired] = 0.0
+        return price
+
+    def __repr__(self):
+        shared = "" if self.groups is None else f", {self.group_costs.size} groups"
+        return f"FeatureCosts({self.n_features} features, full cost {self.full:g}{shared})"
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, FeatureCosts)
+            and np.array_equal(self.costs, other.costs)
+            and np.array_equal(self.groups, other.groups)
+            and np.array_equal(self.group_costs, other.group_costs)
+        )
+
+    __hash__ = None
+
+
+def random_costs(n_features, random_state=None, low=1, high=100):
+    """Draw a cost profile: one random integer price in [low, high] for each feature.
+
+    Integers from 1 to 100 are what the schedule printed in the msB paper (Yan et al., section
+    3.1.1) implies.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of prices.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    low, high : int, default=1, 100
+        Least and largest price, both possible.
+
+    Returns
+    -------
+    FeatureCosts
+    """
+    rng = check_random_state(random_state)
+    return FeatureCosts(rng.randint(low, high + 1, size=n_features))

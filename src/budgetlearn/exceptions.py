@@ -1,0 +1,36 @@
+"""Errors that users see: each says what was expected, what came and what to do."""
+
+
+class BudgetlearnError(Exception):
+    """Base of every error that budgetlearn raises on its own account."""
+
+
+class CostError(BudgetlearnError, ValueError):
+    """Feature costs that cannot be used: negative, not finite, or of the wrong length."""
+
+
+class BudgetError(BudgetlearnError, ValueError):
+    """A budget that no model can meet; the message names the cheapest affordable one.
+
+    Parameters
+    ----------
+    message : str
+        What was asked for and what it would take.
+    cheapest : float, default=None
+        The least budget that some model would meet.
+    """
+
+    def __init__(self, message, cheapest=None):
+        super().__init__(message)
+        self.cheapest = cheapest
+
+    def __reduce__(self):
+        return type(self), (self.args[0], self.cheapest)
+
+
+class DatasetError(BudgetlearnError):
+    """A data set that could not be fetched, read or verified."""
+
+
+class ConfigError(BudgetlearnError, ValueError):
+    """A study configuration that names unknown things or contradicts itself."""

@@ -1,0 +1,57 @@
+"""`Tree`: one decision tree as frozen arrays, whatever grew it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+LEAF = -1  # scikit-learn's TREE_LEAF: no child
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A binary decision tree; an example with x[feature] <= threshold goes left.
+
+    Attributes
+    ----------
+    feature : ndarray of int32 of shape (node_count,)
+        Feature tested at each node; -1 at a leaf.
+    threshold : ndarray of float64 of shape (node_count,)
+        In the feature's own unit.
+    children_left, children_right : ndarray of int32 of shape (node_count,)
+        Node ids, always larger than the parent's; -1 at a leaf.
+    value : ndarray of float64 of shape (node_count, n_values)
+        Class counts in classification, outputs in regression, weights in a GIF.
+    n_node_samples : ndarray of int32 of shape (node_count,)
+        Training examples that reached each node.
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    children_left: np.ndarray
+    children_right: np.ndarray
+    value: np.ndarray
+    n_node_samples: np.ndarray
+
+    def __post_init__(self):
+        dtypes = {
+            "feature": np.int32,
+            "threshold": np.float64,
+            "children_left": np.int32,
+            "children_right": np.int32,
+            "value": np.float64,
+            "n_node_samples": np.int32,
+        }
+        for name, dtype in dtypes.items():
+            array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @property
+    def node_count(self):
+        """Number of nodes, internal and leaf."""
+        return self.feature.size
+
+    @property
+    def is_leaf(self):
+        """Boolean array of shape (node_count,)."""
+        return self.children_left == LEAF
