@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 from .impurity cimport Kind, Side, shift, value
 from .random cimport below, uniform
-from .splitter cimport Best, Column, Search, Ties, begin_node, examine
+from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
 
 NODE_DTYPE = np.dtype(
     [
@@ -142,7 +142,7 @@ cdef class Grower:
         search.keys = <uint64_t*> self.block(n * sizeof(uint64_t))
         search.spare_keys = <uint64_t*> self.block(n * sizeof(uint64_t))
         search.histogram = <double*> self.block(max(2 * n + 64, 256 * K) * sizeof(double))
-        search.bounds = <double*> self.block(512 * sizeof(double))
+        search.bounds = <double*> self.block(2 * max(n + 64, 256) * sizeof(double))
         search.node.counts = <double*> self.block(K * sizeof(double))
         search.left.counts = <double*> self.block(K * sizeof(double))
         search.right.counts = <double*> self.block(K * sizeof(double))
@@ -320,19 +320,37 @@ cdef class Grower:
         while n_examined < n_varying and n_examined < self.max_features:
             i = self.draw(n_examined, n_varying)
             feature = self.features[i]
-            if self.gather(feature, task.start):
+            if self.examine_feature(feature, task):
                 self.features[i] = self.features[n_examined]
                 self.features[n_examined] = feature
                 n_examined += 1
-                examine(
-                    &self.search, column, feature, self.prices[feature],
-                    self.rank_of(feature, task.node),
-                )
             else:
                 n_varying -= 1
                 self.features[i] = self.features[n_varying]
                 self.features[n_varying] = feature
         return n_varying
+
+    cdef bint examine_feature(self, int32_t feature, const Task* task) noexcept nogil:
+        """Offer a feature's thresholds to the node's best split; say whether it varies."""
+        cdef Search* search = &self.search
+        cdef Column* column = &self.column
+        cdef int32_t stored = self.columns[feature], rank = self.rank_of(feature, task.node)
+        cdef Py_ssize_t n_codes = self.offsets[stored + 1] - self.offsets[stored]
+        cdef bint varies
+        if n_codes * search.n_classes * 2 <= column.size and not search.rule.stumps:
+            varies = tally(
+                search, column,
+                NULL if self.bytes is None else &self.bytes[stored, 0],
+                NULL if self.words is None else &self.words[stored, 0],
+                self.rows + task.start, n_codes,
+            )
+            if varies:
+                examine_tally(search, column, feature, self.prices[feature], rank)
+        else:
+            varies = self.gather(feature, task.start)
+            if varies:
+                examine(search, column, feature, self.prices[feature], rank)
+        return varies
 
     cdef Py_ssize_t draw(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Return a position in features[first:last]: at random, or the first if all will come."""

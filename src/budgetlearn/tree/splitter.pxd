@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
 from .impurity cimport Impurity, Side
 
@@ -63,5 +63,12 @@ cdef struct Search:
 
 cdef void begin_node(Search* search, double impurity) noexcept nogil
 cdef void examine(
+    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+) noexcept nogil
+cdef bint tally(
+    Search* search, Column* column, const uint8_t* bytes, const uint16_t* words,
+    const int32_t* rows, Py_ssize_t n_codes,
+) noexcept nogil
+cdef void examine_tally(
     Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
 ) noexcept nogil

@@ -11,11 +11,15 @@ where they are few.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from .impurity cimport Side, shift, value
 from .random cimport below, uniform
+
+ctypedef fused code_t:
+    uint8_t
+    uint16_t
 
 cdef enum:
     FEW = 16           # up to so many examples an insertion sort beats a histogram
@@ -82,17 +86,15 @@ cdef inline double score_of(Search* search, double after) noexcept nogil:
 
 
 cdef inline void offer(
-    Search* search, const Side* left, const Side* right, int32_t cut
+    Search* search, double left_value, double right_value, double left_share, int32_t cut
 ) noexcept nogil:
-    """Take a split as the best of the node if it is."""
-    cdef double left_value = value(&search.rule.impurity, left)
-    cdef double right_value = value(&search.rule.impurity, right)
+    """Take a split, given F of its sides and the left one's share, as the node's best if it is."""
     cdef double after, score
     cdef Best* best = &search.best
     if search.rule.minimax:
         after = max(left_value, right_value)
     else:
-        after = (left.n * left_value + right.n * right_value) / (left.n + right.n)
+        after = left_share * left_value + (1.0 - left_share) * right_value
     score = score_of(search, after)
     if score == INFINITY or score > best.score or not wins(search, score, cut):
         return
@@ -167,6 +169,7 @@ cdef void scan_sorted(Search* search, const Column* column, Side* left, Side* ri
     cdef uint64_t before = keys[0] >> 32, code
     cdef Py_ssize_t i, position, n_left = 0, n_wanted = 0
     cdef bint sampling = search.rule.stumps
+    cdef double left_value
     if sampling:
         n_wanted = stumps_to_draw(search, column)
         for i in range(1, column.size):
@@ -175,12 +178,16 @@ cdef void scan_sorted(Search* search, const Column* column, Side* left, Side* ri
         code = keys[i] >> 32
         position = <Py_ssize_t> <uint32_t> keys[i]
         if code != before:
-            if search.rule.bounded and value(&search.rule.impurity, left) > search.limit:
+            left_value = value(&search.rule.impurity, left)
+            if search.rule.bounded and left_value > search.limit:
                 return  # the left side only grows
             # Sampling without replacement: each of the n_left thresholds still to come is as
             # likely to be one of the n_wanted.
             if not sampling or uniform(&search.random) * n_left < n_wanted:
-                offer(search, left, right, <int32_t> before + column.low)
+                offer(
+                    search, left_value, value(&search.rule.impurity, right),
+                    left.n / search.node.n, <int32_t> before + column.low,
+                )
                 n_wanted -= 1
             n_left -= 1
             before = code
@@ -188,34 +195,70 @@ cdef void scan_sorted(Search* search, const Column* column, Side* left, Side* ri
         shift(&search.rule.impurity, right, column.labels[position], -column.weights[position])
 
 
+cdef inline void fold_lanes(double* histogram, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t lane, i
+    for lane in range(1, LANES):
+        for i in range(size):
+            histogram[i] += histogram[lane * size + i]
+
+
 cdef void fill_histogram(
     Search* search, const Column* column, int bits, Py_ssize_t n_buckets
 ) noexcept nogil:
     """Add up the weights of each class in each bucket of 2**bits codes."""
-    cdef Py_ssize_t K = search.n_classes, size = n_buckets * K, i, lane
-    cdef Py_ssize_t n = column.size, group
+    cdef Py_ssize_t K = search.n_classes, size = n_buckets * K, i
+    cdef Py_ssize_t n_lanes = LANES if n_buckets <= MAX_BUCKETS // LANES else 1
     cdef double* histogram = search.histogram
     cdef uint16_t* codes = column.codes
-    cdef int32_t* labels = column.labels
     cdef uint16_t low = column.low
-    cdef bint small = n_buckets <= MAX_BUCKETS // LANES
-    if not small:
-        memset(histogram, 0, size * sizeof(double))
-        for i in range(n):
-            histogram[((codes[i] - low) >> bits) * K + labels[i]] += column.weights[i]
-        return
-    memset(histogram, 0, LANES * size * sizeof(double))
-    for group in range(n // LANES):
-        i = group * LANES
-        for lane in range(LANES):
-            histogram[
-                lane * size + ((codes[i + lane] - low) >> bits) * K + labels[i + lane]
-            ] += column.weights[i + lane]
-    for i in range(n - n % LANES, n):
-        histogram[((codes[i] - low) >> bits) * K + labels[i]] += column.weights[i]
-    for lane in range(1, LANES):
-        for i in range(size):
-            histogram[i] += histogram[lane * size + i]
+    memset(histogram, 0, n_lanes * size * sizeof(double))
+    for i in range(column.size):
+        histogram[
+            (i & (n_lanes - 1)) * size + ((codes[i] - low) >> bits) * K + column.labels[i]
+        ] += column.weights[i]
+    if n_lanes > 1:
+        fold_lanes(histogram, size)
+
+
+cdef void tally_codes(
+    Search* search, const code_t* codes, const int32_t* rows, const Column* column,
+    Py_ssize_t size,
+) noexcept nogil:
+    """Fill the histogram straight from the table."""
+    cdef Py_ssize_t K = search.n_classes, i
+    cdef Py_ssize_t n_lanes = LANES if size <= K * MAX_BUCKETS // LANES else 1
+    cdef double* histogram = search.histogram
+    memset(histogram, 0, n_lanes * size * sizeof(double))
+    for i in range(column.size):
+        histogram[
+            (i & (n_lanes - 1)) * size + codes[rows[i]] * K + column.labels[i]
+        ] += column.weights[i]
+    if n_lanes > 1:
+        fold_lanes(histogram, size)
+
+
+cdef bint tally(
+    Search* search, Column* column, const uint8_t* bytes, const uint16_t* words,
+    const int32_t* rows, Py_ssize_t n_codes,
+) noexcept nogil:
+    """Count a feature of few codes in one pass over the table; say whether it varies.
+
+    Leaves the histogram filled, for `examine_tally`, and `column.codes` as it was.
+    """
+    cdef Py_ssize_t K = search.n_classes, i
+    if bytes != NULL:
+        tally_codes(search, bytes, rows, column, n_codes * K)
+    else:
+        tally_codes(search, words, rows, column, n_codes * K)
+    i = 0
+    while search.histogram[i] == 0:
+        i += 1
+    column.low = <uint16_t> (i // K)
+    i = n_codes * K - 1
+    while search.histogram[i] == 0:
+        i -= 1
+    column.high = <uint16_t> (i // K)
+    return column.low < column.high
 
 
 cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
@@ -254,21 +297,22 @@ cdef Py_ssize_t scan_bounds(
 ) noexcept nogil:
     """Offer the thresholds between buckets; keep each bucket's bounds; return how many matter."""
     cdef Py_ssize_t bucket
-    cdef bint bounded = search.rule.bounded
-    cdef double left_value
+    cdef double left_value = 0.0, right_value
     cdef int32_t cut
     for bucket in range(n_buckets):
-        # Invariant: `left` holds the buckets below this one, `right` the others.
-        if bounded:
+        # Invariant: `left`, with F = left_value, holds the buckets below this one, `right` the rest.
+        if search.rule.bounded and left_value > search.limit:
+            return bucket
+        search.bounds[2 * bucket] = left_value
+        if shift_bucket(search, bucket):
             left_value = value(&search.rule.impurity, &search.left)
-            if left_value > search.limit:
-                return bucket
-            search.bounds[2 * bucket] = left_value
-        if shift_bucket(search, bucket) and bucket < n_buckets - 1:
-            cut = column.low + <int32_t> ((bucket + 1) << bits) - 1
-            offer(search, &search.left, &search.right, cut)
-        if bounded:
-            search.bounds[2 * bucket + 1] = value(&search.rule.impurity, &search.right)
+            right_value = value(&search.rule.impurity, &search.right)
+            if bucket < n_buckets - 1:
+                cut = column.low + <int32_t> ((bucket + 1) << bits) - 1
+                offer(search, left_value, right_value, search.left.n / search.node.n, cut)
+            search.bounds[2 * bucket + 1] = right_value
+        else:
+            search.bounds[2 * bucket + 1] = INFINITY  # nothing to refine
     return n_buckets
 
 
@@ -282,7 +326,7 @@ cdef void refine(
     for bucket in range(n_buckets):
         if max(search.bounds[2 * bucket], search.bounds[2 * bucket + 1]) <= search.limit:
             take_bucket(&search.inside, column, bits, bucket)
-            if search.inside.size and search.inside.low < search.inside.high:
+            if search.inside.low < search.inside.high:
                 copy_side(&search.left_inside, &search.left, K)
                 copy_side(&search.right_inside, &search.right, K)
                 scan_sorted(search, &search.inside, &search.left_inside, &search.right_inside)
@@ -300,23 +344,41 @@ cdef int coarseness(Search* search, const Column* column) noexcept nogil:
     return bits
 
 
+cdef inline void begin_feature(
+    Search* search, Py_ssize_t feature, double price, int32_t rank
+) noexcept nogil:
+    search.feature, search.price, search.rank = feature, price, rank
+    clear_side(&search.left, search.n_classes)
+    copy_side(&search.right, &search.node, search.n_classes)
+    if search.rule.bounded:
+        update_limit(search)
+
+
 cdef void examine(
     Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
 ) noexcept nogil:
     """Offer the thresholds of one feature, that is not constant, to the node's best split."""
-    cdef Py_ssize_t spread = column.high - column.low, n_buckets, K = search.n_classes
-    cdef int bits = 0
-    search.feature, search.price, search.rank = feature, price, rank
-    clear_side(&search.left, K)
-    copy_side(&search.right, &search.node, K)
-    if search.rule.bounded:
-        update_limit(search)
-        bits = coarseness(search, column)
+    cdef Py_ssize_t spread = column.high - column.low, n_buckets
+    cdef int bits = coarseness(search, column) if search.rule.bounded else 0
+    begin_feature(search, feature, price, rank)
     n_buckets = (spread >> bits) + 1
-    if column.size <= FEW or search.rule.stumps or n_buckets * K > 2 * column.size + 64:
+    if (
+        column.size <= FEW or search.rule.stumps
+        or n_buckets * search.n_classes > 2 * column.size + 64
+    ):
         scan_sorted(search, column, &search.left, &search.right)
         return
     fill_histogram(search, column, bits, n_buckets)
     n_buckets = scan_bounds(search, column, bits, n_buckets)
     if bits > 0:
         refine(search, column, bits, n_buckets)
+
+
+cdef void examine_tally(
+    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+) noexcept nogil:
+    """Offer the thresholds of a feature whose histogram `tally` has filled, code by code."""
+    begin_feature(search, feature, price, rank)
+    search.histogram += column.low * search.n_classes
+    scan_bounds(search, column, 0, column.high - column.low + 1)
+    search.histogram -= column.low * search.n_classes
