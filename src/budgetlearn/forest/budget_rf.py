@@ -19,7 +19,7 @@ from .random_forest import resolve_max_features
 IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
 # With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
 # batches, not threads, set what it knows, so that the forest is the same for any n_jobs.
-REUSE_BATCH = 2
+REUSE_BATCH = 4
 
 
 class BudgetRFClassifier(ForestClassifier):
@@ -52,8 +52,8 @@ class BudgetRFClassifier(ForestClassifier):
         than 2000, more than 500, fewer examples).
     ties : {"random", "first", "reuse"}, default="random"
         Which of several splits of least risk to take: one at random; the first feature and
-        threshold (the authors' code); or a feature that the path already bought, else one that
-        the forest already uses, else one at random.
+        threshold (the authors' code); or a feature that the path already bought, else the one that
+        the forest uses most.
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
     voting : {"majority", "counts"}, default="majority"
@@ -228,7 +228,8 @@ class BudgetRFClassifier(ForestClassifier):
             check_number(alpha, "alpha", low=0)
         if self.impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(
-                f"alpha belongs to impurity='threshold_pairs'; leave it at 0 with {self.impurity!r}."
+                "alpha belongs to impurity='threshold_pairs'; leave it at 0 with "
+                f"{self.impurity!r}."
             )
         return alphas
 
@@ -275,20 +276,20 @@ class BudgetRFClassifier(ForestClassifier):
     def _grown_ahead(self, data, labels, rule, seeds):
         """Yield trees in order; threads grow the next ones while they are asked for."""
         prices = self._prices()
-        used = np.zeros(data.n_features, dtype=np.uint8)
+        usage = np.zeros(data.n_features)
         n_ahead = REUSE_BATCH if self.ties == "reuse" else effective_n_jobs(self.n_jobs)
 
         def grow(seed):
-            n, known = data.n_samples, used.copy()
+            n, known = data.n_samples, usage.copy()
             weights = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
             n_classes = self.classes_.size
             tree = grow_tree(data, labels, weights, n_classes, rule, prices.copy(), seed, known)
-            return tree, known
+            return tree, known - usage
 
         for start in range(0, len(seeds), n_ahead):
             batch = thread_map(grow, seeds[start : start + n_ahead], self.n_jobs)
-            for tree, known in batch:
-                used |= known
+            for tree, added in batch:
+                usage += added
                 yield tree
 
     def _prices(self):
@@ -315,7 +316,8 @@ class BudgetRFClassifier(ForestClassifier):
         """Print progress."""
         finished = len(forest.trees) == self.n_estimators
         if self.verbose >= 2 or (self.verbose and finished):
-            line = f"BudgetRF, alpha {forest.alpha:g}: {len(forest.trees)} of {self.n_estimators} trees"
+            n_trees = f"{len(forest.trees)} of {self.n_estimators} trees"
+            line = f"BudgetRF, alpha {forest.alpha:g}: {n_trees}"
             if forest.costs:
                 line += f", validation cost {forest.costs[-1]:.4g}, error {forest.errors[-1]:.4f}"
             print(line, flush=True)
