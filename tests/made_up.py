@@ -11,7 +11,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
     prices = prices_of(dataset, run)
     order = rng.permutation(len(prices))
     sizes = np.unique(np.linspace(2, len(prices), n_stages).astype(int))
-    rows = []
+    rows, seconds = [], 0.05 * n_stages * rng.uniform(0.8, 1.2)
     for stage, size in enumerate(sizes):
         chosen = np.sort(order[:size])
         share = prices[chosen].sum() / prices.sum()
@@ -28,9 +28,10 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "cost_fraction": float(share),
                 "n_features": float(size),
                 "n_nodes": np.nan,
+                "valid_cost": float(prices[chosen].sum()),
                 "valid_score": score + rng.normal(0, 0.01),
                 "test_score": score + rng.normal(0, 0.02),
-                "fit_seconds": 0.05 * rng.uniform(0.8, 1.2),
+                "fit_seconds": seconds,
                 "predict_seconds": 0.002,
                 "status": "ok",
                 "variables": ",".join(map(str, chosen)),
@@ -56,7 +57,13 @@ def made_up_points(n_runs=5, seed=0):
             rows += schedule_rows(dataset, run, "logitb", rng, n_stages=9, ceiling=0.9)
             everything = schedule_rows(dataset, run, "all_features", rng, n_stages=12, ceiling=0.96)
             rows.append(everything[-1] | {"stage": 0})
-            nothing = {"cost": 0.0, "cost_fraction": 0.0, "n_features": 0.0, "variables": ""}
+            nothing = {
+                "cost": 0.0,
+                "valid_cost": 0.0,
+                "cost_fraction": 0.0,
+                "n_features": 0.0,
+                "variables": "",
+            }
             scores = {"valid_score": 0.41, "test_score": 0.4 + rng.normal(0, 0.003)}
             times = {"fit_seconds": 1e-4, "predict_seconds": 1e-5}
             rows.append(everything[0] | {"method": "constant"} | nothing | scores | times)
@@ -78,8 +85,7 @@ def made_up_metadata():
             "dataset": dataset,
             "costs": "random",
             "run": run,
-            "feature": feature,
-            "name": f"{dataset} measurement {feature}",
+            "feature": f"{dataset.replace('_', ' ')} measurement {feature}",
             "cost": cost,
         }
         for dataset in FEATURES

@@ -249,21 +249,42 @@ def lead_table(areas, methods):
     return pd.DataFrame(rows, columns=columns)
 
 
+def score_table(points, methods):
+    """Return mean and standard deviation over runs of the test score of one-point methods.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points.
+    methods : sequence of str
+        Methods with one operating point in each run, the controls.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method, mean, sd, n_runs; one row for each of `methods` in each case.
+    """
+    own = check_points(points)
+    own = own[own["method"].isin(methods)]
+    scores = own["test_score"].where(own["status"] == OK).groupby([own[c] for c in GROUP])
+    return scores.agg(mean="mean", sd="std", n_runs="count").reset_index()
+
+
 def run_times(points):
     """Return what each run took.
 
     Returns
     -------
     DataFrame
-        dataset, costs, method, run; fit_seconds: the sum over the run's operating points, each
-        of which records the time spent for it alone; predict_seconds: the mean per operating
-        point; n_points. Runs without a single completed point are left to the coverage table.
+        dataset, costs, method, run; fit_seconds (of the whole run: each of its operating points
+        repeats it); predict_seconds (mean per operating point); n_points. Runs without a single
+        completed point are left to the coverage table.
     """
     good = check_points(points).query("status == @OK")
     return (
         good.groupby(RUN)
         .agg(
-            fit_seconds=("fit_seconds", "sum"),
+            fit_seconds=("fit_seconds", "max"),
             predict_seconds=("predict_seconds", "mean"),
             n_points=("stage", "size"),
         )

@@ -1,10 +1,12 @@
 """Figures of the report: frames in, matplotlib figures out."""
 
+import numpy as np
 import seaborn as sns
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ..benchmark.aggregate import of_case
 from .smooth import lowess_mean
-from .style import house_style, new_figure
+from .style import house_style, message_figure, new_figure
 
 # From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
 _MANY_POINTS = 2000
@@ -12,14 +14,14 @@ _MANY_POINTS = 2000
 _SHORTEST = 1e-4
 
 
-def curve_figure(schedules, study, dataset, costs):
+def curve_figure(schedules, metadata, dataset, costs):
     """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.).
 
     Parameters
     ----------
     schedules : DataFrame
         From `budgetlearn.benchmark.aggregate.schedule_points`.
-    study : Study
+    metadata : Metadata
         Labels and colours.
     dataset, costs : str
         The case.
@@ -30,9 +32,9 @@ def curve_figure(schedules, study, dataset, costs):
     """
     frame = of_case(schedules, dataset, costs)
     with house_style():
-        figure = new_figure(6.4, 4.6)
+        figure = new_figure(6.4, 4.8)
         axes = figure.subplots()
-        for method in study.methods.values():
+        for method in metadata.methods.values():
             own = frame[frame["method"] == method.id]
             if len(own):
                 (_draw_control if method.control else _draw_curve)(axes, own, method)
@@ -40,7 +42,7 @@ def curve_figure(schedules, study, dataset, costs):
             xlim=(-0.02, 1.03),
             xlabel="acquisition cost (share of all features)",
             ylabel="test accuracy",
-            title=study.title(dataset, costs),
+            title=metadata.title(dataset, costs),
         )
         figure.legend(loc="outside lower center", ncols=4)
     return figure
@@ -52,7 +54,7 @@ def _draw_curve(axes, points, method):
     mean = lowess_mean(x, y)
     style = {"color": method.colour, "marker": method.marker}
     axes.scatter(
-        x, y, s=18, alpha=0.3, linewidths=0, rasterized=len(points) > _MANY_POINTS, **style,
+        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > _MANY_POINTS, **style,
         label=method.label if mean is None else None,
     )  # fmt: skip
     if mean is not None:
@@ -74,32 +76,32 @@ def _draw_control(axes, points, method):
     )  # fmt: skip
 
 
-def area_figure(areas, study):
+def area_figure(areas, metadata):
     """Draw AUP per case and method: every run, and mean ± standard deviation (Fig. 11).
 
     Parameters
     ----------
     areas : DataFrame
         From `budgetlearn.benchmark.aggregate.area_table`.
-    study : Study
+    metadata : Metadata
         Labels and colours; controls are left out.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    shown = areas[areas["method"].isin(study.competitors)].dropna(subset="aup_test")
-    return _run_figure(shown, study, "aup_test", "area under the Pareto (AUP), test data")
+    shown = areas[areas["method"].isin(metadata.competitors)].dropna(subset="aup_test")
+    return _run_figure(shown, metadata, "aup_test", "area under the Pareto (AUP), test data")
 
 
-def time_figure(times, study):
+def time_figure(times, metadata):
     """Draw fit times per case and method on a logarithmic axis (Fig. 12).
 
     Parameters
     ----------
     times : DataFrame
         From `budgetlearn.benchmark.aggregate.run_times`.
-    study : Study
+    metadata : Metadata
         Labels and colours.
 
     Returns
@@ -108,17 +110,19 @@ def time_figure(times, study):
     """
     shown = times[times["method"] != "constant"]
     shown = shown.assign(fit_seconds=shown["fit_seconds"].clip(lower=_SHORTEST))
-    return _run_figure(shown, study, "fit_seconds", "seconds to fit one run", log_scale=True)
+    return _run_figure(shown, metadata, "fit_seconds", "seconds to fit one run", log_scale=True)
 
 
-def _run_figure(frame, study, value, label, log_scale=False):
+def _run_figure(frame, metadata, value, label, log_scale=False):
     """Draw one value per run by case and method, with mean and standard deviation."""
-    cases = study.cases(frame)
-    titles = [study.title(*case) for case in cases]
+    if frame.empty:
+        return message_figure("No run completed.")
+    cases = metadata.cases(frame)
+    titles = [metadata.title(*case) for case in cases]
     frame = frame.assign(
-        case=[study.title(*case) for case in frame[["dataset", "costs"]].to_numpy()]
+        case=[metadata.title(*case) for case in frame[["dataset", "costs"]].to_numpy()]
     )
-    methods = [m for m in study.methods.values() if m.id in set(frame["method"])]
+    methods = [m for m in metadata.methods.values() if m.id in set(frame["method"])]
     shared = {
         "data": frame, "x": value, "y": "case", "order": titles, "hue": "method",
         "hue_order": [m.id for m in methods], "palette": {m.id: m.colour for m in methods},
@@ -133,9 +137,21 @@ def _run_figure(frame, study, value, label, log_scale=False):
             **shared, dodge=width, linestyle="none", errorbar="sd", capsize=0.1, markersize=7,
             err_kws={"linewidth": 1.6}, markers=[m.marker for m in methods], legend=False, ax=axes,
         )  # fmt: skip
-        axes.set(xlabel=label, ylabel="")
+        axes.set(xlabel=label, ylabel="", ylim=(len(titles) - 0.5, -0.5))
+        for border in range(1, len(titles)):
+            axes.axhline(border - 0.5, color="#cccccc", linewidth=0.8)
+        if log_scale:
+            _plain_decades(axes, frame[value])
         _method_legend(figure, axes, methods)
     return figure
+
+
+def _plain_decades(axes, values):
+    """Label a logarithmic axis with plain numbers, as many as there is room for."""
+    wide = np.log10(values.max() / values.min()) > 1.5
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def _method_legend(figure, axes, methods):

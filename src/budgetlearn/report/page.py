@@ -1,94 +1,79 @@
 """The self-contained page: everything inline, nothing loaded from anywhere."""
 
+import base64
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ..benchmark import aggregate
-from . import figures, schedule, tables
-from .style import data_uri
+from . import words
 from .verdict import verdict
 
 
-def render_page(points, study):
+def render_page(tables, drawings, metadata):
     """Return the report as one HTML document that works offline.
 
     Parameters
     ----------
-    points : DataFrame
-        Operating points of all methods and runs, the control "constant" among them.
-    study : Study
+    tables : dict of str to DataFrame
+        From `budgetlearn.report.build.build_tables`.
+    drawings : dict of str to bytes
+        The figures of `budgetlearn.report.build.build_figures` as SVG.
+    metadata : Metadata
         What is known beside them.
 
     Returns
     -------
     str
         HTML with inline style and with figures as data URIs.
-
-    Raises
-    ------
-    ConfigError
-        When a method or data set is not described, or the constant control is missing.
     """
-    study.check_covers(points)
-    areas = aggregate.area_table(points)
-    kept = aggregate.schedule_points(points)
-    environment = Environment(
-        loader=PackageLoader("budgetlearn.report"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters["as_text"] = tables.as_text
-    return environment.get_template("page.html.j2").render(
-        study=study,
-        competitors=[study.methods[name] for name in study.competitors],
-        verdict=verdict(areas, study),
-        cases=[_case(kept, study, *case) for case in study.cases(points)],
-        **_areas(points, areas, study),
-        **_times(points, study),
-        **_coverage(points, study),
+    coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
+    time_methods, time_rows = words.times(tables["times"], metadata)
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            metadata=metadata,
+            competitors=[metadata.methods[name] for name in metadata.competitors],
+            controls=[metadata.methods[name] for name in metadata.controls],
+            verdict=verdict(tables["leads"], metadata),
+            area_rows=words.areas(tables["summary"], metadata),
+            valid_rows=words.areas(tables["summary"], metadata, part="valid"),
+            control_rows=words.controls(tables["controls"], metadata),
+            lead_rows=words.leads(tables["leads"], metadata),
+            cases=[_case(tables, *case, metadata) for case in metadata.cases(tables["coverage"])],
+            time_methods=time_methods,
+            time_rows=time_rows,
+            coverage_rows=coverage_rows,
+            gaps=gaps,
+            images={name: _data_uri(svg) for name, svg in drawings.items()},
+        )
     )
 
 
-def _areas(points, areas, study):
-    """Return what the section on AUP shows."""
-    summary = aggregate.summary_table(areas)
-    return {
-        "area_rows": tables.area_cells(summary, study),
-        "valid_rows": tables.area_cells(summary, study, part="valid"),
-        "control_rows": list(tables.control_cells(points, study).values()),
-        "controls": [m for m in study.methods.values() if m.control],
-        "lead_rows": tables.lead_rows(aggregate.lead_table(areas, study.competitors), study),
-        "area_figure": data_uri(figures.area_figure(areas, study)),
-    }
+def _environment():
+    """Return the template environment: escapes everything, refuses unknown names."""
+    environment = Environment(
+        loader=PackageLoader("budgetlearn.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["as_text"] = words.as_text
+    return environment
 
 
-def _times(points, study):
-    """Return what the section on fit times shows."""
-    methods, rows = tables.time_cells(aggregate.time_table(points), study)
-    drawn = figures.time_figure(aggregate.run_times(points), study)
-    return {"time_methods": methods, "time_rows": rows, "time_figure": data_uri(drawn)}
+def _data_uri(svg):
+    """Return an SVG as a data URI: as an image of its own its ids cannot clash with others."""
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
 
 
-def _coverage(points, study):
-    """Return what the section on coverage shows."""
-    rows, gaps = tables.coverage_cells(aggregate.coverage_table(points, study.expected), study)
-    return {"coverage_rows": rows, "gaps": gaps}
-
-
-def _case(kept, study, dataset, costs):
+def _case(tables, dataset, costs, metadata):
     """Return what the page shows of one data set under one kind of cost profile."""
-    case = {
-        "id": f"{dataset}-{costs}",
-        "title": study.title(dataset, costs),
-        "curve_figure": data_uri(figures.curve_figure(kept, study, dataset, costs)),
-        "schedule": None,
-    }
-    chosen = schedule.example_schedule(kept, study, dataset, costs)
-    if chosen is not None:
-        run = int(chosen["run"].iloc[0])
-        prices = study.prices(dataset, costs, run)
-        case["schedule"] = {
-            "method": study.methods[chosen["method"].iloc[0]].label,
-            "run": run,
-            "rows": schedule.schedule_table(chosen, prices).to_dict("records"),
-            "figure": data_uri(schedule.schedule_figure(chosen, study, prices)),
-        }
+    name = f"{dataset}_{costs}"
+    schedule = tables.get(f"schedule_{name}")
+    case = {"name": name, "title": metadata.title(dataset, costs), "schedule": None}
+    if schedule is not None and len(schedule):
+        rows = schedule.assign(variables=schedule["variables"].str.split("; ")).to_dict("records")
+        method = metadata.methods[rows[0]["method"]].label
+        case["schedule"] = {"method": method, "run": rows[0]["run"], "rows": rows}
     return case

@@ -4,37 +4,37 @@ import numpy as np
 import pandas as pd
 
 from ..benchmark.aggregate import of_case
-from .style import house_style, new_figure
+from .style import house_style, message_figure, new_figure
 
 _MOST_VARIABLES = 30
-_LONGEST_NAME = 26
+_LONGEST_NAME = 30
 
 
-def example_schedule(schedules, study, dataset, costs):
+def example_schedule(schedules, metadata, dataset, costs):
     """Return the schedule to show for a case.
 
     Parameters
     ----------
     schedules : DataFrame
         From `budgetlearn.benchmark.aggregate.schedule_points`.
-    study : Study
+    metadata : Metadata
         Order of the methods.
     dataset, costs : str
         The case.
 
     Returns
     -------
-    DataFrame or None
+    DataFrame
         The rows of the lowest completed run of the first competing method whose models name their
-        variables; None if there is none.
+        variables; empty if there is none.
     """
     case = of_case(schedules, dataset, costs)
-    for method in study.competitors:
+    for method in metadata.competitors:
         own = case[case["method"] == method]
         own = own[own["run"] == own["run"].min()]
         if len(own) and own["variables"].notna().all():
             return own
-    return None
+    return case.iloc[:0]
 
 
 def variable_sets(schedule):
@@ -46,7 +46,8 @@ def variable_labels(prices, features):
     """Return {feature: name with its price}, or "x<index>" for features that `prices` lacks."""
     named = prices.to_dict("index")
     return {
-        f: f"{named[f]['name']} ({named[f]['cost']:g})" if f in named else f"x{f}" for f in features
+        f: f"{named[f]['feature']} ({named[f]['cost']:g})" if f in named else f"x{f}"
+        for f in features
     }
 
 
@@ -58,54 +59,59 @@ def schedule_table(schedule, prices):
     schedule : DataFrame
         From `example_schedule`.
     prices : DataFrame
-        name and cost, indexed by feature.
+        feature (its name) and cost, indexed from 0.
 
     Returns
     -------
     DataFrame
-        cost, cost_fraction, valid_score, test_score, n_variables, variables (a list of labels).
+        method, run, cost, cost_fraction, valid_score, test_score, n_variables, variables (names
+        with prices, separated by semicolons).
     """
     sets = variable_sets(schedule)
-    labels = variable_labels(prices, sorted(set().union(*sets)))
-    columns = ["cost", "cost_fraction", "valid_score", "test_score"]
-    table = schedule[columns].reset_index(drop=True)
-    return table.assign(
-        n_variables=[len(chosen) for chosen in sets],
-        variables=[[labels[f] for f in chosen] for chosen in sets],
+    labels = variable_labels(prices, set().union(*sets))
+    columns = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
+    return (
+        schedule[columns]
+        .reset_index(drop=True)
+        .assign(
+            n_variables=[len(chosen) for chosen in sets],
+            variables=["; ".join(labels[f] for f in chosen) for chosen in sets],
+        )
     )
 
 
-def schedule_figure(schedule, study, prices):
+def schedule_figure(schedule, metadata, prices):
     """Draw a schedule as a staircase over the budget, and below it what each budget buys.
 
     Parameters
     ----------
     schedule : DataFrame
-        From `example_schedule`.
-    study : Study
+        From `example_schedule`; an empty one becomes a figure that says so.
+    metadata : Metadata
         Labels and colours.
     prices : DataFrame
-        name and cost, indexed by feature.
+        feature (its name) and cost, indexed from 0.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    method = study.methods[schedule["method"].iloc[0]]
+    if schedule.empty:
+        return message_figure("No completed run of a method whose models name their variables.")
+    first = schedule.iloc[0]
+    method = metadata.methods[first["method"]]
     spans = _ownership(schedule)
     shown = spans["feature"].drop_duplicates()[:_MOST_VARIABLES]
+    hidden = spans["feature"].nunique() - len(shown)
     with house_style():
-        figure = new_figure(6.4, 3.4 + 0.2 * len(shown))
-        top, bottom = figure.subplots(
-            2, 1, sharex=True, height_ratios=[2.3, max(0.2 * len(shown), 0.4)]
-        )
+        figure = new_figure(6.8, 3.3 + 0.2 * len(shown))
+        ratios = [2.3, max(0.2 * len(shown), 0.4)]
+        top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=ratios)
         _draw_staircase(top, schedule, method)
         _draw_ownership(bottom, spans[spans["feature"].isin(shown)], prices, method)
-        first = schedule.iloc[0]
-        title = study.title(first["dataset"], first["costs"])
-        top.set_title(f"{title}: {method.label}, run {first['run']}")
-        hidden = spans["feature"].nunique() - len(shown)
-        more = f"; {hidden} more variables are in the table" if hidden else ""
+        title = metadata.title(first["dataset"], first["costs"])
+        figure.suptitle(f"{title}: {method.label}, run {first['run']}", x=0.01, ha="left")
+        more = f" ({hidden} more variables are in the table)" if hidden else ""
         bottom.set(xlabel=f"budget{more}", xlim=(0, _right_end(schedule)))
     return figure
 
@@ -119,15 +125,17 @@ def _draw_staircase(axes, schedule, method):
     """Draw validation accuracy as a staircase over the budget, test accuracy as open dots."""
     cost = [*schedule["cost"], _right_end(schedule)]
     valid = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
-    axes.step(cost, valid, where="post", color=method.colour, linewidth=1.8)
+    colour, dots = method.colour, {"linestyle": "none", "marker": "o"}
+    axes.step(cost, valid, where="post", color=colour, linewidth=1.8)
+    axes.plot(cost[:-1], valid[:-1], **dots, color=colour, label="validation")
     axes.plot(
-        schedule["cost"], schedule["valid_score"], linestyle="none", marker="o",
-        color=method.colour, label="validation",
-    )  # fmt: skip
-    axes.plot(
-        schedule["cost"], schedule["test_score"], linestyle="none", marker="o",
-        markerfacecolor="white", markeredgecolor="#222222", label="test",
-    )  # fmt: skip
+        cost[:-1],
+        schedule["test_score"],
+        **dots,
+        markerfacecolor="white",
+        markeredgecolor="#222222",
+        label="test",
+    )
     axes.set_ylabel("accuracy")
     axes.legend(loc="lower right")
 
@@ -148,10 +156,9 @@ def _ownership(schedule):
         for feature in chosen
     ]
     spans = pd.DataFrame(rows, columns=["feature", "start", "width"])
-    total = spans.groupby("feature")["width"].transform("sum")
+    total = spans.groupby("feature")["width"].transform("sum").round(9)
     first = spans.groupby("feature")["start"].transform("min")
-    order = np.lexsort((spans["start"], spans["feature"], first, -total))
-    return spans.iloc[order]
+    return spans.iloc[np.lexsort((spans["start"], spans["feature"], first, -total))]
 
 
 def _draw_ownership(axes, spans, prices, method):
@@ -169,8 +176,9 @@ def _draw_ownership(axes, spans, prices, method):
 
 
 def _shortened(label):
-    """Return a label whose name fits beside the axes; its price stays whole."""
+    """Return a label whose name fits beside the axes, cut in its middle; its price stays whole."""
     name, bracket, price = label.rpartition(" (")
     if not bracket or len(name) <= _LONGEST_NAME:
         return label
-    return f"{name[: _LONGEST_NAME - 1]}… ({price}"
+    half = (_LONGEST_NAME - 1) // 2
+    return f"{name[:half]}…{name[-half:]} ({price}"

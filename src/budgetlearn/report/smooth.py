@@ -8,10 +8,11 @@ MIN_COSTS = 5
 
 
 def lowess_mean(costs, scores):
-    """Return a smooth mean of scores over costs, as in Fig. 9 of Yan et al.
+    """Return a smooth mean of scores over costs, after Fig. 9 of Yan et al.
 
-    Cleveland's lowess with the defaults of R's function: two thirds of the points in each
-    neighbourhood, three robustness iterations.
+    Cleveland's lowess with two fifths of the points in each neighbourhood and no robustness
+    iterations. The paper names only R's function; its defaults (two thirds, three iterations) take
+    the few cheap models for outliers and miss the steep start of most curves.
 
     Parameters
     ----------
@@ -30,5 +31,5 @@ def lowess_mean(costs, scores):
         return None
     # Neighbourhoods of equal costs have no slope; the outcome is checked below instead.
     with np.errstate(all="ignore"):
-        smooth = lowess(scores, costs, frac=2 / 3, it=3, xvals=grid)
+        smooth = lowess(scores, costs, frac=0.4, it=0, xvals=grid)
     return (grid, smooth) if np.isfinite(smooth).all() else None

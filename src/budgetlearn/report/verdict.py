@@ -1,16 +1,14 @@
 """The sentences on top of the report, computed from the data."""
 
-from ..benchmark.aggregate import lead_table
 
-
-def verdict(areas, study):
+def verdict(leads, metadata):
     """Return who has the best mean AUP, on how many data sets, and how sure that is.
 
     Parameters
     ----------
-    areas : DataFrame
-        From `budgetlearn.benchmark.aggregate.area_table`.
-    study : Study
+    leads : DataFrame
+        From `budgetlearn.benchmark.aggregate.lead_table`.
+    metadata : Metadata
         Labels.
 
     Returns
@@ -18,23 +16,22 @@ def verdict(areas, study):
     list of str
         One sentence each.
     """
-    leads = lead_table(areas, study.competitors)
     if leads.empty:
         return ["No method completed a single run: see the coverage table."]
     if leads["runner_up"].isna().all():
-        label = study.methods[leads["best"].iloc[0]].label
+        label = metadata.methods[leads["best"].iloc[0]].label
         return [f"Only {label} completed runs, so there is nothing to compare it with."]
-    return [_who_wins(leads, study), *_how_sure(leads)]
+    return [_who_wins(leads, metadata), *_how_sure(leads)]
 
 
-def _who_wins(leads, study):
+def _who_wins(leads, metadata):
     """Return the sentence that counts the best means."""
     wins = leads["best"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
-    shares = [f"{study.methods[m].label} on {n}" for m, n in wins.items()]
+    shares = [f"{metadata.methods[m].label} on {n}" for m, n in wins.items()]
     total = f"{len(leads)} data set{'s' if len(leads) > 1 else ''}"
     if len(shares) == 1:
         every = "the only" if len(leads) == 1 else f"all {len(leads)}"
-        label = study.methods[wins.index[0]].label
+        label = metadata.methods[wins.index[0]].label
         return f"{label} has the best mean AUP on {every} data set{'s' * (len(leads) > 1)}."
     return f"Best mean AUP, of {total}: {', '.join(shares[:-1])} and {shares[-1]}."
 

@@ -1,4 +1,4 @@
-"""What a report has to know about a study beside its operating points."""
+"""What a report has to know beside the operating points: labels, data sheets, settings."""
 
 from dataclasses import dataclass, field
 
@@ -7,12 +7,12 @@ import pandas as pd
 from ..benchmark.aggregate import of_case
 from ..exceptions import ConfigError
 
-# Okabe and Ito's palette, told apart by all common kinds of colour-blindness; its yellow is too
-# faint for lines on white. Each colour has a marker of its own, for print without colour.
+# Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
+# its yellow, which is too faint on white. Each has a marker of its own, for print without colour.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 CONTROLS = {"all_features": ("#222222", "*"), "constant": ("#777777", "_")}
-PROFILE_COLUMNS = ["dataset", "costs", "run", "feature", "name", "cost"]
+PROFILE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Study:
+class Metadata:
     """Metadata of a study, checked.
 
     Attributes
@@ -46,7 +46,8 @@ class Study:
     settings, provenance : dict
         Shown as they are: what was compared, and what it was made with.
     profiles : DataFrame
-        The prices: dataset, costs, run, feature (index), name, cost; may be empty.
+        The prices: dataset, costs, run, feature (its name), cost, for each run in the order of
+        the data's columns; may be empty.
     expected : DataFrame or None
         dataset, costs, method, run of all that was to be done.
     """
@@ -60,8 +61,8 @@ class Study:
     expected: pd.DataFrame | None = None
 
     @classmethod
-    def from_metadata(cls, metadata):
-        """Build a study from plain mappings.
+    def from_dict(cls, metadata):
+        """Check plain mappings and give every method a colour and a marker.
 
         Parameters
         ----------
@@ -91,6 +92,11 @@ class Study:
         """Ids of the methods that are no controls."""
         return [method.id for method in self.methods.values() if not method.control]
 
+    @property
+    def controls(self):
+        """Ids of the methods that only bracket the others."""
+        return [method.id for method in self.methods.values() if method.control]
+
     def check_covers(self, points):
         """Raise `ConfigError` if `points` holds a method or data set that has no metadata."""
         for column, known in (("method", self.methods), ("dataset", self.datasets)):
@@ -113,9 +119,9 @@ class Study:
         return title if costs == "random" else f"{title}, {costs} costs"
 
     def prices(self, dataset, costs, run):
-        """Return the price list of a run: a frame with name and cost, indexed by feature."""
+        """Return the price list of a run: feature (its name) and cost, indexed from 0."""
         case = of_case(self.profiles, dataset, costs)
-        return case[case["run"] == run].set_index("feature")[["name", "cost"]]
+        return case.loc[case["run"] == run, ["feature", "cost"]].reset_index(drop=True)
 
 
 def _styled(methods):

@@ -1,10 +1,9 @@
-"""Tables of the report: frames of numbers in, frames of words out, ready for the page."""
+"""Numbers as the page words them: frames in, rows of texts out."""
 
 import pandas as pd
 
-from ..benchmark.aggregate import OK, of_case
+from ..benchmark.aggregate import of_case
 
-CASE = ["dataset", "costs"]
 _DASH = "–"
 
 
@@ -22,14 +21,14 @@ def seconds(mean, sd=float("nan")):
     return f"{mean:.3g}" if pd.isna(sd) else f"{mean:.3g} ± {sd:.2g}"
 
 
-def area_cells(summary, study, part="test"):
+def areas(summary, metadata, part="test"):
     """Return the AUP of every case and competitor as cells of a table.
 
     Parameters
     ----------
     summary : DataFrame
         From `budgetlearn.benchmark.aggregate.summary_table`.
-    study : Study
+    metadata : Metadata
         Order and labels.
     part : {"test", "valid"}, default="test"
         Which reading.
@@ -41,9 +40,9 @@ def area_cells(summary, study, part="test"):
         competitor a dict of text, best (bool) and note (runs it lacks of those, or "").
     """
     rows = []
-    for case in study.cases(summary):
+    for case in metadata.cases(summary):
         own = of_case(summary, *case).set_index("method")
-        own = own.reindex(study.competitors)
+        own = own.reindex(metadata.competitors)
         runs = int(own["n_runs"].max()) if own["n_runs"].notna().any() else 0
         means = own[f"mean_{part}"].round(12)
         cells = [
@@ -54,7 +53,7 @@ def area_cells(summary, study, part="test"):
             }
             for (_, row), mean in zip(own.iterrows(), means, strict=True)
         ]
-        rows.append({"title": study.title(*case), "runs": runs, "cells": cells})
+        rows.append({"title": metadata.title(*case), "runs": runs, "cells": cells})
     return rows
 
 
@@ -63,36 +62,42 @@ def _run_note(count):
     return "no run" if pd.isna(count) or count == 0 else f"{int(count)} runs"
 
 
-def control_cells(points, study):
+def controls(scores, metadata):
     """Return the mean test accuracy of the controls, which bracket all methods.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        From `budgetlearn.benchmark.aggregate.score_table`.
+    metadata : Metadata
+        Order.
 
     Returns
     -------
-    dict
-        (dataset, costs) to {control: text}, for the controls that the study has.
+    dict of str to dict
+        Title of a case to {control: text}.
     """
-    good = points[points["status"] == OK]
-    stats = good.groupby([*CASE, "method"])["test_score"].agg(["mean", "std"])
-    controls = [method.id for method in study.methods.values() if method.control]
+    known = scores.set_index(["dataset", "costs", "method"])[["mean", "sd"]]
     return {
-        case: {
-            name: plus_minus(*stats.loc[(*case, name)]) if (*case, name) in stats.index else _DASH
-            for name in controls
+        metadata.title(*case): {
+            name: plus_minus(*known.loc[(*case, name)]) if (*case, name) in known.index else _DASH
+            for name in metadata.controls
         }
-        for case in study.cases(points)
+        for case in metadata.cases(scores)
     }
 
 
-def lead_rows(leads, study):
+def leads(table, metadata):
     """Return the leads of `budgetlearn.benchmark.aggregate.lead_table` as words."""
     rows = []
-    for row in leads.to_dict("records"):
+    ordered = [of_case(table, *case) for case in metadata.cases(table)]
+    for row in (row for part in ordered for row in part.to_dict("records")):
         alone = pd.isna(row["runner_up"])
         rows.append(
             {
-                "title": study.title(row["dataset"], row["costs"]),
-                "best": study.methods[row["best"]].label,
-                "runner_up": _DASH if alone else study.methods[row["runner_up"]].label,
+                "title": metadata.title(row["dataset"], row["costs"]),
+                "best": metadata.methods[row["best"]].label,
+                "runner_up": _DASH if alone else metadata.methods[row["runner_up"]].label,
                 "lead": plus_minus(row["lead"], row["lead_sd"]),
                 "wins": _DASH if alone else f"{row['wins']:.0f} of {row['n_runs']:.0f}",
             }
@@ -100,19 +105,19 @@ def lead_rows(leads, study):
     return rows
 
 
-def time_cells(times, study):
+def times(table, metadata):
     """Return fit seconds of every case and method: (methods, rows of title and texts)."""
-    methods = [m for m in study.methods.values() if m.id in set(times["method"])]
+    methods = [m for m in metadata.methods.values() if m.id in set(table["method"])]
     rows = []
-    for case in study.cases(times):
-        own = of_case(times, *case).set_index("method")
+    for case in metadata.cases(table):
+        own = of_case(table, *case).set_index("method")
         own = own.reindex([m.id for m in methods])
         texts = [seconds(mean, sd) for mean, sd in zip(own["fit_mean"], own["fit_sd"], strict=True)]
-        rows.append({"title": study.title(*case), "texts": texts})
+        rows.append({"title": metadata.title(*case), "texts": texts})
     return methods, rows
 
 
-def coverage_cells(coverage, study):
+def coverage(table, metadata):
     """Return completed runs of every case and method, and what kept the others from it.
 
     Returns
@@ -121,16 +126,16 @@ def coverage_cells(coverage, study):
         Rows of title and cells (text, good); one line for each method that lacks something.
     """
     rows, gaps = [], []
-    for case in study.cases(coverage):
-        own = of_case(coverage, *case).set_index("method")
+    for case in metadata.cases(table):
+        own = of_case(table, *case).set_index("method")
         cells = []
-        for method in study.methods.values():
+        for method in metadata.methods.values():
             text, good = _coverage_text(own.loc[method.id] if method.id in own.index else None)
             cells.append({"text": text, "good": good})
             if not good:
                 message = own.loc[method.id, "message"] or "no record of it was found"
-                gaps.append(f"{study.title(*case)}, {method.label}: {text} ({message})")
-        rows.append({"title": study.title(*case), "cells": cells})
+                gaps.append(f"{metadata.title(*case)}, {method.label}: {text} ({message})")
+        rows.append({"title": metadata.title(*case), "cells": cells})
     return rows, gaps
 
 
