@@ -6,7 +6,7 @@ import numpy as np
 
 from .exceptions import BudgetError
 
-# Sums of the same prices in another order differ in the last bits; a budget of 200 buys a model of 200.
+# Sums of the same prices in another order differ in the last bits; 200 must buy a model of 200.
 _SLACK = 1e-12
 
 
@@ -118,8 +118,10 @@ class CostAccuracyCurve:
         float
         """
         if not full_cost > 0:
-            raise ValueError(f"full_cost must be > 0, got {full_cost!r}: with free features there "
-                             "is no trade-off to measure.")
+            raise ValueError(
+                f"full_cost must be > 0, got {full_cost!r}: with free features there "
+                "is no trade-off to measure."
+            )
         edges = np.concatenate(([0.0], np.minimum(self.costs / full_cost, 1.0), [1.0]))
         heights = np.concatenate(([baseline], self.scores))
         return float(np.diff(edges) @ heights)
