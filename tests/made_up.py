@@ -95,11 +95,16 @@ def made_up_metadata():
     sheet = {"rows": 178, "classes": 3, "licence": "CC BY 4.0", "citation": "Made up (2024)"}
     return {
         "study": "made-up",
+        "title": "Two made-up methods",
         "methods": {
-            "msb": {"label": "msB"},
-            "logitb": {"label": "logitB"},
-            "all_features": {"label": "all features"},
-            "constant": {"label": "no feature"},
+            "msb": {
+                "label": "msB",
+                "class": "budgetlearn.msb.ModelScheduleSearch",
+                "parameters": {"sequences": ["importance", "cost"], "min_variables": 2},
+            },
+            "logitb": {"label": "logitB", "class": "budgetlearn.msb.LogitPathClassifier"},
+            "all_features": {"label": "all features", "control": True},
+            "constant": {"label": "free constant", "control": True},
         },
         "datasets": {
             "wine": sheet | {"title": "Wine", "features": 13, "sha256": "ab" * 32},
