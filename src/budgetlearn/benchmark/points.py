@@ -26,7 +26,9 @@ def of_case(frame, dataset, costs):
 
 
 def check_points(points):
-    """Return `points` if it is a usable frame of operating points.
+    """Return `points` in the order of runs and stages, if it is a usable frame of them.
+
+    What is computed from it then does not depend on the order of files, to the last bit.
 
     Raises
     ------
@@ -53,7 +55,7 @@ def check_points(points):
             f"An operating point with status 'ok' must have finite {', '.join(_NUMBERS)}; "
             f"{len(broken)} have not, first {tuple(broken.iloc[0][[*RUN, 'stage']])}."
         )
-    return points
+    return points.sort_values([*RUN, "stage"], ignore_index=True)
 
 
 def _with_valid_fraction(points):

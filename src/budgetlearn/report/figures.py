@@ -31,6 +31,8 @@ def curve_figure(schedules, metadata, dataset, costs):
     matplotlib.figure.Figure
     """
     frame = of_case(schedules, dataset, costs)
+    if frame.empty:
+        return message_figure(f"{metadata.case_title(dataset, costs)}: no run completed.")
     with house_style():
         figure = new_figure(6.4, 4.8)
         axes = figure.subplots()
