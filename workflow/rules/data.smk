@@ -1,0 +1,56 @@
+# Raw files → data set → split. Nothing is fetched while the DAG is built.
+
+
+rule fetch:
+    output:
+        manifest="resources/data/{dataset}/manifest.json",
+    log:
+        f"{DIR}/logs/fetch/{{dataset}}.log",
+    params:
+        entry=lambda w: STUDY.datasets[w.dataset],
+        data_dir=STUDY.config["data_dir"],
+        offline=STUDY.config["offline"],
+    conda:
+        "budgetlearn"
+    script:
+        "../scripts/fetch.py"
+
+
+rule prepare:
+    input:
+        "resources/data/{dataset}/manifest.json",
+    output:
+        f"{DIR}/data/{{dataset}}.parquet",
+    log:
+        f"{DIR}/logs/prepare/{{dataset}}.log",
+    params:
+        entry=lambda w: STUDY.datasets[w.dataset],
+        code=CODE["data"],
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 20 * attempt,
+    conda:
+        "budgetlearn"
+    script:
+        "../scripts/prepare.py"
+
+
+rule split:
+    input:
+        data=rules.prepare.output,
+    output:
+        f"{DIR}/splits/{{dataset}}/{{chunk}}.parquet",
+    log:
+        f"{DIR}/logs/split/{{dataset}}/{{chunk}}.log",
+    params:
+        seed=STUDY.seed,
+        runs=lambda w: STUDY.runs_of(w.chunk),
+        sizes=lambda w: STUDY.sizes(w.dataset),
+        code=CODE["data"],
+    resources:
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
+    conda:
+        "budgetlearn"
+    script:
+        "../scripts/split.py"
