@@ -2,16 +2,18 @@
 
 
 rule fetch:
+    input:
+        own=lambda w: STUDY.own_table(w.dataset),
     output:
         manifest="resources/data/{dataset}/manifest.json",
     log:
         f"{DIR}/logs/fetch/{{dataset}}.log",
     params:
-        entry=lambda w: STUDY.datasets[w.dataset],
+        spec=lambda w: STUDY.datasets[w.dataset],
         data_dir=STUDY.config["data_dir"],
         offline=STUDY.config["offline"],
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/fetch.py"
 
@@ -24,20 +26,20 @@ rule prepare:
     log:
         f"{DIR}/logs/prepare/{{dataset}}.log",
     params:
-        entry=lambda w: STUDY.datasets[w.dataset],
+        spec=lambda w: STUDY.datasets[w.dataset],
         code=CODE["data"],
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 20 * attempt,
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/prepare.py"
 
 
 rule split:
     input:
-        data=rules.prepare.output,
+        data=rules.prepare.output[0],
     output:
         f"{DIR}/splits/{{dataset}}/{{chunk}}.parquet",
     log:
@@ -45,12 +47,12 @@ rule split:
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
-        sizes=lambda w: STUDY.sizes(w.dataset),
+        sizes=STUDY.sizes,
         code=CODE["data"],
     resources:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 10 * attempt,
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/split.py"
