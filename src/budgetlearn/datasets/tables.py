@@ -35,7 +35,9 @@ class Table:
     groups: np.ndarray | None = None
 
 
-def read_table(paths, separator=",", header=False, skip_rows=0, parts=None, **columns):
+def read_table(
+    paths, separator=",", header=False, skip_rows=0, max_rows=None, parts=None, **columns
+):
     """Read delimited text; several files are put one below the other.
 
     Parameters
@@ -48,6 +50,8 @@ def read_table(paths, separator=",", header=False, skip_rows=0, parts=None, **co
         Whether the first row holds names.
     skip_rows : int, default=0
         Rows to ignore at the top of each file.
+    max_rows : int, default=None
+        Rows to read of each file, all if None; for a file that was cut off.
     parts : list of int, default=None
         Split that each file is: 0 train, 1 validation, 2 test.
     **columns : dict
@@ -62,6 +66,7 @@ def read_table(paths, separator=",", header=False, skip_rows=0, parts=None, **co
         "sep": r"\s+" if blanks else separator,
         "header": 0 if header else None,
         "skiprows": skip_rows,
+        "nrows": max_rows,
         # Blanks after a comma belong to no field, and an empty column at the end is none.
         "skipinitialspace": not blanks,
     }
@@ -185,7 +190,8 @@ def table_from_frame(
 
 def _read_csv(path, options):
     try:
-        frame = pd.read_csv(path, keep_default_na=True, **options)
+        # Only an empty field is missing: "NA" is a word in the census data.
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""], **options)
     except (ValueError, OSError, EOFError) as error:  # pandas' parser errors are ValueErrors
         raise DatasetError(f"{path.name} cannot be read as a table: {error}.") from error
     return frame
