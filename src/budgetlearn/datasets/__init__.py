@@ -1,8 +1,8 @@
 """Data sets: registry, fetching, reading, verification, generators and splits."""
 
 from .dataset import Dataset
-from .fetch import fetch
-from .prepare import load_dataset, prepare
+from .fetching import fetch
+from .preparing import load_dataset, prepare
 from .ranking import yahoo_costs
 from .registry import DatasetSpec, FileSpec, Registry, load_registry
 from .splits import split

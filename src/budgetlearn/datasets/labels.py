@@ -18,8 +18,8 @@ def make_target(table, task, rules):
         What is predicted.
     rules : mapping
         At most one of ``first_classes``, ``quantiles``, ``both_above_median``, ``one_hot``,
-        ``blocks``, ``at_least``, ``unit``, after an optional ``keep``. Empty: numbers as they are in
-        regression and ranking, sorted values as classes in classification.
+        ``blocks``, ``at_least``, ``unit``, after an optional ``keep``. Empty: numbers as they are
+        in regression and ranking, sorted values as classes in classification.
 
     Returns
     -------
