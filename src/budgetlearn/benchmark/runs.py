@@ -59,7 +59,7 @@ def draw_splits(dataset, runs, study_seed, sizes):
         Numbers of the runs.
     study_seed : int
         The study's seed.
-    sizes : dict or str
+    sizes : list or str
         As `budgetlearn.datasets.split` takes them.
 
     Returns

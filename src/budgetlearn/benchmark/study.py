@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import yaml
 
+from ..datasets.registry import load_registry
 from ..exceptions import ConfigError
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
@@ -73,8 +74,8 @@ class Study:
     ----------
     config : dict
         The study's settings.
-    datasets : dict of str to dict
-        Entries of the data sets in use.
+    datasets : dict of str to DatasetSpec
+        The data sets in use.
     methods : dict of str to dict
         Specifications of the methods in use, the study's overrides applied.
     """
@@ -106,7 +107,7 @@ class Study:
         root = Path(root)
         schemas = root / "workflow" / "schemas"
         check_schema(config, schemas / "config.schema.yaml", "the study configuration")
-        datasets = _read_yaml(root / config["datasets_file"])
+        registry = load_registry(root / config["datasets_file"])
         methods = _read_yaml(root / config["methods_file"])
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         overrides = config.get("overrides", {})
@@ -114,10 +115,7 @@ class Study:
             _known(method, config["methods"], "method in overrides", "the study")
         return cls(
             dict(config),
-            {
-                name: datasets[_known(name, datasets, "data set", config["datasets_file"])]
-                for name in config["datasets"]
-            },
+            {name: registry[name] for name in config["datasets"]},
             {
                 name: merged(
                     methods[_known(name, methods, "method", config["methods_file"])],
@@ -154,15 +152,17 @@ class Study:
         first = int(chunk) * per_job
         return list(range(first, min(first + per_job, self.config["runs"])))
 
-    def sizes(self, dataset):
-        """Return how a data set is split: its entry's own way, or the study's."""
-        return self.datasets[dataset].get("split", self.config["split"])
+    @property
+    def sizes(self):
+        """The sizes of train, validation and test part, or "given"."""
+        sizes = self.config["split"]
+        return sizes if sizes == "given" else [sizes[part] for part in ("train", "valid", "test")]
 
     def price_list(self, dataset, kind):
-        """Return the price list that a cost profile is read from, [] when it is drawn."""
+        """Return the files that a cost profile is read from: none when it is drawn."""
         if kind != "given":
             return []
-        path = self.datasets[dataset].get("costs")
+        path = self.datasets[dataset].costs
         if path is None:
             raise ConfigError(
                 f"{dataset} has no price list for the cost profile 'given'; name a csv file "
