@@ -46,4 +46,4 @@ include: "workflow/rules/comparison.smk"
 rule all:
     default_target: True
     input:
-        rules.report.output.page,
+        rules.collect.output,

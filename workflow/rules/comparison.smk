@@ -3,9 +3,9 @@
 
 rule fit:
     input:
-        data=rules.prepare.output,
-        split=rules.split.output,
-        costs=rules.costs.output,
+        data=rules.prepare.output[0],
+        split=rules.split.output[0],
+        costs=rules.costs.output[0],
     output:
         f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
     wildcard_constraints:
@@ -24,6 +24,28 @@ rule fit:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/fit.py"
+
+
+rule collect:
+    input:
+        expand(
+            f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
+            dataset=STUDY.datasets,
+            costs=STUDY.config["costs"],
+            method=STUDY.methods,
+            chunk=STUDY.chunks,
+        ),
+    output:
+        f"{DIR}/points.parquet",
+    log:
+        f"{DIR}/logs/collect.log",
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 20 * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/collect.py"

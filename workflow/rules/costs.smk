@@ -3,7 +3,7 @@
 
 rule costs:
     input:
-        data=rules.prepare.output,
+        data=rules.prepare.output[0],
         given=lambda w: STUDY.price_list(w.dataset, w.costs),
     output:
         f"{DIR}/costs/{{dataset}}/{{costs}}/{{chunk}}.csv",
@@ -17,6 +17,6 @@ rule costs:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 10 * attempt,
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/costs.py"

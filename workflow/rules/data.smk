@@ -13,7 +13,7 @@ rule fetch:
         data_dir=STUDY.config["data_dir"],
         offline=STUDY.config["offline"],
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/fetch.py"
 
@@ -32,14 +32,14 @@ rule prepare:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 20 * attempt,
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/prepare.py"
 
 
 rule split:
     input:
-        data=rules.prepare.output,
+        data=rules.prepare.output[0],
     output:
         f"{DIR}/splits/{{dataset}}/{{chunk}}.parquet",
     log:
@@ -53,6 +53,6 @@ rule split:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 10 * attempt,
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/split.py"

@@ -3,8 +3,8 @@
 
 rule msb_importance:
     input:
-        data=rules.prepare.output,
-        split=rules.split.output,
+        data=rules.prepare.output[0],
+        split=rules.split.output[0],
     output:
         f"{DIR}/importance/{{dataset}}/{{method}}/{{chunk}}.csv",
     log:
@@ -20,17 +20,17 @@ rule msb_importance:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 60 * attempt,
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/msb_importance.py"
 
 
 rule msb_sequence:
     input:
-        data=rules.prepare.output,
-        split=rules.split.output,
-        costs=rules.costs.output,
-        importance=rules.msb_importance.output,
+        data=rules.prepare.output[0],
+        split=rules.split.output[0],
+        costs=rules.costs.output[0],
+        importance=rules.msb_importance.output[0],
     output:
         f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.parquet",
     log:
@@ -47,16 +47,16 @@ rule msb_sequence:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/msb_sequence.py"
 
 
 rule msb_schedule:
     input:
-        importance=rules.msb_importance.output,
+        importance=rules.msb_importance.output[0],
         sequences=lambda w: expand(
-            rules.msb_sequence.output,
+            rules.msb_sequence.output[0],
             sequence=STUDY.sequences(w.method),
             allow_missing=True,
         ),
@@ -72,6 +72,6 @@ rule msb_schedule:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 10 * attempt,
     conda:
-        "budgetlearn"
+        "../../environment.yml"
     script:
         "../scripts/msb_schedule.py"

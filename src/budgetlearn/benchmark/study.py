@@ -158,6 +158,11 @@ class Study:
         sizes = self.config["split"]
         return sizes if sizes == "given" else [sizes[part] for part in ("train", "valid", "test")]
 
+    def own_table(self, dataset):
+        """Return the user's own csv that a data set is read from: none for all other sources."""
+        spec = self.datasets[dataset]
+        return [spec.parameters["path"]] if spec.kind == "csv" else []
+
     def price_list(self, dataset, kind):
         """Return the files that a cost profile is read from: none when it is drawn."""
         if kind != "given":

@@ -2,6 +2,7 @@
 
 from .dataset import Dataset
 from .fetch import fetch
+from .manifest import write_manifest
 from .prepare import load_dataset, prepare
 from .ranking import yahoo_costs
 from .registry import DatasetSpec, FileSpec, Registry, load_registry
@@ -17,5 +18,6 @@ __all__ = [
     "load_registry",
     "prepare",
     "split",
+    "write_manifest",
     "yahoo_costs",
 ]

@@ -68,6 +68,8 @@ class DatasetSpec:
         Expected rows of the given train, validation and test parts.
     classes : mapping or None
         Expected rows of each class, in the order of the class codes.
+    costs : str or None
+        Price list for the cost profile "given", a csv file.
     licence, citation : str
         For reports.
     """
@@ -87,6 +89,7 @@ class DatasetSpec:
     queries: int | None = None
     parts: tuple[int, ...] | None = None
     classes: Mapping | None = None
+    costs: str | None = None
     licence: str = ""
     citation: str = ""
 
