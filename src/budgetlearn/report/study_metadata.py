@@ -31,8 +31,9 @@ def metadata_of(study, dataset_paths, cost_paths, root):
     """
     datasets = {data.id: data for data in map(Dataset.load, dataset_paths)}
     return {
-        "study": study.config["title"],
-        "methods": {name: {"label": spec["label"]} for name, spec in study.methods.items()},
+        "study": study.name,
+        "title": study.config["title"],
+        "methods": study.methods,
         "datasets": {name: _sheet(datasets[name]) for name in study.datasets},
         "settings": _settings(study),
         "provenance": _provenance(study, root),
@@ -58,25 +59,12 @@ def _sheet(data):
 def _settings(study):
     """Return what the study compared, in the order in which a reader asks."""
     config = study.config
-    settings = {
-        "study": study.name,
+    return {
         "runs": config["runs"],
         "split": study.sizes if study.sizes == "given" else " / ".join(map(str, study.sizes)),
         "cost profiles": ", ".join(config["costs"]),
         "seed": study.seed,
     }
-    for name, spec in study.methods.items():
-        settings[f"method {name}"] = _in_words(study.spec(name) | {"label": spec["label"]})
-    return settings
-
-
-def _in_words(spec):
-    """Return a method's specification as text: Class(parameter=value, …)."""
-    parameters = ", ".join(
-        f"{name}={_in_words(value) if isinstance(value, dict) and 'class' in value else value}"
-        for name, value in (spec.get("parameters") or {}).items()
-    )
-    return f"{spec['class'].rpartition('.')[2]}({parameters})"
 
 
 def _provenance(study, root):
