@@ -37,7 +37,18 @@ class ImportanceSequence:
         self.importance = importance
 
     def subsets(self, problem):
-        """Yield the nested subsets, the full one first."""
+        """Return the nested subsets, the full one first.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            Costs, importance, data and randomness to order the variables by.
+
+        Returns
+        -------
+        iterator of tuple of int
+            Indices of the variables of each subset, ascending.
+        """
         importance = problem.importance_or(self.importance)
         return _shrink(np.argsort(importance, kind="stable"), problem.min_variables)
 
@@ -48,7 +59,18 @@ class CostSequence:
     name = "cost"
 
     def subsets(self, problem):
-        """Yield the nested subsets, the full one first."""
+        """Return the nested subsets, the full one first.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            Costs, importance, data and randomness to order the variables by.
+
+        Returns
+        -------
+        iterator of tuple of int
+            Indices of the variables of each subset, ascending.
+        """
         order = np.argsort(-problem.costs.costs, kind="stable")
         return _shrink(order, problem.min_variables)
 
@@ -74,7 +96,18 @@ class SamplingSequence:
         self.gamma = gamma
 
     def subsets(self, problem):
-        """Yield the nested subsets, the full one first."""
+        """Return the nested subsets, the full one first.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            Costs, importance, data and randomness to order the variables by.
+
+        Returns
+        -------
+        iterator of tuple of int
+            Indices of the variables of each subset, ascending.
+        """
         check_number(self.gamma, "gamma", low=0)
         importance = np.asarray(problem.importance_or(self.importance), dtype=np.float64)
         strongest = max(importance.max(), 0.0) or 1.0
@@ -94,7 +127,18 @@ class UniformSequence:
     name = "uniform"
 
     def subsets(self, problem):
-        """Yield the nested subsets, the full one first."""
+        """Return the nested subsets, the full one first.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            Costs, importance, data and randomness to order the variables by.
+
+        Returns
+        -------
+        iterator of tuple of int
+            Indices of the variables of each subset, ascending.
+        """
         order = problem.rng(self.name).permutation(problem.costs.n_features)
         return _shrink(order, problem.min_variables)
 
@@ -114,7 +158,18 @@ class L1PathSequence:
         self.n_lambda = n_lambda
 
     def subsets(self, problem):
-        """Yield the distinct sets of variables with a non-zero coefficient, sparse to full."""
+        """Return the distinct sets of variables with a non-zero coefficient, sparse to full.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            Costs, importance, data and randomness to order the variables by.
+
+        Returns
+        -------
+        iterator of tuple of int
+            Indices of the variables of each subset, ascending.
+        """
         check_number(self.n_lambda, "n_lambda", low=1, integer=True)
         path = problem.l1_path(self.n_lambda)
         seen = {}
