@@ -107,9 +107,13 @@ def made_up_metadata():
             "constant": {"label": "free constant", "control": True},
         },
         "datasets": {
-            "wine": sheet | {"title": "Wine", "features": 13, "sha256": "ab" * 32},
+            "wine": sheet | {"title": "Wine", "features": 13, "sha256": {"wine.data": "ab" * 32}},
             "breast_cancer": sheet
-            | {"title": "Breast cancer Wisconsin (diagnostic)", "features": 30, "sha256": None},
+            | {
+                "title": "Breast cancer Wisconsin (diagnostic)",
+                "features": 30,
+                "classes": {"benign": 357, "malignant": 212},
+            },
         },
         "settings": {"runs": 5, "split": "60/20/20", "cost profile": "random integers 1..100"},
         "provenance": {

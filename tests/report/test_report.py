@@ -122,6 +122,12 @@ def test_the_page_shows_the_numbers_of_the_tables(folder, page):
         assert f"{row.mean_valid:.3f} ± {row.sd_valid:.3f}" in page
 
 
+def test_the_page_shows_the_data_sheets(page):
+    cells = re.findall(r'<td class="number">([^<]*)</td>', page[page.index('id="settings"') :])
+    assert cells[:6] == ["178", "13", "3", "178", "30", "2"]
+    assert "wine.data " + "ab" * 32 in page
+
+
 def test_names_are_escaped(tmp_path):
     metadata = made_up_metadata()
     metadata["methods"]["msb"]["label"] = "<script>alert(1)</script>"

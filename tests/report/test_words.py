@@ -42,6 +42,12 @@ def test_verdict_admits_what_it_cannot_say(metadata):
     ]
 
 
+def test_a_lead_on_one_data_set_is_held_against_its_spread(metadata):
+    for sd, verb in ((0.01, "exceeds"), (0.04, "stays within")):
+        sure = verdict(leads(("wine", "msb", "logitb", 0.03, sd, 4, 5)), metadata)[1]
+        assert verb in sure
+
+
 def test_scope_names_methods_data_sets_and_runs(metadata):
     coverage = aggregate.coverage_table(made_up_points(n_runs=3))
     assert words.scope(coverage, metadata) == (

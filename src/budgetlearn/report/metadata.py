@@ -51,8 +51,8 @@ class Metadata:
     methods : dict of str to Method
         In the order of display.
     datasets : dict of str to dict
-        Data sheets: title, rows, features, classes, licence, citation, sha256 (a string, a
-        mapping from file to hash, or None for embedded and generated data).
+        Data sheets: title, and where known rows, features, classes (how many, or class to rows),
+        licence, citation, sha256 (a mapping from file to hash; nothing for embedded data).
     settings, provenance : dict
         Shown as they are: what was compared, and what it was made with.
     profiles : DataFrame

@@ -59,7 +59,7 @@ def _environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["as_text"] = words.as_text
+    environment.filters |= {"as_text": words.as_text, "n_classes": words.n_classes}
     return environment
 
 

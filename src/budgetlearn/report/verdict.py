@@ -41,6 +41,9 @@ def _how_sure(leads):
     if measured.empty:
         return ["One run each: the spread between runs is unknown."]
     clear = int((measured["lead"] > measured["lead_sd"]).sum())
+    if len(measured) == 1:
+        verb = "exceeds" if clear else "stays within"
+        return [f"Its lead over the runner-up, taken within runs, {verb} one standard deviation."]
     return [
         f"On {clear} of {len(measured)} the lead over the runner-up, taken within runs, exceeds "
         "one standard deviation."

@@ -183,6 +183,11 @@ def _coverage_text(row):
     return ", ".join(parts), bool(row["n_partial"] + row["n_failed"] + row["n_missing"] == 0)
 
 
+def n_classes(classes):
+    """Return the number of classes from a number, or from a mapping from class to rows."""
+    return as_text(len(classes) if isinstance(classes, dict) else classes)
+
+
 def as_text(value):
     """Return a setting or a provenance entry in words."""
     if isinstance(value, dict):
