@@ -7,7 +7,7 @@ from tqdm import tqdm
 from ..exceptions import DatasetError
 from .tables import Table
 
-CHUNK = 32 << 20  # bytes of text parsed at a time
+CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
 
 
 def read_svmlight(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import xlrd
 
 from ..exceptions import DatasetError
 
@@ -97,7 +98,7 @@ def read_table(
 
 
 def read_excel(paths, **columns):
-    """Read the first sheet of a spreadsheet whose first row holds names.
+    """Read the first sheet of an ``.xls`` spreadsheet whose first row holds names.
 
     Parameters
     ----------
@@ -111,9 +112,11 @@ def read_excel(paths, **columns):
     Table
     """
     try:
-        frame = pd.read_excel(paths[0])
-    except ValueError as error:
+        sheet = xlrd.open_workbook(paths[0]).sheet_by_index(0)
+    except (xlrd.XLRDError, OSError) as error:
         raise DatasetError(f"{paths[0].name} is not a spreadsheet: {error}.") from error
+    header, *rows = (sheet.row_values(row) for row in range(sheet.nrows))
+    frame = pd.DataFrame(rows, columns=[str(name).strip() for name in header])
     return table_from_frame(frame, **columns)
 
 
