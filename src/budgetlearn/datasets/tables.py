@@ -115,6 +115,8 @@ def read_excel(paths, **columns):
         sheet = xlrd.open_workbook(paths[0]).sheet_by_index(0)
     except (xlrd.XLRDError, OSError) as error:
         raise DatasetError(f"{paths[0].name} is not a spreadsheet: {error}.") from error
+    if sheet.nrows < 2:
+        raise DatasetError(f"{paths[0].name}: its first sheet holds no table.")
     header, *rows = (sheet.row_values(row) for row in range(sheet.nrows))
     frame = pd.DataFrame(rows, columns=[str(name).strip() for name in header])
     return table_from_frame(frame, **columns)
