@@ -44,7 +44,7 @@ lint: setup
 
 setup: $(BUILT)
 
-# Most modules are never imported: --no-compile halves the time, and Python compiles the rest at import.
+# --no-compile halves the time: most modules are never imported, the rest is compiled at import.
 $(PACKAGES): requirements.lock
 	$(if $(PROBLEM),$(error $(PROBLEM)))
 	@echo "Setting up .venv from requirements.lock: about 2 minutes, 1 GB ..."
