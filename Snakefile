@@ -1,7 +1,7 @@
 """Prediction under a budget: from raw data to one comparison report.
 
-    snakemake --cores 2                                          the default study
-    snakemake --cores 2 --configfile config/studies/msb.yaml     another one
+snakemake --cores 2                                          the default study
+snakemake --cores 2 --configfile config/studies/msb.yaml     another one
 """
 
 from budgetlearn.benchmark.provenance import source_fingerprint
@@ -14,6 +14,9 @@ min_version("9.0")
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 STUDY = Study.from_config(config, workflow.basedir)
 DIR = STUDY.folder
 # Editing package code reruns the jobs that it may touch: the report alone does not touch fits.
@@ -21,6 +24,14 @@ CODE = {
     "data": source_fingerprint("datasets", "costs.py", "exceptions.py", "_validation.py"),
     "fit": source_fingerprint(exclude=("report", "benchmark/aggregate.py")),
     "report": source_fingerprint(),
+}
+
+REPORT_TABLES = {  # table → its caption in workflow/report
+    "summary": "summary",
+    "leads": "leads",
+    "controls": "controls",
+    "times": "time_table",
+    "coverage": "coverage",
 }
 
 
@@ -46,4 +57,4 @@ include: "workflow/rules/comparison.smk"
 rule all:
     default_target: True
     input:
-        rules.collect.output,
+        rules.report.output.page,

@@ -95,16 +95,25 @@ def made_up_metadata():
     sheet = {"rows": 178, "classes": 3, "licence": "CC BY 4.0", "citation": "Made up (2024)"}
     return {
         "study": "made-up",
+        "title": "Two made-up methods",
         "methods": {
-            "msb": {"label": "msB"},
-            "logitb": {"label": "logitB"},
-            "all_features": {"label": "all features"},
-            "constant": {"label": "no feature"},
+            "msb": {
+                "label": "msB",
+                "class": "budgetlearn.msb.ModelScheduleSearch",
+                "parameters": {"sequences": ["importance", "cost"], "min_variables": 2},
+            },
+            "logitb": {"label": "logitB", "class": "budgetlearn.msb.LogitPathClassifier"},
+            "all_features": {"label": "all features", "control": True},
+            "constant": {"label": "free constant", "control": True},
         },
         "datasets": {
-            "wine": sheet | {"title": "Wine", "features": 13, "sha256": "ab" * 32},
+            "wine": sheet | {"title": "Wine", "features": 13, "sha256": {"wine.data": "ab" * 32}},
             "breast_cancer": sheet
-            | {"title": "Breast cancer Wisconsin (diagnostic)", "features": 30, "sha256": None},
+            | {
+                "title": "Breast cancer Wisconsin (diagnostic)",
+                "features": 30,
+                "classes": {"benign": 357, "malignant": 212},
+            },
         },
         "settings": {"runs": 5, "split": "60/20/20", "cost profile": "random integers 1..100"},
         "provenance": {

@@ -9,14 +9,14 @@ rule costs:
         f"{DIR}/costs/{{dataset}}/{{costs}}/{{chunk}}.csv",
     log:
         f"{DIR}/logs/costs/{{dataset}}/{{costs}}/{{chunk}}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
         code=CODE["data"],
-    resources:
-        mem_mb=lambda w, attempt: 1000 * attempt,
-        runtime=lambda w, attempt: 10 * attempt,
-    conda:
-        "../../environment.yml"
     script:
         "../scripts/costs.py"

@@ -8,12 +8,12 @@ rule fetch:
         manifest="resources/data/{dataset}/manifest.json",
     log:
         f"{DIR}/logs/fetch/{{dataset}}.log",
+    conda:
+        "../../environment.yml"
     params:
         spec=lambda w: STUDY.datasets[w.dataset],
         data_dir=STUDY.config["data_dir"],
         offline=STUDY.config["offline"],
-    conda:
-        "../../environment.yml"
     script:
         "../scripts/fetch.py"
 
@@ -25,14 +25,14 @@ rule prepare:
         f"{DIR}/data/{{dataset}}.parquet",
     log:
         f"{DIR}/logs/prepare/{{dataset}}.log",
-    params:
-        spec=lambda w: STUDY.datasets[w.dataset],
-        code=CODE["data"],
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 20 * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        spec=lambda w: STUDY.datasets[w.dataset],
+        code=CODE["data"],
     script:
         "../scripts/prepare.py"
 
@@ -44,15 +44,15 @@ rule split:
         f"{DIR}/splits/{{dataset}}/{{chunk}}.parquet",
     log:
         f"{DIR}/logs/split/{{dataset}}/{{chunk}}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
         sizes=STUDY.sizes,
         code=CODE["data"],
-    resources:
-        mem_mb=lambda w, attempt: 1000 * attempt,
-        runtime=lambda w, attempt: 10 * attempt,
-    conda:
-        "../../environment.yml"
     script:
         "../scripts/split.py"

@@ -11,16 +11,16 @@ rule msb_importance:
         f"{DIR}/logs/msb_importance/{{dataset}}/{{method}}/{{chunk}}.log",
     benchmark:
         f"{DIR}/benchmarks/msb_importance/{{dataset}}/{{method}}/{{chunk}}.tsv"
-    params:
-        spec=lambda w: STUDY.spec(w.method),
-        seed=STUDY.seed,
-        code=CODE["fit"],
+    conda:
+        "../../environment.yml"
     threads: STUDY.config["threads_per_job"]
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 60 * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        spec=lambda w: STUDY.spec(w.method),
+        seed=STUDY.seed,
+        code=CODE["fit"],
     script:
         "../scripts/msb_importance.py"
 
@@ -37,17 +37,17 @@ rule msb_sequence:
         f"{DIR}/logs/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.log",
     benchmark:
         f"{DIR}/benchmarks/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: STUDY.config["threads_per_job"]
+    resources:
+        mem_mb=lambda w, attempt: 4000 * attempt,
+        runtime=lambda w, attempt: 240 * attempt,
     params:
         spec=lambda w: STUDY.spec(w.method),
         seed=STUDY.seed,
         limit=STUDY.config["time_limit"],
         code=CODE["fit"],
-    threads: STUDY.config["threads_per_job"]
-    resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
-        runtime=lambda w, attempt: 240 * attempt,
-    conda:
-        "../../environment.yml"
     script:
         "../scripts/msb_sequence.py"
 
@@ -62,16 +62,16 @@ rule msb_schedule:
         ),
     output:
         f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
-    wildcard_constraints:
-        method="|".join(STUDY.methods_of(SCHEDULE)) or "no_schedule_method",
     log:
         f"{DIR}/logs/msb_schedule/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.log",
-    params:
-        code=CODE["fit"],
+    wildcard_constraints:
+        method="|".join(STUDY.methods_of(SCHEDULE)) or "no_schedule_method",
+    conda:
+        "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 10 * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        code=CODE["fit"],
     script:
         "../scripts/msb_schedule.py"

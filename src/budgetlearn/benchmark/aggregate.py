@@ -1,100 +1,18 @@
 """From operating points to tables: pure functions on tidy frames.
 
-`points` is the frame that the benchmark records hold, one row per operating point: dataset, costs,
-method, run, stage, cost, cost_fraction, valid_score, test_score, fit_seconds, predict_seconds,
-status, and optionally valid_cost. A row whose status is not "ok" stands for a fit that failed or
-ran out of time; no function here drops it without counting it.
+No function here drops a failed fit without counting it; `budgetlearn.benchmark.points` says what
+the frame `points` holds.
 """
 
 import numpy as np
 import pandas as pd
 
-from ..curves import CostAccuracyCurve, pareto_indices
+from ..curves import CostAccuracyCurve
 from ..exceptions import ConfigError
+from .points import CASE, GROUP, RUN, check_points, compressed_points
+from .records import OK, RecordError
 
-CASE = ["dataset", "costs"]
-GROUP = [*CASE, "method"]
-RUN = [*GROUP, "run"]
 CONSTANT = "constant"
-OK = "ok"
-
-_NUMBERS = ["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds", "predict_seconds"]
-_COLUMNS = [*RUN, "stage", *_NUMBERS, "status"]
-
-
-def of_case(frame, dataset, costs):
-    """Return the rows of one data set under one kind of cost profile."""
-    return frame[(frame["dataset"] == dataset) & (frame["costs"] == costs)]
-
-
-def check_points(points):
-    """Return `points` if it is a usable frame of operating points.
-
-    Raises
-    ------
-    ValueError
-        When columns are missing, when two rows describe the same stage, or when a row that is
-        said to be ok lacks a number.
-    """
-    absent = [column for column in _COLUMNS if column not in points]
-    if absent:
-        raise ValueError(
-            f"The frame of operating points must have the columns {', '.join(_COLUMNS)}; "
-            f"it lacks {', '.join(absent)}."
-        )
-    repeated = points[points.duplicated([*RUN, "stage"])]
-    if len(repeated):
-        raise ValueError(
-            f"Each (dataset, costs, method, run, stage) may occur once; {len(repeated)} repeat, "
-            f"first {tuple(repeated.iloc[0][[*RUN, 'stage']])}. Pass each record file once."
-        )
-    good = points[points["status"] == OK]
-    broken = good[~np.isfinite(good[_NUMBERS].to_numpy(dtype=float)).all(axis=1)]
-    if len(broken):
-        raise ValueError(
-            f"An operating point with status 'ok' must have finite {', '.join(_NUMBERS)}; "
-            f"{len(broken)} have not, first {tuple(broken.iloc[0][[*RUN, 'stage']])}."
-        )
-    return points
-
-
-def _with_valid_fraction(points):
-    """Add valid_fraction, the validation cost on the scale of cost_fraction.
-
-    Where a prediction buys features example by example its mean cost on the validation part
-    differs from that on the test part; without a valid_cost column both are the same.
-    """
-    fraction = points["cost_fraction"].astype(float)
-    if "valid_cost" not in points:
-        return points.assign(valid_fraction=fraction)
-    paid = points[points["cost"] > 0]
-    full = (paid["cost"] / paid["cost_fraction"]).groupby([paid[c] for c in [*CASE, "run"]]).max()
-    full = points[[*CASE, "run"]].join(full.rename("full"), on=[*CASE, "run"])["full"]
-    own = points["valid_cost"] / full
-    return points.assign(valid_fraction=own.where(own.notna(), fraction))
-
-
-def schedule_points(points):
-    """Keep, in each run, the operating points that beat every cheaper one on validation data.
-
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points, failed ones included.
-
-    Returns
-    -------
-    DataFrame
-        The kept rows, cheap to dear within a run, with the column valid_fraction added: msB's
-        compressed model schedule (Yan et al., section 3.1), applied to every method alike.
-    """
-    points = _with_valid_fraction(check_points(points))
-    good = points[points["status"] == OK]
-    kept = [
-        run.iloc[pareto_indices(run["valid_fraction"], run["valid_score"])]
-        for _, run in good.groupby(RUN)
-    ]
-    return pd.concat(kept, ignore_index=True) if kept else good
 
 
 def _baselines(points):
@@ -102,7 +20,7 @@ def _baselines(points):
     control = points[points["method"] == CONSTANT]
     priced = control[(control["status"] == OK) & (control["cost"] != 0)]
     if len(priced):
-        raise ValueError(
+        raise RecordError(
             f"The method {CONSTANT!r} must cost nothing, but {len(priced)} of its operating points "
             f"do, first {tuple(priced.iloc[0][[*RUN, 'cost']])}."
         )
@@ -146,7 +64,7 @@ def _areas(kept, baseline):
 def area_table(points):
     """Return the area under the Pareto staircase (AUP) of each method in each run.
 
-    The operating points of a run are compressed on validation data (`schedule_points`).
+    The operating points of a run are compressed on validation data (`compressed_points`).
 
     Parameters
     ----------
@@ -170,7 +88,7 @@ def area_table(points):
     """
     points = check_points(points)
     baselines = _baselines(points)
-    schedules = dict(list(schedule_points(points).groupby(RUN)))
+    schedules = dict(list(compressed_points(points).groupby(RUN)))
     rows = []
     for key, run in points.groupby(RUN):
         baseline, kept = baselines[key[0], key[1], key[3]], schedules.get(key)

@@ -141,6 +141,11 @@ class Study:
         return f"results/{self.name}"
 
     @property
+    def cases(self):
+        """The (dataset, costs) pairs that are compared."""
+        return [(dataset, kind) for dataset in self.datasets for kind in self.config["costs"]]
+
+    @property
     def chunks(self):
         """Indices of the chunks of runs, as strings."""
         per_job = self.config["runs_per_job"]

@@ -1,9 +1,9 @@
 """Data sets: registry, fetching, reading, verification, generators and splits."""
 
 from .dataset import Dataset
-from .fetch import fetch
+from .fetching import fetch
 from .manifest import write_manifest
-from .prepare import load_dataset, prepare
+from .preparing import load_dataset, prepare
 from .ranking import yahoo_costs
 from .registry import DatasetSpec, FileSpec, Registry, load_registry
 from .splits import split

@@ -6,13 +6,15 @@ import tarfile
 import zipfile
 
 from ..exceptions import DatasetError
+from .lzw import decompress, is_lzw
 
 
 def extract(archive, members, target):
     """Write the file that `members` leads to, ready to use.
 
     A gzip file is kept compressed only if the name of `target` ends in ``.gz``, and plain content
-    is compressed then; so the same path holds the same content from every mirror.
+    is compressed then; so the same path holds the same content from every mirror. A ``.Z`` file is
+    always unpacked.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def extract(archive, members, target):
 
 
 def refuse_html(path):
-    """Raise `DatasetError` if `path` holds a web page: what servers send in place of a lost file."""
+    """Raise `DatasetError` if `path` holds a web page, as servers send for a lost file."""
     with path.open("rb") as stream:
         start = stream.read(256).lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html")):
@@ -85,12 +87,11 @@ def _pour(stream, target):
 
 
 def _copy_content(source, target):
+    if is_lzw(source):
+        target.write_bytes(decompress(source.read_bytes()))
+        return
     compressed, wanted = is_gzip(source), target.name.endswith(".gz")
-    if compressed and not wanted:
-        _pour(gzip.open(source, "rb"), target)
-    elif wanted and not compressed:
-        with target.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as out:
-            with source.open("rb") as stream:
-                shutil.copyfileobj(stream, out, 1 << 20)
-    else:
-        _pour(source.open("rb"), target)
+    read = gzip.open if compressed and not wanted else open
+    write = gzip.open if wanted and not compressed else open
+    with read(source, "rb") as stream, write(target, "wb") as out:
+        shutil.copyfileobj(stream, out, 1 << 20)

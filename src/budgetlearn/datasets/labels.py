@@ -18,8 +18,8 @@ def make_target(table, task, rules):
         What is predicted.
     rules : mapping
         At most one of ``first_classes``, ``quantiles``, ``both_above_median``, ``one_hot``,
-        ``blocks``, ``at_least``, after an optional ``keep``. Empty: numbers as they are in
-        regression and ranking, sorted values as classes in classification.
+        ``blocks``, ``at_least``, ``unit``, after an optional ``keep``. Empty: numbers as they are
+        in regression and ranking, sorted values as classes in classification.
 
     Returns
     -------
@@ -83,7 +83,11 @@ def _first_classes(raw, count, _):
     codes, names = _classes(raw)
     if not count < len(names):
         raise DatasetError(f"{count} classes against the others, but there are {len(names)}.")
-    return codes >= count, [f"{names[0]}-{names[count - 1]}", f"{names[count]}-{names[-1]}"]
+    return codes >= count, [_span(names[:count]), _span(names[count:])]
+
+
+def _span(names):
+    return names[0] if len(names) == 1 else f"{names[0]}-{names[-1]}"
 
 
 def _quantiles(raw, count, _):
@@ -109,6 +113,10 @@ def _blocks(_, counts, n_rows):
     return np.repeat(np.arange(len(counts)), list(counts.values())), list(counts)
 
 
+def _unit(raw, unit, _):
+    return np.asarray(raw, np.float64) / unit, ()
+
+
 def _at_least(raw, threshold, _):
     return np.asarray(raw) >= threshold, [f"below {threshold}", f"{threshold} or more"]
 
@@ -120,4 +128,5 @@ _RULES = {
     "one_hot": _one_hot,
     "blocks": _blocks,
     "at_least": _at_least,
+    "unit": _unit,
 }

@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from .fetch import content_sha256
+from .fetching import content_sha256
 
 
 def write_manifest(spec, paths, manifest):

@@ -13,7 +13,7 @@ from ..exceptions import ConfigError, DatasetError
 
 # The package carries both files so that an installed library has them; in the source tree they are
 # links to `config/datasets.yaml` and `workflow/schemas/datasets.schema.yaml`.
-DEFAULT_REGISTRY = Path(__file__).with_name("datasets.yaml")
+DEFAULT_REGISTRY = Path(__file__).with_name("datasets.yaml").resolve()
 SCHEMA = Path(__file__).with_name("datasets.schema.yaml")
 
 
@@ -207,12 +207,13 @@ def _origin(dataset_id, source, reader):
 
 
 def _files(hashes, mirrors):
-    """Return the `FileSpec` of each path; ``{name}`` in a mirror stands for the file's name."""
+    """Return the `FileSpec` of each path, with its name put into the mirrors."""
     specs = []
     for path, accepted in hashes.items():
         accepted = () if accepted is None else accepted
         accepted = (accepted,) if isinstance(accepted, str) else tuple(accepted)
         name = PurePosixPath(path).name
-        urls = tuple(mirror.replace("{name}", name) for mirror in mirrors)
+        stem = name.removesuffix(".gz")
+        urls = tuple(url.replace("{name}", name).replace("{stem}", stem) for url in mirrors)
         specs.append(FileSpec(path, accepted, urls))
     return tuple(specs)

@@ -23,10 +23,11 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
         The table.
     seed : int
         Same seed, same split.
-    sizes : sequence of three, or "given", default=(0.6, 0.2, 0.2)
+    sizes : sequence of three, "given", or dict, default=(0.6, 0.2, 0.2)
         Shares of train, validation and test that sum to 1; or numbers of rows, of which one may be
         ``"rest"``. Where numbers leave rows over, these are in no part. ``"given"`` takes the split
-        that came with the data.
+        that came with the data. ``{"per_class": [train, validation, test]}`` draws as many rows of
+        each class.
 
     Returns
     -------
@@ -43,8 +44,10 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
     check_number(seed, "seed", low=0, integer=True)
     if isinstance(sizes, str):
         return _given(dataset, sizes)
-    counts = _counts(dataset, list(sizes))
     rng = np.random.default_rng(seed)
+    if isinstance(sizes, dict):
+        return _per_class(dataset, sizes, rng)
+    counts = _counts(dataset, list(sizes))
     if dataset.task == "classification":
         return _stratified(dataset, counts, rng)
     if dataset.groups is not None:
@@ -60,6 +63,25 @@ def _given(dataset, sizes):
             f"Data set {dataset.id!r} comes without a split of its own: give three sizes instead."
         )
     return dataset.part.copy()
+
+
+def _per_class(dataset, sizes, rng):
+    if set(sizes) != {"per_class"} or dataset.task != "classification":
+        raise ConfigError(
+            "A split by classes is written {'per_class': [train, validation, test]} and needs "
+            f"classification; got {sizes} for {dataset.task}."
+        )
+    counts = _counts(dataset, list(sizes["per_class"]))
+    part = np.full(dataset.n_samples, LEFT_OUT, np.int8)
+    for label, available in enumerate(dataset.class_counts):
+        if sum(counts) > available:
+            raise DatasetError(
+                f"Data set {dataset.id!r}: {sum(counts)} rows per class are asked for, but class "
+                f"{dataset.class_names[label]!r} has {available}. Ask for fewer."
+            )
+        rows = rng.permutation(np.flatnonzero(dataset.y == label))
+        part[rows[: sum(counts)]] = np.repeat(np.arange(3), counts)
+    return part
 
 
 def _counts(dataset, sizes):

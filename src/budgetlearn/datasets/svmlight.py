@@ -7,7 +7,7 @@ from tqdm import tqdm
 from ..exceptions import DatasetError
 from .tables import Table
 
-CHUNK = 32 << 20  # bytes of text parsed at a time
+CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
 
 
 def read_svmlight(
@@ -100,8 +100,7 @@ def _separate(qid, ends):
     """Number queries by where they start; a new file or a new id starts one."""
     starts = np.r_[True, qid[1:] != qid[:-1]]
     starts[ends[:-1]] = True
-    groups = np.cumsum(starts) - 1
-    return groups
+    return np.cumsum(starts) - 1
 
 
 def _query_files(paths, lengths):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import xlrd
 
 from ..exceptions import DatasetError
 
@@ -35,7 +36,17 @@ class Table:
     groups: np.ndarray | None = None
 
 
-def read_table(paths, separator=",", header=False, skip_rows=0, parts=None, **columns):
+def read_table(
+    paths,
+    separator=",",
+    header=False,
+    skip_rows=0,
+    max_rows=None,
+    missing=None,
+    parts=None,
+    drop=(),
+    **columns,
+):
     """Read delimited text; several files are put one below the other.
 
     Parameters
@@ -48,10 +59,16 @@ def read_table(paths, separator=",", header=False, skip_rows=0, parts=None, **co
         Whether the first row holds names.
     skip_rows : int, default=0
         Rows to ignore at the top of each file.
+    max_rows : int, default=None
+        Rows to read of each file, all if None; for a file that was cut off.
+    missing : str, default=None
+        What stands for a missing value; the rows that hold one are left out.
     parts : list of int, default=None
         Split that each file is: 0 train, 1 validation, 2 test.
+    drop : list of int or str, default=()
+        Columns to leave out.
     **columns : dict
-        What the columns are; see `table_from_frame`.
+        What the other columns are; see `table_from_frame`.
 
     Returns
     -------
@@ -62,18 +79,26 @@ def read_table(paths, separator=",", header=False, skip_rows=0, parts=None, **co
         "sep": r"\s+" if blanks else separator,
         "header": 0 if header else None,
         "skiprows": skip_rows,
+        "nrows": max_rows,
         # Blanks after a comma belong to no field, and an empty column at the end is none.
         "skipinitialspace": not blanks,
+        # Only an empty field is missing by itself: "NA" is a word in the census data.
+        "keep_default_na": False,
+        "na_values": [""] if missing is None else ["", missing],
     }
     frames = [_read_csv(path, options) for path in paths]
     part = None
     if parts is not None:
         part = np.repeat(np.array(parts, np.int8), [len(frame) for frame in frames])
-    return table_from_frame(pd.concat(frames, ignore_index=True), part=part, **columns)
+    frame = pd.concat(frames, ignore_index=True)
+    if missing is not None:
+        whole = frame.drop(columns=frame.columns[_places(frame, drop)]).notna().all(axis=1)
+        frame, part = frame[whole], None if part is None else part[whole]
+    return table_from_frame(frame, drop=drop, part=part, **columns)
 
 
 def read_excel(paths, **columns):
-    """Read the first sheet of a spreadsheet whose first row holds names.
+    """Read the first sheet of an ``.xls`` spreadsheet whose first row holds names.
 
     Parameters
     ----------
@@ -87,9 +112,11 @@ def read_excel(paths, **columns):
     Table
     """
     try:
-        frame = pd.read_excel(paths[0])
-    except ValueError as error:
+        sheet = xlrd.open_workbook(paths[0]).sheet_by_index(0)
+    except (xlrd.XLRDError, OSError) as error:
         raise DatasetError(f"{paths[0].name} is not a spreadsheet: {error}.") from error
+    header, *rows = (sheet.row_values(row) for row in range(sheet.nrows))
+    frame = pd.DataFrame(rows, columns=[str(name).strip() for name in header])
     return table_from_frame(frame, **columns)
 
 
@@ -123,7 +150,6 @@ def table_from_frame(
     names=None,
     categorical="refuse",
     one_hot=(),
-    missing=None,
     standardise=False,
     part=None,
     part_column=None,
@@ -145,8 +171,6 @@ def table_from_frame(
         Columns of words become integers in the order of the sorted words, or are an error.
     one_hot : list of int or str, default=()
         Columns to spread out, one indicator for each word.
-    missing : str, default=None
-        What stands for a missing value; the rows that hold one are left out.
     standardise : bool, default=False
         Whether features are brought to mean 0 and standard deviation 1.
     part : ndarray of int8, default=None
@@ -160,8 +184,6 @@ def table_from_frame(
     -------
     Table
     """
-    if missing is not None:
-        frame, part = _without_missing(frame, missing, drop, part)
     y = _columns(frame, target)
     left_out = [*_places(frame, drop), *_places(frame, target), *_places(frame, group)]
     if part_column is not None:
@@ -185,10 +207,9 @@ def table_from_frame(
 
 def _read_csv(path, options):
     try:
-        frame = pd.read_csv(path, keep_default_na=True, **options)
+        return pd.read_csv(path, **options)
     except (ValueError, OSError, EOFError) as error:  # pandas' parser errors are ValueErrors
         raise DatasetError(f"{path.name} cannot be read as a table: {error}.") from error
-    return frame
 
 
 def _places(frame, columns):
@@ -225,18 +246,6 @@ def _part_of(frame, column, values):
     if not set(np.unique(raw)) <= set(values):
         raise DatasetError(f"Column {column} must hold {list(values)}, found {np.unique(raw)}.")
     return np.array([values[value] for value in raw], np.int8)
-
-
-def _without_missing(frame, missing, drop, part):
-    considered = frame.drop(columns=frame.columns[_places(frame, drop)])
-    whole = ~(considered.isna() | (considered == missing)).any(axis=1)
-    frame = frame[whole.to_numpy()].reset_index(drop=True)
-    # A column that was text only for its missing values is one of numbers now.
-    for name in frame.columns[[not _is_number(frame[name]) for name in frame.columns]]:
-        numbers = pd.to_numeric(frame[name], errors="coerce")
-        if not numbers.isna().any():
-            frame[name] = numbers
-    return frame, None if part is None else part[whole.to_numpy()]
 
 
 def _is_number(column):

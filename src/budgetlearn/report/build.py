@@ -1,6 +1,7 @@
 """All tables and figures of a report, by the name of their file."""
 
 from ..benchmark import aggregate
+from ..benchmark.points import compressed_points
 from .figures import area_figure, curve_figure, time_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
 
@@ -50,7 +51,7 @@ def build_figures(points, metadata):
         areas, times, and curves_<dataset>_<costs> and schedule_<dataset>_<costs> for each case.
     """
     metadata.check_covers(points)
-    kept = aggregate.schedule_points(points)
+    kept = compressed_points(points)
     figures = {
         "areas": area_figure(aggregate.area_table(points), metadata),
         "times": time_figure(aggregate.run_times(points), metadata),
@@ -63,7 +64,7 @@ def build_figures(points, metadata):
 
 def _examples(points, metadata):
     """Return {case: (schedule to show, prices of its run)}."""
-    kept = aggregate.schedule_points(points)
+    kept = compressed_points(points)
     examples = {}
     for case in metadata.cases(points):
         chosen = example_schedule(kept, metadata, *case)

@@ -4,7 +4,7 @@ import numpy as np
 import seaborn as sns
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from ..benchmark.aggregate import of_case
+from ..benchmark.points import of_case
 from .smooth import lowess_mean
 from .style import house_style, message_figure, new_figure
 
@@ -20,7 +20,7 @@ def curve_figure(schedules, metadata, dataset, costs):
     Parameters
     ----------
     schedules : DataFrame
-        From `budgetlearn.benchmark.aggregate.schedule_points`.
+        From `budgetlearn.benchmark.points.compressed_points`.
     metadata : Metadata
         Labels and colours.
     dataset, costs : str
@@ -31,6 +31,8 @@ def curve_figure(schedules, metadata, dataset, costs):
     matplotlib.figure.Figure
     """
     frame = of_case(schedules, dataset, costs)
+    if frame.empty:
+        return message_figure(f"{metadata.case_title(dataset, costs)}: no run completed.")
     with house_style():
         figure = new_figure(6.4, 4.8)
         axes = figure.subplots()
@@ -42,7 +44,7 @@ def curve_figure(schedules, metadata, dataset, costs):
             xlim=(-0.02, 1.03),
             xlabel="acquisition cost (share of all features)",
             ylabel="test accuracy",
-            title=metadata.title(dataset, costs),
+            title=metadata.case_title(dataset, costs),
         )
         figure.legend(loc="outside lower center", ncols=4)
     return figure
@@ -118,9 +120,9 @@ def _run_figure(frame, metadata, value, label, log_scale=False):
     if frame.empty:
         return message_figure("No run completed.")
     cases = metadata.cases(frame)
-    titles = [metadata.title(*case) for case in cases]
+    titles = [metadata.case_title(*case) for case in cases]
     frame = frame.assign(
-        case=[metadata.title(*case) for case in frame[["dataset", "costs"]].to_numpy()]
+        case=[metadata.case_title(*case) for case in frame[["dataset", "costs"]].to_numpy()]
     )
     methods = [m for m in metadata.methods.values() if m.id in set(frame["method"])]
     shared = {

@@ -4,30 +4,40 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from ..benchmark.aggregate import of_case
+from ..benchmark.points import of_case
 from ..exceptions import ConfigError
 
 # Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
 # its yellow, which is too faint on white. Each has a marker of its own, for print without colour.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-CONTROLS = {"all_features": ("#222222", "*"), "constant": ("#777777", "_")}
+CONTROL_COLOURS = ("#222222", "#777777")
+CONTROL_MARKERS = ("*", "_")
 PROFILE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
 
 
 @dataclass(frozen=True)
 class Method:
-    """How a method is shown: its label, colour and marker, and whether it competes."""
+    """How a method is shown.
+
+    Attributes
+    ----------
+    id, label : str
+        Its names in the records and on the page.
+    colour, marker : str
+        As matplotlib knows them.
+    control : bool
+        Whether it only brackets the others (no feature, or all of them) and does not compete.
+    spec : dict
+        What it is: class and parameters, shown as they are.
+    """
 
     id: str
     label: str
     colour: str
     marker: str
-
-    @property
-    def control(self):
-        """Whether the method only brackets the others: no feature, or all of them."""
-        return self.id in CONTROLS
+    control: bool
+    spec: dict
 
 
 @dataclass(frozen=True)
@@ -36,13 +46,13 @@ class Metadata:
 
     Attributes
     ----------
-    name : str
-        The study.
+    name, title : str
+        The study's id and what it is about.
     methods : dict of str to Method
         In the order of display.
     datasets : dict of str to dict
-        Data sheets: title, rows, features, classes, licence, citation, sha256 (a string, a
-        mapping from file to hash, or None for embedded and generated data).
+        Data sheets: title, and where known rows, features, classes (how many, or class to rows),
+        licence, citation, sha256 (a mapping from file to hash; nothing for embedded data).
     settings, provenance : dict
         Shown as they are: what was compared, and what it was made with.
     profiles : DataFrame
@@ -50,15 +60,19 @@ class Metadata:
         the data's columns; may be empty.
     expected : DataFrame or None
         dataset, costs, method, run of all that was to be done.
+    schedule_of : dict
+        dataset and method whose model schedule is shown first.
     """
 
     name: str
+    title: str
     methods: dict
     datasets: dict
     settings: dict = field(default_factory=dict)
     provenance: dict = field(default_factory=dict)
     profiles: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=PROFILE_COLUMNS))
     expected: pd.DataFrame | None = None
+    schedule_of: dict = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, metadata):
@@ -67,9 +81,9 @@ class Metadata:
         Parameters
         ----------
         metadata : dict
-            study (name), methods (id to label and, if wanted, colour and marker), datasets,
-            settings, provenance, profiles, expected; see the attributes. The first three are
-            required.
+            study (its name), methods (id to an entry of the methods file: label, control, class,
+            parameters), datasets; and if wanted title, settings, provenance, profiles, expected,
+            schedule_of; see the attributes.
 
         Raises
         ------
@@ -77,15 +91,16 @@ class Metadata:
             When a key is missing or unknown.
         """
         required = {"study", "methods", "datasets"}
-        known = required | {"settings", "provenance", "profiles", "expected"}
-        if not required <= metadata.keys() <= known:
+        optional = {"title", "settings", "provenance", "profiles", "expected", "schedule_of"}
+        if not required <= metadata.keys() <= required | optional:
             raise ConfigError(
                 f"Report metadata must have the keys {sorted(required)} and may have "
-                f"{sorted(known - required)}; got {sorted(metadata)}."
+                f"{sorted(optional)}; got {sorted(metadata)}."
             )
-        rest = {k: v for k, v in metadata.items() if k not in {"study", "methods"}}
-        given = {k: v for k, v in rest.items() if v is not None}
-        return cls(metadata["study"], _styled(metadata["methods"]), **given)
+        given = {key: value for key, value in metadata.items() if value is not None}
+        name = given.pop("study")
+        given.setdefault("title", name)
+        return cls(name=name, **given | {"methods": _styled(given["methods"])})
 
     @property
     def competitors(self):
@@ -113,7 +128,7 @@ class Metadata:
         order = list(self.datasets)
         return sorted(present, key=lambda case: (order.index(case[0]), case[1]))
 
-    def title(self, dataset, costs):
+    def case_title(self, dataset, costs):
         """Return the heading of a case; the kind of cost profile is named unless random."""
         title = self.datasets[dataset].get("title", dataset)
         return title if costs == "random" else f"{title}, {costs} costs"
@@ -125,16 +140,14 @@ class Metadata:
 
 
 def _styled(methods):
-    """Return the methods with a colour and a marker each."""
-    free = list(zip(PALETTE, MARKERS, strict=True))
-    competing = [name for name in methods if name not in CONTROLS]
-    styles = CONTROLS | {name: free[i % len(free)] for i, name in enumerate(competing)}
-    return {
-        name: Method(
-            name,
-            given.get("label", name),
-            given.get("colour", styles[name][0]),
-            given.get("marker", styles[name][1]),
-        )
-        for name, given in methods.items()
-    }
+    """Return the methods with a colour and a marker each, controls in grey."""
+    taken, styled = {True: 0, False: 0}, {}
+    for name, given in methods.items():
+        control = bool(given.get("control", False))
+        colours, markers = (CONTROL_COLOURS, CONTROL_MARKERS) if control else (PALETTE, MARKERS)
+        turn = taken[control] % len(colours)
+        taken[control] += 1
+        spec = {key: given[key] for key in ("class", "parameters") if given.get(key)}
+        label = given.get("label", name)
+        styled[name] = Method(name, label, colours[turn], markers[turn], control, spec)
+    return styled

@@ -35,6 +35,7 @@ def render_page(tables, drawings, metadata):
             competitors=[metadata.methods[name] for name in metadata.competitors],
             controls=[metadata.methods[name] for name in metadata.controls],
             verdict=verdict(tables["leads"], metadata),
+            scope=words.scope(tables["coverage"], metadata),
             area_rows=words.areas(tables["summary"], metadata),
             valid_rows=words.areas(tables["summary"], metadata, part="valid"),
             control_rows=words.controls(tables["controls"], metadata),
@@ -58,7 +59,7 @@ def _environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["as_text"] = words.as_text
+    environment.filters |= {"as_text": words.as_text, "n_classes": words.n_classes}
     return environment
 
 
@@ -71,7 +72,8 @@ def _case(tables, dataset, costs, metadata):
     """Return what the page shows of one data set under one kind of cost profile."""
     name = f"{dataset}_{costs}"
     schedule = tables.get(f"schedule_{name}")
-    case = {"name": name, "title": metadata.title(dataset, costs), "schedule": None}
+    case = {"name": name, "title": metadata.case_title(dataset, costs), "schedule": None}
+    case["first"] = metadata.schedule_of.get("dataset", dataset) == dataset
     if schedule is not None and len(schedule):
         rows = schedule.assign(variables=schedule["variables"].str.split("; ")).to_dict("records")
         method = metadata.methods[rows[0]["method"]].label

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..benchmark.aggregate import of_case
+from ..benchmark.points import of_case
 from .style import house_style, message_figure, new_figure
 
 _MOST_VARIABLES = 30
@@ -16,7 +16,7 @@ def example_schedule(schedules, metadata, dataset, costs):
     Parameters
     ----------
     schedules : DataFrame
-        From `budgetlearn.benchmark.aggregate.schedule_points`.
+        From `budgetlearn.benchmark.points.compressed_points`.
     metadata : Metadata
         Order of the methods.
     dataset, costs : str
@@ -25,11 +25,12 @@ def example_schedule(schedules, metadata, dataset, costs):
     Returns
     -------
     DataFrame
-        The rows of the lowest completed run of the first competing method whose models name their
-        variables; empty if there is none.
+        The rows of the lowest completed run of the method that the study wants to show, else of
+        the first competing one whose models name their variables; empty if there is none.
     """
     case = of_case(schedules, dataset, costs)
-    for method in metadata.competitors:
+    wanted = metadata.schedule_of.get("method")
+    for method in sorted(metadata.competitors, key=lambda name: name != wanted):
         own = case[case["method"] == method]
         own = own[own["run"] == own["run"].min()]
         if len(own) and own["variables"].notna().all():
@@ -109,7 +110,7 @@ def schedule_figure(schedule, metadata, prices):
         top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=ratios)
         _draw_staircase(top, schedule, method)
         _draw_ownership(bottom, spans[spans["feature"].isin(shown)], prices, method)
-        title = metadata.title(first["dataset"], first["costs"])
+        title = metadata.case_title(first["dataset"], first["costs"])
         figure.suptitle(f"{title}: {method.label}, run {first['run']}", x=0.01, ha="left")
         more = f" ({hidden} more variables are in the table)" if hidden else ""
         bottom.set(xlabel=f"budget{more}", xlim=(0, _right_end(schedule)))

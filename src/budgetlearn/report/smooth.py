@@ -3,16 +3,16 @@
 import numpy as np
 from statsmodels.nonparametric.smoothers_lowess import lowess
 
-MIN_POINTS = 8
+MIN_POINTS = 20
 MIN_COSTS = 5
 
 
 def lowess_mean(costs, scores):
     """Return a smooth mean of scores over costs, after Fig. 9 of Yan et al.
 
-    Cleveland's lowess with two fifths of the points in each neighbourhood and no robustness
-    iterations. The paper names only R's function; its defaults (two thirds, three iterations) take
-    the few cheap models for outliers and miss the steep start of most curves.
+    Cleveland's lowess with two fifths of the points in each neighbourhood, ten at least, and no
+    robustness iterations. The paper names only R's function; its defaults (two thirds, three
+    iterations) take the few cheap models for outliers and miss the steep start of most curves.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def lowess_mean(costs, scores):
     Returns
     -------
     tuple of two ndarrays, or None
-        Distinct costs, ascending, and the mean there; None for fewer than 8 points or 5 distinct
+        Distinct costs, ascending, and the mean there; None for fewer than 20 points or 5 distinct
         costs, and where ties leave the local regression undetermined.
     """
     costs, scores = np.asarray(costs, dtype=float), np.asarray(scores, dtype=float)
@@ -31,5 +31,5 @@ def lowess_mean(costs, scores):
         return None
     # Neighbourhoods of equal costs have no slope; the outcome is checked below instead.
     with np.errstate(all="ignore"):
-        smooth = lowess(scores, costs, frac=0.4, it=0, xvals=grid)
+        smooth = lowess(scores, costs, frac=max(0.4, 10 / costs.size), it=0, xvals=grid)
     return (grid, smooth) if np.isfinite(smooth).all() else None

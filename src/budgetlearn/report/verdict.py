@@ -27,13 +27,12 @@ def verdict(leads, metadata):
 def _who_wins(leads, metadata):
     """Return the sentence that counts the best means."""
     wins = leads["best"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
-    shares = [f"{metadata.methods[m].label} on {n}" for m, n in wins.items()]
-    total = f"{len(leads)} data set{'s' if len(leads) > 1 else ''}"
-    if len(shares) == 1:
-        every = "the only" if len(leads) == 1 else f"all {len(leads)}"
-        label = metadata.methods[wins.index[0]].label
-        return f"{label} has the best mean AUP on {every} data set{'s' * (len(leads) > 1)}."
-    return f"Best mean AUP, of {total}: {', '.join(shares[:-1])} and {shares[-1]}."
+    labels = [metadata.methods[name].label for name in wins.index]
+    if len(labels) == 1:
+        where = "the only data set" if len(leads) == 1 else f"all {len(leads)} data sets"
+        return f"{labels[0]} has the best mean AUP on {where}."
+    shares = [f"{label} on {n}" for label, n in zip(labels, wins, strict=True)]
+    return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."
 
 
 def _how_sure(leads):
@@ -42,6 +41,9 @@ def _how_sure(leads):
     if measured.empty:
         return ["One run each: the spread between runs is unknown."]
     clear = int((measured["lead"] > measured["lead_sd"]).sum())
+    if len(measured) == 1:
+        verb = "exceeds" if clear else "stays within"
+        return [f"Its lead over the runner-up, taken within runs, {verb} one standard deviation."]
     return [
         f"On {clear} of {len(measured)} the lead over the runner-up, taken within runs, exceeds "
         "one standard deviation."

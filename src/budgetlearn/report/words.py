@@ -2,9 +2,14 @@
 
 import pandas as pd
 
-from ..benchmark.aggregate import of_case
+from ..benchmark.points import of_case
 
 _DASH = "–"
+
+
+def counted(number, noun):
+    """Return "1 run", "2 runs"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def plus_minus(mean, sd, digits=3):
@@ -19,6 +24,36 @@ def seconds(mean, sd=float("nan")):
     if pd.isna(mean):
         return _DASH
     return f"{mean:.3g}" if pd.isna(sd) else f"{mean:.3g} ± {sd:.2g}"
+
+
+def scope(table, metadata):
+    """Return in one sentence what was compared.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.aggregate.coverage_table`.
+    metadata : Metadata
+        Labels.
+
+    Returns
+    -------
+    str
+    """
+    runs = table[[name for name in table if name.startswith("n_")]].sum(axis=1)
+    least, most = int(runs.min()), int(runs.max())
+    span = counted(most, "run") if least == most else f"{least} to {most} runs"
+    cases = counted(len(metadata.cases(table)), "data set")
+    rivals, controls = (_listed(metadata, m) for m in (metadata.competitors, metadata.controls))
+    return f"{rivals}, with {controls} as controls; {cases}, {span} each."
+
+
+def _listed(metadata, names):
+    """Return the labels of methods as a list in words."""
+    labels = [metadata.methods[name].label for name in names]
+    return (
+        " and ".join([", ".join(labels[:-1]), labels[-1]]) if len(labels) > 1 else "".join(labels)
+    )
 
 
 def areas(summary, metadata, part="test"):
@@ -53,13 +88,13 @@ def areas(summary, metadata, part="test"):
             }
             for (_, row), mean in zip(own.iterrows(), means, strict=True)
         ]
-        rows.append({"title": metadata.title(*case), "runs": runs, "cells": cells})
+        rows.append({"title": metadata.case_title(*case), "runs": runs, "cells": cells})
     return rows
 
 
 def _run_note(count):
     """Return a note on the number of runs that a mean is over."""
-    return "no run" if pd.isna(count) or count == 0 else f"{int(count)} runs"
+    return "no run" if pd.isna(count) or count == 0 else counted(int(count), "run")
 
 
 def controls(scores, metadata):
@@ -79,7 +114,7 @@ def controls(scores, metadata):
     """
     known = scores.set_index(["dataset", "costs", "method"])[["mean", "sd"]]
     return {
-        metadata.title(*case): {
+        metadata.case_title(*case): {
             name: plus_minus(*known.loc[(*case, name)]) if (*case, name) in known.index else _DASH
             for name in metadata.controls
         }
@@ -95,7 +130,7 @@ def leads(table, metadata):
         alone = pd.isna(row["runner_up"])
         rows.append(
             {
-                "title": metadata.title(row["dataset"], row["costs"]),
+                "title": metadata.case_title(row["dataset"], row["costs"]),
                 "best": metadata.methods[row["best"]].label,
                 "runner_up": _DASH if alone else metadata.methods[row["runner_up"]].label,
                 "lead": plus_minus(row["lead"], row["lead_sd"]),
@@ -113,7 +148,7 @@ def times(table, metadata):
         own = of_case(table, *case).set_index("method")
         own = own.reindex([m.id for m in methods])
         texts = [seconds(mean, sd) for mean, sd in zip(own["fit_mean"], own["fit_sd"], strict=True)]
-        rows.append({"title": metadata.title(*case), "texts": texts})
+        rows.append({"title": metadata.case_title(*case), "texts": texts})
     return methods, rows
 
 
@@ -134,8 +169,8 @@ def coverage(table, metadata):
             cells.append({"text": text, "good": good})
             if not good:
                 message = own.loc[method.id, "message"] or "no record of it was found"
-                gaps.append(f"{metadata.title(*case)}, {method.label}: {text} ({message})")
-        rows.append({"title": metadata.title(*case), "cells": cells})
+                gaps.append(f"{metadata.case_title(*case)}, {method.label}: {text} ({message})")
+        rows.append({"title": metadata.case_title(*case), "cells": cells})
     return rows, gaps
 
 
@@ -146,6 +181,11 @@ def _coverage_text(row):
     states = {"ok": "ok", "partial": "in part", "failed": "failed", "missing": "missing"}
     parts = [f"{row[f'n_{key}']} {word}" for key, word in states.items() if row[f"n_{key}"]]
     return ", ".join(parts), bool(row["n_partial"] + row["n_failed"] + row["n_missing"] == 0)
+
+
+def n_classes(classes):
+    """Return the number of classes from a number, or from a mapping from class to rows."""
+    return as_text(len(classes) if isinstance(classes, dict) else classes)
 
 
 def as_text(value):

@@ -1,4 +1,4 @@
-"""Bring the raw files of a data set into a folder, verified, from the nearest place that has them."""
+"""Bring the raw files of a data set into a folder, verified, from the nearest place."""
 
 import gzip
 import hashlib
@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 def fetch(spec, folder, data_dir=None, offline=False):
     """Make sure that `folder` holds the verified raw files of a data set.
 
-    Each file is looked for in `folder`, in `data_dir`, and at the mirrors, in this order. It appears
-    in `folder` complete and verified, or not at all.
+    Each file is looked for in `folder`, in `data_dir`, and at the mirrors, in this order. It
+    appears in `folder` complete and verified, or not at all.
 
     Parameters
     ----------

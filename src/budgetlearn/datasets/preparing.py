@@ -7,7 +7,7 @@ import pandas as pd
 from ..exceptions import DatasetError
 from .dataset import Dataset
 from .embedded import read_embedded
-from .fetch import check_file, fetch, pinned
+from .fetching import check_file, fetch, pinned
 from .images import read_idx
 from .labels import make_target
 from .registry import Registry, load_registry

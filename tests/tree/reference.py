@@ -1,0 +1,72 @@
+"""Slow twins of the tree kernels, in plain Python and NumPy."""
+
+import numpy as np
+
+
+def walk(tree, x):
+    """Return the leaf of one example and the set of features tested on its path."""
+    node, seen = 0, set()
+    while tree.children_left[node] >= 0:
+        feature = tree.feature[node]
+        seen.add(int(feature))
+        left = x[feature] <= tree.threshold[node]
+        node = (tree.children_left if left else tree.children_right)[node]
+    return int(node), seen
+
+
+def walk_forest(trees, X):
+    """Return summed values, votes, leaves and acquired features of a forest, row by row."""
+    n, n_values = len(X), trees[0].value.shape[1]
+    values, votes = np.zeros((n, n_values)), np.zeros((n, n_values), dtype=int)
+    leaves, acquired = np.zeros((n, len(trees)), dtype=int), np.zeros(X.shape, dtype=bool)
+    for row, x in enumerate(X):
+        for index, tree in enumerate(trees):
+            leaf, seen = walk(tree, x)
+            leaves[row, index] = leaf
+            values[row] += tree.value[leaf]
+            votes[row, tree.value[leaf].argmax()] += 1
+            acquired[row, list(seen)] = True
+    return values, votes, leaves, acquired
+
+
+def impurity(name, counts, parameter=0.0):
+    """Return F(counts) by its definition: a double sum over classes, or shares."""
+    n = np.asarray(counts, dtype=float)
+    if name in ("gini", "entropy"):
+        p = n[n > 0] / n.sum() if n.sum() else n[:0]
+        return 1 - (p**2).sum() if name == "gini" and p.size else -(p * np.log2(p)).sum()
+    if name == "powers":
+        return n.sum() ** parameter - (n**parameter).sum()
+    pairs = [(a, b) for i, a in enumerate(n) for j, b in enumerate(n) if i != j]
+    if name == "polynomial":
+        return sum(a**2 * b for a, b in pairs)
+    alpha = parameter
+    return sum(max(max(a - alpha, 0) * max(b - alpha, 0) - alpha**2, 0) for a, b in pairs)
+
+
+def splits(X, labels, weights, n_classes, function):
+    """Yield feature, lower value, upper value, F and n of both sides for every possible split."""
+    for feature in range(X.shape[1]):
+        values = np.unique(X[weights > 0, feature])
+        for low, high in zip(values[:-1], values[1:], strict=True):
+            left = X[:, feature] <= low
+            sides = [
+                np.bincount(labels[side], weights[side], minlength=n_classes)
+                for side in (left, ~left)
+            ]
+            yield feature, low, high, [function(c) for c in sides], [c.sum() for c in sides]
+
+
+def best_splits(X, labels, weights, n_classes, function, split, score, prices, tolerance=1e-10):
+    """Return {(feature, lower value, upper value): score} of all splits; lower is better."""
+    whole = function(np.bincount(labels, weights, minlength=n_classes))
+    scores = {}
+    for feature, low, high, F, n in splits(X, labels, weights, n_classes, function):
+        after = max(F) if split == "minimax" else np.dot(F, n) / sum(n)
+        drop = whole - after
+        if score == "gain":
+            scores[feature, low, high] = prices[feature] - drop
+        elif drop > tolerance * whole:
+            price = prices[feature]
+            scores[feature, low, high] = price / drop if price > 0 else -drop
+    return scores

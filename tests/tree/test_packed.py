@@ -1,0 +1,85 @@
+"""Walks down packed forests against a walk in plain Python."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+
+from budgetlearn.tree.convert import from_sklearn
+from budgetlearn.tree.packed import PackedForest
+from budgetlearn.tree.structure import Tree
+
+from .reference import walk_forest
+
+
+@pytest.fixture(scope="module", params=[1, 7, 600])
+def forest(request):
+    X, y = make_classification(
+        request.param + 300, 9, n_informative=5, n_classes=3, random_state=request.param
+    )
+    fitted = RandomForestClassifier(7, random_state=0).fit(X, y)
+    return fitted, from_sklearn(fitted), X[: request.param].astype(np.float32)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_walk_equals_plain_python(forest, dtype):
+    _, trees, X = forest
+    X = X.astype(dtype)
+    walk = PackedForest(trees, X.shape[1]).walk(
+        X, values=True, votes=True, leaves=True, acquired=True
+    )
+    for ours, expected in zip(walk, walk_forest(trees, X), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+
+
+def test_walk_does_not_depend_on_n_jobs(forest):
+    _, trees, X = forest
+    X = np.tile(X, (12, 1))
+    packed = PackedForest(trees, X.shape[1])
+    one, two = (
+        packed.walk(X, values=True, votes=True, leaves=True, acquired=True, n_jobs=n_jobs)
+        for n_jobs in (1, 2)
+    )
+    for first, second in zip(one, two, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_staged_walk_ends_at_the_walk_and_only_grows(forest):
+    _, trees, X = forest
+    packed = PackedForest(trees, X.shape[1])
+    before = np.zeros(X.shape, dtype=bool)
+    for n_trees, walk in enumerate(packed.staged_walk(X, values=True, acquired=True), start=1):
+        prefix = packed.walk(X, values=True, acquired=True, trees=(0, n_trees))
+        np.testing.assert_array_equal(walk.values, prefix.values)
+        np.testing.assert_array_equal(walk.acquired, prefix.acquired)
+        assert (walk.acquired >= before).all()
+        before = walk.acquired.copy()
+    assert n_trees == len(trees)
+
+
+def test_what_is_not_asked_for_is_none(forest):
+    _, trees, X = forest
+    walk = PackedForest(trees, X.shape[1]).walk(X, leaves=True)
+    assert walk.values is walk.votes is walk.acquired is None
+    assert walk.leaves.shape == (len(X), len(trees))
+
+
+def test_a_lone_leaf_acquires_nothing():
+    leaf = Tree([-1], [0.0], [-1], [-1], [[2.0, 3.0]], [5])
+    walk = PackedForest([leaf, leaf], 4).walk(
+        np.ones((3, 4)), values=True, votes=True, acquired=True
+    )
+    np.testing.assert_array_equal(walk.values, [[4.0, 6.0]] * 3)
+    np.testing.assert_array_equal(walk.votes, [[0, 2]] * 3)
+    assert not walk.acquired.any()
+
+
+def test_no_rows():
+    leaf = Tree([-1], [0.0], [-1], [-1], [[1.0]], [5])
+    assert PackedForest([leaf], 4).walk(np.ones((0, 4)), values=True).values.shape == (0, 1)
+
+
+def test_wrong_number_of_columns_is_refused(forest):
+    _, trees, X = forest
+    with pytest.raises(ValueError, match="must have 9 columns"):
+        PackedForest(trees, 9).walk(X[:, :4], values=True)
