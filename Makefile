@@ -36,10 +36,10 @@ test: lint
 	@$(IN_VENV) python -m pytest
 
 lint: setup
-	.venv/bin/ruff check .
-	.venv/bin/ruff format --check .
-	.venv/bin/cython-lint src
-	.venv/bin/snakefmt --check Snakefile workflow
+	@$(IN_VENV) ruff check .
+	@$(IN_VENV) ruff format --check .
+	@$(IN_VENV) cython-lint src
+	@$(IN_VENV) snakefmt --check Snakefile workflow
 	@$(IN_VENV) snakemake --lint
 
 setup: $(BUILT)
