@@ -67,7 +67,7 @@ cdef class Grower:
         # settings
         double[::1] prices            # IN, OUT with `pay_once`: 0 once bought
         const double[::1] odds        # IN, chances of drawing each feature; None: equal
-        uint8_t[::1] used             # IN, OUT: features that the forest uses
+        double[::1] usage             # IN, OUT: examples that met each feature in the forest
         bint pay_once
         Py_ssize_t max_features, max_depth
         # the examples, in the order of the leaves; and the features, varying ones first
@@ -175,7 +175,7 @@ cdef class Grower:
         self.pay_once = gain
 
     def grow(
-        self, double[::1] prices, const double[::1] odds, uint8_t[::1] used,
+        self, double[::1] prices, const double[::1] odds, double[::1] usage,
         Py_ssize_t max_features, Py_ssize_t max_depth, uint64_t seed,
     ):
         """Grow the tree and return its nodes and their class counts.
@@ -186,8 +186,9 @@ cdef class Grower:
             Cost of each feature; with the gain rule its penalty, set to 0 once it is paid.
         odds : ndarray of float64 of shape (n_features,) or None
             Features are drawn in proportion to it, without replacement. None: uniformly.
-        used : ndarray of uint8 of shape (n_features,)
-            1 for features that the forest uses; those of this tree are added.
+        usage : ndarray of float64 of shape (n_features,)
+            How many training examples met a test of each feature in the forest so far; for
+            `Ties.REUSE`. Those of this tree are added.
         max_features : int
             Features to draw at each node (constant ones do not count).
         max_depth : int
@@ -203,7 +204,7 @@ cdef class Grower:
             Weighted class counts.
         """
         cdef Py_ssize_t K = self.search.n_classes
-        self.prices, self.odds, self.used = prices, odds, used
+        self.prices, self.odds, self.usage = prices, odds, usage
         self.max_features, self.max_depth = max_features, max_depth
         self.search.random = seed
         with nogil:
@@ -334,7 +335,8 @@ cdef class Grower:
         """Offer a feature's thresholds to the node's best split; say whether it varies."""
         cdef Search* search = &self.search
         cdef Column* column = &self.column
-        cdef int32_t stored = self.columns[feature], rank = self.rank_of(feature, task.node)
+        cdef int32_t stored = self.columns[feature]
+        cdef double rank = self.rank_of(feature, task.node)
         cdef Py_ssize_t n_codes = self.offsets[stored + 1] - self.offsets[stored]
         cdef bint varies
         if n_codes * search.n_classes * 2 <= column.size and not search.rule.stumps:
@@ -376,11 +378,11 @@ cdef class Grower:
             self.path[self.nodes[at].feature] = node
             at = self.nodes[at].parent
 
-    cdef inline int32_t rank_of(self, int32_t feature, int32_t node) noexcept nogil:
-        """Return 0 for a feature of the path, 1 for one of the forest, 2 for a new one."""
+    cdef inline double rank_of(self, int32_t feature, int32_t node) noexcept nogil:
+        """Return what settles ties: first come features of the path, then the most used ones."""
         if self.search.rule.ties != Ties.REUSE:
-            return 2
-        return 0 if self.path[feature] == node else 1 if self.used[feature] else 2
+            return 0.0
+        return -INFINITY if self.path[feature] == node else -self.usage[feature]
 
     cdef bint gather(self, int32_t feature, Py_ssize_t start) noexcept nogil:
         """Fetch a feature's codes for a node's examples; say whether they vary."""
@@ -434,7 +436,7 @@ cdef class Grower:
         memcpy(self.weights + kept, self.spare_weights, moved * sizeof(double))
         self.nodes[task.node].feature = <int32_t> best.feature
         self.nodes[task.node].threshold = self.threshold(best.feature, below_cut, above_cut)
-        self.used[best.feature] = 1
+        self.usage[best.feature] += column.size
         if self.pay_once:
             self.prices[best.feature] = 0.0
         return kept

@@ -300,7 +300,7 @@ cdef Py_ssize_t scan_bounds(
     cdef double left_value = 0.0, right_value
     cdef int32_t cut
     for bucket in range(n_buckets):
-        # Invariant: `left`, with F = left_value, holds the buckets below this one, `right` the rest.
+        # Invariant: `left`, with F = left_value, holds the buckets below, `right` the rest.
         if search.rule.bounded and left_value > search.limit:
             return bucket
         search.bounds[2 * bucket] = left_value
@@ -345,7 +345,7 @@ cdef int coarseness(Search* search, const Column* column) noexcept nogil:
 
 
 cdef inline void begin_feature(
-    Search* search, Py_ssize_t feature, double price, int32_t rank
+    Search* search, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     search.feature, search.price, search.rank = feature, price, rank
     clear_side(&search.left, search.n_classes)
@@ -355,7 +355,7 @@ cdef inline void begin_feature(
 
 
 cdef void examine(
-    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+    Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     """Offer the thresholds of one feature, that is not constant, to the node's best split."""
     cdef Py_ssize_t spread = column.high - column.low, n_buckets
@@ -375,7 +375,7 @@ cdef void examine(
 
 
 cdef void examine_tally(
-    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+    Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     """Offer the thresholds of a feature whose histogram `tally` has filled, code by code."""
     begin_feature(search, feature, price, rank)
