@@ -34,7 +34,9 @@ def prices(dataset):
     """Return the data set's prices: printed ones for Pima, else 1 each."""
     if dataset.id != "pima":
         return FeatureCosts(np.ones(dataset.n_features))
-    return FeatureCosts(pd.read_csv(PRICES).set_index("feature")["cost"][list(dataset.feature_names)])
+    return FeatureCosts(
+        pd.read_csv(PRICES).set_index("feature")["cost"][list(dataset.feature_names)]
+    )
 
 
 def measure(dataset, variant, run, options):

@@ -7,7 +7,7 @@ from .base import bootstrap_weights
 
 # Least weight of an example that every tree so far classifies correctly: after one tree these are
 # nearly all, and without a floor the second tree would be grown on the mistakes of the first.
-FLOOR = 0.1
+FLOOR = 0.02
 
 
 class EqualSampling:

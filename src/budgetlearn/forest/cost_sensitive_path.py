@@ -12,35 +12,57 @@ from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
+from ..tree.growth import GrowthRule, grow_tree
+from ..tree.impurity import Entropy
 from .base import SEEDS, X_TYPES
 from .cost_sensitive_rf import CostSensitiveRFClassifier
 
-SMALLEST_PENALTY = 0.01  # bits: it settles little more than near ties
-LARGEST_PENALTY = 1.0  # bits: no split gains more
+# The smallest positive λ: this share of the largest, and less where prices differ so much that the
+# dearest feature would start with a penalty of more than 0.1 bit.
+SMALLEST_SHARE = 1 / 30
+SMALLEST_PENALTY = 0.1
 
 
-def cost_weight_grid(feature_costs, n_weights=20):
-    """Return λ from the one that buys nothing down to 0.
+def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20):
+    """Return λ from the one at which the training set buys nothing down to 0.
+
+    The largest λ is the largest ratio of a split's gain at the root to the price of its feature.
 
     Parameters
     ----------
+    data : BinnedData
+        Coded training table.
+    labels : ndarray of int32 of shape (n_samples,)
+        Classes 0, 1, ..., n_classes - 1.
+    n_classes : int
+        Number of classes.
     feature_costs : FeatureCosts
         Prices.
     n_weights : int, default=20
-        Number of positive λ, evenly spaced in log λ: the largest puts a penalty of 1 bit on the
-        cheapest feature that is not free, the smallest one of 0.01 bit on the dearest.
+        Number of positive λ, evenly spaced in log λ.
 
     Returns
     -------
     ndarray of shape (n_weights + 1,)
-        Descending; only 0 where every feature is free.
+        Descending; only 0 where no feature that has a price tells anything.
     """
-    prices = feature_costs.marginal(np.zeros(feature_costs.n_features, dtype=bool))
-    prices = prices[prices > 0]
-    if not prices.size:
+    prices = feature_costs.marginal(np.zeros(data.n_features, dtype=bool))
+    charged = np.where(prices > 0, prices, np.inf)
+    rule = GrowthRule(impurity=Entropy(), score="risk", ties="first", max_depth=1)
+    root = grow_tree(data, labels, np.ones(data.n_samples), n_classes, rule, charged, seed=0)
+    if root.node_count == 1:
         return np.zeros(1)
-    grid = np.geomspace(LARGEST_PENALTY / prices.min(), SMALLEST_PENALTY / prices.max(), n_weights)
-    return np.append(grid, 0.0)
+    largest = _gain(root) / prices[root.feature[0]]
+    smallest = min(SMALLEST_SHARE * largest, SMALLEST_PENALTY / prices.max())
+    return np.append(np.geomspace(largest, smallest, n_weights), 0.0)
+
+
+def _gain(tree):
+    """Return the information gain of a tree's first split, in bits."""
+    sides = 0, tree.children_left[0], tree.children_right[0]
+    node, left, right = (tree.value[side].copy() for side in sides)  # F wants to own its counts
+    after = left.sum() * Entropy()(left) + right.sum() * Entropy()(right)
+    return Entropy()(node) - after / node.sum()
 
 
 class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
@@ -148,8 +170,8 @@ class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstim
         self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
-        self.cost_weights_ = self._weights()
         data = bin_features(X, self.max_bins, self.n_jobs)
+        self.cost_weights_ = self._weights(data, y)
         seed = int(check_random_state(self.random_state).randint(SEEDS))
 
         def grow(cost_weight):
@@ -160,9 +182,11 @@ class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstim
         self.costs_ = np.array([forest.cost_ for forest in self.forests_])
         return self
 
-    def _weights(self):
+    def _weights(self, data, y):
         if self.cost_weights is None:
-            return cost_weight_grid(self.feature_costs_)
+            classes, labels = np.unique(y, return_inverse=True)
+            labels = labels.astype(np.int32)
+            return cost_weight_grid(data, labels, classes.size, self.feature_costs_)
         weights = np.asarray(self.cost_weights, dtype=object)
         if weights.ndim != 1 or not weights.size:
             raise ParameterError(
