@@ -39,11 +39,12 @@ def prices(dataset):
     )
 
 
-def measure(dataset, variant, run, options):
+def measure(dataset, variant, run, options, cost_weights=None):
     """Return λ, cost and test accuracy of each forest of one run."""
     test = split(dataset, run, (0.7, 0.1, 0.2)) == 2
     path = CostSensitiveRFPathClassifier(
         prices(dataset),
+        cost_weights=cost_weights,
         n_estimators=options.trees,
         n_jobs=options.jobs,
         random_state=run,
@@ -60,6 +61,14 @@ def measure(dataset, variant, run, options):
             "accuracy": accuracies,
         }
     )
+
+
+def runs(dataset, variant, options):
+    """Return the points of all runs: the first sets the λ, so that means are over equal λ."""
+    frames = [measure(dataset, variant, 0, options)]
+    for run in range(1, options.runs):
+        frames.append(measure(dataset, variant, run, options, frames[0]["cost_weight"]))
+    return pd.concat(frames)
 
 
 def summary(points):
@@ -115,7 +124,7 @@ def main():
     for name in options.datasets:
         dataset = load_dataset(name, data_dir=DATA)
         for variant in options.variants:
-            points = pd.concat(measure(dataset, variant, r, options) for r in range(options.runs))
+            points = runs(dataset, variant, options)
             frames.append(points)
             curve, figures = summary(points)
             print(f"\n{name}, {variant}, {options.runs} runs")
