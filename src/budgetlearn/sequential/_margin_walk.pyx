@@ -55,7 +55,7 @@ cdef class MarginWalker:
                  cost_weight, budget):
         self.columns, self.leads, self.start = columns, leads, start
         self.first_right = first_right
-        self.n_features, self.n_train, self.n_rivals = leads.shape[1], leads.shape[0], leads.shape[2]
+        self.n_train, self.n_features, self.n_rivals = leads.shape
         self.n_neighbors = min(n_neighbors, self.n_train)
         self.threshold, self.cost_weight, self.budget = threshold, cost_weight, budget
         self.entry_prices = prices.marginal(np.zeros(self.n_features, dtype=bool))
@@ -73,9 +73,9 @@ cdef class MarginWalker:
     def walk(
         self,
         const double[:, ::1] rows,          # IN: standardised test points (m, n_features)
-        const index_t[:, ::1] forced,       # IN: the order to follow, or shape (0, 0) to choose
-        index_t[:, ::1] order,              # OUT: bought features, -1 after the last (m, n_features)
-        double[:, ::1] value,               # OUT: p_i - cost_weight * price of each purchase, else 0
+        const index_t[:, ::1] forced,       # IN: the order to follow, or (0, 0) to choose
+        index_t[:, ::1] order,              # OUT: bought features, then -1 (m, n_features)
+        double[:, ::1] value,               # OUT: p_i - cost_weight * price (m, n_features)
         double[:, ::1] estimate,            # OUT: p after 0, 1, ... purchases (m, n_features + 1)
     ):
         """Walk every row of `rows`; the last estimate is repeated after the last purchase."""

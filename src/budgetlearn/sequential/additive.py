@@ -1,8 +1,8 @@
-"""A classifier's score as an offset and one part per raw feature: what a margin can be split into.
+"""A classifier's score as an offset and one part per raw feature.
 
-The margins of Nan et al. (2014) need f(x) = b + sum_i f_i(x_i), where feature i, once bought, pays for
-the whole of f_i. Linear classifiers have f_i(x_i) = w_i x_i; boosted stumps have f_i = the sum of the
-stumps that test feature i, a step function.
+The margins of Nan et al. (2014) need f(x) = b + sum_i f_i(x_i), where feature i, once bought, pays
+for the whole of f_i. Linear classifiers have f_i(x_i) = w_i x_i; boosted stumps have f_i = the sum
+of the stumps that test feature i, a step function.
 """
 
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ class StumpScore:
 
     def parts(self, X):
         """Return the parts f_i(x_i), shape (n_samples, n_features)."""
-        # scikit-learn's trees compare float32 values with their thresholds; x <= threshold goes left.
+        # scikit-learn's trees compare float32 values; x <= threshold goes left.
         single = np.asarray(X, dtype=np.float32).astype(np.float64)
         parts = np.empty(single.shape)
         for feature, (cut, level) in enumerate(zip(self.thresholds, self.levels, strict=True)):
@@ -224,7 +224,7 @@ def _adaboost_score(ensemble, n_features):
     for weight, member in zip(ensemble.estimator_weights_, ensemble.estimators_, strict=False):
         if not hasattr(member, "tree_"):
             raise ParameterError(
-                f"AdaBoost must boost decision stumps, got {type(member).__name__} as its estimator."
+                f"AdaBoost must boost decision stumps, got {type(member).__name__}."
             )
         votes = np.where(member.tree_.value[:, 0, :].argmax(axis=1) == 1, 1.0, -1.0)
         votes = votes * (weight / total)

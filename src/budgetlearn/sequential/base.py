@@ -83,8 +83,8 @@ class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         cheapest = float(self.feature_costs_.marginal(nothing).min())
         if self.budget < cheapest:
             raise BudgetError(
-                f"budget {self.budget:g} buys no feature: the cheapest costs {cheapest:g}. Raise the "
-                "budget to at least that.",
+                f"budget {self.budget:g} buys no feature: the cheapest costs {cheapest:g}. Raise "
+                "the budget to at least that.",
                 cheapest,
             )
 

@@ -1,4 +1,4 @@
-"""Fast margin-based cost-sensitive classification (Nan et al. 2014) and its random-order control."""
+"""Fast margin-based cost-sensitive classification (Nan et al. 2014) and its control."""
 
 from abc import abstractmethod
 
@@ -60,7 +60,9 @@ class MarginClassifier(SequentialClassifier):
         self._columns = np.ascontiguousarray(self._scaler.transform(X).T)
         self._offsets = np.array([score.offset for score in self._scores])
         self._leads = _leads(self._parts(X), codes)
-        self._start = _leads(np.broadcast_to(self._offsets, (len(X), 1, len(positives))), codes)[:, 0]
+        self._start = _leads(np.broadcast_to(self._offsets, (len(X), 1, len(positives))), codes)[
+            :, 0
+        ]
         self._first_right = self._count_first(codes.size)
 
     def _parts(self, X):
@@ -128,7 +130,8 @@ def _leads(parts, codes):
     """
     n_scores = parts.shape[2]
     if n_scores == 1:
-        return parts * np.where(codes == 1, 1.0, -1.0)[:, None, None]
+        sign = np.where(codes == 1, 1.0, -1.0)
+        return np.ascontiguousarray(parts * sign[:, None, None])
     rivals = np.array([[c for c in range(n_scores) if c != own] for own in range(n_scores)])[codes]
     own = np.take_along_axis(parts, codes[:, None, None], axis=2)
     return np.ascontiguousarray(own - np.take_along_axis(parts, rivals[:, None, :], axis=2))

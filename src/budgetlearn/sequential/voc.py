@@ -27,9 +27,9 @@ TINY, LEAST_SPREAD = 1e-300, 1e-6
 class VoCClassifier(SequentialClassifier):
     """Buy the feature that most raises the expected certainty of a local Gaussian model.
 
-    With squared distances d2 over the bought features, training examples weigh exp(-d2 / beta), where
-    beta is the median distance; P(c | O) is the share of class c in the weights, and the prediction
-    is its largest. The value of a feature is the expected max_c P(c | O and it) - max_c P(c | O).
+    With squared distances d2 over the bought features, training examples weigh exp(-d2 / beta),
+    where beta is the median distance; P(c | O) is the share of class c in the weights, and the
+    prediction is its largest. The value of a feature is the expected rise of max_c P(c | O).
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _best(worth, prices):
 class LocalModel:
     """Weighted Gaussian models of all classes around each of m test points.
 
-    All test points have bought equally many features, so that their regressions are solved together.
+    All test points have bought equally many features: their regressions are solved together.
 
     Parameters
     ----------
@@ -186,8 +186,8 @@ class LocalModel:
     def _reweigh(self):
         """Weigh the training examples by their distance over the bought features."""
         bandwidth = np.maximum(np.median(np.sqrt(self._squares), axis=1), TINY)
-        # The nearest example weighs 1: a common factor does not move the posterior, and far from all
-        # examples every weight would vanish.
+        # The nearest example weighs 1: a common factor does not move the posterior, and far from
+        # all examples every weight would vanish.
         nearest = self._squares.min(axis=1, keepdims=True)
         with np.errstate(over="ignore"):
             self._weights = np.exp((nearest - self._squares) / bandwidth[:, None])
@@ -208,8 +208,10 @@ class LocalModel:
         rest = np.nonzero(~bought)[1].reshape(self.rows.size, -1)
         starts = np.r_[0, self._ends[:-1]]
         fits = [self._regress(*ends, rest) for ends in zip(starts, self._ends, strict=True)]
+        means, spreads = zip(*fits, strict=True)
+        certainty = _expected_certainty(self.posterior, means, spreads)
         expected = np.zeros((self.rows.size, n_columns))
-        np.put_along_axis(expected, rest, _expected_certainty(self.posterior, *zip(*fits)), axis=1)
+        np.put_along_axis(expected, rest, certainty, axis=1)
         return expected[:, 1:]
 
     def _regress(self, start, end, rest):
