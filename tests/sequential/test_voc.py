@@ -96,6 +96,17 @@ def test_features_without_spread_do_no_harm():
     assert (model.acquisition_order(X)[:, -1] == 1).mean() > 0.5
 
 
+def test_blocks_shrink_with_the_size_of_their_tables(monkeypatch):
+    X, y = make_classification(300, 5, random_state=2)
+    model = VoCClassifier(threshold=0.9).fit(X, y)
+    whole = model._walk(X)
+    monkeypatch.setattr("budgetlearn.sequential.voc.TABLE_SIZE", 7 * 300)
+    assert model._block_rows() == 7
+    small = model._walk(X)
+    np.testing.assert_array_equal(small.order, whole.order)
+    np.testing.assert_allclose(small.estimate, whole.estimate, rtol=1e-12)
+
+
 def test_ridge_must_be_positive():
     X, y = make_classification(50, 4, random_state=0)
     with pytest.raises(ParameterError, match="ridge"):

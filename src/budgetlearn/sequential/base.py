@@ -16,7 +16,7 @@ from ..costs import FeatureCosts
 from ..exceptions import BudgetError
 from .walk import Walk
 
-# Test points per task: bounds the memory beyond the answer itself, whatever n_jobs is.
+# Most test points per task: bounds the memory beyond the answer itself, whatever n_jobs is.
 BLOCK_ROWS = 256
 
 
@@ -34,6 +34,10 @@ class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _walk_block(self, X, threshold, budget):
         """Return the `Walk` of the rows of X."""
+
+    def _block_rows(self):
+        """Return how many test points are walked together."""
+        return BLOCK_ROWS
 
     def fit(self, X, y):
         """Learn from examples whose features are all known.
@@ -94,7 +98,8 @@ class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         threshold = self.threshold if stop else np.inf
         budget = np.inf if self.budget is None else self.budget
-        blocks = [X[i : i + BLOCK_ROWS] for i in range(0, X.shape[0], BLOCK_ROWS)]
+        step = self._block_rows()
+        blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
         return Walk.join(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
                 delayed(self._walk_block)(block, threshold, budget) for block in blocks

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from .._validation import check_number
-from .base import SequentialClassifier
+from .base import BLOCK_ROWS, SequentialClassifier
 from .walk import Walk
 
 # Gauss-Hermite nodes for expectations over a normal variable; weights sum to 1.
@@ -17,8 +17,8 @@ NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
 NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
 # Values closer than this are equal: which of them is larger is an accident of rounding.
 EQUAL = 1e-12
-# Training examples per matrix product; bounds the memory for their products.
-CHUNK = 1024
+# Training examples per matrix product, and numbers per table of a block: they bound the memory.
+CHUNK, TABLE_SIZE = 1024, 2**22
 # Least weight of a class and least standard deviation of a standardised feature: where all
 # neighbours agree on a feature, its density still has to be finite.
 TINY, LEAST_SPREAD = 1e-300, 1e-6
@@ -90,6 +90,11 @@ class VoCClassifier(SequentialClassifier):
         order = np.argsort(codes, kind="stable")
         self._train = self._scaler.transform(X)[order]
         self._ends = np.cumsum(np.bincount(codes))
+
+    def _block_rows(self):
+        n_train, n_features = self._train.shape
+        per_row = max(n_train, (n_features + 1) ** 2)  # weights; products of two columns
+        return int(np.clip(TABLE_SIZE // per_row, 1, BLOCK_ROWS))
 
     def _walk(self, X, *, stop=True):
         # Threads of the linear algebra would only stand in the way of ours.
