@@ -33,6 +33,7 @@ def boosted_stumps(n_estimators=1000):
     Returns
     -------
     AdaBoostClassifier
+        Of trees of depth 1.
     """
     return AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=n_estimators)
 
@@ -171,6 +172,7 @@ def fit_additive(estimator, X, positive, random_state):
     Returns
     -------
     tuple of (classifier, LinearScore or StumpScore or ScaledScore)
+        The fitted clone, and its score by features.
     """
     fitted = clone(estimator)
     rng = check_random_state(random_state)

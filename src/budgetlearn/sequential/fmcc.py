@@ -208,12 +208,22 @@ class RandomOrderClassifier(MarginClassifier):
 
     Parameters
     ----------
-    estimator, feature_costs, n_neighbors, threshold, budget, n_jobs
-        As for `FMCCClassifier`.
+    estimator : classifier, default=None
+        As for `FMCCClassifier`; None means a linear SVM on standardised features.
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None means 1 each.
+    n_neighbors : int, default=65
+        Size of the neighbourhood that estimates the accuracy.
+    threshold : float, default=0.95
+        Stop when the estimated accuracy exceeds this, in [0, 1]; 1 never stops.
     cost_weight : float, default=0.0
         Weight of the price in the reported value of a purchase; the order ignores it.
+    budget : float, default=None
+        Most that one example may spend; features that would exceed it are passed over.
     random_state : int, RandomState instance or None, default=None
         Seed of the estimator and of the orders.
+    n_jobs : int, default=None
+        Threads for blocks of test points.
 
     Attributes
     ----------
