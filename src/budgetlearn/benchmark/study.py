@@ -12,6 +12,7 @@ from ..exceptions import ConfigError
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
+PUBLISHED = "resources/published"
 
 
 def _read_yaml(path):
@@ -66,6 +67,13 @@ def merged(base, override):
     return {**base, **{key: merged(base.get(key), value) for key, value in override.items()}}
 
 
+def _sorted(value):
+    """Return nested dictionaries with their keys in order: reordered lines rerun no job."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return value
+
+
 @dataclass(frozen=True)
 class Study:
     """A checked study configuration.
@@ -113,6 +121,11 @@ class Study:
         overrides = config.get("overrides", {})
         for method in overrides:
             _known(method, config["methods"], "method in overrides", "the study")
+        for name in [*config.get("splits", {}), *config.get("stand_ins", {})]:
+            registry[name]  # names what is wrong, like the data sets in use
+        tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
+        for name in config.get("published", []):
+            _known(name, tables, "published table", PUBLISHED)
         return cls(
             dict(config),
             {name: registry[name] for name in config["datasets"]},
@@ -157,11 +170,15 @@ class Study:
         first = int(chunk) * per_job
         return list(range(first, min(first + per_job, self.config["runs"])))
 
-    @property
-    def sizes(self):
-        """The sizes of train, validation and test part, or "given"."""
-        sizes = self.config["split"]
+    def sizes(self, dataset):
+        """Return the sizes of train, validation and test part of a data set, or "given"."""
+        sizes = self.config.get("splits", {}).get(dataset, self.config["split"])
         return sizes if sizes == "given" else [sizes[part] for part in ("train", "valid", "test")]
+
+    @property
+    def published(self):
+        """Files of the published numbers that stand beside the study's own in the report."""
+        return [f"{PUBLISHED}/{name}.csv" for name in self.config.get("published", [])]
 
     def own_table(self, dataset):
         """Return the user's own csv that a data set is read from: none for all other sources."""
@@ -185,9 +202,10 @@ class Study:
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
     def spec(self, method):
-        """Return what decides a method's results: its class and parameters, not its label."""
+        """Return what decides a method's results: class, parameters and grid, not its label."""
         spec = self.methods[method]
-        return {"class": spec["class"], "parameters": spec.get("parameters", {})}
+        decisive = {"class": spec["class"], "parameters": spec.get("parameters", {})}
+        return _sorted(decisive | ({"grid": spec["grid"]} if "grid" in spec else {}))
 
     def sequences(self, method):
         """Return the names of the sequences of a schedule method."""
