@@ -4,43 +4,13 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from .builder cimport Builder, Task
 from .impurity cimport Kind, Side, shift, value
 from .random cimport below, uniform
 from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
-
-NODE_DTYPE = np.dtype(
-    [
-        ("threshold", np.float64),
-        ("feature", np.int32),
-        ("left", np.int32),
-        ("right", np.int32),
-        ("parent", np.int32),
-        ("n_samples", np.int32),
-        ("depth", np.int32),
-    ]
-)
-
-
-cdef packed struct GrownNode:
-    double threshold
-    int32_t feature
-    int32_t left
-    int32_t right
-    int32_t parent
-    int32_t n_samples
-    int32_t depth
-
-
-# A node whose examples are [start, end) and whose first n_varying features may vary.
-cdef struct Task:
-    Py_ssize_t start
-    Py_ssize_t end
-    int32_t node
-    int32_t n_varying
-
 
 cdef class Grower:
     """Scratch memory and growing arrays for one tree.
@@ -80,15 +50,9 @@ cdef class Grower:
         double* spare_weights
         int32_t* features
         int32_t* path                 # (n_features,): last node whose path used the feature
-        # the tree, OUT
-        GrownNode* nodes
-        double* counts                # (capacity, n_classes)
-        Py_ssize_t n_nodes, capacity
-        Task* tasks
-        Py_ssize_t n_tasks, task_capacity
+        Builder tree                  # OUT
         Search search
         Column column
-        bint out_of_memory
         void* blocks[32]
         Py_ssize_t n_blocks
 
@@ -100,6 +64,7 @@ cdef class Grower:
         self.offsets = data.offsets
         self.lowest, self.highest = data.lowest, data.highest
         self.search.n_classes = n_classes
+        self.tree = Builder(n_classes)
         cdef Py_ssize_t row, n = 0
         for row in range(weights.shape[0]):
             n += weights[row] != 0
@@ -153,9 +118,6 @@ cdef class Grower:
         cdef Py_ssize_t i
         for i in range(self.n_blocks):
             free(self.blocks[i])
-        free(self.nodes)
-        free(self.counts)
-        free(self.tasks)
 
     def set_impurity(self, int kind, double parameter):
         """Choose the impurity, by its kind and parameter."""
@@ -198,36 +160,26 @@ cdef class Grower:
 
         Returns
         -------
-        nodes : ndarray of NODE_DTYPE of shape (node_count,)
+        nodes : structured ndarray of shape (node_count,)
             Parents before children.
         counts : ndarray of float64 of shape (node_count, n_classes)
             Weighted class counts.
         """
-        cdef Py_ssize_t K = self.search.n_classes
         self.prices, self.odds, self.usage = prices, odds, usage
         self.max_features, self.max_depth = max_features, max_depth
         self.search.random = seed
         with nogil:
             self.grow_all()
-        if self.out_of_memory:
-            raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
-        nodes = np.empty(self.n_nodes, dtype=NODE_DTYPE)
-        counts = np.empty((self.n_nodes, K))
-        cdef GrownNode[::1] nodes_out = nodes
-        cdef double[:, ::1] counts_out = counts
-        memcpy(&nodes_out[0], self.nodes, self.n_nodes * sizeof(GrownNode))
-        memcpy(&counts_out[0, 0], self.counts, self.n_nodes * K * sizeof(double))
-        return nodes, counts
+        return self.tree.arrays()
 
     cdef void grow_all(self) noexcept nogil:
         cdef Task task
         cdef Py_ssize_t middle
-        cdef int32_t n_varying = <int32_t> self.columns.shape[0], left, right
+        cdef int32_t left, right, n_varying = <int32_t> self.columns.shape[0]
         left = self.add_node(-1, 0, self.n)
-        self.push(0, self.n, left, n_varying)
-        while self.n_tasks and not self.out_of_memory:
-            self.n_tasks -= 1
-            task = self.tasks[self.n_tasks]
+        self.tree.push(0, self.n, left, n_varying)
+        while self.tree.n_tasks and not self.tree.out_of_memory:
+            task = self.tree.pop()
             if self.is_leaf(&task):
                 continue
             n_varying = self.find_split(&task)
@@ -236,63 +188,22 @@ cdef class Grower:
             middle = self.split(&task)
             left = self.add_node(task.node, task.start, middle)
             right = self.add_node(task.node, middle, task.end)
-            if self.out_of_memory:
+            if self.tree.out_of_memory:
                 return
-            self.nodes[task.node].left = left
-            self.nodes[task.node].right = right
-            self.push(middle, task.end, right, n_varying)
-            self.push(task.start, middle, left, n_varying)
+            self.tree.nodes[task.node].left = left
+            self.tree.nodes[task.node].right = right
+            self.tree.push(middle, task.end, right, n_varying)
+            self.tree.push(task.start, middle, left, n_varying)
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-        """Append a node for the examples [start, end) with its class counts."""
-        cdef Py_ssize_t K = self.search.n_classes, i, capacity
-        cdef GrownNode* node
-        cdef double* counts
-        cdef void* more
-        if self.n_nodes == self.capacity:
-            capacity = max(64, 2 * self.capacity)
-            more = realloc(self.nodes, capacity * sizeof(GrownNode))
-            if more != NULL:
-                self.nodes = <GrownNode*> more
-                more = realloc(self.counts, capacity * K * sizeof(double))
-            if more == NULL:
-                self.out_of_memory = True
-                return -1
-            self.counts = <double*> more
-            self.capacity = capacity
-        node = self.nodes + self.n_nodes
-        node.threshold = 0.0
-        node.feature = node.left = node.right = -1
-        node.parent = parent
-        node.n_samples = <int32_t> (end - start)
-        node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1
-        counts = self.counts + self.n_nodes * K
-        memset(counts, 0, K * sizeof(double))
-        for i in range(start, end):
-            counts[self.labels[i]] += self.weights[i]
-        self.n_nodes += 1
-        return <int32_t> (self.n_nodes - 1)
-
-    cdef void push(
-        self, Py_ssize_t start, Py_ssize_t end, int32_t node, int32_t n_varying
-    ) noexcept nogil:
-        cdef Py_ssize_t capacity
-        cdef void* more
-        if self.n_tasks == self.task_capacity:
-            capacity = max(64, 2 * self.task_capacity)
-            more = realloc(self.tasks, capacity * sizeof(Task))
-            if more == NULL:
-                self.out_of_memory = True
-                return
-            self.tasks = <Task*> more
-            self.task_capacity = capacity
-        self.tasks[self.n_tasks] = Task(start, end, node, n_varying)
-        self.n_tasks += 1
+        return self.tree.add_node(
+            parent, self.labels + start, self.weights + start, end - start
+        )
 
     cdef bint is_leaf(self, const Task* task) noexcept nogil:
         """Set up the search for a node; say whether it is not to be split."""
         cdef Py_ssize_t K = self.search.n_classes, c, n_present = 0
-        cdef double* counts = self.counts + task.node * K
+        cdef double* counts = self.tree.counts + task.node * K
         cdef Side* side = &self.search.node
         cdef double impurity
         side.n = side.sum = side.cubes = 0.0
@@ -301,7 +212,7 @@ cdef class Grower:
             if counts[c] != 0:
                 n_present += 1
                 shift(&self.search.rule.impurity, side, <int32_t> c, counts[c])
-        if n_present < 2 or self.nodes[task.node].depth >= self.max_depth:
+        if n_present < 2 or self.tree.nodes[task.node].depth >= self.max_depth:
             return True
         impurity = value(&self.search.rule.impurity, side)
         begin_node(&self.search, impurity)
@@ -373,10 +284,10 @@ cdef class Grower:
 
     cdef void mark_path(self, int32_t node) noexcept nogil:
         """Note which features the path to a node has used."""
-        cdef int32_t at = self.nodes[node].parent
+        cdef int32_t at = self.tree.nodes[node].parent
         while at >= 0:
-            self.path[self.nodes[at].feature] = node
-            at = self.nodes[at].parent
+            self.path[self.tree.nodes[at].feature] = node
+            at = self.tree.nodes[at].parent
 
     cdef inline double rank_of(self, int32_t feature, int32_t node) noexcept nogil:
         """Return what settles ties: first come features of the path, then the most used ones."""
@@ -434,8 +345,8 @@ cdef class Grower:
         memcpy(self.rows + kept, self.spare_rows, moved * sizeof(int32_t))
         memcpy(self.labels + kept, self.spare_labels, moved * sizeof(int32_t))
         memcpy(self.weights + kept, self.spare_weights, moved * sizeof(double))
-        self.nodes[task.node].feature = <int32_t> best.feature
-        self.nodes[task.node].threshold = self.threshold(best.feature, below_cut, above_cut)
+        self.tree.nodes[task.node].feature = <int32_t> best.feature
+        self.tree.nodes[task.node].threshold = self.threshold(best.feature, below_cut, above_cut)
         self.usage[best.feature] += column.size
         if self.pay_once:
             self.prices[best.feature] = 0.0
