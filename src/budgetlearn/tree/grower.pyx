@@ -36,7 +36,7 @@ cdef class Grower:
         const double[::1] lowest, highest
         # settings
         double[::1] prices            # IN, OUT with `pay_once`: 0 once bought
-        const double[::1] odds        # IN, chances of drawing each feature; None: equal
+        const double[::1] odds        # IN, cumulative chances of drawing; None: equal
         double[::1] usage             # IN, OUT: examples that met each feature in the forest
         bint pay_once
         Py_ssize_t max_features, max_depth
@@ -49,6 +49,9 @@ cdef class Grower:
         int32_t* spare_labels
         double* spare_weights
         int32_t* features
+        int32_t* places               # where each feature stands in `features`
+        int32_t* drawn                # last node that drew each feature
+        int32_t n_examined, n_varying
         int32_t* path                 # (n_features,): last node whose path used the feature
         Builder tree                  # OUT
         Search search
@@ -96,10 +99,12 @@ cdef class Grower:
         self.spare_labels = <int32_t*> self.block(n * sizeof(int32_t))
         self.spare_weights = <double*> self.block(n * sizeof(double))
         self.features = <int32_t*> self.block(p * sizeof(int32_t))
+        self.places = <int32_t*> self.block(p * sizeof(int32_t))
+        self.drawn = <int32_t*> self.block(p * sizeof(int32_t))
         self.path = <int32_t*> self.block(p * sizeof(int32_t))
         for f in range(p):
-            self.features[f] = <int32_t> f
-            self.path[f] = -1
+            self.features[f] = self.places[f] = <int32_t> f
+            self.path[f] = self.drawn[f] = -1
         self.column.codes = <uint16_t*> self.block(n * sizeof(uint16_t))
         search.inside.codes = <uint16_t*> self.block(n * sizeof(uint16_t))
         search.inside.labels = <int32_t*> self.block(n * sizeof(int32_t))
@@ -147,12 +152,13 @@ cdef class Grower:
         prices : ndarray of float64 of shape (n_features,)
             Cost of each feature; with the gain rule its penalty, set to 0 once it is paid.
         odds : ndarray of float64 of shape (n_features,) or None
-            Features are drawn in proportion to it, without replacement. None: uniformly.
+            Cumulative sum of the chances of each feature, drawn without replacement; at least
+            `max_features` chances are positive. None: equal chances.
         usage : ndarray of float64 of shape (n_features,)
             How many training examples met a test of each feature in the forest so far; for
             `Ties.REUSE`. Those of this tree are added.
         max_features : int
-            Features to draw at each node (constant ones do not count).
+            Features to draw at each node; more only while all that came are constant there.
         max_depth : int
             Greatest depth of a leaf, the root being 0.
         seed : int
@@ -220,8 +226,7 @@ cdef class Grower:
 
     cdef int32_t find_split(self, const Task* task) noexcept nogil:
         """Examine features; return how many of the first ones may vary below this node."""
-        cdef int32_t n_varying = task.n_varying, feature
-        cdef Py_ssize_t n_examined = 0, i
+        cdef Py_ssize_t n_features = self.columns.shape[0], _
         cdef Column* column = &self.column
         column.size = task.end - task.start
         column.labels = self.labels + task.start
@@ -229,18 +234,55 @@ cdef class Grower:
         if self.search.rule.ties == Ties.REUSE:
             self.mark_path(task.node)
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
-        while n_examined < n_varying and n_examined < self.max_features:
-            i = self.draw(n_examined, n_varying)
-            feature = self.features[i]
-            if self.examine_feature(feature, task):
-                self.features[i] = self.features[n_examined]
-                self.features[n_examined] = feature
-                n_examined += 1
+        self.n_examined, self.n_varying = 0, task.n_varying
+        if self.max_features < n_features:
+            for _ in range(self.max_features):
+                self.try_feature(self.places[self.draw(task.node)], task)
+            # A node that drew constant features only goes on until one varies.
+            while self.n_examined == 0 and self.n_varying > 0:
+                self.try_feature(
+                    <int32_t> below(&self.search.random, self.n_varying), task
+                )
+        else:
+            while self.n_examined < self.n_varying:
+                self.try_feature(self.n_examined, task)
+        return self.n_varying
+
+    cdef void try_feature(self, int32_t place, const Task* task) noexcept nogil:
+        """Examine the feature at a place of `features`, and put it where it belongs."""
+        if place >= self.n_varying:
+            return
+        if self.examine_feature(self.features[place], task):
+            self.swap(place, self.n_examined)
+            self.n_examined += 1
+        else:
+            self.n_varying -= 1
+            self.swap(place, self.n_varying)
+
+    cdef void swap(self, int32_t place, int32_t other) noexcept nogil:
+        cdef int32_t feature = self.features[place], moved = self.features[other]
+        self.features[place], self.features[other] = moved, feature
+        self.places[moved], self.places[feature] = place, other
+
+    cdef int32_t draw(self, int32_t node) noexcept nogil:
+        """Draw a feature that this node has not drawn yet. Requires that there is one."""
+        cdef Py_ssize_t n_features = self.columns.shape[0], first, last, middle
+        cdef double goal
+        while True:
+            if self.odds is None:
+                first = below(&self.search.random, n_features)
             else:
-                n_varying -= 1
-                self.features[i] = self.features[n_varying]
-                self.features[n_varying] = feature
-        return n_varying
+                goal = uniform(&self.search.random) * self.odds[n_features - 1]
+                first, last = 0, n_features - 1
+                while first < last:
+                    middle = (first + last) // 2
+                    if self.odds[middle] > goal:
+                        last = middle
+                    else:
+                        first = middle + 1
+            if self.drawn[first] != node:
+                self.drawn[first] = node
+                return <int32_t> first
 
     cdef bint examine_feature(self, int32_t feature, const Task* task) noexcept nogil:
         """Offer a feature's thresholds to the node's best split; say whether it varies."""
@@ -264,23 +306,6 @@ cdef class Grower:
             if varies:
                 examine(search, column, feature, self.prices[feature], rank)
         return varies
-
-    cdef Py_ssize_t draw(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Return a position in features[first:last]: at random, or the first if all will come."""
-        cdef double total = 0.0, goal
-        cdef Py_ssize_t i
-        if self.max_features >= self.columns.shape[0]:
-            return first
-        if self.odds is None:
-            return first + below(&self.search.random, last - first)
-        for i in range(first, last):
-            total += self.odds[self.features[i]]
-        goal = uniform(&self.search.random) * total
-        for i in range(first, last - 1):
-            goal -= self.odds[self.features[i]]
-            if goal < 0:
-                return i
-        return last - 1
 
     cdef void mark_path(self, int32_t node) noexcept nogil:
         """Note which features the path to a node has used."""
