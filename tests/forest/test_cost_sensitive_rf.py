@@ -235,9 +235,9 @@ def test_budget_takes_the_smallest_weight_within_it(table):
 def test_default_weights_reach_from_nothing_to_everything(table):
     X, y, _, _ = table
     path = CostSensitiveRFPathClassifier(COSTS, n_estimators=5, random_state=0).fit(X, y)
-    whole = clone(path.forests_[0]).set_params(cost_weight=path.cost_weights_[0] * 1.5).fit(X, y)
-    assert whole.cost_ == 0
-    assert path.costs_[0] < 0.5 * path.costs_[-1]
+    assert path.costs_[0] == 0
+    assert path.costs_[9] > 0
+    assert path.costs_[-1] == COSTS.sum()
     assert path.cost_weights_[-1] == 0
     assert (np.diff(path.cost_weights_) < 0).all()
     free = clone(path).set_params(feature_costs=np.zeros(12)).fit(X, y)

@@ -17,16 +17,21 @@ from ..tree.impurity import Entropy
 from .base import SEEDS, X_TYPES
 from .cost_sensitive_rf import CostSensitiveRFClassifier
 
-# The smallest positive λ: this share of the largest, and less where prices differ so much that the
-# dearest feature would start with a penalty of more than 0.1 bit.
-SMALLEST_SHARE = 1 / 30
-SMALLEST_PENALTY = 0.1
+# Ends of the grid, as shares of the λ at which the training set itself buys nothing. Bootstrap
+# samples gain more at their roots, small nodes up to 1 bit: costs start to fall far below it.
+LARGEST_SHARE = 2
+SMALLEST_SHARE = 0.1
+# Where prices differ so much that the dearest feature would start with a larger penalty (bits), the
+# grid reaches down to this one.
+SMALLEST_PENALTY = 0.3
 
 
 def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20):
-    """Return λ from the one at which the training set buys nothing down to 0.
+    """Return λ from one that buys (nearly) nothing down to 0.
 
-    The largest λ is the largest ratio of a split's gain at the root to the price of its feature.
+    The yardstick is the largest ratio of a split's gain to the price of its feature on the whole
+    training set: with a larger λ the training set itself buys nothing. The grid goes from twice
+    that to a tenth of it, further where prices differ much.
 
     Parameters
     ----------
@@ -52,9 +57,9 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20):
     root = grow_tree(data, labels, np.ones(data.n_samples), n_classes, rule, charged, seed=0)
     if root.node_count == 1:
         return np.zeros(1)
-    largest = _gain(root) / prices[root.feature[0]]
-    smallest = min(SMALLEST_SHARE * largest, SMALLEST_PENALTY / prices.max())
-    return np.append(np.geomspace(largest, smallest, n_weights), 0.0)
+    root_weight = _gain(root) / prices[root.feature[0]]
+    smallest = min(SMALLEST_SHARE * root_weight, SMALLEST_PENALTY / prices.max())
+    return np.append(np.geomspace(LARGEST_SHARE * root_weight, smallest, n_weights), 0.0)
 
 
 def _gain(tree):
