@@ -2,6 +2,7 @@
 
     python benchmarks/cost_sensitive_rf_tradeoff.py [--runs N] [--jobs N] [--trees N] \
         [--csv FILE] [--figure FILE] [pima] [spambase] [mfeat_pix]
+    python benchmarks/cost_sensitive_rf_tradeoff.py --figure FILE --points CSV [CSV ...]
 
 Pima has its printed prices, the other two unit costs. Each run trains on 80 % and tests on 20 %.
 For each data set and variant: the mean curve over the runs, the rank correlation of λ and cost, the
@@ -111,31 +112,40 @@ def draw(points, file):
     figure.savefig(file, metadata={"Date": None} if str(file).endswith(".svg") else None)
 
 
-def main():
-    """Print each mean curve and its figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=None)
-    parser.add_argument("--trees", type=int, default=100)
-    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=VARIANTS)
-    parser.add_argument("--csv", help="write every point there")
-    parser.add_argument("--figure", help="draw the mean curves there")
-    parser.add_argument("datasets", nargs="*", default=["pima", "spambase", "mfeat_pix"])
-    options = parser.parse_args()
+def measure_all(options):
+    """Measure every data set and variant, print their curves and figures, return all points."""
     frames = []
     for name in options.datasets:
         dataset = load_dataset(name, data_dir=DATA)
-        for variant in options.variants:
+        for variant in VARIANTS:
             points = runs(dataset, variant, options)
             frames.append(points)
             curve, figures = summary(points)
             print(f"\n{name}, {variant}, {options.runs} runs")
             print(curve.round(4).to_string(index=False))
             print({key: round(float(value), 4) for key, value in figures.items()}, flush=True)
+    return pd.concat(frames)
+
+
+def main():
+    """Measure, or read what was measured, and draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=None)
+    parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--csv", help="write every point there")
+    parser.add_argument("--figure", help="draw the mean curves there")
+    parser.add_argument("--points", nargs="+", help="csv files to draw instead of measuring")
+    parser.add_argument("datasets", nargs="*", default=["pima", "spambase", "mfeat_pix"])
+    options = parser.parse_args()
+    if options.points:
+        points = pd.concat(map(pd.read_csv, options.points))
+    else:
+        points = measure_all(options)
     if options.csv:
-        pd.concat(frames).to_csv(options.csv, index=False)
+        points.to_csv(options.csv, index=False)
     if options.figure:
-        draw(pd.concat(frames), options.figure)
+        draw(points, options.figure)
 
 
 if __name__ == "__main__":
