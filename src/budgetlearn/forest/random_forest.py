@@ -48,7 +48,7 @@ class RandomForestClassifier(ForestClassifier):
     criterion : {"gini", "entropy"}, default="gini"
         Impurity whose mean over the two sides a split minimises.
     max_features : {"sqrt"}, int or None, default="sqrt"
-        Features drawn at each node, constant ones not counted; None: all.
+        Features drawn at each node; more only while all that came are constant. None: all.
     max_depth : int, default=None
         Greatest depth; None: grow until the leaves are pure.
     max_bins : int, default=None
