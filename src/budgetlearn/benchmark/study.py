@@ -67,6 +67,13 @@ def merged(base, override):
     return {**base, **{key: merged(base.get(key), value) for key, value in override.items()}}
 
 
+def _sorted(value):
+    """Return nested dictionaries with their keys in order: reordered lines rerun no job."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return value
+
+
 @dataclass(frozen=True)
 class Study:
     """A checked study configuration.
@@ -198,7 +205,7 @@ class Study:
         """Return what decides a method's results: class, parameters and grid, not its label."""
         spec = self.methods[method]
         decisive = {"class": spec["class"], "parameters": spec.get("parameters", {})}
-        return decisive | ({"grid": spec["grid"]} if "grid" in spec else {})
+        return _sorted(decisive | ({"grid": spec["grid"]} if "grid" in spec else {}))
 
     def sequences(self, method):
         """Return the names of the sequences of a schedule method."""
