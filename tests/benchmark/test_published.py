@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from budgetlearn.benchmark import records
-from budgetlearn.benchmark.published import AREA, QUANTITIES, published_table, read_published
+from budgetlearn.benchmark.published import AREAS, QUANTITIES, published_table, read_published
 from budgetlearn.exceptions import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,7 +94,7 @@ def test_a_failed_run_is_not_counted(tmp_path):
 
 
 def test_areas_belong_to_runs(tmp_path):
-    table = published_table(points(), printed(tmp_path, "p,2,sample,m,,aup,0.7"))
+    table = published_table(points(), printed(tmp_path, "p,2,sample,m,,aup_test,0.7"))
     # Validation keeps the points of cost 1 and 4 (0.6 and 0.8 on test data).
     first = 0.1 * 0.5 + 0.3 * 0.6 + 0.6 * 0.8
     assert table["ours"].item() == pytest.approx(first - 0.02 * 0.9 / 2)
@@ -116,7 +116,7 @@ def test_wrong_tables_are_refused(tmp_path, lines, head, message):
 @pytest.mark.parametrize("path", sorted((ROOT / "resources/published").glob("*.csv")), ids=str)
 def test_every_tracked_table_is_good(path):
     table = read_published([path])
-    assert set(table["quantity"]) <= {*QUANTITIES, AREA}
+    assert set(table["quantity"]) <= {*QUANTITIES, *AREAS}
     assert np.isfinite(table["value"]).all()
 
 

@@ -9,9 +9,9 @@ from budgetlearn.report import write_report
 from ..made_up import made_up_metadata, made_up_points
 
 PRINTED = """paper,table,dataset,method,quantity,value
-yan,3,wine,msb,aup,0.9
-yan,3,cancer,msb,aup,0.8
-yan,3,mushroom,msb,aup,0.7
+yan,3,wine,msb,aup_test,0.9
+yan,3,cancer,msb,aup_test,0.8
+yan,3,mushroom,msb,aup_test,0.7
 """
 
 

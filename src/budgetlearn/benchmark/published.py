@@ -16,7 +16,7 @@ from .records import OK, parse_setting, setting_text
 
 KEYS = ["dataset", "method", "setting", "quantity"]
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
-# Quantities of an operating point; "aup" belongs to a whole run.
+# Quantities of an operating point.
 QUANTITIES = {
     "cost": lambda point: point["cost"],
     "cost_percent": lambda point: 100 * point["cost_fraction"],
@@ -25,7 +25,8 @@ QUANTITIES = {
     "test_score": lambda point: point["test_score"],
     "test_error": lambda point: 1 - point["test_score"],
 }
-AREA = "aup"
+# Quantities of a whole run: the two readings of the area, named as in the table of areas.
+AREAS = ("aup_test", "aup_valid")
 
 
 def read_published(paths):
@@ -57,9 +58,9 @@ def _read_one(path):
     absent = [column for column in _PRINTED if column not in frame]
     if absent:
         raise ConfigError(f"{path}: printed numbers need the column {absent[0]!r}.")
-    strange = sorted(set(frame["quantity"]) - {*QUANTITIES, AREA})
+    strange = sorted(set(frame["quantity"]) - {*QUANTITIES, *AREAS})
     if strange:
-        known = ", ".join([*QUANTITIES, AREA])
+        known = ", ".join([*QUANTITIES, *AREAS])
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
     names = [column for column in frame if column not in _PRINTED]
     settings = [setting_text(row.dropna()) for _, row in frame[names].iterrows()]
@@ -99,7 +100,7 @@ def published_table(points, printed, stand_ins=None):
     cases = points[CASE].drop_duplicates().rename(columns={"dataset": "run_on"})
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
     rows = printed.merge(cases, how="left", on="dataset")
-    areas = area_table(points) if (printed["quantity"] == AREA).any() else None
+    areas = area_table(points) if printed["quantity"].isin(AREAS).any() else None
     values = _Ours(points, areas)
     ours = [values.of(row) for row in rows.to_dict("records")]
     rows["ours"] = [own.mean() for own in ours]
@@ -122,8 +123,8 @@ class _Ours:
     def of(self, row):
         """Return the values that belong to a printed number as a Series."""
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
-        if row["quantity"] == AREA:
-            return _rows(self.areas, where)["aup_test"].dropna()
+        if row["quantity"] in AREAS:
+            return _rows(self.areas, where)[row["quantity"]].dropna()
         wanted = parse_setting(row["setting"] or None).items()
         own = _rows(self.points, where)
         match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)

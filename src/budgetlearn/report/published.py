@@ -5,7 +5,8 @@ from .words import DASH, counted, plus_minus
 # Digits that matter, by quantity; three for all others.
 _DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0}
 _NAMES = {
-    "aup": "AUP",
+    "aup_test": "AUP, test reading",
+    "aup_valid": "AUP, validation reading",
     "cost": "mean cost",
     "cost_percent": "% of the full cost",
     "n_features": "features",
