@@ -3,7 +3,7 @@
 from .words import DASH, counted, plus_minus
 
 # Digits that matter, by quantity; three for all others.
-_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0}
+_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 1}
 _NAMES = {
     "aup_test": "AUP, test reading",
     "aup_valid": "AUP, validation reading",
@@ -11,6 +11,7 @@ _NAMES = {
     "cost_percent": "% of the full cost",
     "n_features": "features",
     "n_nodes": "nodes",
+    "seconds": "seconds to fit",
     "test_error": "test error",
     "test_score": "test score",
 }
