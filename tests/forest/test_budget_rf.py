@@ -248,10 +248,13 @@ def test_bad_data(table):
 
 def test_progress(table, capsys):
     X, y, X_val, y_val, _, _ = table
-    BudgetRFClassifier(n_estimators=3, verbose=2).fit(X, y, X_val, y_val)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3
-    assert lines[2].startswith("BudgetRF, alpha 0: 3 of 3 trees, validation cost")
+    forest = BudgetRFClassifier(n_estimators=30, budget=7, alpha=5.0, random_state=0)
+    for verbose in (0, 1, 2):
+        forest.set_params(verbose=verbose).fit(X, y, X_val, y_val)
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == [0, 1, 1 + len(forest.trees_)][verbose]
+    assert lines[0].startswith("BudgetRF, alpha 5: 1 of 30 trees, validation cost")
+    assert "one more would cost" in lines[-1]
 
 
 def test_miniboone_agrees_with_the_authors_code(data_dir):

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -65,6 +66,11 @@ def changed(**changes):
         ({"overrides": {"rfb": {}}}, "method in overrides"),
         ({"methods_file": "config/none.yaml"}, "does not exist"),
         ({"study": "My Study"}, "study"),
+        ({"splits": {"whine": "given"}}, "Did you mean wine"),
+        ({"splits": {"wine": "taken"}}, "splits.wine"),
+        ({"stand_ins": {"whine": "wine"}}, "Did you mean wine"),
+        ({"published": ["budgetrf-table-2"]}, "Did you mean budgetrf-table-1"),
+        ({"overrides": {"msb": {"grid": {"min_variables": [2, 3]}}}}, "msb has a grid"),
     ],
 )
 def test_mistakes_are_refused(changes, message):
@@ -75,6 +81,24 @@ def test_mistakes_are_refused(changes, message):
 def test_given_costs_need_a_price_list():
     with pytest.raises(BudgetlearnError, match="wine has no price list"):
         changed(costs=["given"]).price_list("wine", "given")
+
+
+@pytest.mark.workflow
+def test_given_prices_reach_the_runs(workflow):
+    study = ROOT / "config/studies/budgetrf-yahoo.yaml"
+    workflow.run("--configfile", study, "--config", "runs=2", "runs_per_job=2", "--until", "costs")
+    costs = pd.read_csv(workflow.folder / "results/budgetrf-yahoo/costs/yahoo_like/given/0.csv")
+    listed = pd.read_csv(ROOT / "resources/costs/yahoo_like.csv").set_index("feature")["cost"]
+    for _, run in costs.groupby("run"):
+        assert run.set_index("feature")["cost"].to_dict() == listed.to_dict()
+
+
+def test_a_data_set_can_have_its_own_split():
+    counts = {"train": 100, "valid": 30, "test": "rest"}
+    study = changed(splits={"wine": counts, "digits": "given"})
+    assert study.sizes("wine") == [100, 30, "rest"]
+    assert study.sizes("digits") == "given"
+    assert study.sizes("breast_cancer") == [0.6, 0.2, 0.2]
 
 
 def test_chunks_cover_all_runs_once():

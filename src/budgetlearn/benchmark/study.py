@@ -74,6 +74,31 @@ def _sorted(value):
     return value
 
 
+def _check_names(config, registry, root):
+    """Refuse what a study names and nobody knows, beside its data sets and methods."""
+    for method in config.get("overrides", {}):
+        _known(method, config["methods"], "method in overrides", "the study")
+    for name in [*config.get("splits", {}), *config.get("stand_ins", {})]:
+        registry[name]  # names what is wrong, like the data sets in use
+    tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
+    for name in config.get("published", []):
+        _known(name, tables, "published table", PUBLISHED)
+
+
+def _chosen(config, methods):
+    """Return the specifications of a study's methods, its overrides applied."""
+    chosen = {}
+    for name in config["methods"]:
+        entry = methods[_known(name, methods, "method", config["methods_file"])]
+        spec = chosen[name] = merged(entry, config.get("overrides", {}).get(name, {}))
+        if "grid" in spec and spec.get("kind") == SCHEDULE:
+            raise ConfigError(
+                f"{name} has a grid, which is for methods that one job fits; it is built from "
+                "sequences. Make an entry in the methods file for each of its settings."
+            )
+    return chosen
+
+
 @dataclass(frozen=True)
 class Study:
     """A checked study configuration.
@@ -118,25 +143,10 @@ class Study:
         registry = load_registry(root / config["datasets_file"])
         methods = _read_yaml(root / config["methods_file"])
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
-        overrides = config.get("overrides", {})
-        for method in overrides:
-            _known(method, config["methods"], "method in overrides", "the study")
-        for name in [*config.get("splits", {}), *config.get("stand_ins", {})]:
-            registry[name]  # names what is wrong, like the data sets in use
-        tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
-        for name in config.get("published", []):
-            _known(name, tables, "published table", PUBLISHED)
-        return cls(
-            dict(config),
-            {name: registry[name] for name in config["datasets"]},
-            {
-                name: merged(
-                    methods[_known(name, methods, "method", config["methods_file"])],
-                    overrides.get(name, {}),
-                )
-                for name in config["methods"]
-            },
-        )
+        _check_names(config, registry, root)
+        chosen = _chosen(config, methods)
+        check_schema(chosen, schemas / "methods.schema.yaml", "a method with its overrides")
+        return cls(dict(config), {name: registry[name] for name in config["datasets"]}, chosen)
 
     @property
     def name(self):
