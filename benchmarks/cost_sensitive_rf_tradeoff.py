@@ -135,13 +135,13 @@ def main():
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--csv", help="write every point there")
     parser.add_argument("--figure", help="draw the mean curves there")
-    parser.add_argument("--points", nargs="+", help="csv files to draw instead of measuring")
+    parser.add_argument(
+        "--points", nargs="+", default=[], help="csv files to draw instead of measuring"
+    )
     parser.add_argument("datasets", nargs="*", default=["pima", "spambase", "mfeat_pix"])
     options = parser.parse_args()
-    if options.points:
-        points = pd.concat(map(pd.read_csv, options.points))
-    else:
-        points = measure_all(options)
+    known = [pd.read_csv(file) for file in options.points]
+    points = pd.concat(known) if known else measure_all(options)
     if options.csv:
         points.to_csv(options.csv, index=False)
     if options.figure:
