@@ -157,31 +157,38 @@ cdef class VarianceSplitter(Splitter):
     cdef double score(self, const double* values, int32_t n, double threshold) noexcept nogil:
         cdef:
             Py_ssize_t k
-            int32_t i, n_left = 0
+            int32_t n_left = 0
             double left, right, total, decrease = 0.0
-            const double* targets
-        for i in range(n):
-            n_left += values[i] <= threshold
         for k in range(self.total.shape[0]):
-            left = masked_sum(&self.node_targets[k, 0], values, n, threshold)
+            left = sum_left(&self.node_targets[k, 0], values, n, threshold, &n_left)
             total = self.total[k]
             right = total - left
             decrease += left * left / n_left + right * right / (n - n_left) - total * total / n
         return decrease
 
 
-cdef inline double masked_sum(
-    const double* targets, const double* values, int32_t n, double threshold
+cdef double[2] AS_DOUBLE = [0.0, 1.0]
+
+
+cdef inline double sum_left(
+    const double* targets, const double* values, int32_t n, double threshold, int32_t* n_left
 ) noexcept nogil:
-    """Return the sum of the targets whose value is at most the threshold."""
-    # Products instead of branches, which could not be predicted; two sums hide the latency.
+    """Return the sum of the targets whose value is at most the threshold, and count them."""
+    # Multiplied by 0 or 1: a branch could not be predicted. Two sums hide the latency.
     cdef double even = 0.0, odd = 0.0
-    cdef int32_t i
+    cdef int32_t i, left, n_even = 0, n_odd = 0
     for i in range(0, n - 1, 2):
-        even += targets[i] * (values[i] <= threshold)
-        odd += targets[i + 1] * (values[i + 1] <= threshold)
+        left = values[i] <= threshold
+        even += targets[i] * AS_DOUBLE[left]
+        n_even += left
+        left = values[i + 1] <= threshold
+        odd += targets[i + 1] * AS_DOUBLE[left]
+        n_odd += left
     if n % 2:
-        even += targets[n - 1] * (values[n - 1] <= threshold)
+        left = values[n - 1] <= threshold
+        even += targets[n - 1] * AS_DOUBLE[left]
+        n_even += left
+    n_left[0] = n_even + n_odd
     return even + odd
 
 
