@@ -3,7 +3,7 @@
 from abc import abstractmethod
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -197,7 +197,7 @@ class _GIF(AcquisitionMixin, BaseEstimator):
             yield model.packed.walk(X, acquired=True, n_jobs=self.n_jobs).acquired
 
 
-class GIFRegressor(RegressorMixin, _GIF):
+class GIFRegressor(MultiOutputMixin, RegressorMixin, _GIF):
     """Globally induced forest for regression, with squared loss and one or more outputs.
 
     Starting from `n_estimators` single splits, the forest accepts one node after another, each
@@ -438,7 +438,7 @@ class GIFClassifier(ClassifierMixin, _GIF):
         n_classes = self.classes_.size
         if n_classes < 2:
             raise ParameterError(
-                f"y must have at least two classes, got only one class: {self.classes_[0]!r}."
+                f"y must have at least two classes, got only one class: {self.classes_[0]}."
             )
         codes = codes.astype(np.int32)
         one_hot = np.eye(n_classes)[codes]
