@@ -30,6 +30,7 @@ def extension(source: Path) -> Extension:
         include_dirs=[np.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=flags,
+        depends=["setup.py"],  # the flags above
     )
 
 
@@ -40,5 +41,6 @@ setup(
         compiler_directives=DIRECTIVES,
         build_dir="build/cython",
         include_path=["src"],
-    )
+    ),
+    options={"build_ext": {"parallel": os.cpu_count()}},
 )

@@ -1,19 +1,24 @@
-"""Fixtures that all tests share."""
+"""Fixtures that several packages' tests share."""
 
 import os
 from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[1]
+
 
 @pytest.fixture(scope="session")
 def data_dir():
-    """Folder of the data sets, `<dataset>/<file>`; without it tests on real data are skipped."""
-    default = Path(__file__).parents[1] / ".." / "shared" / "data"
-    folder = Path(os.environ.get("BUDGETLEARN_DATA", default)).resolve()
-    if not folder.is_dir():
-        message = f"no data folder at {folder}: set BUDGETLEARN_DATA"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return folder
+    """Folder with the real data as ``<dataset>/<file>``; tests that need it are skipped without.
+
+    ``BUDGETLEARN_DATA`` names it; otherwise ``shared/data`` beside the repository is taken.
+    """
+    named = os.environ.get("BUDGETLEARN_DATA")
+    folder = Path(named) if named else ROOT.parent / "shared" / "data"
+    if folder.is_dir():
+        return folder
+    message = f"no folder of real data at {folder}; set BUDGETLEARN_DATA to one"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    return pytest.skip(message)

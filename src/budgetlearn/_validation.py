@@ -72,3 +72,35 @@ def derive_seed(*parts):
     """
     digest = hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).digest()
     return int.from_bytes(digest[:4], "little")
+
+
+def holdout(y, fraction, random_state):
+    """Split rows into training and validation rows, class by class.
+
+    Every class keeps at least one training row, so that rare classes are never unseen; a class
+    of one row has none in the validation part.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Class labels.
+    fraction : float
+        Share of each class to hold out, in (0, 1).
+    random_state : RandomState
+        Source of randomness.
+
+    Returns
+    -------
+    train, valid : ndarray of int
+        Row indices, ascending.
+    """
+    held_out = np.zeros(len(y), dtype=bool)
+    for label in np.unique(y):
+        members = random_state.permutation(np.flatnonzero(y == label))
+        held_out[members[: min(round(fraction * members.size), members.size - 1)]] = True
+    if not held_out.any():
+        raise ParameterError(
+            f"validation_fraction={fraction!r} of {len(y)} rows in {np.unique(y).size} classes "
+            "leaves no validation data. Give more rows, a larger fraction, or X_val and y_val."
+        )
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)

@@ -150,7 +150,18 @@ class FeatureCosts:
         return cost
 
     def subset(self, features):
-        """Return the cost of acquiring `features` (indices or a boolean mask) for one example."""
+        """Return the cost of acquiring some features for one example.
+
+        Parameters
+        ----------
+        features : array-like of int or bool
+            Indices, or a mask of shape (n_features,).
+
+        Returns
+        -------
+        float
+            Their price, each charge of a group counted once.
+        """
         mask = np.zeros(self.n_features, dtype=bool)
         mask[np.asarray(features, dtype=None if len(features) else np.intp)] = True
         return float(self.total(mask[None, :])[0])

@@ -1,0 +1,23 @@
+"""Data sets: registry, fetching, reading, verification, generators and splits."""
+
+from .dataset import Dataset
+from .fetching import fetch
+from .manifest import write_manifest
+from .preparing import load_dataset, prepare
+from .ranking import yahoo_costs
+from .registry import DatasetSpec, FileSpec, Registry, load_registry
+from .splits import split
+
+__all__ = [
+    "Dataset",
+    "DatasetSpec",
+    "FileSpec",
+    "Registry",
+    "fetch",
+    "load_dataset",
+    "load_registry",
+    "prepare",
+    "split",
+    "write_manifest",
+    "yahoo_costs",
+]

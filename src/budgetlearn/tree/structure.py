@@ -11,7 +11,7 @@ LEAF = -1  # scikit-learn's TREE_LEAF: no child
 class Tree:
     """A binary decision tree; an example with x[feature] <= threshold goes left.
 
-    Attributes
+    Parameters
     ----------
     feature : ndarray of int32 of shape (node_count,)
         Feature tested at each node; -1 at a leaf.

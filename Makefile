@@ -1,0 +1,68 @@
+# The whole job from a fresh clone. It needs Python 3.11 or newer, pip and a C compiler.
+#
+#   make run      set up what is missing, then run the default study (CORES=N: on N cores)
+#   make test     set up what is missing, then run all checks and tests
+#   make setup    only set up: .venv from requirements.lock, and the compiled kernels
+#   make lint     only the checks of style
+#   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
+#   make clean    remove what `make setup` made; results and data stay
+#
+# PYTHON=python3.12 chooses the interpreter of .venv; BUDGETLEARN_NATIVE=1 compiles for this machine only.
+
+PYTHON ?= python3
+CORES ?= all
+UV ?= uv
+
+# Make .venv with the Python outside of it, even while it is activated.
+export PATH := $(subst $(CURDIR)/.venv/bin:,,$(PATH))
+IN_VENV = PATH="$(CURDIR)/.venv/bin:$$PATH"
+
+# Stamps inside .venv: they vanish with it.
+PACKAGES := .venv/packages.done
+BUILT := .venv/built$(if $(filter 1,$(BUDGETLEARN_NATIVE)),-native).done
+KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
+PROBLEM = $(shell PYTHON='$(PYTHON)' sh .ci/preflight)
+
+.PHONY: help run test setup lint lock clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+run: setup
+	@$(IN_VENV) snakemake --cores $(CORES)
+	@echo "Done. Open the report in a browser: $(CURDIR)/results/default/report.html"
+
+test: lint
+	@$(IN_VENV) python -m pytest
+
+lint: setup
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/cython-lint src
+	.venv/bin/snakefmt --check Snakefile workflow
+	@$(IN_VENV) snakemake --lint
+
+setup: $(BUILT)
+
+$(PACKAGES): requirements.lock
+	$(if $(PROBLEM),$(error $(PROBLEM)))
+	@echo "Setting up .venv from requirements.lock: about 2 minutes, 1 GB ..."
+	@"$(PYTHON)" -m venv --clear --without-pip .venv
+	@"$(PYTHON)" -m pip -qq --python .venv/bin/python install --require-hashes -r requirements.lock
+	@touch $@
+
+# The first build also registers the package with pip; later ones compile only what changed.
+$(BUILT): $(PACKAGES) setup.py $(KERNELS)
+	@echo "Building the kernels ..."
+	@if test -e $@; then $(IN_VENV) python setup.py -q build_ext --inplace; \
+	else rm -rf build; $(IN_VENV) python -m pip -qq install --no-build-isolation --no-deps -e .; fi
+	@rm -f .venv/built*.done
+	@touch $@
+
+lock:
+	$(UV) pip compile pyproject.toml --universal --python-version 3.11 --all-extras --generate-hashes \
+	    --no-annotate --custom-compile-command "make lock" --quiet --output-file requirements.lock
+
+clean:
+	rm -rf .venv build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis
+	find src tests workflow \( -name '*.so' -o -name __pycache__ \) -prune -exec rm -rf {} +

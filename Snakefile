@@ -1,0 +1,60 @@
+"""Prediction under a budget: from raw data to one comparison report.
+
+snakemake --cores 2                                          the default study
+snakemake --cores 2 --configfile config/studies/msb.yaml     another one
+"""
+
+from budgetlearn.benchmark.provenance import source_fingerprint
+from budgetlearn.benchmark.study import FIT, SCHEDULE, Study
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config/config.yaml"
+
+
+report: "workflow/report/workflow.rst"
+
+
+STUDY = Study.from_config(config, workflow.basedir)
+DIR = STUDY.folder
+# Editing package code reruns the jobs that it may touch: the report alone does not touch fits.
+CODE = {
+    "data": source_fingerprint("datasets", "costs.py", "exceptions.py", "_validation.py"),
+    "fit": source_fingerprint(exclude=("report", "benchmark/aggregate.py")),
+    "report": source_fingerprint(),
+}
+
+REPORT_TABLES = {  # table → its caption in workflow/report
+    "summary": "summary",
+    "leads": "leads",
+    "controls": "controls",
+    "times": "time_table",
+    "coverage": "coverage",
+}
+
+
+wildcard_constraints:
+    dataset="|".join(STUDY.datasets),
+    costs="random|unit|given",
+    method="|".join(STUDY.methods),
+    sequence="[a-z0-9_]+",
+    chunk=r"\d+",
+
+
+localrules:
+    all,
+    fetch,
+
+
+include: "workflow/rules/data.smk"
+include: "workflow/rules/costs.smk"
+include: "workflow/rules/msb.smk"
+include: "workflow/rules/comparison.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.report.output.page,

@@ -1,0 +1,64 @@
+"""What every job of the workflow starts with: its log, its threads, its runs."""
+
+import logging
+import sys
+from contextlib import contextmanager
+
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from ..datasets import Dataset
+from .runs import draw_costs, iterate
+
+
+@contextmanager
+def job_log(path, threads=1):
+    """Send budgetlearn's log lines and any error to a file, and hold inner pools to `threads`.
+
+    Parameters
+    ----------
+    path : str
+        The job's log file.
+    threads : int, default=1
+        Threads that the job may use.
+    """
+    log = logging.getLogger("budgetlearn")
+    log.setLevel(logging.INFO)
+    handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    log.addHandler(handler)
+    try:
+        with threadpool_limits(threads):
+            yield log
+    except Exception as error:
+        log.exception("the job failed")
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        raise
+    finally:
+        log.removeHandler(handler)
+        handler.close()
+
+
+def load_runs(files, wildcards, study_seed):
+    """Yield the runs of a job; without a cost profile among its files, at unit costs.
+
+    Parameters
+    ----------
+    files : object
+        With paths `data`, `split` and, where prices matter, `costs`.
+    wildcards : object
+        With `costs` where `files` has them.
+    study_seed : int
+        The study's seed.
+
+    Yields
+    ------
+    Run
+    """
+    dataset = Dataset.load(files.data)
+    splits = pd.read_parquet(files.split)
+    priced = hasattr(files, "costs")
+    kind = wildcards.costs if priced else "unit"
+    numbers = [int(column) for column in splits.columns]
+    costs = pd.read_csv(files.costs) if priced else draw_costs(dataset, kind, numbers, study_seed)
+    yield from iterate(dataset, splits, costs, kind, study_seed)

@@ -1,0 +1,63 @@
+"""From a method's entry in the configuration to an estimator."""
+
+import importlib
+import inspect
+
+from ..exceptions import ConfigError
+
+
+def resolve(name):
+    """Return the object that a dotted `name` such as "package.module.Class" stands for.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such module or name.
+    """
+    module, _, attribute = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"{name!r} names no importable class ({error}). Write it as package.module.Class."
+        ) from error
+
+
+def _value(value):
+    """Return a parameter, building nested estimators given as {class: …, parameters: …}."""
+    if isinstance(value, dict) and "class" in value:
+        return build(value)
+    if isinstance(value, list):
+        return [_value(item) for item in value]
+    return value
+
+
+def build(spec, **extra):
+    """Build an estimator from its specification.
+
+    Parameters
+    ----------
+    spec : dict
+        `class`, a dotted name, and `parameters`, where nested estimators are specifications again.
+    **extra
+        Parameters set where the class has them: feature_costs, random_state, n_jobs.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    ConfigError
+        When the class is unknown or refuses a parameter; the message names both.
+    """
+    cls = resolve(spec["class"])
+    parameters = {name: _value(value) for name, value in (spec.get("parameters") or {}).items()}
+    accepted = inspect.signature(cls).parameters
+    unknown = sorted(set(parameters) - set(accepted))
+    if unknown:
+        raise ConfigError(
+            f"{spec['class']} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}."
+        )
+    parameters.update({name: value for name, value in extra.items() if name in accepted})
+    return cls(**parameters)

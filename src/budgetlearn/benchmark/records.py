@@ -1,0 +1,115 @@
+"""Operating points on disk: the only reader and writer of result tables."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import BudgetlearnError
+
+FORMAT_VERSION = 1
+
+# One row per operating point of one method in one run.
+COLUMNS = {
+    "dataset": "string",
+    "costs": "string",
+    "method": "string",
+    "run": "int64",
+    "stage": "int64",
+    "budget": "float64",
+    "cost": "float64",
+    "cost_fraction": "float64",
+    "n_features": "float64",
+    "n_nodes": "float64",
+    "valid_cost": "float64",
+    "valid_score": "float64",
+    "test_score": "float64",
+    "fit_seconds": "float64",
+    "predict_seconds": "float64",
+    "variables": "string",
+    "status": "string",
+    "format_version": "int64",
+}
+OK = "ok"
+
+
+class RecordError(BudgetlearnError, ValueError):
+    """A table of operating points that does not have the columns it should have."""
+
+
+def table(rows):
+    """Return operating points as a frame with every column of `COLUMNS`, in that order.
+
+    Parameters
+    ----------
+    rows : iterable of dict or DataFrame
+        Missing numbers become NaN, missing strings NA; `status` is "ok" where it is missing.
+
+    Returns
+    -------
+    DataFrame
+    """
+    frame = pd.DataFrame(rows) if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    unknown = sorted(set(frame.columns) - set(COLUMNS))
+    if unknown:
+        raise RecordError(f"operating points have unknown columns {unknown}.")
+    defaults = {"status": OK, "format_version": FORMAT_VERSION, "stage": 0}
+    for name, dtype in COLUMNS.items():
+        if name not in frame:
+            missing = np.nan if dtype == "float64" else pd.NA
+            frame[name] = defaults.get(name, missing)
+    return frame[list(COLUMNS)].astype(COLUMNS).reset_index(drop=True)
+
+
+def write(rows, path):
+    """Write operating points as one Parquet file; it appears whole or not at all.
+
+    Parameters
+    ----------
+    rows : iterable of dict or DataFrame
+        As for `table`.
+    path : str or Path
+        The file; its folder is made.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        table(rows).to_parquet(partial, index=False)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read(paths):
+    """Read operating points from one or many files into one frame.
+
+    Parameters
+    ----------
+    paths : str, Path or iterable of them
+        Files that `write` made.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    RecordError
+        When a file was written in another format version or lacks a column.
+    """
+    paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    frames = []
+    for path in paths:
+        frame = pd.read_parquet(path)
+        lacking = sorted(set(COLUMNS) - set(frame.columns))
+        versions = set() if lacking else set(frame["format_version"].unique())
+        if lacking or versions - {FORMAT_VERSION}:
+            found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"
+            raise RecordError(
+                f"{path} {found}; this version reads format {FORMAT_VERSION}. "
+                "Delete the file and run the workflow again."
+            )
+        frames.append(frame.astype(COLUMNS))
+    return pd.concat(frames, ignore_index=True) if frames else table([])

@@ -1,0 +1,189 @@
+"""Runs: the repetitions of a study, each with its own split, cost profile and seed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .._validation import derive_seed
+from ..costs import FeatureCosts, random_costs
+from ..datasets import split
+from ..exceptions import ConfigError, CostError
+
+TRAIN, VALID, TEST = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One repetition on one data set, the same for all methods.
+
+    Attributes
+    ----------
+    dataset, costs_kind : str
+        Ids.
+    number : int
+        Which repetition.
+    task : str
+        "classification", "regression" or "ranking".
+    costs : FeatureCosts
+        The cost profile.
+    train, valid, test : tuple of (ndarray, ndarray)
+        X and y of each part.
+    study_seed : int
+        The study's seed.
+    """
+
+    dataset: str
+    costs_kind: str
+    number: int
+    task: str
+    costs: FeatureCosts
+    train: tuple
+    valid: tuple
+    test: tuple
+    study_seed: int
+
+    def seed(self, method):
+        """Return the seed of `method` in this run."""
+        return derive_seed(self.study_seed, self.dataset, self.number, method)
+
+
+def draw_splits(dataset, runs, study_seed, sizes):
+    """Return the part (0 train, 1 validation, 2 test) of each row in each run.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    runs : iterable of int
+        Numbers of the runs.
+    study_seed : int
+        The study's seed.
+    sizes : list or str
+        As `budgetlearn.datasets.split` takes them.
+
+    Returns
+    -------
+    DataFrame of int8, one column per run, one row per example
+    """
+    return pd.DataFrame(
+        {
+            str(run): split(dataset, derive_seed(study_seed, dataset.id, run, "split"), sizes)
+            for run in runs
+        }
+    )
+
+
+def draw_costs(dataset, kind, runs, study_seed, given=None):
+    """Return the cost profile of each run as a tidy table.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    kind : {"random", "unit", "given"}
+        Random integers 1..100 per run, 1 each, or the prices of a list.
+    runs : iterable of int
+        Numbers of the runs.
+    study_seed : int
+        The study's seed.
+    given : DataFrame, default=None
+        The price list: columns feature, cost, and optionally group and group_cost.
+
+    Returns
+    -------
+    DataFrame
+        Columns run, feature, cost, group, group_cost; group is empty where a feature has none.
+    """
+    names = list(dataset.feature_names)
+    frames = []
+    for run in runs:
+        if kind == "given":
+            frame = _given_costs(dataset, given)
+        else:
+            seed = derive_seed(study_seed, dataset.id, run, "costs")
+            profile = FeatureCosts.of(
+                None if kind == "unit" else random_costs(len(names), seed), len(names)
+            )
+            frame = pd.DataFrame({"feature": names, "cost": profile.costs})
+        frames.append(frame.assign(run=run))
+    table = pd.concat(frames, ignore_index=True).reindex(
+        columns=["run", "feature", "cost", "group", "group_cost"]
+    )
+    profiles_of(table, names)  # refuses prices that are none, here and not in the fits
+    return table
+
+
+def _given_costs(dataset, given):
+    """Return the price list in the order of the features, refusing gaps and strangers."""
+    if given is None:
+        raise ConfigError(
+            f"{dataset.id}: the cost profile 'given' needs a price list; name a csv file as "
+            "`costs` in the data set's entry."
+        )
+    names = list(dataset.feature_names)
+    listed = given["feature"].astype(str).tolist()
+    missing, strange = sorted(set(names) - set(listed)), sorted(set(listed) - set(names))
+    if missing or strange or len(listed) != len(names):
+        raise CostError(
+            f"{dataset.id}: the price list must name each of the {len(names)} features once; it "
+            f"has {len(listed)} lines, lacks {missing[:5]}, and the data know no {strange[:5]}."
+        )
+    return given.assign(feature=listed).set_index("feature").loc[names].reset_index()
+
+
+def profiles_of(table, names):
+    """Return {run: FeatureCosts} from the table that `draw_costs` made.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns run, feature, cost, group, group_cost.
+    names : sequence of str
+        Feature names in the data's order.
+
+    Returns
+    -------
+    dict of int to FeatureCosts
+    """
+    profiles = {}
+    for run, part in table.groupby("run", sort=True):
+        part = part.set_index("feature").loc[list(names)]
+        groups = group_costs = None
+        if part["group"].notna().any():
+            codes, labels = pd.factorize(part["group"])
+            groups = codes
+            group_costs = [part["group_cost"][part["group"] == label].iloc[0] for label in labels]
+        profiles[int(run)] = FeatureCosts(part["cost"].to_numpy(), groups, group_costs)
+    return profiles
+
+
+def iterate(dataset, splits, costs, costs_kind, study_seed):
+    """Yield the `Run` of each column of `splits`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    splits : DataFrame
+        As `draw_splits` makes it.
+    costs : DataFrame
+        As `draw_costs` makes it.
+    costs_kind : str
+        Which kind of cost profile it is.
+    study_seed : int
+        The study's seed.
+
+    Yields
+    ------
+    Run
+    """
+    profiles = profiles_of(costs, dataset.feature_names)
+    for column in splits.columns:
+        part = splits[column].to_numpy()
+        rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
+        train, valid, test = ((dataset.X[index], dataset.y[index]) for index in rows)
+        run = int(column)
+        yield Run(
+            dataset.id, costs_kind, run, dataset.task, profiles[run], train, valid, test, study_seed
+        )

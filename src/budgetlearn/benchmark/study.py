@@ -1,0 +1,194 @@
+"""A study: what its configuration asks for, checked, and the files that come of it."""
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+from ..datasets.registry import load_registry
+from ..exceptions import ConfigError
+
+SCHEDULE = "schedule"  # built from model sequences, by rules of their own
+FIT = "fit"  # one job fits and evaluates
+
+
+def _read_yaml(path):
+    path = Path(path)
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path} does not exist; the configuration names it.") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is no valid YAML: {error}") from error
+
+
+def check_schema(config, schema_path, what):
+    """Check `config` against a JSON schema, naming every place that disagrees.
+
+    Parameters
+    ----------
+    config : dict
+        What was read.
+    schema_path : str or Path
+        The schema, in YAML.
+    what : str
+        How messages name the thing that is checked.
+
+    Raises
+    ------
+    ConfigError
+        With one line a fault: where, what was expected, what came.
+    """
+    validator = jsonschema.Draft202012Validator(_read_yaml(schema_path))
+    faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
+    if faults:
+        lines = [
+            f"  {'.'.join(map(str, fault.path)) or 'top level'}: {fault.message}"
+            for fault in faults
+        ]
+        raise ConfigError(f"{what} does not follow {Path(schema_path).name}:\n" + "\n".join(lines))
+
+
+def _known(name, names, kind, where):
+    if name in names:
+        return name
+    close = difflib.get_close_matches(name, names, n=3)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise ConfigError(f"unknown {kind} {name!r}.{hint} {where} has: {', '.join(sorted(names))}.")
+
+
+def merged(base, override):
+    """Return `base` with `override` laid over it; dictionaries merge, all else replaces."""
+    if not (isinstance(base, dict) and isinstance(override, dict)):
+        return override
+    return {**base, **{key: merged(base.get(key), value) for key, value in override.items()}}
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked study configuration.
+
+    Attributes
+    ----------
+    config : dict
+        The study's settings.
+    datasets : dict of str to DatasetSpec
+        The data sets in use.
+    methods : dict of str to dict
+        Specifications of the methods in use, the study's overrides applied.
+    """
+
+    config: dict
+    datasets: dict
+    methods: dict
+
+    @classmethod
+    def from_config(cls, config, root):
+        """Check a configuration and look up what it names.
+
+        Parameters
+        ----------
+        config : dict
+            The settings, as Snakemake read them.
+        root : str or Path
+            The project's folder.
+
+        Returns
+        -------
+        Study
+
+        Raises
+        ------
+        ConfigError
+            On a typo, an unknown data set or method, or settings that contradict each other.
+        """
+        root = Path(root)
+        schemas = root / "workflow" / "schemas"
+        check_schema(config, schemas / "config.schema.yaml", "the study configuration")
+        registry = load_registry(root / config["datasets_file"])
+        methods = _read_yaml(root / config["methods_file"])
+        check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
+        overrides = config.get("overrides", {})
+        for method in overrides:
+            _known(method, config["methods"], "method in overrides", "the study")
+        return cls(
+            dict(config),
+            {name: registry[name] for name in config["datasets"]},
+            {
+                name: merged(
+                    methods[_known(name, methods, "method", config["methods_file"])],
+                    overrides.get(name, {}),
+                )
+                for name in config["methods"]
+            },
+        )
+
+    @property
+    def name(self):
+        """The study's name, which is its folder's."""
+        return self.config["study"]
+
+    @property
+    def seed(self):
+        """The study's seed."""
+        return self.config["seed"]
+
+    @property
+    def folder(self):
+        """Where the study's results are."""
+        return f"results/{self.name}"
+
+    @property
+    def cases(self):
+        """The (dataset, costs) pairs that are compared."""
+        return [(dataset, kind) for dataset in self.datasets for kind in self.config["costs"]]
+
+    @property
+    def chunks(self):
+        """Indices of the chunks of runs, as strings."""
+        per_job = self.config["runs_per_job"]
+        return [str(chunk) for chunk in range(-(-self.config["runs"] // per_job))]
+
+    def runs_of(self, chunk):
+        """Return the numbers of the runs in a chunk."""
+        per_job = self.config["runs_per_job"]
+        first = int(chunk) * per_job
+        return list(range(first, min(first + per_job, self.config["runs"])))
+
+    @property
+    def sizes(self):
+        """The sizes of train, validation and test part, or "given"."""
+        sizes = self.config["split"]
+        return sizes if sizes == "given" else [sizes[part] for part in ("train", "valid", "test")]
+
+    def own_table(self, dataset):
+        """Return the user's own csv that a data set is read from: none for all other sources."""
+        spec = self.datasets[dataset]
+        return [spec.parameters["path"]] if spec.kind == "csv" else []
+
+    def price_list(self, dataset, kind):
+        """Return the files that a cost profile is read from: none when it is drawn."""
+        if kind != "given":
+            return []
+        path = self.datasets[dataset].costs
+        if path is None:
+            raise ConfigError(
+                f"{dataset} has no price list for the cost profile 'given'; name a csv file "
+                f"(feature, cost) as `costs` of its entry in {self.config['datasets_file']}."
+            )
+        return [path]
+
+    def methods_of(self, kind):
+        """Return the ids of the methods of a kind, `SCHEDULE` or `FIT`."""
+        return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
+
+    def spec(self, method):
+        """Return what decides a method's results: its class and parameters, not its label."""
+        spec = self.methods[method]
+        return {"class": spec["class"], "parameters": spec.get("parameters", {})}
+
+    def sequences(self, method):
+        """Return the names of the sequences of a schedule method."""
+        return list(self.methods[method]["parameters"]["sequences"])

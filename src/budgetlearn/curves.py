@@ -1,0 +1,212 @@
+"""Cost-accuracy curves and model schedules: pure data, no learning."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .exceptions import BudgetError
+
+# Sums of the same prices in another order differ in the last bits; 200 must buy a model of 200.
+_SLACK = 1e-12
+
+
+def _as_points(costs, scores):
+    """Return costs and scores as float64 vectors of one length, refusing what is no number."""
+    costs = np.asarray(costs, dtype=np.float64)
+    scores = np.asarray(scores, dtype=np.float64)
+    if costs.ndim != 1 or costs.shape != scores.shape:
+        raise ValueError(
+            f"costs and scores must be vectors of the same length, "
+            f"got shapes {costs.shape} and {scores.shape}."
+        )
+    if not (np.isfinite(costs).all() and np.isfinite(scores).all()):
+        raise ValueError("costs and scores must be finite; leave out the models that failed.")
+    if (costs < 0).any():
+        raise ValueError(f"costs must be >= 0, got {costs.min()}.")
+    return costs, scores
+
+
+def pareto_indices(costs, scores):
+    """Return the points whose score exceeds that of every cheaper one, cheap to dear.
+
+    Parameters
+    ----------
+    costs, scores : array-like of shape (n_points,)
+        Finite; of equal points the first is kept.
+
+    Returns
+    -------
+    ndarray of int of shape (n_kept,)
+        Indices into the input; their costs and scores both strictly increase.
+    """
+    costs, scores = _as_points(costs, scores)
+    order = np.lexsort((-scores, costs))
+    best_before = np.maximum.accumulate(np.concatenate(([-np.inf], scores[order][:-1])))
+    return order[scores[order] > best_before] if order.size else order
+
+
+@dataclass(frozen=True, eq=False)
+class CostAccuracyCurve:
+    """Operating points of one method, cheap to dear.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_points,)
+        Ascending, in the unit of the feature costs.
+    scores : ndarray of shape (n_points,)
+        What each operating point scores; larger is better.
+    """
+
+    costs: np.ndarray
+    scores: np.ndarray
+
+    def __post_init__(self):
+        costs, scores = _as_points(self.costs, self.scores)
+        if (np.diff(costs) < 0).any():
+            raise ValueError("costs must ascend; sort the operating points by cost first.")
+        for name, array in (("costs", costs), ("scores", scores)):
+            array = array.copy()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __len__(self):
+        return self.costs.size
+
+    def index(self, budget):
+        """Return the position of the dearest operating point that `budget` affords.
+
+        Parameters
+        ----------
+        budget : float
+            In the unit of the costs.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        BudgetError
+            When even the cheapest one costs more; the message names its cost.
+        """
+        if not budget >= 0:  # also refuses NaN
+            raise BudgetError(f"budget must be a number >= 0, got {budget!r}.")
+        if not len(self):
+            raise BudgetError("There is no model to choose from: the curve is empty.")
+        affordable = np.searchsorted(self.costs, budget * (1 + _SLACK), side="right")
+        if affordable == 0:
+            cheapest = float(self.costs[0])
+            raise BudgetError(
+                f"No model costs at most {budget:g}: the cheapest one costs {cheapest:g}. "
+                f"Raise the budget to {cheapest:g} or more.",
+                cheapest=cheapest,
+            )
+        return int(affordable) - 1
+
+    def area(self, full_cost, baseline):
+        """Return the area under the staircase, cost scaled to [0, 1] (AUP of Yan et al., 5.2).
+
+        Parameters
+        ----------
+        full_cost : float
+            Cost of the full model; the curve is cut off there.
+        baseline : float
+            Score left of the cheapest operating point, where nothing is affordable.
+
+        Returns
+        -------
+        float
+        """
+        if not full_cost > 0:
+            raise ValueError(
+                f"full_cost must be > 0, got {full_cost!r}: with free features there "
+                "is no trade-off to measure."
+            )
+        edges = np.concatenate(([0.0], np.minimum(self.costs / full_cost, 1.0), [1.0]))
+        heights = np.concatenate(([baseline], self.scores))
+        return float(np.diff(edges) @ heights)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSchedule(CostAccuracyCurve):
+    """Models under growing budgets: cost and validation score both strictly increase (msB).
+
+    Attributes
+    ----------
+    costs, scores : ndarray of shape (n_models,)
+        Cost and validation score of each model.
+    variables : tuple of tuple of int
+        The variables of each model, ascending.
+    """
+
+    variables: tuple
+
+    def __post_init__(self):
+        super().__post_init__()
+        chosen = tuple(tuple(sorted(int(v) for v in subset)) for subset in self.variables)
+        object.__setattr__(self, "variables", chosen)
+        if len(chosen) != len(self):
+            raise ValueError(f"variables must list {len(self)} models, got {len(chosen)}.")
+        if (np.diff(self.costs) <= 0).any() or (np.diff(self.scores) <= 0).any():
+            raise ValueError(
+                "cost and score of a model schedule must both strictly increase; "
+                "use ModelSchedule.from_points to compress."
+            )
+
+    @classmethod
+    def from_points(cls, costs, scores, variables):
+        """Compress models into a schedule: keep each one that beats every cheaper one.
+
+        Parameters
+        ----------
+        costs, scores : array-like of shape (n_points,)
+            Cost and validation score of each model, in any order.
+        variables : sequence of n_points sequences of int
+            The variables of each model.
+
+        Returns
+        -------
+        ModelSchedule
+        """
+        kept = pareto_indices(costs, scores)
+        variables = list(variables)
+        return cls(
+            np.asarray(costs, dtype=np.float64)[kept],
+            np.asarray(scores, dtype=np.float64)[kept],
+            tuple(variables[i] for i in kept),
+        )
+
+    def select(self, budget):
+        """Return (cost, score, variables) of the model to use under `budget`.
+
+        The score is the conservative look-up of the paper (section 3.1.1): that of the dearest
+        model affordable, which is also the best.
+
+        Parameters
+        ----------
+        budget : float
+            In the unit of the costs.
+
+        Returns
+        -------
+        tuple of (float, float, tuple of int)
+
+        Raises
+        ------
+        BudgetError
+            When even the cheapest model costs more; the message names its cost.
+
+        Examples
+        --------
+        >>> schedule = ModelSchedule([119, 171], [0.85, 0.94], [(11, 14), (11, 14, 15)])
+        >>> schedule.select(150)
+        (119.0, 0.85, (11, 14))
+        """
+        i = self.index(budget)
+        return float(self.costs[i]), float(self.scores[i]), self.variables[i]
+
+    def __str__(self):
+        rows = [f"{'Cost':>10}  {'Score':>8}  Variables"]
+        for cost, score, variables in zip(self.costs, self.scores, self.variables, strict=True):
+            rows.append(f"{cost:>10.6g}  {score:>8.4f}  {','.join(map(str, variables))}")
+        return "\n".join(rows)

@@ -1,0 +1,283 @@
+"""Bring the raw files of a data set into a folder, verified, from the nearest place."""
+
+import gzip
+import hashlib
+import logging
+import os
+import shutil
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import requests
+from tqdm import tqdm
+
+from ..exceptions import DatasetError
+from .archives import extract, is_gzip
+
+DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"
+TRIES = 3
+FIRST_WAIT = 1.0  # seconds; doubled after each failure
+TIMEOUT = (10, 60)  # seconds to connect, and between two packets
+_TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+
+logger = logging.getLogger(__name__)
+
+
+def fetch(spec, folder, data_dir=None, offline=False):
+    """Make sure that `folder` holds the verified raw files of a data set.
+
+    Each file is looked for in `folder`, in `data_dir`, and at the mirrors, in this order. It
+    appears in `folder` complete and verified, or not at all.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        Entry of the registry. Embedded and generated data sets have no files: nothing to do.
+    folder : path-like
+        Where the files shall be, as ``<dataset>/<file>``.
+    data_dir : path-like, default=None
+        Folder of files that are already there, in the same layout. None takes the environment
+        variable ``BUDGETLEARN_DATA``, if set.
+    offline : bool, default=False
+        Whether the network is out of bounds.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of ``spec.files``.
+
+    Raises
+    ------
+    DatasetError
+        When a file cannot be had; the message names the data set, the file, expected and found
+        hash, what was tried, and what to do.
+    """
+    folder = Path(folder)
+    if data_dir is None:
+        data_dir = os.environ.get(DATA_DIR_VARIABLE) or None
+    if not spec.files:
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as workplace:
+        job = _Fetch(spec, folder, Path(workplace), data_dir, offline)
+        return [job.bring(file) for file in spec.files]
+
+
+def check_file(file, path):
+    """Return why `path` is not `file`, or an empty string if it is or if no hash is known.
+
+    Parameters
+    ----------
+    file : FileSpec
+        What is expected.
+    path : Path
+        What is there.
+
+    Returns
+    -------
+    str
+    """
+    if not path.is_file():
+        return "no such file"
+    if not file.sha256:
+        return ""
+    found = content_sha256(path)
+    return "" if found in file.sha256 else f"{_wanted(file)}, found {found}"
+
+
+def content_sha256(path):
+    """Return the sha256 of a file: of its content where the name ends in ``.gz``."""
+    digest = hashlib.sha256()
+    opener = gzip.open if path.name.endswith(".gz") and is_gzip(path) else open
+    try:
+        with opener(path, "rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    except (EOFError, gzip.BadGzipFile):
+        return "none (damaged gzip file)"
+    return digest.hexdigest()
+
+
+def pinned(file, path):
+    """Return `file` with the hash recorded beside `path` if the registry knows none.
+
+    Parameters
+    ----------
+    file : FileSpec
+        Entry of the registry.
+    path : Path
+        Where the file is, or was.
+
+    Returns
+    -------
+    FileSpec
+    """
+    record = _record_of(path)
+    if file.sha256 or not record.is_file():
+        return file
+    return replace(file, sha256=(record.read_text().strip(),))
+
+
+def _wanted(file):
+    if not file.sha256:
+        return "expected sha256 not known, rows and columns will be checked instead"
+    return f"expected sha256 {' or '.join(file.sha256)}"
+
+
+def _record_of(path):
+    return path.with_name(path.name + ".sha256")
+
+
+class _Fetch:
+    """The fetching of one data set; keeps archives, so that many members cost one download."""
+
+    def __init__(self, spec, folder, workplace, data_dir, offline):
+        self.spec = spec
+        self.folder = folder
+        self.workplace = workplace
+        self.offline = offline
+        self.ready = []
+        if spec.folder is not None:
+            self.ready.append(Path(spec.folder))
+        if data_dir is not None:
+            self.ready.append(Path(data_dir))
+        self.downloads = {}
+
+    def bring(self, file):
+        target = self.folder / file.path
+        file = pinned(file, target)
+        tried = []
+        problem = check_file(file, target)
+        if not problem:
+            self._record(file, target)
+            return target
+        if target.exists():
+            tried.append(f"{target}: {problem}")
+        for place in self._places(file):
+            candidate = self.workplace / Path(file.path).name
+            try:
+                place(candidate)
+            except DatasetError as error:
+                tried.append(str(error))
+                logger.warning("%s, %s: %s", self.spec.id, file.path, error)
+                continue
+            self._install(file, candidate, target)
+            return target
+        raise DatasetError(self._message(file, tried))
+
+    def _places(self, file):
+        """Yield functions that write a verified candidate, or raise `DatasetError`."""
+        for place in self.ready:
+            yield lambda candidate, place=place: self._from_folder(file, place, candidate)
+        if not self.offline:
+            for mirror in file.mirrors:
+                yield lambda candidate, mirror=mirror: self._from_mirror(file, mirror, candidate)
+
+    def _from_folder(self, file, place, candidate):
+        # A folder given for one data set may hold its files without the data set's own folder.
+        options = [place / file.path, place / Path(file.path).name]
+        source = next((option for option in options if option.is_file()), options[0])
+        problem = check_file(file, source)
+        if problem:
+            raise DatasetError(f"{source}: {problem}")
+        try:
+            os.link(source, candidate)
+        except OSError:
+            shutil.copyfile(source, candidate)
+
+    def _from_mirror(self, file, mirror, candidate):
+        url, *members = mirror.split("#")
+        try:
+            if url not in self.downloads:
+                path = self.workplace / f"download-{len(self.downloads)}"
+                download(url, path, f"{self.spec.id}: {url.rsplit('/', 1)[-1]}")
+                self.downloads[url] = path
+            extract(self.downloads[url], members, candidate)
+        except DatasetError as error:
+            raise DatasetError(f"{mirror}: {error}") from error
+        problem = check_file(file, candidate)
+        if problem:
+            raise DatasetError(f"{mirror}: {problem}")
+
+    def _install(self, file, candidate, target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(candidate, target)
+        self._record(file, target)
+
+    def _record(self, file, target):
+        if not file.sha256 and not _record_of(target).exists():
+            partial = self.workplace / "sha256"
+            partial.write_text(content_sha256(target) + "\n")
+            os.replace(partial, _record_of(target))
+
+    def _message(self, file, tried):
+        spec = self.spec
+        lines = [
+            f"Data set {spec.id!r}: cannot get {file.path} ({_wanted(file)}).",
+            *(f"  tried {attempt}" for attempt in tried),
+        ]
+        if spec.kind == "local":
+            names = ", ".join(Path(each.path).name for each in spec.files)
+            place = spec.folder or self.folder / Path(file.path).parent
+            lines.append(f"{spec.instructions} Put {names} into {place}.")
+        elif self.offline:
+            lines.append(
+                "The network is off (offline: true). Set `data_dir` or the environment variable "
+                f"{DATA_DIR_VARIABLE} to a folder that holds {file.path}, or go online."
+            )
+        else:
+            lines.append(
+                "Check the network and try again, or download the file by hand, lay it down as "
+                f"{file.path} in a folder, and name the folder as `data_dir` or in the environment "
+                f"variable {DATA_DIR_VARIABLE}."
+            )
+        return "\n".join(lines)
+
+
+def download(url, path, label):
+    """Download `url` to `path`, with retries and a progress line.
+
+    Parameters
+    ----------
+    url : str
+        Address.
+    path : Path
+        File to write.
+    label : str
+        What the progress line says.
+
+    Raises
+    ------
+    DatasetError
+        When the server refuses, or when the last try failed.
+    """
+    wait = FIRST_WAIT
+    for attempt in range(1, TRIES + 1):
+        try:
+            return _download_once(url, path, label)
+        except requests.HTTPError as error:
+            status = error.response.status_code
+            if status not in _TRY_AGAIN or attempt == TRIES:
+                raise DatasetError(f"the server answered {status}") from error
+        except requests.RequestException as error:
+            if attempt == TRIES:
+                raise DatasetError(
+                    f"no complete answer in {TRIES} tries ({type(error).__name__}: {error})"
+                ) from error
+        logger.info("%s: try %d failed, next in %g s", url, attempt, wait)
+        time.sleep(wait)
+        wait *= 2
+    return None
+
+
+def _download_once(url, path, label):
+    with requests.get(url, stream=True, timeout=TIMEOUT) as answer:
+        answer.raise_for_status()
+        total = int(answer.headers.get("content-length", 0)) or None
+        bar = tqdm(total=total, desc=label, unit="B", unit_scale=True, mininterval=1.0)
+        with path.open("wb") as out, bar:
+            for block in answer.iter_content(1 << 16):
+                out.write(block)
+                bar.update(len(block))

@@ -1,0 +1,132 @@
+"""Targets as the papers make them: raw columns to class codes, relevance or numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..exceptions import DatasetError
+
+
+def make_target(table, task, rules):
+    """Apply a label rule to a table.
+
+    Parameters
+    ----------
+    table : Table
+        As a reader returned it.
+    task : {"classification", "regression", "ranking"}
+        What is predicted.
+    rules : mapping
+        At most one of ``first_classes``, ``quantiles``, ``both_above_median``, ``one_hot``,
+        ``blocks``, ``at_least``, ``unit``, after an optional ``keep``. Empty: numbers as they are
+        in regression and ranking, sorted values as classes in classification.
+
+    Returns
+    -------
+    table : Table
+        With codes or numbers as `y`; fewer rows if the rule keeps some classes only.
+    class_names : tuple of str
+        Name of each code; empty in regression and ranking.
+    """
+    rules = dict(rules)
+    kept = rules.pop("keep", None)
+    if kept is not None:
+        table = _rows(table, np.isin(table.y, kept))
+    if rules:
+        ((rule, argument),) = rules.items()
+        y, names = _RULES[rule](table.y, argument, len(table.X))
+    elif task == "classification":
+        y, names = _classes(table.y)
+    else:
+        y, names = _as_numbers(table.y, task), ()
+    return replace(table, y=y), tuple(names) if task == "classification" else ()
+
+
+def _rows(table, chosen):
+    cut = {
+        name: getattr(table, name)[chosen]
+        for name in ("X", "y", "part", "groups")
+        if getattr(table, name) is not None
+    }
+    return replace(table, **cut)
+
+
+def _name(value):
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+def _classes(raw):
+    missing = raw != raw  # only NaN differs from itself
+    if np.any(missing):
+        raise DatasetError(f"The target is missing in {np.count_nonzero(missing)} rows.")
+    try:
+        values, codes = np.unique(raw, return_inverse=True)
+    except TypeError as error:
+        raise DatasetError("The target mixes words and numbers: make it one of both.") from error
+    return codes, [_name(value) for value in values]
+
+
+def _as_numbers(raw, task):
+    try:
+        numbers = np.asarray(raw, np.float64)
+    except ValueError as error:
+        raise DatasetError(f"The target of {task} must be numbers: {error}.") from error
+    if task == "ranking" and not np.array_equal(numbers, np.round(numbers)):
+        raise DatasetError("The target of ranking must be whole numbers (grades of relevance).")
+    return numbers
+
+
+def _first_classes(raw, count, _):
+    """The first `count` classes against the others (binary letter, vowel, satellite, MNIST)."""
+    codes, names = _classes(raw)
+    if not count < len(names):
+        raise DatasetError(f"{count} classes against the others, but there are {len(names)}.")
+    return codes >= count, [_span(names[:count]), _span(names[count:])]
+
+
+def _span(names):
+    return names[0] if len(names) == 1 else f"{names[0]}-{names[-1]}"
+
+
+def _quantiles(raw, count, _):
+    """Equally filled classes, split at the quantiles; a value on a border is in the lower one."""
+    borders = np.quantile(raw, np.arange(1, count) / count)
+    return np.searchsorted(borders, raw, side="left"), [f"q{i + 1}" for i in range(count)]
+
+
+def _both_above_median(raw, _, __):
+    """Naval propulsion: maintenance is due where every decay coefficient is above its median."""
+    return (raw > np.median(raw, axis=0)).all(axis=1), ["no", "yes"]
+
+
+def _one_hot(raw, names, _):
+    if raw.shape[1] != len(names) or not np.array_equal(raw.sum(axis=1), np.ones(len(raw))):
+        raise DatasetError(f"Each row must have exactly one of the {len(names)} indicators set.")
+    return raw.argmax(axis=1), names
+
+
+def _blocks(_, counts, n_rows):
+    if sum(counts.values()) != n_rows:
+        raise DatasetError(f"{sum(counts.values())} rows by the blocks of classes, found {n_rows}.")
+    return np.repeat(np.arange(len(counts)), list(counts.values())), list(counts)
+
+
+def _unit(raw, unit, _):
+    return np.asarray(raw, np.float64) / unit, ()
+
+
+def _at_least(raw, threshold, _):
+    return np.asarray(raw) >= threshold, [f"below {threshold}", f"{threshold} or more"]
+
+
+_RULES = {
+    "first_classes": _first_classes,
+    "quantiles": _quantiles,
+    "both_above_median": _both_above_median,
+    "one_hot": _one_hot,
+    "blocks": _blocks,
+    "at_least": _at_least,
+    "unit": _unit,
+}

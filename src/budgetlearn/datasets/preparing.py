@@ -1,0 +1,130 @@
+"""From raw files to a verified `Dataset`: read, label, verify."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from ..exceptions import DatasetError
+from .dataset import Dataset
+from .embedded import read_embedded
+from .fetching import check_file, fetch, pinned
+from .images import read_idx
+from .labels import make_target
+from .registry import Registry, load_registry
+from .svmlight import read_svmlight
+from .synthetic import generate
+from .tables import read_excel, read_paired, read_table, table_from_frame
+
+_READERS = {
+    "table": read_table,
+    "excel": read_excel,
+    "paired": read_paired,
+    "svmlight": read_svmlight,
+    "idx": read_idx,
+}
+
+
+def prepare(spec, folder=None):
+    """Read a data set, make its target, and verify the outcome.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        Entry of the registry.
+    folder : path-like, default=None
+        Where `fetch` put the raw files; not needed for the kinds that have none.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DatasetError
+        When a file is missing or differs from its hash, cannot be read, or when rows, features,
+        classes or values are not as expected.
+    """
+    try:
+        table = _read(spec, folder)
+        table, class_names = make_target(table, spec.task, spec.labels)
+    except DatasetError as error:
+        raise DatasetError(f"Data set {spec.id!r}: {error}") from error
+    return Dataset(
+        id=spec.id,
+        title=spec.title,
+        task=spec.task,
+        X=table.X,
+        y=table.y,
+        feature_names=table.feature_names,
+        class_names=class_names,
+        groups=table.groups,
+        part=table.part,
+        licence=spec.licence,
+        citation=spec.citation,
+    ).verify(spec)
+
+
+def load_dataset(dataset_id, registry=None, folder=None, data_dir=None, offline=False):
+    """Return a data set by its id: fetch what is missing, read, label, verify.
+
+    Parameters
+    ----------
+    dataset_id : str
+        As in the registry.
+    registry : Registry or path-like, default=None
+        Where to look the id up; None takes the registry that comes with the package.
+    folder : path-like, default=None
+        Where raw files are kept; None means ``resources/data`` below the working directory.
+    data_dir : path-like, default=None
+        Folder of files that are already there; None takes ``BUDGETLEARN_DATA``.
+    offline : bool, default=False
+        Whether the network is out of bounds.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> wine = load_dataset("wine")
+    >>> wine.X.shape, wine.class_names
+    ((178, 13), ('class_0', 'class_1', 'class_2'))
+    """
+    if not isinstance(registry, Registry):
+        registry = load_registry(registry)
+    spec = registry[dataset_id]
+    folder = Path("resources/data") if folder is None else Path(folder)
+    fetch(spec, folder, data_dir, offline)
+    return prepare(spec, folder)
+
+
+def _read(spec, folder):
+    if spec.kind == "embedded":
+        return read_embedded(spec.reader)
+    if spec.kind == "generated":
+        return generate(spec.reader, **spec.parameters)
+    if spec.kind == "csv":
+        return _read_own(**spec.parameters)
+    paths = [_checked(spec, file, folder) for file in spec.files]
+    return _READERS[spec.reader](paths, **spec.parameters)
+
+
+def _checked(spec, file, folder):
+    if folder is None:
+        raise DatasetError("the folder with its raw files must be named.")
+    path = Path(folder) / file.path
+    problem = check_file(pinned(file, path), path)
+    if problem:
+        raise DatasetError(f"{path}: {problem}. Fetch it (again) first.")
+    return path
+
+
+def _read_own(path, target, drop=(), separator=",", group=None):
+    """Read the user's own table; words become codes, so that each column keeps one price."""
+    try:
+        frame = pd.read_csv(path, sep=separator)
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise DatasetError(f"{path} cannot be read as a table: {error}.") from error
+    return table_from_frame(frame, target, drop, categorical="codes", group=group)

@@ -1,0 +1,121 @@
+"""Reader of SVMlight files, with queries, in bounded memory."""
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+from tqdm import tqdm
+
+from ..exceptions import DatasetError
+from .tables import Table
+
+CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
+
+
+def read_svmlight(
+    paths, n_columns, queries=None, parts=None, dtype="float64", drop_empty=False, names=None
+):
+    """Read ``label [qid:q] index:value …`` files into one dense table.
+
+    Text is parsed in chunks straight into the final array, so the memory is that of the array.
+
+    Parameters
+    ----------
+    paths : list of Path
+        The files; with ``queries="files"`` each is followed by the file of its query lengths.
+    n_columns : int
+        Highest feature index (they count from 1).
+    queries : {"qid", "files"}, default=None
+        Where the queries come from: in the rows, or beside as rows per query.
+    parts : list of int, default=None
+        Split that each data file is: 0 train, 1 validation, 2 test.
+    dtype : {"float64", "float32"}, default="float64"
+        Of the table.
+    drop_empty : bool, default=False
+        Whether columns that are zero everywhere are left out.
+    names : list of str, default=None
+        Names of the columns; None numbers them by their index in the files.
+
+    Returns
+    -------
+    Table
+    """
+    tables = paths[0::2] if queries == "files" else paths
+    lengths = [_count_rows(path) for path in tables]
+    ends = np.cumsum(lengths)
+    X = np.zeros((ends[-1], n_columns), dtype, order="F")
+    y = np.empty(ends[-1])
+    qid = np.zeros(ends[-1], np.int64)
+    for path, end, length in zip(tables, ends, lengths, strict=True):
+        rows = slice(end - length, end)
+        _fill(path, X[rows], y[rows], qid[rows], queries == "qid")
+    groups = None
+    if queries == "qid":
+        groups = _separate(qid, ends)
+    elif queries == "files":
+        groups = _query_files(paths[1::2], lengths)
+    part = None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
+    feature_names = np.array(names or [f"f{index + 1}" for index in range(n_columns)])
+    if drop_empty:
+        X, used = _without_empty(X)
+        feature_names = feature_names[used]
+    return Table(X, y, tuple(feature_names.tolist()), part, groups)
+
+
+def _count_rows(path):
+    rows, last = 0, b"\n"
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            rows += block.count(b"\n")
+            last = block[-1:]
+    return rows + (last != b"\n")
+
+
+def _fill(path, X, y, qid, with_queries):
+    """Parse a file chunk by chunk into the rows given."""
+    row, size = 0, path.stat().st_size
+    starts = range(0, size, CHUNK)
+    for start in tqdm(starts, desc=f"reading {path.name}", disable=len(starts) < 2):
+        try:
+            values, labels, *queries = load_svmlight_file(
+                str(path),
+                n_features=X.shape[1],
+                dtype=X.dtype,
+                zero_based=False,
+                query_id=with_queries,
+                offset=start,
+                length=CHUNK,
+            )
+        except ValueError as error:
+            raise DatasetError(f"{path.name} is not in SVMlight form: {error}.") from error
+        stop = row + labels.size
+        X[row:stop] = values.toarray()
+        y[row:stop] = labels
+        if with_queries:
+            qid[row:stop] = queries[0]
+        row = stop
+    if row != len(X):
+        raise DatasetError(f"{path.name}: {len(X)} lines, but {row} examples.")
+
+
+def _separate(qid, ends):
+    """Number queries by where they start; a new file or a new id starts one."""
+    starts = np.r_[True, qid[1:] != qid[:-1]]
+    starts[ends[:-1]] = True
+    return np.cumsum(starts) - 1
+
+
+def _query_files(paths, lengths):
+    sizes = [np.loadtxt(path, dtype=np.int64, ndmin=1) for path in paths]
+    for path, size, length in zip(paths, sizes, lengths, strict=True):
+        if size.sum() != length:
+            raise DatasetError(f"{path.name} counts {size.sum()} rows, the data hold {length}.")
+    sizes = np.concatenate(sizes)
+    return np.repeat(np.arange(sizes.size), sizes)
+
+
+def _without_empty(X):
+    """Move the columns that are used to the front, in place: a copy would double the memory."""
+    used = [column for column in range(X.shape[1]) if X[:, column].any()]
+    for place, column in enumerate(used):
+        if place != column:
+            X[:, place] = X[:, column]
+    return X[:, : len(used)], used

@@ -1,0 +1,110 @@
+"""The L1 path of logistic regression, by python-glmnet."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class L1Path:
+    """Logistic models along a falling penalty, in the standardised space.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_lambda, n_outputs, n_features)
+        One output for two classes, else one per class.
+    intercept : ndarray of shape (n_lambda, n_outputs)
+        The intercepts.
+    penalties : ndarray of shape (n_lambda,)
+        λ, falling.
+    mean, scale : ndarray of shape (n_features,)
+        What standardises X.
+    """
+
+    coef: np.ndarray
+    intercept: np.ndarray
+    penalties: np.ndarray
+    mean: np.ndarray
+    scale: np.ndarray
+
+    def __len__(self):
+        return self.penalties.size
+
+    def variables(self, step):
+        """Return the variables with a non-zero coefficient in any class, as a tuple of int."""
+        return tuple(np.flatnonzero(self.coef[step].any(axis=0)).tolist())
+
+    def decision_function(self, X, step):
+        """Return the linear scores of `X`, shape (n_samples, n_outputs), at one step."""
+        return (X - self.mean) / self.scale @ self.coef[step].T + self.intercept[step]
+
+    def predict(self, X, step):
+        """Return class indices of `X`, shape (n_samples,), at one step."""
+        scores = self.decision_function(X, step)
+        return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+
+
+def fit_l1_path(X, y, n_lambda=100):
+    """Fit L1 logistic regression (multinomial for more than two classes) along a λ path.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Standardised here, so that one λ means the same to each variable.
+    y : ndarray of int of shape (n_samples,)
+        Class indices 0..K-1, each present.
+    n_lambda : int, default=100
+        Length of the logarithmic grid; glmnet may stop earlier, once the fit is saturated.
+
+    Returns
+    -------
+    L1Path
+
+    Raises
+    ------
+    RuntimeError
+        When glmnet's error flag tells that it solved for no λ at all.
+    """
+    from glmnet import LogitNet  # costs a second, and only this method needs it
+
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    # Rounding leaves a constant column a tiny spread; dividing by it would make noise of it.
+    constant = scale <= 1e-12 * np.maximum(np.abs(mean), 1.0)
+    scale = np.where(constant, 1.0, scale)
+    standard = np.where(constant, 0.0, (X - mean) / scale)
+    if constant.all():
+        return _intercepts_only(y, mean, scale)
+    net = LogitNet(alpha=1, n_lambda=n_lambda, standardize=False, n_splits=0)
+    with warnings.catch_warnings():
+        # A path cut short by saturation is told by `jerr_`, read below, not by a warning.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            net.fit(standard, y)
+        except ValueError as error:
+            raise RuntimeError(f"glmnet could not fit the L1 path: {error}") from error
+    if net.jerr_ > 0 or net.n_lambda_ < 1:
+        raise RuntimeError(
+            f"glmnet solved for no penalty (jerr = {net.jerr_}) on {X.shape[0]} rows, "
+            f"{X.shape[1]} variables, {np.unique(y).size} classes."
+        )
+    return L1Path(
+        coef=np.ascontiguousarray(np.moveaxis(net.coef_path_, 2, 0)),
+        intercept=np.ascontiguousarray(np.atleast_2d(net.intercept_path_).T),
+        penalties=net.lambda_path_,
+        mean=mean,
+        scale=scale,
+    )
+
+
+def _intercepts_only(y, mean, scale):
+    """Return the path of a table whose variables are all constant: class priors, one step."""
+    priors = np.log(np.bincount(y) / y.size)
+    intercept = priors[1:] - priors[0] if priors.size == 2 else priors
+    return L1Path(
+        coef=np.zeros((1, intercept.size, mean.size)),
+        intercept=intercept[None, :],
+        penalties=np.zeros(1),
+        mean=mean,
+        scale=scale,
+    )

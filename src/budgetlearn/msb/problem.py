@@ -1,0 +1,165 @@
+"""What a model sequence may ask: data, costs, importance, and models on subsets of variables."""
+
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.inspection import permutation_importance
+
+from .._validation import ParameterError, derive_seed
+from .l1_path import fit_l1_path
+
+
+@dataclass(frozen=True, eq=False)
+class VisitedModel:
+    """One model of a sequence.
+
+    Attributes
+    ----------
+    variables : tuple of int
+        Its variables, ascending.
+    cost : float
+        Cost of all of them.
+    score : float
+        Validation accuracy.
+    fit_seconds : float
+        Seconds that fitting took.
+    model : estimator or None
+        Fitted on these columns; None once it is known to be dominated.
+    """
+
+    variables: tuple
+    cost: float
+    score: float
+    fit_seconds: float
+    model: Any
+
+    def dominates(self, other):
+        """Whether it is no dearer and no worse than `other`, and better in one of both."""
+        no_worse = self.cost <= other.cost and self.score >= other.score
+        return no_worse and (self.cost < other.cost or self.score > other.score)
+
+
+def seeded_clone(estimator, seed):
+    """Return an unfitted copy whose every `random_state` is `seed`."""
+    copy = clone(estimator)
+    names = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
+    return copy.set_params(**dict.fromkeys(names, seed))
+
+
+class SequenceProblem:
+    """Training and validation data, costs, and every model fitted so far.
+
+    A model's seed is derived from its variables, so a subset gives the same model whichever
+    sequence visits it first, in whichever process: equal subsets are fitted once.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The engine: any scikit-learn classifier.
+    train, valid : tuple of (ndarray, ndarray)
+        X of shape (n_samples, n_features) and class indices y, each.
+    costs : FeatureCosts
+        Prices of the variables.
+    min_variables : int
+        Where the nested sequences end.
+    seed : int
+        Source of all randomness.
+    n_jobs : int or None
+        Models fitted at a time (threads).
+    """
+
+    def __init__(self, estimator, train, valid, costs, min_variables, seed, n_jobs=None):
+        self.estimator = estimator
+        self.train = train
+        self.valid = valid
+        self.costs = costs
+        self.min_variables = min(min_variables, costs.n_features)
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self._visited = {}
+        self._l1_paths = {}
+
+    def rng(self, name):
+        """Return the random source of the sequence called `name`."""
+        return np.random.RandomState(derive_seed(self.seed, name))
+
+    def importance_or(self, importance):
+        """Return `importance`, checked, or the permutation importance when it is None."""
+        if importance is None:
+            return self.importance
+        importance = np.asarray(importance, dtype=np.float64)
+        if importance.shape != (self.costs.n_features,) or not np.isfinite(importance).all():
+            raise ParameterError(
+                f"importance must be {self.costs.n_features} finite numbers, one for each "
+                f"variable, got shape {importance.shape}."
+            )
+        return importance
+
+    @cached_property
+    def importance(self):
+        """Permutation importance of the full model on the validation data, computed once."""
+        full = tuple(range(self.costs.n_features))
+        model = self.visit([full])[0].model or self._fit(full).model
+        X, y = self.valid
+        result = permutation_importance(
+            model,
+            X,
+            y,
+            scoring="accuracy",
+            n_repeats=5,
+            random_state=derive_seed(self.seed, "permutation"),
+        )
+        return result.importances_mean
+
+    def l1_path(self, n_lambda):
+        """Return the L1 path on the training data, fitted once for each length."""
+        if n_lambda not in self._l1_paths:
+            self._l1_paths[n_lambda] = fit_l1_path(*self.train, n_lambda)
+        return self._l1_paths[n_lambda]
+
+    def visit(self, subsets):
+        """Fit and score the models on `subsets` and return them, each subset fitted once.
+
+        Parameters
+        ----------
+        subsets : iterable of tuple of int
+            Subsets of variables.
+
+        Returns
+        -------
+        list of VisitedModel
+            In the order of `subsets`.
+        """
+        subsets = list(subsets)
+        new = [variables for variables in dict.fromkeys(subsets) if variables not in self._visited]
+        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+            delayed(self._fit)(variables) for variables in new
+        )
+        for visited in fitted:
+            self._remember(visited)
+        return [self._visited[variables] for variables in subsets]
+
+    def _fit(self, variables):
+        X, y = self.train
+        X_val, y_val = self.valid
+        columns = list(variables)
+        model = seeded_clone(self.estimator, derive_seed(self.seed, *variables))
+        start = time.perf_counter()
+        model.fit(X[:, columns], y)
+        seconds = time.perf_counter() - start
+        score = float(np.mean(model.predict(X_val[:, columns]) == y_val))
+        return VisitedModel(variables, self.costs.subset(columns), score, seconds, model)
+
+    def _remember(self, visited):
+        """Keep a visited model; drop the fitted forests that can never be in a schedule."""
+        self._visited[visited.variables] = visited
+        for other in list(self._visited.values()):
+            if visited.dominates(other):
+                self._visited[other.variables] = replace(other, model=None)
+            elif other.dominates(visited):
+                self._visited[visited.variables] = replace(visited, model=None)

@@ -1,0 +1,143 @@
+"""msB: search along several model sequences, and the schedule of the best models under budgets."""
+
+from sklearn.base import is_classifier
+from sklearn.ensemble import RandomForestClassifier
+
+from .._validation import ParameterError, check_number
+from ..curves import ModelSchedule
+from .problem import SequenceProblem
+from .schedule_classifier import ScheduleClassifier
+from .sequences import as_sequence
+
+
+class ModelScheduleSearch(ScheduleClassifier):
+    """Model sequences search under a budget (msB).
+
+    Several sequences of nested models are fitted by removing variables one after another; the
+    union of all models is compressed into a schedule in which a dearer model is always a better
+    one on the validation data. A budget then selects a model.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The engine, fitted on each subset of variables; None: a random forest of 100 trees.
+    sequences : sequence of str or object
+        Names of sequences ("importance", "cost", "sampling", "l1", "uniform") or objects with a
+        `name` and `subsets(problem)`. Default: the first four, as in the paper.
+    min_variables : int, default=2
+        Where the nested sequences end.
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each.
+    budget : float, default=None
+        Budget of `predict` where its call names none.
+    validation_fraction : float, default=0.25
+        Share of each class held out to compare models when `fit` gets no validation data.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the engine, the permutations and the sampled sequences.
+    n_jobs : int, default=None
+        Models fitted at a time, in threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    schedule_ : ModelSchedule
+        Costs, validation accuracies and variables, cheap to dear.
+    sequences_ : dict of str to list of VisitedModel
+        Every model of each sequence.
+    models_ : list of estimator
+        The fitted engine of each entry of the schedule.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        The costs in use.
+
+    References
+    ----------
+    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
+    Model Sequences. Algorithms 3.1-3.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> forest = RandomForestClassifier(n_estimators=20)
+    >>> search = ModelScheduleSearch(forest, feature_costs=range(1, 14), random_state=0).fit(X, y)
+    >>> bool(search.acquisition_cost(X).max() <= 91)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        sequences=("importance", "cost", "sampling", "l1"),
+        min_variables=2,
+        feature_costs=None,
+        budget=None,
+        validation_fraction=0.25,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.sequences = sequences
+        self.min_variables = min_variables
+        self.feature_costs = feature_costs
+        self.budget = budget
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def variable_importance(self, X, y, X_val=None, y_val=None):
+        """Return the permutation importance that the sequences start from (Fig. 2).
+
+        Parameters
+        ----------
+        X, y, X_val, y_val : array-like
+            As for `fit`; the same data and `random_state` give the importance that `fit` uses.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            Mean fall in validation accuracy of the full model when a variable is permuted.
+        """
+        return self._problem(*self._checked(X, y, X_val, y_val)).importance
+
+    def _problem(self, train, valid, seed):
+        min_variables = check_number(self.min_variables, "min_variables", low=1, integer=True)
+        return SequenceProblem(
+            self._engine(), train, valid, self.feature_costs_, min_variables, seed, self.n_jobs
+        )
+
+    def _fit_schedule(self, train, valid, seed):
+        problem = self._problem(train, valid, seed)
+        subsets = {sequence.name: list(sequence.subsets(problem)) for sequence in self._sequences()}
+        problem.visit(variables for visited in subsets.values() for variables in visited)
+        self.sequences_ = {name: problem.visit(visited) for name, visited in subsets.items()}
+        # Sorted, so that which of two equal models stays does not depend on the sequences' order.
+        union = {model.variables: model for models in self.sequences_.values() for model in models}
+        models = [union[variables] for variables in sorted(union)]
+        self.schedule_ = ModelSchedule.from_points(
+            [model.cost for model in models],
+            [model.score for model in models],
+            [model.variables for model in models],
+        )
+        self.models_ = [union[variables].model for variables in self.schedule_.variables]
+
+    def _engine(self):
+        engine = RandomForestClassifier() if self.estimator is None else self.estimator
+        if not is_classifier(engine):
+            raise ParameterError(f"estimator must be a classifier, got {engine!r}.")
+        return engine
+
+    def _sequences(self):
+        if isinstance(self.sequences, str) or not len(self.sequences):
+            raise ParameterError(
+                f"sequences must list at least one sequence, got {self.sequences!r}."
+            )
+        sequences = [as_sequence(sequence) for sequence in self.sequences]
+        names = [sequence.name for sequence in sequences]
+        if len(set(names)) < len(names):
+            raise ParameterError(f"the names of the sequences must differ, got {names}.")
+        return sequences
+
+    def _predict_entry(self, X, entry):
+        return self.models_[entry].predict(X[:, list(self.schedule_.variables[entry])])

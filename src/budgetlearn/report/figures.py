@@ -1,0 +1,165 @@
+"""Figures of the report: frames in, matplotlib figures out."""
+
+import numpy as np
+import seaborn as sns
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from ..benchmark.points import of_case
+from .smooth import lowess_mean
+from .style import house_style, message_figure, new_figure
+
+# From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
+_MANY_POINTS = 2000
+# Shorter times are the clock's; a logarithmic axis needs some floor.
+_SHORTEST = 1e-4
+
+
+def curve_figure(schedules, metadata, dataset, costs):
+    """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.).
+
+    Parameters
+    ----------
+    schedules : DataFrame
+        From `budgetlearn.benchmark.points.compressed_points`.
+    metadata : Metadata
+        Labels and colours.
+    dataset, costs : str
+        The case.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    frame = of_case(schedules, dataset, costs)
+    if frame.empty:
+        return message_figure(f"{metadata.case_title(dataset, costs)}: no run completed.")
+    with house_style():
+        figure = new_figure(6.4, 4.8)
+        axes = figure.subplots()
+        for method in metadata.methods.values():
+            own = frame[frame["method"] == method.id]
+            if len(own):
+                (_draw_control if method.control else _draw_curve)(axes, own, method)
+        axes.set(
+            xlim=(-0.02, 1.03),
+            xlabel="acquisition cost (share of all features)",
+            ylabel="test accuracy",
+            title=metadata.case_title(dataset, costs),
+        )
+        figure.legend(loc="outside lower center", ncols=4)
+    return figure
+
+
+def _draw_curve(axes, points, method):
+    """Draw the points of every run faintly and, where there are enough, their lowess mean."""
+    x, y = points["cost_fraction"], points["test_score"]
+    mean = lowess_mean(x, y)
+    style = {"color": method.colour, "marker": method.marker}
+    axes.scatter(
+        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > _MANY_POINTS, **style,
+        label=method.label if mean is None else None,
+    )  # fmt: skip
+    if mean is not None:
+        gap = max(1, mean[0].size // 8)
+        axes.plot(*mean, linewidth=2.2, markersize=6, markevery=gap, **style, label=method.label)
+
+
+def _draw_control(axes, points, method):
+    """Draw a control as a level (free) or as a point with its standard deviation."""
+    score = points["test_score"]
+    if (points["cost"] == 0).all():
+        axes.axhline(score.mean(), color=method.colour, linestyle="--", label=method.label)
+        return
+    axes.errorbar(
+        points["cost_fraction"].mean(), score.mean(),
+        yerr=score.std() if len(score) > 1 else None,
+        fmt=method.marker, color=method.colour, markersize=9, capsize=3, label=method.label,
+        zorder=5,
+    )  # fmt: skip
+
+
+def area_figure(areas, metadata):
+    """Draw AUP per case and method: every run, and mean ± standard deviation (Fig. 11).
+
+    Parameters
+    ----------
+    areas : DataFrame
+        From `budgetlearn.benchmark.aggregate.area_table`.
+    metadata : Metadata
+        Labels and colours; controls are left out.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    shown = areas[areas["method"].isin(metadata.competitors)].dropna(subset="aup_test")
+    return _run_figure(shown, metadata, "aup_test", "area under the Pareto (AUP), test data")
+
+
+def time_figure(times, metadata):
+    """Draw fit times per case and method on a logarithmic axis (Fig. 12).
+
+    Parameters
+    ----------
+    times : DataFrame
+        From `budgetlearn.benchmark.aggregate.run_times`.
+    metadata : Metadata
+        Labels and colours.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    shown = times[times["method"] != "constant"]
+    shown = shown.assign(fit_seconds=shown["fit_seconds"].clip(lower=_SHORTEST))
+    return _run_figure(shown, metadata, "fit_seconds", "seconds to fit one run", log_scale=True)
+
+
+def _run_figure(frame, metadata, value, label, log_scale=False):
+    """Draw one value per run by case and method, with mean and standard deviation."""
+    if frame.empty:
+        return message_figure("No run completed.")
+    cases = metadata.cases(frame)
+    titles = [metadata.case_title(*case) for case in cases]
+    frame = frame.assign(
+        case=[metadata.case_title(*case) for case in frame[["dataset", "costs"]].to_numpy()]
+    )
+    methods = [m for m in metadata.methods.values() if m.id in set(frame["method"])]
+    shared = {
+        "data": frame, "x": value, "y": "case", "order": titles, "hue": "method",
+        "hue_order": [m.id for m in methods], "palette": {m.id: m.colour for m in methods},
+        "log_scale": log_scale,
+    }  # fmt: skip
+    width = 0.8 * (1 - 1 / max(len(methods), 1))
+    with house_style():
+        figure = new_figure(6.4, 1.3 + 0.26 * max(len(titles), 1) * max(len(methods), 2))
+        axes = figure.subplots()
+        sns.stripplot(**shared, dodge=True, size=4, alpha=0.35, jitter=False, legend=False, ax=axes)
+        sns.pointplot(
+            **shared, dodge=width, linestyle="none", errorbar="sd", capsize=0.1, markersize=7,
+            err_kws={"linewidth": 1.6}, markers=[m.marker for m in methods], legend=False, ax=axes,
+        )  # fmt: skip
+        axes.set(xlabel=label, ylabel="", ylim=(len(titles) - 0.5, -0.5))
+        for border in range(1, len(titles)):
+            axes.axhline(border - 0.5, color="#cccccc", linewidth=0.8)
+        if log_scale:
+            _plain_decades(axes, frame[value])
+        _method_legend(figure, axes, methods)
+    return figure
+
+
+def _plain_decades(axes, values):
+    """Label a logarithmic axis with plain numbers, as many as there is room for."""
+    wide = np.log10(values.max() / values.min()) > 1.5
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _method_legend(figure, axes, methods):
+    """Put a legend of the methods below the axes."""
+    handles = [
+        axes.plot([], [], linestyle="none", marker=m.marker, color=m.colour, label=m.label)[0]
+        for m in methods
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)

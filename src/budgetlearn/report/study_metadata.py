@@ -1,0 +1,96 @@
+"""What a report says about a study beside its results, gathered from the workflow's files."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ..benchmark import provenance
+from ..datasets import Dataset
+from .metadata import PROFILE_COLUMNS
+
+
+def metadata_of(study, dataset_paths, cost_paths, root):
+    """Return the metadata of a study, as `budgetlearn.report.write_report` takes them.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    dataset_paths : iterable of path-like
+        Its prepared data sets.
+    cost_paths : iterable of path-like
+        Its cost tables, at …/<dataset>/<costs>/<chunk>.csv.
+    root : path-like
+        The project's folder, for its commit.
+
+    Returns
+    -------
+    dict
+    """
+    datasets = {data.id: data for data in map(Dataset.load, dataset_paths)}
+    return {
+        "study": study.name,
+        "title": study.config["title"],
+        "methods": study.methods,
+        "datasets": {name: _sheet(datasets[name]) for name in study.datasets},
+        "settings": _settings(study),
+        "provenance": _provenance(study, root),
+        "profiles": _profiles(cost_paths),
+        "expected": _expected(study),
+    }
+
+
+def _sheet(data):
+    """Return the data sheet of one data set."""
+    classes = None if data.class_names is None else len(data.class_names)
+    return {
+        "title": data.title,
+        "rows": data.X.shape[0],
+        "features": data.X.shape[1],
+        "classes": classes,
+        "licence": data.licence,
+        "citation": data.citation,
+        "sha256": data.sha256,
+    }
+
+
+def _settings(study):
+    """Return what the study compared, in the order in which a reader asks."""
+    config = study.config
+    return {
+        "runs": config["runs"],
+        "split": study.sizes if study.sizes == "given" else " / ".join(map(str, study.sizes)),
+        "cost profiles": ", ".join(config["costs"]),
+        "seed": study.seed,
+    }
+
+
+def _provenance(study, root):
+    """Return what the results were made with."""
+    return {
+        "commit": provenance.git_commit(root) or "not under version control",
+        "source fingerprint": provenance.source_fingerprint(),
+        "configuration hash": provenance.config_hash(study.config),
+        "study seed": study.seed,
+        "machine": provenance.machine(),
+        **provenance.versions(),
+    }
+
+
+def _profiles(cost_paths):
+    """Return all prices as one table, charges of cost groups left out."""
+    frames = []
+    for path in map(Path, cost_paths):
+        kind, dataset = path.parts[-2], path.parts[-3]
+        frames.append(pd.read_csv(path).assign(dataset=dataset, costs=kind))
+    return pd.concat(frames, ignore_index=True)[PROFILE_COLUMNS]
+
+
+def _expected(study):
+    """Return every (dataset, costs, method, run) that the study asks for."""
+    cells = itertools.product(
+        study.datasets, study.config["costs"], study.methods, np.arange(study.config["runs"])
+    )
+    return pd.DataFrame(cells, columns=["dataset", "costs", "method", "run"])

@@ -1,0 +1,50 @@
+"""The sentences on top of the report, computed from the data."""
+
+
+def verdict(leads, metadata):
+    """Return who has the best mean AUP, on how many data sets, and how sure that is.
+
+    Parameters
+    ----------
+    leads : DataFrame
+        From `budgetlearn.benchmark.aggregate.lead_table`.
+    metadata : Metadata
+        Labels.
+
+    Returns
+    -------
+    list of str
+        One sentence each.
+    """
+    if leads.empty:
+        return ["No method completed a single run: see the coverage table."]
+    if leads["runner_up"].isna().all():
+        label = metadata.methods[leads["best"].iloc[0]].label
+        return [f"Only {label} completed runs, so there is nothing to compare it with."]
+    return [_who_wins(leads, metadata), *_how_sure(leads)]
+
+
+def _who_wins(leads, metadata):
+    """Return the sentence that counts the best means."""
+    wins = leads["best"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
+    labels = [metadata.methods[name].label for name in wins.index]
+    if len(labels) == 1:
+        where = "the only data set" if len(leads) == 1 else f"all {len(leads)} data sets"
+        return f"{labels[0]} has the best mean AUP on {where}."
+    shares = [f"{label} on {n}" for label, n in zip(labels, wins, strict=True)]
+    return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."
+
+
+def _how_sure(leads):
+    """Return the sentence that holds the leads against their spread between runs."""
+    measured = leads.dropna(subset="lead_sd")
+    if measured.empty:
+        return ["One run each: the spread between runs is unknown."]
+    clear = int((measured["lead"] > measured["lead_sd"]).sum())
+    if len(measured) == 1:
+        verb = "exceeds" if clear else "stays within"
+        return [f"Its lead over the runner-up, taken within runs, {verb} one standard deviation."]
+    return [
+        f"On {clear} of {len(measured)} the lead over the runner-up, taken within runs, exceeds "
+        "one standard deviation."
+    ]

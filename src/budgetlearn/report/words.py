@@ -1,0 +1,199 @@
+"""Numbers as the page words them: frames in, rows of texts out."""
+
+import pandas as pd
+
+from ..benchmark.points import of_case
+
+_DASH = "–"
+
+
+def counted(number, noun):
+    """Return "1 run", "2 runs"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def plus_minus(mean, sd, digits=3):
+    """Return "mean ± sd"; a dash for no mean, no ± where a single run has no spread."""
+    if pd.isna(mean):
+        return _DASH
+    return f"{mean:.{digits}f}" if pd.isna(sd) else f"{mean:.{digits}f} ± {sd:.{digits}f}"
+
+
+def seconds(mean, sd=float("nan")):
+    """Return seconds with three digits that matter, with their spread."""
+    if pd.isna(mean):
+        return _DASH
+    return f"{mean:.3g}" if pd.isna(sd) else f"{mean:.3g} ± {sd:.2g}"
+
+
+def scope(table, metadata):
+    """Return in one sentence what was compared.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.aggregate.coverage_table`.
+    metadata : Metadata
+        Labels.
+
+    Returns
+    -------
+    str
+    """
+    runs = table[[name for name in table if name.startswith("n_")]].sum(axis=1)
+    least, most = int(runs.min()), int(runs.max())
+    span = counted(most, "run") if least == most else f"{least} to {most} runs"
+    cases = counted(len(metadata.cases(table)), "data set")
+    rivals, controls = (_listed(metadata, m) for m in (metadata.competitors, metadata.controls))
+    return f"{rivals}, with {controls} as controls; {cases}, {span} each."
+
+
+def _listed(metadata, names):
+    """Return the labels of methods as a list in words."""
+    labels = [metadata.methods[name].label for name in names]
+    return (
+        " and ".join([", ".join(labels[:-1]), labels[-1]]) if len(labels) > 1 else "".join(labels)
+    )
+
+
+def areas(summary, metadata, part="test"):
+    """Return the AUP of every case and competitor as cells of a table.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From `budgetlearn.benchmark.aggregate.summary_table`.
+    metadata : Metadata
+        Order and labels.
+    part : {"test", "valid"}, default="test"
+        Which reading.
+
+    Returns
+    -------
+    list of dict
+        title (of the case), runs (the most that any method completed), cells: for each
+        competitor a dict of text, best (bool) and note (runs it lacks of those, or "").
+    """
+    rows = []
+    for case in metadata.cases(summary):
+        own = of_case(summary, *case).set_index("method")
+        own = own.reindex(metadata.competitors)
+        runs = int(own["n_runs"].max()) if own["n_runs"].notna().any() else 0
+        means = own[f"mean_{part}"].round(12)
+        cells = [
+            {
+                "text": plus_minus(row[f"mean_{part}"], row[f"sd_{part}"]),
+                "best": bool(mean == means.max()),
+                "note": "" if row["n_runs"] == runs else _run_note(row["n_runs"]),
+            }
+            for (_, row), mean in zip(own.iterrows(), means, strict=True)
+        ]
+        rows.append({"title": metadata.case_title(*case), "runs": runs, "cells": cells})
+    return rows
+
+
+def _run_note(count):
+    """Return a note on the number of runs that a mean is over."""
+    return "no run" if pd.isna(count) or count == 0 else counted(int(count), "run")
+
+
+def controls(scores, metadata):
+    """Return the mean test accuracy of the controls, which bracket all methods.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        From `budgetlearn.benchmark.aggregate.score_table`.
+    metadata : Metadata
+        Order.
+
+    Returns
+    -------
+    dict of str to dict
+        Title of a case to {control: text}.
+    """
+    known = scores.set_index(["dataset", "costs", "method"])[["mean", "sd"]]
+    return {
+        metadata.case_title(*case): {
+            name: plus_minus(*known.loc[(*case, name)]) if (*case, name) in known.index else _DASH
+            for name in metadata.controls
+        }
+        for case in metadata.cases(scores)
+    }
+
+
+def leads(table, metadata):
+    """Return the leads of `budgetlearn.benchmark.aggregate.lead_table` as words."""
+    rows = []
+    ordered = [of_case(table, *case) for case in metadata.cases(table)]
+    for row in (row for part in ordered for row in part.to_dict("records")):
+        alone = pd.isna(row["runner_up"])
+        rows.append(
+            {
+                "title": metadata.case_title(row["dataset"], row["costs"]),
+                "best": metadata.methods[row["best"]].label,
+                "runner_up": _DASH if alone else metadata.methods[row["runner_up"]].label,
+                "lead": plus_minus(row["lead"], row["lead_sd"]),
+                "wins": _DASH if alone else f"{row['wins']:.0f} of {row['n_runs']:.0f}",
+            }
+        )
+    return rows
+
+
+def times(table, metadata):
+    """Return fit seconds of every case and method: (methods, rows of title and texts)."""
+    methods = [m for m in metadata.methods.values() if m.id in set(table["method"])]
+    rows = []
+    for case in metadata.cases(table):
+        own = of_case(table, *case).set_index("method")
+        own = own.reindex([m.id for m in methods])
+        texts = [seconds(mean, sd) for mean, sd in zip(own["fit_mean"], own["fit_sd"], strict=True)]
+        rows.append({"title": metadata.case_title(*case), "texts": texts})
+    return methods, rows
+
+
+def coverage(table, metadata):
+    """Return completed runs of every case and method, and what kept the others from it.
+
+    Returns
+    -------
+    tuple of (list of dict, list of str)
+        Rows of title and cells (text, good); one line for each method that lacks something.
+    """
+    rows, gaps = [], []
+    for case in metadata.cases(table):
+        own = of_case(table, *case).set_index("method")
+        cells = []
+        for method in metadata.methods.values():
+            text, good = _coverage_text(own.loc[method.id] if method.id in own.index else None)
+            cells.append({"text": text, "good": good})
+            if not good:
+                message = own.loc[method.id, "message"] or "no record of it was found"
+                gaps.append(f"{metadata.case_title(*case)}, {method.label}: {text} ({message})")
+        rows.append({"title": metadata.case_title(*case), "cells": cells})
+    return rows, gaps
+
+
+def _coverage_text(row):
+    """Return how many runs were completed, and whether that is all of them."""
+    if row is None:
+        return "not in the study", True
+    states = {"ok": "ok", "partial": "in part", "failed": "failed", "missing": "missing"}
+    parts = [f"{row[f'n_{key}']} {word}" for key, word in states.items() if row[f"n_{key}"]]
+    return ", ".join(parts), bool(row["n_partial"] + row["n_failed"] + row["n_missing"] == 0)
+
+
+def n_classes(classes):
+    """Return the number of classes from a number, or from a mapping from class to rows."""
+    return as_text(len(classes) if isinstance(classes, dict) else classes)
+
+
+def as_text(value):
+    """Return a setting or a provenance entry in words."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {as_text(inner)}" for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(as_text(inner) for inner in value)
+    if value is None:
+        return _DASH
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -1,0 +1,114 @@
+"""One run of one method: what is fitted, charged and recorded, and what becomes of failures."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+
+from budgetlearn.benchmark import records
+from budgetlearn.benchmark.experiment import run_method
+from budgetlearn.benchmark.methods import build
+from budgetlearn.exceptions import ConfigError
+
+LOGIT = {"class": "budgetlearn.msb.LogitPathClassifier", "parameters": {"n_lambda": 20}}
+CONSTANT = {"class": "budgetlearn.peers.FreeConstantClassifier"}
+ALL = {
+    "class": "budgetlearn.peers.AllFeaturesClassifier",
+    "parameters": {
+        "estimator": {
+            "class": "sklearn.tree.DecisionTreeClassifier",
+            "parameters": {"max_depth": 3},
+        }
+    },
+}
+
+
+class Broken(BaseEstimator):
+    def fit(self, X, y):
+        raise RuntimeError("no\nsuch luck")
+
+
+class Endless(BaseEstimator):
+    def fit(self, X, y):
+        while True:
+            time.sleep(0.01)
+
+
+def test_controls_bracket_the_cost(wine_runs):
+    run = wine_runs[0]
+    (free,) = run_method("constant", CONSTANT, run)
+    (full,) = run_method("all_features", ALL, run)
+    y = run.test[1]
+    assert (free["cost"], free["n_features"]) == (0, 0)
+    assert free["test_score"] == np.mean(y == np.bincount(run.train[1]).argmax())
+    assert full["cost_fraction"] == pytest.approx(1)
+    assert full["n_features"] == 13
+    assert full["test_score"] > free["test_score"]
+
+
+def test_schedule_rows_name_their_variables(wine_runs):
+    run = wine_runs[0]
+    frame = records.table(run_method("logitb", LOGIT, run))
+    assert frame["stage"].tolist() == list(range(len(frame)))
+    assert (np.diff(frame["valid_score"]) > 0).all()
+    for _, row in frame.iterrows():
+        variables = [int(v) for v in row["variables"].split(",") if v]
+        assert row["cost"] == pytest.approx(run.costs.subset(variables))
+        assert row["n_features"] == len(variables)
+
+
+def test_same_run_same_points(wine_runs):
+    first, again = (records.table(run_method("logitb", LOGIT, wine_runs[1])) for _ in range(2))
+    same = [name for name in records.COLUMNS if not name.endswith("seconds")]
+    assert first[same].equals(again[same])
+
+
+def test_runs_differ(wine_runs):
+    assert wine_runs[0].costs != wine_runs[1].costs
+    assert not np.array_equal(wine_runs[0].train[1], wine_runs[1].train[1])
+    assert wine_runs[0].seed("msb") != wine_runs[1].seed("msb")
+
+
+def test_a_failure_is_a_row(wine_runs):
+    (row,) = run_method("broken", {"class": f"{__name__}.Broken"}, wine_runs[0])
+    assert row["status"] == "failed: RuntimeError: no such luck"
+    assert records.table([row])["test_score"].isna().all()
+
+
+def test_running_out_of_time_is_a_row(wine_runs):
+    start = time.perf_counter()
+    (row,) = run_method("endless", {"class": f"{__name__}.Endless"}, wine_runs[0], limit=0.2)
+    assert row["status"] == "timeout: stopped after 0.2 s"
+    assert time.perf_counter() - start < 5
+
+
+def test_nested_estimators_are_built():
+    search = build(
+        {
+            "class": "budgetlearn.msb.ModelScheduleSearch",
+            "parameters": {
+                "estimator": {"class": "sklearn.linear_model.LogisticRegression"},
+                "sequences": ["cost", {"class": "budgetlearn.msb.L1PathSequence"}],
+            },
+        },
+        random_state=3,
+        nothing=1,
+    )
+    assert isinstance(search.estimator, LogisticRegression)
+    assert search.sequences[1].name == "l1"
+    assert search.random_state == 3
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"class": "budgetlearn.msb.NoSuch"}, "names no importable class"),
+        ({"class": "nowhere.to.be.Found"}, "names no importable class"),
+        ({**LOGIT, "parameters": {"n_lamda": 3}}, "has no parameter n_lamda; it has feature_costs"),
+    ],
+)
+def test_wrong_specifications_are_refused(spec, message):
+    with pytest.raises(ConfigError, match=message):
+        build(spec)

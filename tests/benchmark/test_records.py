@@ -1,0 +1,67 @@
+"""Operating points on disk: whole, in one format, or a clear error."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.benchmark import records
+
+ROW = {
+    "dataset": "wine",
+    "costs": "random",
+    "method": "msb",
+    "run": 0,
+    "stage": 2,
+    "cost": 17.0,
+    "test_score": 0.9,
+    "variables": "1,4",
+}
+
+
+def test_round_trip(tmp_path):
+    path = tmp_path / "deep" / "points.parquet"
+    records.write([ROW, {**ROW, "run": 1, "status": "failed: why"}], path)
+    read = records.read(path)
+    assert list(read.columns) == list(records.COLUMNS)
+    assert read["run"].tolist() == [0, 1]
+    assert read["status"].tolist() == ["ok", "failed: why"]
+    assert read["test_score"].tolist() == [0.9, 0.9]
+    assert np.isnan(read["n_nodes"]).all()
+    assert [p.name for p in path.parent.iterdir()] == ["points.parquet"]
+
+
+def test_many_files_are_one_table(tmp_path):
+    for run in range(3):
+        records.write([{**ROW, "run": run}], tmp_path / f"{run}.parquet")
+    assert records.read(sorted(tmp_path.iterdir()))["run"].tolist() == [0, 1, 2]
+
+
+def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    def burst(self, path, **_):
+        with open(path, "w") as file:
+            file.write("half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", burst)
+    with pytest.raises(OSError, match="disk full"):
+        records.write([ROW], tmp_path / "points.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_column_is_refused():
+    with pytest.raises(records.RecordError, match="colour"):
+        records.table([{**ROW, "colour": "red"}])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: frame.drop(columns="cost"), "lacks \\['cost'\\]"),
+        (lambda frame: frame.assign(format_version=99), "format version \\[.*99"),
+    ],
+)
+def test_other_formats_are_refused(tmp_path, change, message):
+    path = tmp_path / "points.parquet"
+    change(records.table([ROW])).to_parquet(path)
+    with pytest.raises(records.RecordError, match=message):
+        records.read(path)

@@ -1,0 +1,65 @@
+"""Splits and cost profiles: shared by all methods, independent of chunks, refused when wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.benchmark.runs import draw_costs, draw_splits, profiles_of
+from budgetlearn.exceptions import ConfigError, CostError
+
+SIZES = {"train": 0.6, "valid": 0.2, "test": 0.2}
+
+
+def test_runs_do_not_depend_on_their_chunk(wine):
+    together = draw_splits(wine, [0, 1, 2], 5, SIZES)
+    assert together[["2"]].equals(draw_splits(wine, [2], 5, SIZES))
+    costs = draw_costs(wine, "random", [0, 1, 2], 5)
+    alone = draw_costs(wine, "random", [2], 5)
+    assert costs[costs["run"] == 2].reset_index(drop=True).equals(alone)
+
+
+def test_random_costs_are_whole_numbers_of_the_range(wine):
+    cost = draw_costs(wine, "random", range(50), 5)["cost"]
+    assert (cost == cost.round()).all()
+    assert (cost.min(), cost.max()) == (1, 100)
+
+
+def test_unit_costs(wine):
+    assert (draw_costs(wine, "unit", [0], 5)["cost"] == 1).all()
+
+
+def price_list(wine, **changes):
+    frame = pd.DataFrame({"feature": wine.feature_names, "cost": np.arange(13.0)})
+    return frame.assign(**changes)
+
+
+def test_given_costs_with_groups_survive_the_file(wine, tmp_path):
+    group = ["lab"] * 3 + [None] * 10
+    given = price_list(wine, group=group, group_cost=[5.0] * 3 + [None] * 10).sample(
+        frac=1, random_state=0
+    )
+    path = tmp_path / "costs.csv"
+    draw_costs(wine, "given", [4], 5, given).to_csv(path, index=False)
+    costs = profiles_of(pd.read_csv(path), wine.feature_names)[4]
+    assert costs.costs.tolist() == list(range(13))
+    assert costs.subset([0]) == 5
+    assert costs.subset([0, 1, 3]) == 5 + 1 + 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.iloc[:12], "12 lines, lacks \\['proline'\\]"),
+        (lambda f: pd.concat([f, f.iloc[:1]]), "14 lines"),
+        (lambda f: f.assign(cost=-1.0), ">= 0"),
+        (lambda f: f.assign(cost=np.nan), "finite"),
+    ],
+)
+def test_wrong_price_lists_are_refused(wine, change, message):
+    with pytest.raises(CostError, match=message):
+        draw_costs(wine, "given", [0], 5, change(price_list(wine)))
+
+
+def test_given_costs_need_a_list(wine):
+    with pytest.raises(ConfigError, match="needs a price list"):
+        draw_costs(wine, "given", [0], 5)

@@ -1,0 +1,67 @@
+"""Decompression of .Z files, against an encoder written here."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from budgetlearn.datasets.lzw import decompress
+from budgetlearn.exceptions import DatasetError
+
+
+def compress(content, max_bits=16, clear_every=None):
+    """Encode as Unix ``compress`` does; a clear code after each `clear_every` codes."""
+    body, codes, bits, emitted = bytearray(), [], 9, 0
+    table, free = {bytes([value]): value for value in range(256)}, 257
+
+    def flush(padded=True):
+        number = sum(code << (place * bits) for place, code in enumerate(codes))
+        size = bits if padded else (len(codes) * bits + 7) // 8
+        body.extend(number.to_bytes(size, "little") if codes else b"")
+        codes.clear()
+
+    def put(code):
+        codes.append(code)
+        if len(codes) == 8:
+            flush()
+
+    word = b""
+    for value in content:
+        longer = word + bytes([value])
+        if longer in table:
+            word = longer
+            continue
+        put(table[word])
+        if free == 1 << bits and bits < max_bits:
+            flush()
+            bits += 1
+        if free < 1 << max_bits:
+            table[longer], free = free, free + 1
+        word, emitted = bytes([value]), emitted + 1
+        if emitted == clear_every:
+            put(256)
+            flush()
+            table, free = {bytes([value]): value for value in range(256)}, 257
+            bits, emitted = 9, 0
+    if word:
+        put(table[word])
+    flush(padded=False)
+    return bytes([0x1F, 0x9D, 0x80 | max_bits]) + bytes(body)
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=2000), st.sampled_from([12, 16]), st.sampled_from([None, 7, 300]))
+def test_round_trip(content, max_bits, clear_every):
+    assert decompress(compress(content, max_bits, clear_every)) == content
+
+
+@pytest.mark.parametrize("max_bits", [12, 16])
+def test_long_content_fills_the_table(max_bits):
+    content = b"".join(b"%d," % (number * number) for number in range(20000))
+    assert decompress(compress(content, max_bits)) == content
+
+
+def test_damaged():
+    with pytest.raises(DatasetError, match=r"no \.Z file"):
+        decompress(b"hello")
+    with pytest.raises(DatasetError, match="damaged"):
+        decompress(b"\x1f\x9d\x90\xff\xff\xff\xff")

@@ -1,0 +1,54 @@
+"""The tracked price lists fit the data sets that they are for."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.costs import FeatureCosts
+from budgetlearn.datasets import load_dataset, load_registry, yahoo_costs
+
+LISTS = Path(__file__).resolve().parents[2] / "resources/costs"
+
+
+def read(name):
+    frame = pd.read_csv(LISTS / f"{name}.csv", skipinitialspace=True)
+    if "group" not in frame:
+        return frame.feature.tolist(), FeatureCosts(frame.cost)
+    codes, names = pd.factorize(frame.group)
+    charges = [frame.group_cost[frame.group == group].unique() for group in names]
+    assert all(charge.size == 1 for charge in charges)
+    return frame.feature.tolist(), FeatureCosts(frame.cost, codes, np.concatenate(charges))
+
+
+@pytest.mark.parametrize("name", ["heart", "thyroid", "pima"])
+def test_features_are_those_of_the_registry(name):
+    features, _ = read(name)
+    assert features == load_registry()[name].parameters["names"]
+
+
+def test_yahoo_like():
+    features, costs = read("yahoo_like")
+    assert tuple(features) == load_dataset("yahoo_like").feature_names
+    assert costs == yahoo_costs()
+
+
+@pytest.mark.parametrize(
+    ("name", "single"),
+    [
+        ("heart", {"chol": 7.27, "fbs": 5.20, "thalach": 102.90, "slope": 87.30, "ca": 100.90}),
+        ("thyroid", {"TSH": 22.78, "T3": 11.41, "TT4": 14.51, "T4U": 11.41, "age": 1.0}),
+        ("pima", {"insulin": 22.78, "glucose": 17.61, "age": 1}),
+    ],
+)
+def test_a_test_on_its_own_costs_what_turney_lists(name, single):
+    features, costs = read(name)
+    for feature, price in single.items():
+        assert costs.subset([features.index(feature)]) == pytest.approx(price)
+
+
+def test_the_second_blood_test_is_cheaper():
+    features, costs = read("heart")
+    both = costs.subset([features.index("chol"), features.index("fbs")])
+    assert both == pytest.approx(7.27 + 3.10)

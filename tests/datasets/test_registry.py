@@ -1,0 +1,107 @@
+"""The registry: schema, forms of source, unknown ids."""
+
+import pytest
+import yaml
+
+from budgetlearn.datasets import load_registry
+from budgetlearn.datasets.registry import DEFAULT_REGISTRY, SCHEMA
+from budgetlearn.exceptions import ConfigError, DatasetError
+
+FETCHED = {
+    "title": "A",
+    "task": "classification",
+    "source": {"mirrors": ["https://a.org/x.zip#{name}"], "files": {"a/b.gz": "0" * 64}},
+    "reader": {"name": "table"},
+    "features": 2,
+    "licence": "none",
+    "citation": "none",
+}
+
+
+def write(folder, **entries):
+    path = folder / "datasets.yaml"
+    path.write_text(yaml.safe_dump({"datasets": entries}, sort_keys=False))
+    return path
+
+
+def test_own_registry_is_complete():
+    registry = load_registry()
+    assert {"wine", "spambase", "yahoo_set1", "gaussian_mixture"} <= set(registry)
+    for spec in registry.values():
+        assert spec.licence, spec.id
+        assert spec.citation, spec.id
+        assert spec.features, spec.id
+        assert spec.rows or all(file.sha256 for file in spec.files), spec.id
+        if spec.classes:
+            assert spec.rows == sum(spec.classes.values())
+        if spec.parts:
+            assert spec.rows == sum(spec.parts)
+
+
+def test_hashes_of_equal_files_agree():
+    known = {}
+    for spec in load_registry().values():
+        for file in spec.files:
+            assert known.setdefault(file.path, file.sha256) == file.sha256
+
+
+def test_package_and_source_tree_share_one_registry():
+    root = DEFAULT_REGISTRY.parents[1]
+    if not (root / "workflow").is_dir():
+        pytest.skip("installed without the source tree")
+    assert (root / "config/datasets.yaml").samefile(DEFAULT_REGISTRY)
+    assert (root / "workflow/schemas/datasets.schema.yaml").samefile(SCHEMA)
+
+
+def test_files_keep_order_and_mirrors_take_names(tmp_path):
+    source = {
+        "mirrors": ["https://a.org/{name}", "https://b.org/x.zip#{stem}"],
+        "files": {"a/two.gz": None, "a/one": ["0" * 64, "1" * 64]},
+    }
+    spec = load_registry(write(tmp_path, a=FETCHED | {"source": source}))["a"]
+    first, second = spec.files
+    assert first.path == "a/two.gz"
+    assert first.sha256 == ()
+    assert first.mirrors == ("https://a.org/two.gz", "https://b.org/x.zip#two")
+    assert second.sha256 == ("0" * 64, "1" * 64)
+
+
+def test_unknown_id_offers_the_closest():
+    with pytest.raises(DatasetError, match=r"Unknown data set 'spambas'\. Did you mean spambase"):
+        load_registry()["spambas"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"task": "clasification"}, "a > task.*'clasification' is not one of"),
+        ({"rows": 0}, "a > rows"),
+        ({"colour": 1}, "'colour' was unexpected"),
+        ({"reader": {"name": "table", "seperator": ";"}}, "'seperator' was unexpected"),
+        ({"source": {"mirrors": ["ftp://a"], "files": {"a/b": None}}}, "a > source"),
+        ({"source": {"mirrors": ["https://a"], "files": {"b": None}}}, "a > source"),
+        ({"source": {"mirrors": ["https://a"], "files": {"a/b": "12"}}}, "a > source"),
+        ({"features": None}, "a > features"),
+        ({"labels": {"quantile": 4}}, "'quantile' was unexpected"),
+    ],
+)
+def test_schema_names_the_place(tmp_path, change, message):
+    with pytest.raises(ConfigError, match=message):
+        load_registry(write(tmp_path, a=FETCHED | change))
+
+
+def test_fetched_data_need_a_licence(tmp_path):
+    entry = {key: value for key, value in FETCHED.items() if key != "licence"}
+    with pytest.raises(ConfigError, match="'licence' is a required property"):
+        load_registry(write(tmp_path, a=entry))
+
+
+def test_missing_or_broken_file(tmp_path):
+    with pytest.raises(ConfigError, match=r"none\.yaml cannot be read"):
+        load_registry(tmp_path / "none.yaml")
+    (tmp_path / "broken.yaml").write_text("datasets: {a: [")
+    with pytest.raises(ConfigError, match="no valid YAML"):
+        load_registry(tmp_path / "broken.yaml")
+    (tmp_path / "empty.yaml").write_text("")
+    with pytest.raises(ConfigError, match="top level"):
+        load_registry(tmp_path / "empty.yaml")

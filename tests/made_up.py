@@ -1,0 +1,127 @@
+"""Made-up operating points and metadata, shaped like a study's, for tests of tables and report."""
+
+import numpy as np
+import pandas as pd
+
+FEATURES = {"wine": 13, "breast_cancer": 30}
+
+
+def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
+    """Return the rows of one method that buys more and more variables of a data set."""
+    prices = prices_of(dataset, run)
+    order = rng.permutation(len(prices))
+    sizes = np.unique(np.linspace(2, len(prices), n_stages).astype(int))
+    rows, seconds = [], 0.05 * n_stages * rng.uniform(0.8, 1.2)
+    for stage, size in enumerate(sizes):
+        chosen = np.sort(order[:size])
+        share = prices[chosen].sum() / prices.sum()
+        score = 0.4 + (ceiling - 0.4) * (1 - np.exp(-6 * share))
+        rows.append(
+            {
+                "dataset": dataset,
+                "costs": "random",
+                "method": method,
+                "run": run,
+                "stage": stage,
+                "budget": np.nan,
+                "cost": float(prices[chosen].sum()),
+                "cost_fraction": float(share),
+                "n_features": float(size),
+                "n_nodes": np.nan,
+                "valid_cost": float(prices[chosen].sum()),
+                "valid_score": score + rng.normal(0, 0.01),
+                "test_score": score + rng.normal(0, 0.02),
+                "fit_seconds": seconds,
+                "predict_seconds": 0.002,
+                "status": "ok",
+                "variables": ",".join(map(str, chosen)),
+                "format_version": 1,
+            }
+        )
+    return rows
+
+
+def prices_of(dataset, run):
+    """Return the cost profile of a run."""
+    rng = np.random.default_rng([len(dataset), run])
+    return rng.integers(1, 101, FEATURES[dataset]).astype(float)
+
+
+def made_up_points(n_runs=5, seed=0):
+    """Return operating points of msB, logitB and the two controls on two data sets."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for dataset in FEATURES:
+        for run in range(n_runs):
+            rows += schedule_rows(dataset, run, "msb", rng, n_stages=12, ceiling=0.95)
+            rows += schedule_rows(dataset, run, "logitb", rng, n_stages=9, ceiling=0.9)
+            everything = schedule_rows(dataset, run, "all_features", rng, n_stages=12, ceiling=0.96)
+            rows.append(everything[-1] | {"stage": 0})
+            nothing = {
+                "cost": 0.0,
+                "valid_cost": 0.0,
+                "cost_fraction": 0.0,
+                "n_features": 0.0,
+                "variables": "",
+            }
+            scores = {"valid_score": 0.41, "test_score": 0.4 + rng.normal(0, 0.003)}
+            times = {"fit_seconds": 1e-4, "predict_seconds": 1e-5}
+            rows.append(everything[0] | {"method": "constant"} | nothing | scores | times)
+    return pd.DataFrame(rows)
+
+
+def fail(points, method, run, dataset="wine", status="failed: ValueError: made up"):
+    """Return `points` with one run of one method replaced by a failed row."""
+    hit = (points[["dataset", "method", "run"]] == [dataset, method, run]).all(axis=1)
+    row = points[hit].iloc[:1].assign(status=status, variables=None)
+    row[["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds"]] = np.nan
+    return pd.concat([points[~hit], row], ignore_index=True)
+
+
+def made_up_metadata():
+    """Return metadata that goes with `made_up_points`."""
+    profiles = [
+        {
+            "dataset": dataset,
+            "costs": "random",
+            "run": run,
+            "feature": f"{dataset.replace('_', ' ')} measurement {feature}",
+            "cost": cost,
+        }
+        for dataset in FEATURES
+        for run in range(5)
+        for feature, cost in enumerate(prices_of(dataset, run))
+    ]
+    sheet = {"rows": 178, "classes": 3, "licence": "CC BY 4.0", "citation": "Made up (2024)"}
+    return {
+        "study": "made-up",
+        "title": "Two made-up methods",
+        "methods": {
+            "msb": {
+                "label": "msB",
+                "class": "budgetlearn.msb.ModelScheduleSearch",
+                "parameters": {"sequences": ["importance", "cost"], "min_variables": 2},
+            },
+            "logitb": {"label": "logitB", "class": "budgetlearn.msb.LogitPathClassifier"},
+            "all_features": {"label": "all features", "control": True},
+            "constant": {"label": "free constant", "control": True},
+        },
+        "datasets": {
+            "wine": sheet | {"title": "Wine", "features": 13, "sha256": {"wine.data": "ab" * 32}},
+            "breast_cancer": sheet
+            | {
+                "title": "Breast cancer Wisconsin (diagnostic)",
+                "features": 30,
+                "classes": {"benign": 357, "malignant": 212},
+            },
+        },
+        "settings": {"runs": 5, "split": "60/20/20", "cost profile": "random integers 1..100"},
+        "provenance": {
+            "versions": {"numpy": "2.3.1", "scikit-learn": "1.7.0"},
+            "commit": "0123456789abcdef",
+            "config hash": "89ab",
+            "study seed": 1,
+            "cores": 2,
+        },
+        "profiles": pd.DataFrame(profiles),
+    }

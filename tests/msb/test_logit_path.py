@@ -1,0 +1,62 @@
+"""The L1 path solves its penalised problem, and logitB charges its models right."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from budgetlearn.costs import random_costs
+from budgetlearn.msb import LogitPathClassifier
+from budgetlearn.msb.l1_path import fit_l1_path
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
+@pytest.mark.parametrize("share", [0.1, 0.4, 0.7])
+def test_path_meets_the_optimality_conditions(load, share):
+    X, y = load(return_X_y=True)
+    path = fit_l1_path(X, y)
+    step = int(share * len(path))
+    scores = path.decision_function(X, step)
+    if scores.shape[1] == 1:
+        residual = (expit(scores[:, 0]) - y)[:, None]
+    else:
+        residual = softmax(scores, axis=1) - np.eye(scores.shape[1])[y]
+    gradient = residual.T @ ((X - path.mean) / path.scale) / len(y)
+    penalty, used = path.penalties[step], path.coef[step] != 0
+    assert 0 < used.sum() < used.size
+    assert (np.abs(gradient) <= penalty * 1.05 + 1e-6).all()
+    balance = gradient[used] + penalty * np.sign(path.coef[step][used])
+    assert np.abs(balance).max() < 0.05 * penalty + 1e-6
+
+
+def test_path_starts_empty_and_fills():
+    X, y = load_wine(return_X_y=True)
+    path = fit_l1_path(X, y)
+    assert path.variables(0) == ()
+    assert len(path.variables(len(path) - 1)) >= 10
+    assert (np.diff(path.penalties) < 0).all()
+
+
+def test_constant_columns_are_never_used():
+    X, y = load_wine(return_X_y=True)
+    X[:, 3] = 0.1 + 0.2
+    path = fit_l1_path(X, y)
+    assert not path.coef[:, :, 3].any()
+    X[:] = 1.0
+    priors = fit_l1_path(X, y)
+    assert len(priors) == 1
+    assert (priors.predict(X, 0) == np.bincount(y).argmax()).all()
+
+
+def test_schedule_scores_and_charges():
+    X, y = load_wine(return_X_y=True)
+    train, valid = np.arange(0, 178, 2), np.arange(1, 178, 2)
+    costs = random_costs(13, 0)
+    model = LogitPathClassifier(costs).fit(X[train], y[train], X[valid], y[valid])
+    scores = [np.mean(predicted == y[valid]) for predicted in model.staged_predict(X[valid])]
+    assert scores == model.schedule_.scores.tolist()
+    assert scores[-1] > 0.9
+    assert model.schedule_.costs[0] == 0
+    assert model.acquisition_cost(X) == pytest.approx(model.schedule_.costs[-1])
+    hidden = np.where(model.acquired_features(X, 200), X, -1e6)
+    assert np.array_equal(model.predict(hidden, 200), model.predict(X, 200))

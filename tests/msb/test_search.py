@@ -1,0 +1,189 @@
+"""msB's search: schedules, charges, independence of order and process, and bad input."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from budgetlearn.costs import random_costs
+from budgetlearn.exceptions import BudgetError, CostError
+from budgetlearn.msb import (
+    CostSequence,
+    ImportanceSequence,
+    LogitPathClassifier,
+    ModelScheduleSearch,
+)
+
+NAMES = ("importance", "cost", "sampling", "l1")
+
+
+@parametrize_with_checks(
+    [ModelScheduleSearch(DecisionTreeClassifier(max_depth=4)), LogitPathClassifier(n_lambda=20)]
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    order = np.random.RandomState(0).permutation(len(y))
+    return X[order[:400], :12], y[order[:400]], X[order[400:], :12], y[order[400:]]
+
+
+def forest_search(**changes):
+    parameters = {"feature_costs": random_costs(12, 3), "random_state": 1, **changes}
+    return ModelScheduleSearch(RandomForestClassifier(8), **parameters)
+
+
+@pytest.fixture(scope="module")
+def fitted(cancer):
+    return forest_search().fit(*cancer)
+
+
+def test_schedule_costs_are_those_of_its_variables(fitted):
+    costs = [fitted.feature_costs_.subset(v) for v in fitted.schedule_.variables]
+    assert costs == fitted.schedule_.costs.tolist()
+    assert set(fitted.sequences_) == set(NAMES)
+
+
+def test_schedule_scores_are_validation_accuracies(fitted, cancer):
+    _, _, X_val, y_val = cancer
+    scores = [np.mean(predicted == y_val) for predicted in fitted.staged_predict(X_val)]
+    assert scores == fitted.schedule_.scores.tolist()
+
+
+def test_no_visited_model_beats_the_schedule(fitted):
+    for models in fitted.sequences_.values():
+        for model in models:
+            entry = fitted.schedule_.index(model.cost)
+            assert fitted.schedule_.scores[entry] >= model.score
+
+
+def test_charges_follow_the_budget(fitted, cancer):
+    X = cancer[2]
+    for entry, cost in enumerate(fitted.schedule_.costs):
+        acquired = fitted.acquired_features(X, budget=cost)
+        assert fitted.feature_costs_.total(acquired) == pytest.approx(cost)
+        wanted = np.zeros(12, dtype=bool)
+        wanted[list(fitted.schedule_.variables[entry])] = True
+        assert (acquired == wanted).all()
+    assert fitted.acquisition_cost(X) == pytest.approx(fitted.schedule_.costs[-1])
+
+
+def test_prediction_looks_only_at_what_is_paid_for(fitted, cancer):
+    X = cancer[2]
+    budget = fitted.schedule_.costs[0]
+    hidden = np.where(fitted.acquired_features(X, budget), X, 1e6)
+    assert np.array_equal(fitted.predict(hidden, budget), fitted.predict(X, budget))
+
+
+def test_constructor_budget_is_the_default(fitted, cancer):
+    budget = float(fitted.schedule_.costs[0])
+    limited = clone(fitted).set_params(budget=budget).fit(*cancer)
+    assert limited.acquisition_cost(cancer[2]) == pytest.approx(budget)
+
+
+def test_unaffordable_budget_names_the_cheapest(fitted, cancer):
+    with pytest.raises(BudgetError, match=f"costs {fitted.schedule_.costs[0]:g}"):
+        fitted.predict(cancer[2], budget=fitted.schedule_.costs[0] - 1)
+
+
+@pytest.mark.parametrize("changes", [{"n_jobs": 2}, {"sequences": NAMES[::-1]}])
+def test_result_does_not_depend_on_jobs_or_order(fitted, cancer, changes):
+    other = forest_search(**changes).fit(*cancer)
+    assert other.schedule_.variables == fitted.schedule_.variables
+    assert np.array_equal(other.schedule_.scores, fitted.schedule_.scores)
+    assert np.array_equal(other.predict(cancer[2]), fitted.predict(cancer[2]))
+
+
+def test_sequences_fitted_apart_are_the_same_models(fitted, cancer):
+    importance = forest_search().variable_importance(*cancer)
+    alone = forest_search(sequences=[ImportanceSequence(importance)]).fit(*cancer)
+    assert [(m.variables, m.score) for m in alone.sequences_["importance"]] == [
+        (m.variables, m.score) for m in fitted.sequences_["importance"]
+    ]
+
+
+def test_equal_subsets_are_fitted_once(cancer):
+    class CountingTree(DecisionTreeClassifier):
+        fits = 0
+
+        def fit(self, X, y):
+            CountingTree.fits += 1
+            return super().fit(X, y)
+
+    search = ModelScheduleSearch(CountingTree(), sequences=("cost", "importance", "l1")).fit(
+        *cancer
+    )
+    distinct = {m.variables for models in search.sequences_.values() for m in models}
+    assert CountingTree.fits == len(distinct)
+
+
+@pytest.mark.parametrize(
+    "engine", [make_pipeline(StandardScaler(), LogisticRegression()), DecisionTreeClassifier()]
+)
+def test_any_classifier_is_an_engine(engine):
+    X, y = load_wine(return_X_y=True)
+    search = ModelScheduleSearch(engine, sequences=["cost", "l1"], random_state=0).fit(X, y)
+    assert np.mean(search.predict(X) == y) > 0.85
+
+
+def test_a_sequence_of_ones_own():
+    class Odd:
+        name = "odd"
+
+        def subsets(self, problem):
+            yield tuple(range(1, problem.costs.n_features, 2))
+
+    X, y = load_wine(return_X_y=True)
+    search = ModelScheduleSearch(DecisionTreeClassifier(), sequences=[Odd()]).fit(X, y)
+    assert search.schedule_.variables == ((1, 3, 5, 7, 9, 11),)
+
+
+def test_string_labels_and_pickle():
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["barolo", "grignolino", "barbera"])[y]
+    search = ModelScheduleSearch(DecisionTreeClassifier(), random_state=0).fit(X, names)
+    again = pickle.loads(pickle.dumps(search))
+    assert set(again.predict(X)) <= set(names)
+    assert np.array_equal(again.predict(X), search.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"feature_costs": np.ones(5)}, CostError, "each of the 12 features"),
+        ({"feature_costs": -np.ones(12)}, CostError, "finite and >= 0"),
+        ({"feature_costs": np.full(12, np.nan)}, CostError, "finite and >= 0"),
+        ({"sequences": ["dear"]}, ValueError, "a sequence must be one of"),
+        ({"sequences": []}, ValueError, "at least one sequence"),
+        ({"sequences": [CostSequence(), "cost"]}, ValueError, "must differ"),
+        ({"min_variables": 0}, ValueError, "min_variables must be an integer >= 1"),
+    ],
+)
+def test_bad_parameters_are_refused(cancer, changes, error, message):
+    with pytest.raises(error, match=message):
+        forest_search(**changes).fit(*cancer)
+
+
+def test_bad_data_are_refused(cancer):
+    X, y, X_val, y_val = cancer
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        forest_search().fit(X, np.zeros_like(y))
+    with pytest.raises(ValueError, match="NaN"):
+        forest_search().fit(np.full_like(X, np.nan), y)
+    with pytest.raises(ValueError, match="classes that y has not"):
+        forest_search().fit(X, y, X_val, y_val + 1)
+    with pytest.raises(ValueError, match="both or none"):
+        forest_search().fit(X, y, X_val)
+    with pytest.raises(ValueError, match="12 features"):
+        forest_search().fit(X, y, X_val[:, :3], y_val)

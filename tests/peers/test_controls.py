@@ -1,0 +1,27 @@
+"""Controls: one pays for nothing, one for everything."""
+
+import numpy as np
+from sklearn.datasets import load_wine
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from budgetlearn.peers import AllFeaturesClassifier, FreeConstantClassifier
+
+
+@parametrize_with_checks([AllFeaturesClassifier(DecisionTreeClassifier(max_depth=5))])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+def test_constant_is_free_and_constant():
+    X, y = load_wine(return_X_y=True)
+    model = FreeConstantClassifier(np.arange(13)).fit(X, y)
+    assert np.unique(model.predict(X)).tolist() == [np.bincount(y).argmax()]
+    assert not model.acquisition_cost(X).any()
+
+
+def test_all_features_cost_everything():
+    X, y = load_wine(return_X_y=True)
+    model = AllFeaturesClassifier(DecisionTreeClassifier(), np.arange(13), random_state=0).fit(X, y)
+    assert (model.acquisition_cost(X) == 78).all()
+    assert np.mean(model.predict(X) == y) == 1

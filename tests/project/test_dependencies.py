@@ -1,0 +1,94 @@
+"""pyproject.toml, requirements.lock and environment.yml name the same packages."""
+
+import re
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LOCK = (ROOT / "requirements.lock").read_text()
+PYPI_NAMES = {"matplotlib-base": "matplotlib"}
+CONDA_ONLY = {"python", "c-compiler", "make"}
+
+
+def declared():
+    """Return name → specifiers of everything that pyproject.toml asks for."""
+    lines = chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+    return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
+
+
+def locked():
+    """Return name → [(version, marker, hashes)] of the lock's entries."""
+    entries = {}
+    for entry in re.split(r"\n(?=[\w-])", re.sub(r"^#.*\n", "", LOCK, flags=re.MULTILINE)):
+        pin, *hashes = entry.replace("\\\n", "").split("--hash=sha256:")
+        pin = Requirement(pin.strip())
+        (version,) = (s.version for s in pin.specifier if s.operator == "==")
+        row = (version, pin.marker, [digest.strip() for digest in hashes])
+        entries.setdefault(canonicalize_name(pin.name), []).append(row)
+    return entries
+
+
+def conda():
+    """Return name → specifiers of environment.yml, under PyPI's names."""
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    lines = []
+    for item in environment["dependencies"]:
+        lines += item["pip"] if isinstance(item, dict) else [item]
+    parsed = [Requirement(line) for line in lines]
+    return {PYPI_NAMES.get(r.name, canonicalize_name(r.name)): r.specifier for r in parsed}
+
+
+@pytest.mark.parametrize(("name", "wanted"), declared().items())
+def test_lock_satisfies_pyproject(name, wanted):
+    versions = [version for version, _, _ in locked().get(name, [])]
+    assert versions, f"{name} is not in requirements.lock: run make lock"
+    assert all(version in wanted for version in versions), f"run make lock: {name} {versions}"
+
+
+@pytest.mark.parametrize("minor", [11, 12, 13])
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_lock_has_one_version_for_each_machine(minor, platform):
+    machine = {
+        "python_version": f"3.{minor}",
+        "python_full_version": f"3.{minor}.0",
+        "sys_platform": platform,
+        "platform_machine": "x86_64",
+    }
+    for name in declared():
+        fitting = [v for v, marker, _ in locked()[name] if not marker or marker.evaluate(machine)]
+        assert len(fitting) == 1, f"{name} on Python 3.{minor}, {platform}: {fitting}"
+
+
+def test_lock_has_hashes():
+    for name, entries in locked().items():
+        for version, _, hashes in entries:
+            assert hashes, f"{name} {version} has no hash"
+            assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in hashes)
+
+
+def test_lock_names_no_place():
+    assert not re.findall(r"\w+://\S*|file:\S*|.*--(?:find-links|index-url|extra-index)\S*", LOCK)
+    assert " @ " not in LOCK
+
+
+def test_environment_is_in_step_with_pyproject():
+    found = {name: spec for name, spec in conda().items() if name not in CONDA_ONLY}
+    assert found == declared()
+
+
+def test_environment_has_the_same_python_and_a_compiler():
+    assert conda()["python"] == Requirement(f"python{PROJECT['requires-python']}").specifier
+    assert "c-compiler" in conda()
+
+
+def test_build_requirements_are_installed_for_an_unisolated_build():
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    for requirement in map(Requirement, build):
+        assert declared()[requirement.name] == requirement.specifier

@@ -1,0 +1,110 @@
+"""Public names say what they take and give, in numpydoc's form.
+
+What a package exports is its interface: every argument and result is documented. Its other names
+without an underscore serve the project itself: a sentence is enough, but it must not be wrong.
+"""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import pytest
+from numpydoc.docscrape import NumpyDocString
+from numpydoc.validate import validate
+
+import budgetlearn
+
+# Taste (capitals, See Also, examples) is left to the author.
+NOT_WRONG = {"GL05", "GL06", "GL07", "GL08", "SS01", "SS03", "PR02", "PR03", "PR10"}
+COMPLETE = NOT_WRONG | {"PR01", "PR04", "RT01", "YD01"}
+# Arguments of compiled functions are typed in their signature, which numpydoc cannot read.
+COMPILED = {"GL08", "SS01"}
+
+
+def public_modules():
+    """Yield the modules with no private part in their name."""
+    for info in pkgutil.walk_packages(budgetlearn.__path__, "budgetlearn."):
+        if not any(part.startswith("_") for part in info.name.split(".")):
+            yield importlib.import_module(info.name)
+
+
+def public_items(module):
+    """Yield the functions and classes that a module defines."""
+    for name, item in vars(module).items():
+        here = getattr(item, "__module__", None) == module.__name__
+        if here and not name.startswith("_") and callable(item):
+            yield item
+
+
+def members(item):
+    """Yield the names of the public methods and properties that a class itself defines."""
+    kinds = (classmethod, staticmethod, property)
+    for name, member in vars(item).items() if inspect.isclass(item) else ():
+        if not name.startswith("_") and (inspect.isroutine(member) or isinstance(member, kinds)):
+            yield name
+
+
+MODULES = list(public_modules())
+EXPORTED = {getattr(module, name) for module in MODULES for name in getattr(module, "__all__", ())}
+
+
+def fields_are_attributes(item):
+    """Tell whether this is a dataclass with all its fields described as attributes."""
+    if not dataclasses.is_dataclass(item):
+        return False
+    attributes = NumpyDocString(inspect.getdoc(item))["Attributes"]
+    described = {part.strip() for attribute in attributes for part in attribute.name.split(",")}
+    return {field.name for field in dataclasses.fields(item) if field.init} <= described
+
+
+def checks_of(module, item):
+    """Return the checks that a function or class, and its methods, must pass."""
+    if not module.__file__.endswith(".py"):
+        return COMPILED
+    top_level = module.__name__.count(".") == 1  # costs, curves, metrics, exceptions, base
+    return COMPLETE if item in EXPORTED or top_level else NOT_WRONG
+
+
+def public_names():
+    """Yield (dotted name, checks) of functions, classes and methods."""
+    for module in MODULES:
+        for item in public_items(module):
+            name, checks = f"{module.__name__}.{item.__name__}", checks_of(module, item)
+            yield name, checks - {"PR01"} if fields_are_attributes(item) else checks
+            for member in members(item):
+                yield f"{name}.{member}", checks
+
+
+def problems(name, checks):
+    """Return what numpydoc finds wrong with a docstring."""
+    return [message for code, message in validate(name)["errors"] if code in checks]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_module_says_what_it_is_for(module):
+    assert module.__doc__ or not Path(module.__file__).read_bytes().strip()
+
+
+@pytest.mark.parametrize(("name", "checks"), list(public_names()))
+def test_public_name_is_documented(name, checks):
+    assert not problems(name, checks)
+
+
+def undocumented_argument(costs):
+    """Return something.
+
+    Parameters
+    ----------
+    prices : float
+        Not what the argument is called.
+    """
+    return costs
+
+
+def test_check_sees_a_missing_argument_and_a_missing_return():
+    found = " ".join(problems(f"{__name__}.undocumented_argument", COMPLETE))
+    assert "{'costs'} not documented" in found
+    assert "Unknown parameters {'prices'}" in found
+    assert "No Returns section" in found

@@ -1,0 +1,97 @@
+"""`make setup` says in one sentence what a machine lacks, before it makes anything."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A folder with just what `make setup` reads first, and an empty folder of programs."""
+    if not shutil.which("make"):
+        pytest.skip("make is not installed")
+    clone = tmp_path / "a clone"
+    (clone / ".ci").mkdir(parents=True)
+    (clone / "src").mkdir()
+    for name in ("Makefile", "requirements.lock", "setup.py", ".ci/preflight"):
+        shutil.copy(ROOT / name, clone / name)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("sh", "find", "make", "uname"):
+        (programs / name).symlink_to(shutil.which(name))
+    return clone
+
+
+def program(clone, name, text):
+    """Put an executable of that name and text on the clone's PATH."""
+    path = clone.parent / "programs" / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def make_setup(clone, **environment):
+    """Run `make setup` with no programs but the clone's own; return its error message."""
+    clean = {k: v for k, v in os.environ.items() if k not in {"CC", "MAKEFLAGS", "MAKELEVEL"}}
+    done = subprocess.run(
+        ["make", "setup"],
+        cwd=clone,
+        env=clean | {"PATH": str(clone.parent / "programs")} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode
+    assert not done.stdout
+    assert done.stderr.count("\n") == 1
+    assert not (clone / ".venv").exists()
+    return done.stderr
+
+
+def this_python(clone):
+    """Put this interpreter on the clone's PATH."""
+    program(clone, "python3", f'exec "{sys.executable}" "$@"')
+
+
+def test_no_python(clone):
+    assert "needs Python 3.11 or newer, but python3 is not there" in make_setup(clone)
+
+
+def test_old_python(clone):
+    program(clone, "python3.10", "echo 3.10; exit 1")
+    message = make_setup(clone, PYTHON="python3.10")
+    assert "needs Python 3.11 or newer, but python3.10 is 3.10" in message
+
+
+def test_no_pip(clone):
+    program(clone, "python3", f'[ "$1" != -m ] && exec "{sys.executable}" "$@"')
+    assert "needs pip, which python3 lacks" in make_setup(clone)
+
+
+def test_no_compiler(clone):
+    this_python(clone)
+    message = make_setup(clone, CC="cc -pthread")
+    assert 'needs a C compiler, but "cc -pthread" does not work' in message
+
+
+def test_no_headers(clone):
+    this_python(clone)
+    program(clone, "cc", "read -r source; [ \"$source\" = 'int nothing;' ]")
+    assert "needs the C headers of python3" in make_setup(clone, CC="cc")
+
+
+def test_this_machine_has_everything():
+    done = subprocess.run(
+        ["sh", ".ci/preflight"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout + done.stderr == ""

@@ -1,0 +1,39 @@
+"""Tracked files hold nothing that belongs to one machine."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Homes and scratch folders of one machine, as absolute paths; not the tail of an address or a path.
+MACHINE_PATH = re.compile(
+    r"(?<![\w.:/~$}-])/(?:work|farm|root|tmp|opt|mnt|home/\w+|Users/\w+)/[\w.-]+"
+)
+
+
+def tracked_files():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("this is no git checkout")
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_machine_paths():
+    found = []
+    for path in tracked_files():
+        data = path.read_bytes()
+        if b"\0" not in data:
+            text = data.decode(errors="replace")
+            found += [f"{path.relative_to(ROOT)}: {hit}" for hit in MACHINE_PATH.findall(text)]
+    assert not found
+
+
+@pytest.mark.parametrize("folder", ["work", "tmp", "root", "home/me", "Users/me"])
+def test_machine_path_is_seen(folder):
+    assert MACHINE_PATH.search(f'open("/{folder}/data.csv")')
+    assert not MACHINE_PATH.search(f"https://example.org/{folder}/data.csv")
+    assert not MACHINE_PATH.search(f"results/{folder}/data.csv")

@@ -1,0 +1,116 @@
+"""Curves and schedules: the paper's printed schedule, and properties of compression and area."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from budgetlearn.curves import CostAccuracyCurve, ModelSchedule, pareto_indices
+from budgetlearn.exceptions import BudgetError
+
+# Yan et al., section 3.1.1: the schedule printed for the naval propulsion plants.
+PRINTED = [
+    (417, 0.9907834, (4, 5, 8, 11, 13, 14, 15)),
+    (385, 0.9874319, (4, 5, 11, 13, 14, 15)),
+    (340, 0.9773775, (4, 11, 13, 14, 15)),
+    (248, 0.9706745, (11, 13, 14, 15)),
+    (171, 0.9400922, (11, 14, 15)),
+    (119, 0.8504399, (11, 14)),
+]
+points = st.lists(
+    st.tuples(st.integers(0, 20), st.integers(0, 20)).map(lambda p: (float(p[0]), p[1] / 20)),
+    min_size=1,
+    max_size=25,
+)
+
+
+@pytest.fixture
+def printed():
+    return ModelSchedule.from_points(*zip(*PRINTED, strict=True))
+
+
+def test_printed_schedule_survives_compression(printed):
+    assert printed.costs.tolist() == [119, 171, 248, 340, 385, 417]
+    assert printed.variables[0] == (11, 14)
+    assert printed.variables[-1] == (4, 5, 8, 11, 13, 14, 15)
+
+
+def test_printed_schedule_drops_dominated_models(printed):
+    extra = [*PRINTED, (200, 0.93, (1, 2)), (171, 0.94, (3, 4)), (500, 0.99, (1, 2, 3))]
+    again = ModelSchedule.from_points(*zip(*extra, strict=True))
+    assert again.costs.tolist() == printed.costs.tolist()
+    assert again.variables == printed.variables
+
+
+def test_budget_of_200_gives_the_printed_accuracy(printed):
+    assert printed.select(200) == (171.0, 0.9400922, (11, 14, 15))
+
+
+def test_a_budget_buys_the_model_that_costs_just_that(printed):
+    assert printed.select(119)[0] == 119
+    assert printed.select(0.1 + 0.2 + 416.7)[0] == 417
+
+
+@pytest.mark.parametrize("budget", [118.99, 0])
+def test_unaffordable_budget_names_the_cheapest_model(printed, budget):
+    with pytest.raises(BudgetError, match="119") as caught:
+        printed.select(budget)
+    assert caught.value.cheapest == 119
+
+
+@pytest.mark.parametrize("budget", [-1, float("nan")])
+def test_budget_that_is_none_is_refused(printed, budget):
+    with pytest.raises(BudgetError, match=">= 0"):
+        printed.select(budget)
+
+
+def test_area_of_the_printed_schedule_by_hand(printed):
+    steps = [(119, 0.5), (52, 0.8504399), (77, 0.9400922), (92, 0.9706745), (45, 0.9773775)]
+    by_hand = (sum(width * height for width, height in steps) + 32 * 0.9874319) / 500
+    by_hand += (500 - 417) / 500 * 0.9907834
+    assert printed.area(500, baseline=0.5) == pytest.approx(by_hand, abs=1e-12)
+
+
+@given(points)
+def test_kept_points_are_those_that_beat_every_cheaper_one(rows):
+    costs, scores = map(np.array, zip(*rows, strict=True))
+    kept = pareto_indices(costs, scores)
+    assert (np.diff(costs[kept]) > 0).all()
+    assert (np.diff(scores[kept]) > 0).all()
+    for cost, score in rows:  # whatever was dropped is matched by something no dearer
+        assert ((costs[kept] <= cost) & (scores[kept] >= score)).any()
+
+
+@given(points, st.floats(0, 1))
+def test_area_is_the_mean_score_over_budgets(rows, baseline):
+    costs, scores = map(np.array, zip(*rows, strict=True))
+    kept = pareto_indices(costs, scores)
+    curve = CostAccuracyCurve(costs[kept], scores[kept])
+    full = 20.0
+    middles = (np.arange(20 * 8) + 0.5) / 8  # steps stand at whole numbers
+    heights = [curve.scores[curve.index(b)] if b >= curve.costs[0] else baseline for b in middles]
+    assert curve.area(full, baseline) == pytest.approx(np.mean(heights), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("costs", "scores", "message"),
+    [
+        ([1, 2], [0.5], "same length"),
+        ([1, np.nan], [0.5, 0.6], "finite"),
+        ([-1, 2], [0.5, 0.6], ">= 0"),
+        ([2, 1], [0.5, 0.6], "ascend"),
+    ],
+)
+def test_bad_points_are_refused(costs, scores, message):
+    with pytest.raises(ValueError, match=message):
+        CostAccuracyCurve(costs, scores)
+
+
+def test_schedule_refuses_a_dominated_model():
+    with pytest.raises(ValueError, match="strictly increase"):
+        ModelSchedule([1, 2], [0.6, 0.5], [(0,), (1,)])
+
+
+def test_area_needs_a_full_cost():
+    with pytest.raises(ValueError, match="full_cost"):
+        CostAccuracyCurve([0.0], [0.5]).area(0, 0.5)

@@ -1,0 +1,117 @@
+# Methods that one job fits and evaluates; then operating points → aggregate → report.
+
+
+rule fit:
+    input:
+        data=rules.prepare.output[0],
+        split=rules.split.output[0],
+        costs=rules.costs.output[0],
+    output:
+        f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
+    log:
+        f"{DIR}/logs/fit/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.log",
+    benchmark:
+        f"{DIR}/benchmarks/fit/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.tsv"
+    wildcard_constraints:
+        method="|".join(STUDY.methods_of(FIT)) or "no_fit_method",
+    conda:
+        "../../environment.yml"
+    threads: STUDY.config["threads_per_job"]
+    resources:
+        mem_mb=lambda w, attempt: 4000 * attempt,
+        runtime=lambda w, attempt: 240 * attempt,
+    params:
+        spec=lambda w: STUDY.spec(w.method),
+        seed=STUDY.seed,
+        limit=STUDY.config["time_limit"],
+        code=CODE["fit"],
+    script:
+        "../scripts/fit.py"
+
+
+rule collect:
+    input:
+        expand(
+            f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
+            dataset=STUDY.datasets,
+            costs=STUDY.config["costs"],
+            method=STUDY.methods,
+            chunk=STUDY.chunks,
+        ),
+    output:
+        f"{DIR}/points.parquet",
+    log:
+        f"{DIR}/logs/collect.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 20 * attempt,
+    script:
+        "../scripts/collect.py"
+
+
+rule report:
+    input:
+        points=rules.collect.output[0],
+        data=expand(rules.prepare.output[0], dataset=STUDY.datasets),
+        costs=expand(
+            rules.costs.output[0],
+            dataset=STUDY.datasets,
+            costs=STUDY.config["costs"],
+            chunk=STUDY.chunks,
+        ),
+    output:
+        page=report(f"{DIR}/report.html", caption="../report/page.rst", category="Report"),
+        areas=report(
+            f"{DIR}/figures/areas.svg",
+            caption="../report/areas.rst",
+            category="Areas under the curves",
+            labels={"figure": "areas under the Pareto"},
+        ),
+        times=report(
+            f"{DIR}/figures/times.svg",
+            caption="../report/times.rst",
+            category="Times",
+            labels={"figure": "fit times"},
+        ),
+        curves=[
+            report(
+                f"{DIR}/figures/curves_{dataset}_{costs}.svg",
+                caption="../report/curves.rst",
+                category="Cost–accuracy curves",
+                labels={"data set": dataset, "costs": costs},
+            )
+            for dataset, costs in STUDY.cases
+        ],
+        schedules=[
+            report(
+                f"{DIR}/figures/schedule_{dataset}_{costs}.svg",
+                caption="../report/schedule.rst",
+                category="Model schedules",
+                labels={"data set": dataset, "costs": costs},
+            )
+            for dataset, costs in STUDY.cases
+        ],
+        tables=[
+            report(
+                f"{DIR}/tables/{table}.csv",
+                caption=f"../report/{caption}.rst",
+                category="Tables",
+                labels={"table": table},
+            )
+            for table, caption in REPORT_TABLES.items()
+        ],
+    log:
+        f"{DIR}/logs/report.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 4000 * attempt,
+        runtime=lambda w, attempt: 30 * attempt,
+    params:
+        config=STUDY.config,
+        root=workflow.basedir,
+        code=CODE["report"],
+    script:
+        "../scripts/report.py"

@@ -1,0 +1,22 @@
+# Cost profiles: one table of prices per chunk of runs, shared by all methods.
+
+
+rule costs:
+    input:
+        data=rules.prepare.output[0],
+        given=lambda w: STUDY.price_list(w.dataset, w.costs),
+    output:
+        f"{DIR}/costs/{{dataset}}/{{costs}}/{{chunk}}.csv",
+    log:
+        f"{DIR}/logs/costs/{{dataset}}/{{costs}}/{{chunk}}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
+    params:
+        seed=STUDY.seed,
+        runs=lambda w: STUDY.runs_of(w.chunk),
+        code=CODE["data"],
+    script:
+        "../scripts/costs.py"

@@ -1,0 +1,58 @@
+# Raw files → data set → split. Nothing is fetched while the DAG is built.
+
+
+rule fetch:
+    input:
+        own=lambda w: STUDY.own_table(w.dataset),
+    output:
+        manifest="resources/data/{dataset}/manifest.json",
+    log:
+        f"{DIR}/logs/fetch/{{dataset}}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        spec=lambda w: STUDY.datasets[w.dataset],
+        data_dir=STUDY.config["data_dir"],
+        offline=STUDY.config["offline"],
+    script:
+        "../scripts/fetch.py"
+
+
+rule prepare:
+    input:
+        "resources/data/{dataset}/manifest.json",
+    output:
+        f"{DIR}/data/{{dataset}}.parquet",
+    log:
+        f"{DIR}/logs/prepare/{{dataset}}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 20 * attempt,
+    params:
+        spec=lambda w: STUDY.datasets[w.dataset],
+        code=CODE["data"],
+    script:
+        "../scripts/prepare.py"
+
+
+rule split:
+    input:
+        data=rules.prepare.output[0],
+    output:
+        f"{DIR}/splits/{{dataset}}/{{chunk}}.parquet",
+    log:
+        f"{DIR}/logs/split/{{dataset}}/{{chunk}}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
+    params:
+        seed=STUDY.seed,
+        runs=lambda w: STUDY.runs_of(w.chunk),
+        sizes=STUDY.sizes,
+        code=CODE["data"],
+    script:
+        "../scripts/split.py"

@@ -1,0 +1,77 @@
+# msB: importance → model sequences, in parallel → schedule of their union.
+
+
+rule msb_importance:
+    input:
+        data=rules.prepare.output[0],
+        split=rules.split.output[0],
+    output:
+        f"{DIR}/importance/{{dataset}}/{{method}}/{{chunk}}.csv",
+    log:
+        f"{DIR}/logs/msb_importance/{{dataset}}/{{method}}/{{chunk}}.log",
+    benchmark:
+        f"{DIR}/benchmarks/msb_importance/{{dataset}}/{{method}}/{{chunk}}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: STUDY.config["threads_per_job"]
+    resources:
+        mem_mb=lambda w, attempt: 4000 * attempt,
+        runtime=lambda w, attempt: 60 * attempt,
+    params:
+        spec=lambda w: STUDY.spec(w.method),
+        seed=STUDY.seed,
+        code=CODE["fit"],
+    script:
+        "../scripts/msb_importance.py"
+
+
+rule msb_sequence:
+    input:
+        data=rules.prepare.output[0],
+        split=rules.split.output[0],
+        costs=rules.costs.output[0],
+        importance=rules.msb_importance.output[0],
+    output:
+        f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.parquet",
+    log:
+        f"{DIR}/logs/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.log",
+    benchmark:
+        f"{DIR}/benchmarks/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: STUDY.config["threads_per_job"]
+    resources:
+        mem_mb=lambda w, attempt: 4000 * attempt,
+        runtime=lambda w, attempt: 240 * attempt,
+    params:
+        spec=lambda w: STUDY.spec(w.method),
+        seed=STUDY.seed,
+        limit=STUDY.config["time_limit"],
+        code=CODE["fit"],
+    script:
+        "../scripts/msb_sequence.py"
+
+
+rule msb_schedule:
+    input:
+        importance=rules.msb_importance.output[0],
+        sequences=lambda w: expand(
+            rules.msb_sequence.output[0],
+            sequence=STUDY.sequences(w.method),
+            allow_missing=True,
+        ),
+    output:
+        f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
+    log:
+        f"{DIR}/logs/msb_schedule/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.log",
+    wildcard_constraints:
+        method="|".join(STUDY.methods_of(SCHEDULE)) or "no_schedule_method",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
+    params:
+        code=CODE["fit"],
+    script:
+        "../scripts/msb_schedule.py"

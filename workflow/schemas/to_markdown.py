@@ -1,0 +1,90 @@
+"""Write config/README.md from the schemas: python workflow/schemas/to_markdown.py."""
+
+from pathlib import Path
+
+import yaml
+
+SCHEMAS = Path(__file__).parent
+README = SCHEMAS.parents[1] / "config" / "README.md"
+FILES = {
+    "config": ("config/config.yaml and config/studies/*.yaml", "config.yaml"),
+    "methods": ("config/methods.yaml", "methods.yaml"),
+    "datasets": ("config/datasets.yaml", "datasets.yaml"),
+}
+HEAD = """# Configuration
+
+<!-- Made from workflow/schemas by `make docs`; edit the schemas, not this page. -->
+
+`snakemake --cores N` reads `config.yaml`, the default study; `--configfile config/studies/X.yaml`
+lays another study over it. A typo, an unknown data set or an unknown method is told before any
+job starts.
+"""
+
+
+def main():
+    """Write the page."""
+    README.write_text(render(), encoding="utf-8")
+
+
+def render():
+    """Return the page as Markdown."""
+    sections = [HEAD]
+    for name, (files, _) in FILES.items():
+        schema = yaml.safe_load((SCHEMAS / f"{name}.schema.yaml").read_text(encoding="utf-8"))
+        sections.append(f"## `{files}`\n\n{_line(schema.get('description', ''))}\n")
+        sections.append(_table(_entry(schema), schema))
+    return "\n".join(sections)
+
+
+def _entry(schema):
+    """Return the schema that lists keys: the schema itself, or that of each of its entries."""
+    if "properties" in schema:
+        return schema
+    return _resolved(schema["additionalProperties"], schema)
+
+
+def _resolved(part, root):
+    """Follow a local $ref."""
+    while "$ref" in part:
+        target = root
+        for step in part["$ref"].removeprefix("#/").split("/"):
+            target = target[step]
+        part = target
+    return part
+
+
+def _table(entry, root):
+    """Return one row for each key: name, kind of value, whether it must be there, meaning."""
+    required = set(entry.get("required", ()))
+    rows = ["| key | value | required | meaning |", "|---|---|---|---|"]
+    for key, raw in entry["properties"].items():
+        part = {**_resolved(raw, root), **raw}
+        needed = "yes" if key in required else ""
+        rows.append(
+            f"| `{key}` | {_kind(part)} | {needed} | {_line(part.get('description', ''))} |"
+        )
+    return "\n".join(rows) + "\n"
+
+
+def _kind(part):
+    """Return in words what values a schema takes."""
+    if "const" in part:
+        return f"`{part['const']}`"
+    if "enum" in part:
+        return ", ".join(f"`{value}`" for value in part["enum"])
+    if "oneOf" in part or "anyOf" in part:
+        return " or ".join(_kind(option) for option in part.get("oneOf", part.get("anyOf")))
+    kinds = part.get("type", "any")
+    words = " or ".join(kinds if isinstance(kinds, list) else [kinds])
+    if part.get("type") == "array" and "items" in part:
+        words = f"list of {_kind(part['items'])}"
+    return words
+
+
+def _line(text):
+    """Return `text` on one line, safe inside a table."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()

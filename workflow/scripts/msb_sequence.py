@@ -1,0 +1,14 @@
+import pandas as pd
+
+from budgetlearn.benchmark import records
+from budgetlearn.benchmark.job import job_log, load_runs
+from budgetlearn.benchmark.model_sequences import sequence_points
+
+wildcards, params, threads = snakemake.wildcards, snakemake.params, snakemake.threads
+with job_log(snakemake.log[0], threads):
+    importance = pd.read_csv(snakemake.input.importance)
+    method = (wildcards.method, params.spec, wildcards.sequence)
+    rows = []
+    for run in load_runs(snakemake.input, wildcards, params.seed):
+        rows += sequence_points(*method, run, importance, threads, params.limit)
+    records.write(rows, snakemake.output[0])
