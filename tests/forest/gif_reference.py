@@ -1,6 +1,7 @@
 """Slow twins of the kernels of globally induced forests, straight from the paper's formulas."""
 
 import numpy as np
+
 from budgetlearn.forest._gif_grower import grow
 from budgetlearn.forest._gif_nodes import NodeTable
 from budgetlearn.forest._gif_pool import AllCandidates, RandomWindow

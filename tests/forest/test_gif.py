@@ -134,6 +134,31 @@ def test_stages_are_the_models_of_smaller_budgets(three_classes, loss):
     assert len(list(model.staged_predict(X))) == 10
 
 
+def test_refitting_goes_on_lowering_the_training_loss(friedman):
+    X, y = friedman
+    options = {"node_budget": 60, "n_estimators": 12, "learning_rate": 0.2, "random_state": 1}
+    models = [GIFRegressor(refit=refit, **options).fit(X, y) for refit in (0, 1, 5, 50)]
+    losses = [np.square(model.predict(X) - y).sum() for model in models]
+    assert (np.diff(losses) < 0).all()
+    assert {model.n_nodes_ for model in models} == {60}
+    # The end of refitting: least squares on the indicators of the accepted nodes.
+    indicators = np.column_stack(
+        [
+            np.isin(np.arange(len(X)), rows).astype(float)
+            for tree in models[0].trees_
+            for node, rows in reached(tree, X).items()
+            if node > 0 and (tree.value[node] != tree.value[_parent(tree, node)]).any()
+        ]
+    )
+    centred = y - y.mean()
+    best, *_ = np.linalg.lstsq(indicators, centred, rcond=None)
+    rest = np.square(indicators @ best - centred).sum()
+    longest = GIFRegressor(refit=10_000, **options).fit(X, y)
+    assert np.square(longest.predict(X) - y).sum() == pytest.approx(rest, rel=1e-3)
+    with pytest.raises(ParameterError, match="refit=0 only"):
+        list(models[1].staged_predict(X))
+
+
 def test_predictions_are_the_intercept_plus_one_value_a_tree(friedman):
     X, y = friedman
     model = GIFRegressor(900, n_estimators=60, random_state=2).fit(X, y)
@@ -242,6 +267,7 @@ def test_acquisition_cost_charges_the_union_of_the_tests(three_classes):
         ({"max_features": 7}, "max_features"),
         ({"loss": "hinge"}, "loss must be one of"),
         ({"saturation": 0}, "saturation"),
+        ({"refit": -1}, "refit"),
     ],
 )
 def test_bad_parameters_are_refused(three_classes, options, message):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import ParameterError, check_choice, check_number
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
-from ._gif_grower import grow
+from ._gif_grower import grow, refit
 from ._gif_nodes import NodeTable
 from ._gif_pool import AllCandidates, RandomWindow
 from ._gif_split import GiniSplitter, VarianceSplitter
@@ -43,6 +43,7 @@ class _GIF(AcquisitionMixin, BaseEstimator):
         learning_rate,
         candidate_window,
         max_features,
+        refit,
         feature_costs,
         random_state,
         n_jobs,
@@ -52,6 +53,7 @@ class _GIF(AcquisitionMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.candidate_window = candidate_window
         self.max_features = max_features
+        self.refit = refit
         self.feature_costs = feature_costs
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -60,6 +62,7 @@ class _GIF(AcquisitionMixin, BaseEstimator):
         check_number(self.node_budget, "node_budget", low=1, integer=True)
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
+        check_number(self.refit, "refit", low=0, integer=True)
         if self.candidate_window is not None:
             check_number(self.candidate_window, "candidate_window", low=1, integer=True)
 
@@ -81,9 +84,12 @@ class _GIF(AcquisitionMixin, BaseEstimator):
         nodes_after = np.empty(most, dtype=np.int64)
         splitter = make_splitter(X, n_visits, split_seed)
         n_steps = grow(table, splitter, loss, pool, most, self.learning_rate, weights, nodes_after)
+        weights = weights[:n_steps].copy()
+        refit(table, loss, self.refit, self.learning_rate, weights)
+        self._refitted = self.refit > 0
         self._model = GIFModel(
             table.records[: table.n_nodes],
-            weights[:n_steps].copy(),
+            weights,
             nodes_after[:n_steps].copy(),
             self.n_estimators,
             n_features,
@@ -120,6 +126,11 @@ class _GIF(AcquisitionMixin, BaseEstimator):
 
     def _stages(self, node_budgets):
         """Yield the model within each node budget."""
+        if self._refitted:
+            raise ParameterError(
+                "stages exist for refit=0 only: refitting fits the weights to the whole model, "
+                "not to smaller budgets. Fit one model for each node budget."
+            )
         if node_budgets is None:
             node_budgets = np.unique(np.arange(1, 11) * self.n_nodes_ // 10)
         for node_budget in np.asarray(node_budgets).tolist():
@@ -220,6 +231,9 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, _GIF):
         Features that a split visits; None: all.
     loss : {"squared"}, default="squared"
         The loss.
+    refit : int, default=0
+        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
+        what then improves the loss most, times the learning rate.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each.
     random_state : int, RandomState instance or None, default=None
@@ -279,6 +293,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, _GIF):
         candidate_window=1,
         max_features="sqrt",
         loss="squared",
+        refit=0,
         feature_costs=None,
         random_state=None,
         n_jobs=None,
@@ -289,6 +304,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, _GIF):
             learning_rate,
             candidate_window,
             max_features,
+            refit,
             feature_costs,
             random_state,
             n_jobs,
@@ -352,6 +368,9 @@ class GIFClassifier(ClassifierMixin, _GIF):
         choice for two classes. "exponential": without that bound, for comparison.
     saturation : float, default=3.0
         Largest log-ratio of class errors that counts ("trimmed_exponential" only), > 0.
+    refit : int, default=0
+        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
+        what then improves the loss most, times the learning rate.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each.
     random_state : int, RandomState instance or None, default=None
@@ -390,6 +409,7 @@ class GIFClassifier(ClassifierMixin, _GIF):
         max_features="sqrt",
         loss="squared",
         saturation=3.0,
+        refit=0,
         feature_costs=None,
         random_state=None,
         n_jobs=None,
@@ -400,6 +420,7 @@ class GIFClassifier(ClassifierMixin, _GIF):
             learning_rate,
             candidate_window,
             max_features,
+            refit,
             feature_costs,
             random_state,
             n_jobs,
