@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up import fail, made_up_points
 
 from budgetlearn.benchmark import aggregate
 from budgetlearn.benchmark.points import GROUP, RUN
 from budgetlearn.benchmark.records import RecordError
 from budgetlearn.exceptions import ConfigError
+
+from ..made_up import fail, made_up_points
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import fail, made_up_points
 
 from budgetlearn.benchmark.points import RUN, check_points, compressed_points
 from budgetlearn.benchmark.records import RecordError, table
+
+from ..made_up import fail, made_up_points
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """From files to verified data sets: the real data, and the user's own table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import yaml
@@ -129,6 +131,37 @@ def test_yahoo_says_which_files_to_put_where(tmp_path):
     assert "does not allow this data set to be passed on" in text
     wanted = "set1.train.txt, set1.valid.txt, set1.test.txt"
     assert f"Put {wanted} into {tmp_path / 'yahoo_set1'}." in text
+
+
+def test_yahoo_files_are_read_and_counted(tmp_path):
+    folder = tmp_path / "yahoo_set1"
+    folder.mkdir()
+    for name, first in (("train", 0), ("valid", 5), ("test", 9)):
+        rows = [f"{i % 5} qid:{first + i // 2} {i + 3}:0.5 {i + 4}:1\n" for i in range(4)]
+        (folder / f"set1.{name}.txt").write_text("".join(rows))
+    spec = REGISTRY["yahoo_set1"]
+    fetch(spec, tmp_path / "raw", tmp_path, offline=True)
+    with pytest.raises(DatasetError, match="expected rows 473134, found 12"):
+        prepare(spec, tmp_path / "raw")
+    small = replace(spec, rows=12, parts=(4, 4, 4), queries=6, features=5)
+    dataset = prepare(small, tmp_path / "raw")
+    assert dataset.X.dtype == np.float32
+    assert dataset.feature_names == ("f3", "f4", "f5", "f6", "f7")
+    assert dataset.y.tolist() == [0, 1, 1, 1] * 3
+    assert (tmp_path / "raw/yahoo_set1/set1.test.txt.sha256").is_file()
+
+
+def test_miniboone_blocks(tmp_path):
+    (tmp_path / "miniboone").mkdir()
+    rows = [" ".join(f"{i}.5" for _ in range(50)) for i in range(5)]
+    (tmp_path / "miniboone/MiniBooNE_PID.txt").write_text("\n".join(["  2  3", *rows]) + "\n")
+    spec = REGISTRY["miniboone"]
+    with pytest.raises(DatasetError, match="130064 rows by the blocks of classes, found 5"):
+        prepare(spec, tmp_path)
+    blocks = {"signal": 2, "background": 3}
+    dataset = prepare(replace(spec, rows=5, classes=blocks, labels={"blocks": blocks}), tmp_path)
+    assert dataset.y.tolist() == [0, 0, 1, 1, 1]
+    assert dataset.X[:, 49].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
 
 
 def own(folder, text, **entry):

@@ -58,6 +58,14 @@ def test_standardise(tmp_path):
     np.testing.assert_allclose(X.std(axis=0), 1)
 
 
+def test_ratios_stand_in_for_columns(tmp_path):
+    about = {"add": {"per_house": ["rooms", "houses"]}, "drop": ["rooms"]}
+    path = lay(tmp_path, "a", "6,2,a\n8,4,b\n")
+    table = read_table([path], names=["rooms", "houses"], ratios=about)
+    assert table.feature_names == ("houses", "per_house")
+    assert table.X.tolist() == [[2, 3], [4, 2]]
+
+
 def test_part_column(tmp_path):
     path = lay(tmp_path, "a", "0 5 a\n1 6 b\n")
     about = {"column": 0, "values": {0: 0, 1: 2}}

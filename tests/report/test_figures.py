@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from made_up import made_up_metadata, made_up_points
 
 from budgetlearn.benchmark import aggregate
 from budgetlearn.benchmark.points import compressed_points
@@ -12,6 +11,8 @@ from budgetlearn.report import figures
 from budgetlearn.report.metadata import Metadata
 from budgetlearn.report.smooth import lowess_mean
 from budgetlearn.report.style import figure_bytes
+
+from ..made_up import made_up_metadata, made_up_points
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +89,10 @@ def test_the_time_axis_has_room_for_its_labels(metadata):
     ]
     assert len(boxes) >= 3
     assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
+
+
+def test_one_method_alone_has_a_figure(metadata):
+    areas = aggregate.area_table(made_up_points(n_runs=2))
+    drawn = figures.area_figure(areas[areas["method"] == "msb"], metadata)
+    assert legend(drawn) == ["msB"]
+    assert b"<svg" in figure_bytes(drawn, "svg")

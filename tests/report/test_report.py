@@ -5,10 +5,12 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
-from made_up import fail, made_up_metadata, made_up_points
 
 from budgetlearn.exceptions import ConfigError
-from budgetlearn.report import Metadata, write_report
+from budgetlearn.report import write_report
+from budgetlearn.report.metadata import Metadata
+
+from ..made_up import fail, made_up_metadata, made_up_points
 
 VOID = {"meta", "link", "img", "br", "hr"}
 

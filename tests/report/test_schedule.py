@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from made_up import fail, made_up_metadata, made_up_points, prices_of
 
 from budgetlearn.benchmark.points import compressed_points
 from budgetlearn.report import schedule
 from budgetlearn.report.metadata import Metadata
 from budgetlearn.report.style import figure_bytes
+
+from ..made_up import fail, made_up_metadata, made_up_points, prices_of
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from made_up import made_up_metadata, made_up_points
 
 from budgetlearn.benchmark import aggregate
 from budgetlearn.report import words
 from budgetlearn.report.metadata import Metadata
 from budgetlearn.report.verdict import verdict
+
+from ..made_up import made_up_metadata, made_up_points
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +35,23 @@ def test_verdict_counts_wins_and_holds_leads_against_their_spread(metadata):
 def test_verdict_admits_what_it_cannot_say(metadata):
     assert "single run" in verdict(leads(), metadata)[0]
     alone = leads(("wine", "msb", None, np.nan, np.nan, np.nan, np.nan))
-    assert verdict(alone, metadata)[0].startswith("Only msB completed")
+    assert verdict(alone, metadata)[0].startswith("Nowhere did two methods")
     once = verdict(leads(("wine", "msb", "logitb", 0.03, np.nan, 1, 1)), metadata)
     assert once == [
-        "msB has the best mean AUP on the only data set.",
+        "msB has the best mean AUP on the one data set compared.",
         "One run each: the spread between runs is unknown.",
+    ]
+
+
+def test_verdict_does_not_count_wins_without_a_rival(metadata):
+    rows = leads(
+        ("wine", "msb", "logitb", 0.03, 0.01, 5, 5),
+        ("breast_cancer", "logitb", None, np.nan, np.nan, np.nan, np.nan),
+    )
+    assert verdict(rows, metadata) == [
+        "msB has the best mean AUP on the one data set compared.",
+        "Its lead over the runner-up, taken within runs, exceeds one standard deviation.",
+        "On 1 more only one method completed runs: no comparison.",
     ]
 
 
@@ -62,6 +75,9 @@ def test_the_best_mean_is_marked_ties_included(metadata):
         assert [cell["best"] for cell in row["cells"]] == [True, False]
     for row in words.areas(summary.assign(mean_test=0.5), metadata):
         assert [cell["best"] for cell in row["cells"]] == [True, True]
+    rivals_lost = summary.assign(mean_test=summary["mean_test"].where(summary["method"] == "msb"))
+    for row in words.areas(rivals_lost, metadata):
+        assert [cell["best"] for cell in row["cells"]] == [False, False]
     lost = summary.assign(mean_test=np.nan, n_runs=0)
     for row in words.areas(lost, metadata):
         assert [cell["best"] for cell in row["cells"]] == [False, False]

@@ -27,3 +27,46 @@ def walk_forest(trees, X):
             votes[row, tree.value[leaf].argmax()] += 1
             acquired[row, list(seen)] = True
     return values, votes, leaves, acquired
+
+
+def impurity(name, counts, parameter=0.0):
+    """Return F(counts) by its definition: a double sum over classes, or shares."""
+    n = np.asarray(counts, dtype=float)
+    if name in ("gini", "entropy"):
+        p = n[n > 0] / n.sum() if n.sum() else n[:0]
+        return 1 - (p**2).sum() if name == "gini" and p.size else -(p * np.log2(p)).sum()
+    if name == "powers":
+        return n.sum() ** parameter - (n**parameter).sum()
+    pairs = [(a, b) for i, a in enumerate(n) for j, b in enumerate(n) if i != j]
+    if name == "polynomial":
+        return sum(a**2 * b for a, b in pairs)
+    alpha = parameter
+    return sum(max(max(a - alpha, 0) * max(b - alpha, 0) - alpha**2, 0) for a, b in pairs)
+
+
+def splits(X, labels, weights, n_classes, function):
+    """Yield feature, lower value, upper value, F and n of both sides for every possible split."""
+    for feature in range(X.shape[1]):
+        values = np.unique(X[weights > 0, feature])
+        for low, high in zip(values[:-1], values[1:], strict=True):
+            left = X[:, feature] <= low
+            sides = [
+                np.bincount(labels[side], weights[side], minlength=n_classes)
+                for side in (left, ~left)
+            ]
+            yield feature, low, high, [function(c) for c in sides], [c.sum() for c in sides]
+
+
+def best_splits(X, labels, weights, n_classes, function, split, score, prices, tolerance=1e-10):
+    """Return {(feature, lower value, upper value): score} of all splits; lower is better."""
+    whole = function(np.bincount(labels, weights, minlength=n_classes))
+    scores = {}
+    for feature, low, high, F, n in splits(X, labels, weights, n_classes, function):
+        after = max(F) if split == "minimax" else np.dot(F, n) / sum(n)
+        drop = whole - after
+        if score == "gain":
+            scores[feature, low, high] = prices[feature] - drop
+        elif drop > tolerance * whole:
+            price = prices[feature]
+            scores[feature, low, high] = price / drop if price > 0 else -drop
+    return scores

@@ -115,6 +115,8 @@ def read_excel(paths, **columns):
         sheet = xlrd.open_workbook(paths[0]).sheet_by_index(0)
     except (xlrd.XLRDError, OSError) as error:
         raise DatasetError(f"{paths[0].name} is not a spreadsheet: {error}.") from error
+    if sheet.nrows < 2:
+        raise DatasetError(f"{paths[0].name}: its first sheet holds no table.")
     header, *rows = (sheet.row_values(row) for row in range(sheet.nrows))
     frame = pd.DataFrame(rows, columns=[str(name).strip() for name in header])
     return table_from_frame(frame, **columns)
@@ -150,6 +152,7 @@ def table_from_frame(
     names=None,
     categorical="refuse",
     one_hot=(),
+    ratios=None,
     standardise=False,
     part=None,
     part_column=None,
@@ -171,6 +174,9 @@ def table_from_frame(
         Columns of words become integers in the order of the sorted words, or are an error.
     one_hot : list of int or str, default=()
         Columns to spread out, one indicator for each word.
+    ratios : dict, default=None
+        ``add``: name of a new feature to the two features whose ratio it is; ``drop``: features
+        that these stand in for.
     standardise : bool, default=False
         Whether features are brought to mean 0 and standard deviation 1.
     part : ndarray of int8, default=None
@@ -190,15 +196,9 @@ def table_from_frame(
         part = _part_of(frame, **part_column)
         left_out += _places(frame, part_column["column"])
     groups = None if group is None else pd.factorize(_columns(frame, group))[0]
-    spread = _places(frame, one_hot)
-    features = frame.drop(columns=frame.columns[left_out])
-    if names is not None:
-        features.columns = _named(names, features.shape[1])
-    elif not isinstance(frame.columns[0], str):
-        features.columns = [f"x{place + 1}" for place in range(features.shape[1])]
-    if spread:
-        kept = [place for place in range(frame.shape[1]) if place not in left_out]
-        features = _spread(features, [kept.index(place) for place in spread])
+    features = _features(frame, left_out, names, _places(frame, one_hot))
+    if ratios is not None:
+        features = _with_ratios(features, **ratios)
     X = _numbers(features, categorical)
     if standardise:
         X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -252,6 +252,25 @@ def _is_number(column):
     return pd.api.types.is_numeric_dtype(column.dtype)
 
 
+def _features(frame, left_out, names, spread):
+    """Return the features, named, with the columns at the places `spread` as indicators."""
+    kept = [place for place in range(frame.shape[1]) if place not in left_out]
+    features = frame.iloc[:, kept]
+    if names is not None:
+        features.columns = _named(names, len(kept))
+    elif not isinstance(frame.columns[0], str):
+        features.columns = [f"x{place + 1}" for place in range(len(kept))]
+    if not spread:
+        return features
+    columns = [features.columns[kept.index(place)] for place in spread]
+    return pd.get_dummies(features, columns=columns, prefix_sep="=", dtype=float)
+
+
+def _with_ratios(features, add, drop):
+    new = {name: features[over] / features[under] for name, (over, under) in add.items()}
+    return features.assign(**new).drop(columns=drop)
+
+
 def _named(names, n_features):
     expanded = []
     for name in names:
@@ -264,11 +283,6 @@ def _named(names, n_features):
     if len(expanded) != n_features:
         raise DatasetError(f"{len(expanded)} feature names for {n_features} features.")
     return expanded
-
-
-def _spread(features, places):
-    columns = [features.columns[place] for place in places]
-    return pd.get_dummies(features, columns=columns, prefix_sep="=", dtype=float)
 
 
 def _numbers(features, categorical):

@@ -9,7 +9,7 @@ from .smooth import lowess_mean
 from .style import house_style, message_figure, new_figure
 
 # From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
-_MANY_POINTS = 2000
+_MANY_POINTS = 500
 # Shorter times are the clock's; a logarithmic axis needs some floor.
 _SHORTEST = 1e-4
 
@@ -130,11 +130,14 @@ def _run_figure(frame, metadata, value, label, log_scale=False):
         "hue_order": [m.id for m in methods], "palette": {m.id: m.colour for m in methods},
         "log_scale": log_scale,
     }  # fmt: skip
-    width = 0.8 * (1 - 1 / max(len(methods), 1))
+    width = 0.8 * (1 - 1 / len(methods))
     with house_style():
-        figure = new_figure(6.4, 1.3 + 0.26 * max(len(titles), 1) * max(len(methods), 2))
+        figure = new_figure(6.4, 1.3 + 0.26 * len(titles) * max(len(methods), 2))
         axes = figure.subplots()
-        sns.stripplot(**shared, dodge=True, size=4, alpha=0.35, jitter=False, legend=False, ax=axes)
+        sns.stripplot(
+            **shared, dodge=True, size=4, alpha=0.35, jitter=False, legend=False, ax=axes,
+            rasterized=len(frame) > _MANY_POINTS,
+        )  # fmt: skip
         sns.pointplot(
             **shared, dodge=width, linestyle="none", errorbar="sd", capsize=0.1, markersize=7,
             err_kws={"linewidth": 1.6}, markers=[m.marker for m in methods], legend=False, ax=axes,

@@ -18,10 +18,12 @@ def verdict(leads, metadata):
     """
     if leads.empty:
         return ["No method completed a single run: see the coverage table."]
-    if leads["runner_up"].isna().all():
-        label = metadata.methods[leads["best"].iloc[0]].label
-        return [f"Only {label} completed runs, so there is nothing to compare it with."]
-    return [_who_wins(leads, metadata), *_how_sure(leads)]
+    contested = leads.dropna(subset="runner_up")
+    alone = len(leads) - len(contested)
+    if contested.empty:
+        return ["Nowhere did two methods complete runs, so there is nothing to compare."]
+    gap = [f"On {alone} more only one method completed runs: no comparison."] if alone else []
+    return [_who_wins(contested, metadata), *_how_sure(contested), *gap]
 
 
 def _who_wins(leads, metadata):
@@ -29,7 +31,7 @@ def _who_wins(leads, metadata):
     wins = leads["best"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
     labels = [metadata.methods[name].label for name in wins.index]
     if len(labels) == 1:
-        where = "the only data set" if len(leads) == 1 else f"all {len(leads)} data sets"
+        where = "the one data set compared" if len(leads) == 1 else f"all {len(leads)} data sets"
         return f"{labels[0]} has the best mean AUP on {where}."
     shares = [f"{label} on {n}" for label, n in zip(labels, wins, strict=True)]
     return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."

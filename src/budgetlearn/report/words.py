@@ -83,7 +83,7 @@ def areas(summary, metadata, part="test"):
         cells = [
             {
                 "text": plus_minus(row[f"mean_{part}"], row[f"sd_{part}"]),
-                "best": bool(mean == means.max()),
+                "best": bool(mean == means.max()) and means.count() > 1,
                 "note": "" if row["n_runs"] == runs else _run_note(row["n_runs"]),
             }
             for (_, row), mean in zip(own.iterrows(), means, strict=True)

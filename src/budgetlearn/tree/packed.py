@@ -57,6 +57,8 @@ class PackedForest:
         At least one; all with the same number of values.
     n_features : int
         Columns of the tables that will be walked.
+    shares : bool, default=False
+        Divide the values of each node by their sum: class counts become class shares.
 
     Attributes
     ----------
@@ -64,7 +66,7 @@ class PackedForest:
         Sizes.
     """
 
-    def __init__(self, trees, n_features):
+    def __init__(self, trees, n_features, shares=False):
         packed, values, roots, offset = [], [], [], 0
         for tree in trees:
             nodes, position = _pack(tree, offset)
@@ -79,6 +81,8 @@ class PackedForest:
         self.n_trees, self.n_features = len(roots), n_features
         self._nodes = np.concatenate(packed)
         self._values = np.concatenate(values)
+        if shares:
+            self._values /= self._values.sum(axis=1, keepdims=True)
         self._labels = self._values.argmax(axis=1).astype(np.int32)
         self._roots = np.array(roots, dtype=np.int32)
         self.n_values = self._values.shape[1]

@@ -1,0 +1,179 @@
+"""Breiman's random forest on our tree kernels."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._parallel import thread_map
+from .._validation import ParameterError, check_choice, check_number
+from ..tree.binning import bin_features
+from ..tree.growth import GrowthRule, grow_tree
+from ..tree.impurity import Entropy, Gini
+from ..tree.packed import PackedForest
+from .base import ForestClassifier, bootstrap_weights
+
+CRITERIA = {"gini": Gini, "entropy": Entropy}
+
+
+def resolve_max_features(max_features, n_features):
+    """Return how many features a node draws.
+
+    Parameters
+    ----------
+    max_features : {"sqrt"}, int or None
+        None: all of them.
+    n_features : int
+        How many there are.
+
+    Returns
+    -------
+    int
+    """
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, str):
+        check_choice(max_features, "max_features", ("sqrt",))
+        return max(1, int(np.sqrt(n_features)))
+    return min(check_number(max_features, "max_features", low=1, integer=True), n_features)
+
+
+class RandomForestClassifier(ForestClassifier):
+    """Random forest (Breiman 2001): bootstrap samples, a few random features at each node.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        What `acquisition_cost` charges; it does not change the trees. None: 1 each.
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"gini", "entropy"}, default="gini"
+        Impurity whose mean over the two sides a split minimises.
+    max_features : {"sqrt"}, int or None, default="sqrt"
+        Features drawn at each node, constant ones not counted; None: all.
+    max_depth : int, default=None
+        Greatest depth; None: grow until the leaves are pure.
+    max_bins : int, default=None
+        Quantile bins for each feature; None: exact.
+    bootstrap : bool, default=True
+        Draw a bootstrap sample for each tree, else use every example.
+    oob_score : bool, default=False
+        Whether to estimate the accuracy on the examples that each tree left out.
+    n_jobs : int, default=None
+        Threads, as in joblib. The forest does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Node values are class counts.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    oob_score_ : float
+        Accuracy on the examples that some tree left out; only with `oob_score`.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Their mean class shares; NaN for an example that no tree left out.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names, when X has them.
+
+    References
+    ----------
+    L. Breiman. Random forests. Machine Learning 45, 2001.
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        n_estimators=100,
+        criterion="gini",
+        max_features="sqrt",
+        max_depth=None,
+        max_bins=None,
+        bootstrap=True,
+        oob_score=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X, y, binned=None):
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples, finite.
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes.
+        binned : BinnedData, default=None
+            The codes of X where they exist already: many forests on one table share them, and
+            `take` gives those of some columns. `max_bins` is not used then.
+
+        Returns
+        -------
+        self
+        """
+        X, labels = self._check_fit(X, y)
+        rule = self._rule(X.shape[1])
+        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        if self.oob_score and not self.bootstrap:
+            raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
+        data = bin_features(X, self.max_bins, self.n_jobs) if binned is None else binned
+        if (data.n_samples, data.n_features) != X.shape:
+            raise ParameterError(
+                f"binned must hold the codes of X, of shape {X.shape}, "
+                f"got {(data.n_samples, data.n_features)}."
+            )
+        seeds = self._tree_seeds(check_random_state(self.random_state), self.n_estimators)
+
+        def grow(seed):
+            n, K = X.shape[0], self.classes_.size
+            weights = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
+            tree = grow_tree(data, labels, weights, K, rule, np.zeros(X.shape[1]), seed)
+            return tree, self._left_out(tree, X, weights) if self.oob_score else None
+
+        grown = thread_map(grow, seeds, self.n_jobs)
+        self._set_trees([tree for tree, _ in grown])
+        if self.oob_score:
+            self._set_oob([left_out for _, left_out in grown], labels)
+        return self
+
+    def _rule(self, n_features):
+        check_choice(self.criterion, "criterion", tuple(CRITERIA))
+        if self.max_depth is not None:
+            check_number(self.max_depth, "max_depth", low=1, integer=True)
+        return GrowthRule(
+            impurity=CRITERIA[self.criterion](),
+            max_features=resolve_max_features(self.max_features, n_features),
+            max_depth=self.max_depth,
+        )
+
+    def _left_out(self, tree, X, weights):
+        """Return the examples that a tree did not see, and their class shares in it."""
+        rows = np.flatnonzero(weights == 0)
+        shares = PackedForest([tree], X.shape[1], shares=True).walk(X[rows], values=True).values
+        return rows, shares
+
+    def _set_oob(self, left_out, labels):
+        total = np.zeros((labels.size, self.classes_.size))
+        for rows, shares in left_out:
+            total[rows] += shares
+        n_votes = total.sum(axis=1, keepdims=True)
+        seen = n_votes[:, 0] > 0
+        self.oob_decision_function_ = np.full_like(total, np.nan)
+        np.divide(total, n_votes, out=self.oob_decision_function_, where=seen[:, None])
+        hits = total[seen].argmax(axis=1) == labels[seen]
+        self.oob_score_ = float(hits.mean()) if hits.size else float("nan")

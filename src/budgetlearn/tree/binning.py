@@ -1,0 +1,130 @@
+"""`BinnedData`: a table coded once, feature by feature, for any number of trees."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._parallel import thread_map
+from .._validation import check_number
+
+MAX_CODES = 2**16 - 1  # codes are uint16 at most
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedData:
+    """Rank codes of a table; order within a feature is kept, the unit is remembered.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8 or uint16 of shape (n_columns, n_samples)
+        Code of each value, one row for each column of the table that was coded.
+    columns : ndarray of int32 of shape (n_features,)
+        The row of `codes` that holds each feature.
+    offsets : ndarray of int64 of shape (n_columns + 1,)
+        Where each column begins in `lowest` and `highest`.
+    lowest, highest : ndarray of float64
+        Smallest and largest value behind each code; equal where codes are exact.
+    """
+
+    codes: np.ndarray
+    columns: np.ndarray
+    offsets: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+
+    @property
+    def n_samples(self):
+        """Number of rows of the table."""
+        return self.codes.shape[1]
+
+    @property
+    def n_features(self):
+        """Number of features in this view."""
+        return self.columns.size
+
+    @property
+    def n_codes(self):
+        """How many codes each feature has, shape (n_features,)."""
+        return np.diff(self.offsets)[self.columns]
+
+    def take(self, features):
+        """Return a view of some features, in that order; nothing is copied.
+
+        Parameters
+        ----------
+        features : array-like of int
+            Features of this view.
+
+        Returns
+        -------
+        BinnedData
+        """
+        columns = self.columns[np.asarray(features, dtype=np.intp)]
+        return BinnedData(self.codes, columns, self.offsets, self.lowest, self.highest)
+
+
+def _quantile_starts(counts, n_bins):
+    """Return which distinct values start a bin when `n_bins` bins shall hold equal shares."""
+    below = np.cumsum(counts) - counts
+    goals = np.arange(n_bins) * (counts.sum() / n_bins)
+    starts = np.searchsorted(below, goals)
+    return np.unique(starts[starts < counts.size])
+
+
+def _code_column(column, n_bins):
+    """Return codes, lowest and highest value of each code, for one column."""
+    order = np.argsort(column)
+    ordered = column[order]
+    fresh = np.empty(ordered.size, dtype=bool)
+    fresh[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    first = np.flatnonzero(fresh)
+    if first.size > n_bins:
+        counts = np.diff(first, append=ordered.size)
+        first = first[_quantile_starts(counts, n_bins)]
+        fresh[:] = False
+        fresh[first] = True
+    codes = np.empty(ordered.size, dtype=np.uint16)
+    codes[order] = np.cumsum(fresh) - 1
+    last = np.append(first[1:], ordered.size) - 1
+    return codes, ordered[first].astype(np.float64), ordered[last].astype(np.float64)
+
+
+def bin_features(X, max_bins=None, n_jobs=None):
+    """Code every feature of a table by rank.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Finite numbers.
+    max_bins : int, default=None
+        Most codes for a feature. None: one code for each distinct value, exact; a feature with
+        more than 65,535 of them falls back to 65,535 quantile bins. Up to 256, codes take one
+        byte.
+    n_jobs : int, default=None
+        Threads, as in joblib.
+
+    Returns
+    -------
+    BinnedData
+    """
+    if max_bins is None:
+        n_bins = MAX_CODES
+    else:
+        n_bins = check_number(max_bins, "max_bins", low=2, high=MAX_CODES, integer=True)
+    coded = thread_map(
+        lambda feature: _code_column(np.ascontiguousarray(X[:, feature]), n_bins),
+        range(X.shape[1]),
+        n_jobs,
+    )
+    sizes = [lowest.size for _, lowest, _ in coded]
+    codes = np.empty(X.shape[::-1], dtype=np.uint8 if max(sizes) <= 256 else np.uint16)
+    for row, (column, _, _) in zip(codes, coded, strict=True):
+        row[:] = column
+    return BinnedData(
+        codes,
+        np.arange(X.shape[1], dtype=np.int32),
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.concatenate([lowest for _, lowest, _ in coded]),
+        np.concatenate([highest for _, _, highest in coded]),
+    )

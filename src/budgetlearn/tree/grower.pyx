@@ -1,0 +1,447 @@
+"""Kernel: grow one tree, depth first, on coded data."""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from .impurity cimport Kind, Side, shift, value
+from .random cimport below, uniform
+from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
+
+NODE_DTYPE = np.dtype(
+    [
+        ("threshold", np.float64),
+        ("feature", np.int32),
+        ("left", np.int32),
+        ("right", np.int32),
+        ("parent", np.int32),
+        ("n_samples", np.int32),
+        ("depth", np.int32),
+    ]
+)
+
+
+cdef packed struct GrownNode:
+    double threshold
+    int32_t feature
+    int32_t left
+    int32_t right
+    int32_t parent
+    int32_t n_samples
+    int32_t depth
+
+
+# A node whose examples are [start, end) and whose first n_varying features may vary.
+cdef struct Task:
+    Py_ssize_t start
+    Py_ssize_t end
+    int32_t node
+    int32_t n_varying
+
+
+cdef class Grower:
+    """Scratch memory and growing arrays for one tree.
+
+    Parameters
+    ----------
+    data : BinnedData
+        Coded table.
+    labels : ndarray of int32 of shape (n_samples,)
+        Class of each row.
+    weights : ndarray of float64 of shape (n_samples,)
+        How often each row counts; rows of weight 0 take no part.
+    n_classes : int
+        Number of classes.
+    """
+
+    cdef:
+        # data, IN
+        const uint8_t[:, ::1] bytes
+        const uint16_t[:, ::1] words
+        const int32_t[::1] columns
+        const long long[::1] offsets
+        const double[::1] lowest, highest
+        # settings
+        double[::1] prices            # IN, OUT with `pay_once`: 0 once bought
+        const double[::1] odds        # IN, chances of drawing each feature; None: equal
+        uint8_t[::1] used             # IN, OUT: features that the forest uses
+        bint pay_once
+        Py_ssize_t max_features, max_depth
+        # the examples, in the order of the leaves; and the features, varying ones first
+        Py_ssize_t n
+        int32_t* rows
+        int32_t* labels
+        double* weights
+        int32_t* spare_rows
+        int32_t* spare_labels
+        double* spare_weights
+        int32_t* features
+        int32_t* path                 # (n_features,): last node whose path used the feature
+        # the tree, OUT
+        GrownNode* nodes
+        double* counts                # (capacity, n_classes)
+        Py_ssize_t n_nodes, capacity
+        Task* tasks
+        Py_ssize_t n_tasks, task_capacity
+        Search search
+        Column column
+        bint out_of_memory
+        void* blocks[32]
+        Py_ssize_t n_blocks
+
+    def __cinit__(self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes):
+        codes = data.codes
+        self.bytes = codes if codes.dtype == np.uint8 else None
+        self.words = codes if codes.dtype == np.uint16 else None
+        self.columns = data.columns
+        self.offsets = data.offsets
+        self.lowest, self.highest = data.lowest, data.highest
+        self.search.n_classes = n_classes
+        cdef Py_ssize_t row, n = 0
+        for row in range(weights.shape[0]):
+            n += weights[row] != 0
+        self.n = n
+        self._allocate(n, self.columns.shape[0], n_classes)
+        n = 0
+        for row in range(weights.shape[0]):
+            if weights[row] != 0:
+                self.rows[n] = <int32_t> row
+                self.labels[n] = labels[row]
+                self.weights[n] = weights[row]
+                n += 1
+
+    cdef void* block(self, Py_ssize_t size) except NULL:
+        cdef void* memory = malloc(max(size, 1))
+        if memory == NULL:
+            raise MemoryError(f"no {size} bytes left to grow a tree")
+        self.blocks[self.n_blocks] = memory
+        self.n_blocks += 1
+        return memory
+
+    def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
+        cdef Search* search = &self.search
+        cdef Py_ssize_t f
+        self.rows = <int32_t*> self.block(n * sizeof(int32_t))
+        self.labels = <int32_t*> self.block(n * sizeof(int32_t))
+        self.weights = <double*> self.block(n * sizeof(double))
+        self.spare_rows = <int32_t*> self.block(n * sizeof(int32_t))
+        self.spare_labels = <int32_t*> self.block(n * sizeof(int32_t))
+        self.spare_weights = <double*> self.block(n * sizeof(double))
+        self.features = <int32_t*> self.block(p * sizeof(int32_t))
+        self.path = <int32_t*> self.block(p * sizeof(int32_t))
+        for f in range(p):
+            self.features[f] = <int32_t> f
+            self.path[f] = -1
+        self.column.codes = <uint16_t*> self.block(n * sizeof(uint16_t))
+        search.inside.codes = <uint16_t*> self.block(n * sizeof(uint16_t))
+        search.inside.labels = <int32_t*> self.block(n * sizeof(int32_t))
+        search.inside.weights = <double*> self.block(n * sizeof(double))
+        search.keys = <uint64_t*> self.block(n * sizeof(uint64_t))
+        search.spare_keys = <uint64_t*> self.block(n * sizeof(uint64_t))
+        search.histogram = <double*> self.block(max(2 * n + 64, 256 * K) * sizeof(double))
+        search.bounds = <double*> self.block(2 * max(n + 64, 256) * sizeof(double))
+        search.node.counts = <double*> self.block(K * sizeof(double))
+        search.left.counts = <double*> self.block(K * sizeof(double))
+        search.right.counts = <double*> self.block(K * sizeof(double))
+        search.left_inside.counts = <double*> self.block(K * sizeof(double))
+        search.right_inside.counts = <double*> self.block(K * sizeof(double))
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.n_blocks):
+            free(self.blocks[i])
+        free(self.nodes)
+        free(self.counts)
+        free(self.tasks)
+
+    def set_impurity(self, int kind, double parameter):
+        """Choose the impurity, by its kind and parameter."""
+        self.search.rule.impurity.kind = <Kind> kind
+        self.search.rule.impurity.parameter = parameter
+        self.search.rule.impurity.n_classes = self.search.n_classes
+
+    def set_rule(
+        self, *, bint minimax, bint gain, bint bounded, bint stumps, int ties,
+        double least_gain, double tolerance,
+    ):
+        """Choose how splits are judged; see `Rule` in splitter.pxd."""
+        rule = &self.search.rule
+        rule.minimax, rule.gain, rule.bounded, rule.stumps = minimax, gain, bounded, stumps
+        rule.ties = <Ties> ties
+        rule.least_gain, rule.tolerance = least_gain, tolerance
+        self.pay_once = gain
+
+    def grow(
+        self, double[::1] prices, const double[::1] odds, uint8_t[::1] used,
+        Py_ssize_t max_features, Py_ssize_t max_depth, uint64_t seed,
+    ):
+        """Grow the tree and return its nodes and their class counts.
+
+        Parameters
+        ----------
+        prices : ndarray of float64 of shape (n_features,)
+            Cost of each feature; with the gain rule its penalty, set to 0 once it is paid.
+        odds : ndarray of float64 of shape (n_features,) or None
+            Features are drawn in proportion to it, without replacement. None: uniformly.
+        used : ndarray of uint8 of shape (n_features,)
+            1 for features that the forest uses; those of this tree are added.
+        max_features : int
+            Features to draw at each node (constant ones do not count).
+        max_depth : int
+            Greatest depth of a leaf, the root being 0.
+        seed : int
+            Source of every random choice.
+
+        Returns
+        -------
+        nodes : ndarray of NODE_DTYPE of shape (node_count,)
+            Parents before children.
+        counts : ndarray of float64 of shape (node_count, n_classes)
+            Weighted class counts.
+        """
+        cdef Py_ssize_t K = self.search.n_classes
+        self.prices, self.odds, self.used = prices, odds, used
+        self.max_features, self.max_depth = max_features, max_depth
+        self.search.random = seed
+        with nogil:
+            self.grow_all()
+        if self.out_of_memory:
+            raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
+        nodes = np.empty(self.n_nodes, dtype=NODE_DTYPE)
+        counts = np.empty((self.n_nodes, K))
+        cdef GrownNode[::1] nodes_out = nodes
+        cdef double[:, ::1] counts_out = counts
+        memcpy(&nodes_out[0], self.nodes, self.n_nodes * sizeof(GrownNode))
+        memcpy(&counts_out[0, 0], self.counts, self.n_nodes * K * sizeof(double))
+        return nodes, counts
+
+    cdef void grow_all(self) noexcept nogil:
+        cdef Task task
+        cdef Py_ssize_t middle
+        cdef int32_t n_varying = <int32_t> self.columns.shape[0], left, right
+        left = self.add_node(-1, 0, self.n)
+        self.push(0, self.n, left, n_varying)
+        while self.n_tasks and not self.out_of_memory:
+            self.n_tasks -= 1
+            task = self.tasks[self.n_tasks]
+            if self.is_leaf(&task):
+                continue
+            n_varying = self.find_split(&task)
+            if self.search.best.feature < 0:
+                continue
+            middle = self.split(&task)
+            left = self.add_node(task.node, task.start, middle)
+            right = self.add_node(task.node, middle, task.end)
+            if self.out_of_memory:
+                return
+            self.nodes[task.node].left = left
+            self.nodes[task.node].right = right
+            self.push(middle, task.end, right, n_varying)
+            self.push(task.start, middle, left, n_varying)
+
+    cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+        """Append a node for the examples [start, end) with its class counts."""
+        cdef Py_ssize_t K = self.search.n_classes, i, capacity
+        cdef GrownNode* node
+        cdef double* counts
+        cdef void* more
+        if self.n_nodes == self.capacity:
+            capacity = max(64, 2 * self.capacity)
+            more = realloc(self.nodes, capacity * sizeof(GrownNode))
+            if more != NULL:
+                self.nodes = <GrownNode*> more
+                more = realloc(self.counts, capacity * K * sizeof(double))
+            if more == NULL:
+                self.out_of_memory = True
+                return -1
+            self.counts = <double*> more
+            self.capacity = capacity
+        node = self.nodes + self.n_nodes
+        node.threshold = 0.0
+        node.feature = node.left = node.right = -1
+        node.parent = parent
+        node.n_samples = <int32_t> (end - start)
+        node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1
+        counts = self.counts + self.n_nodes * K
+        memset(counts, 0, K * sizeof(double))
+        for i in range(start, end):
+            counts[self.labels[i]] += self.weights[i]
+        self.n_nodes += 1
+        return <int32_t> (self.n_nodes - 1)
+
+    cdef void push(
+        self, Py_ssize_t start, Py_ssize_t end, int32_t node, int32_t n_varying
+    ) noexcept nogil:
+        cdef Py_ssize_t capacity
+        cdef void* more
+        if self.n_tasks == self.task_capacity:
+            capacity = max(64, 2 * self.task_capacity)
+            more = realloc(self.tasks, capacity * sizeof(Task))
+            if more == NULL:
+                self.out_of_memory = True
+                return
+            self.tasks = <Task*> more
+            self.task_capacity = capacity
+        self.tasks[self.n_tasks] = Task(start, end, node, n_varying)
+        self.n_tasks += 1
+
+    cdef bint is_leaf(self, const Task* task) noexcept nogil:
+        """Set up the search for a node; say whether it is not to be split."""
+        cdef Py_ssize_t K = self.search.n_classes, c, n_present = 0
+        cdef double* counts = self.counts + task.node * K
+        cdef Side* side = &self.search.node
+        cdef double impurity
+        side.n = side.sum = side.cubes = 0.0
+        memset(side.counts, 0, K * sizeof(double))
+        for c in range(K):
+            if counts[c] != 0:
+                n_present += 1
+                shift(&self.search.rule.impurity, side, <int32_t> c, counts[c])
+        if n_present < 2 or self.nodes[task.node].depth >= self.max_depth:
+            return True
+        impurity = value(&self.search.rule.impurity, side)
+        begin_node(&self.search, impurity)
+        return impurity <= 0
+
+    cdef int32_t find_split(self, const Task* task) noexcept nogil:
+        """Examine features; return how many of the first ones may vary below this node."""
+        cdef int32_t n_varying = task.n_varying, feature
+        cdef Py_ssize_t n_examined = 0, i
+        cdef Column* column = &self.column
+        column.size = task.end - task.start
+        column.labels = self.labels + task.start
+        column.weights = self.weights + task.start
+        if self.search.rule.ties == Ties.REUSE:
+            self.mark_path(task.node)
+        # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
+        while n_examined < n_varying and n_examined < self.max_features:
+            i = self.draw(n_examined, n_varying)
+            feature = self.features[i]
+            if self.examine_feature(feature, task):
+                self.features[i] = self.features[n_examined]
+                self.features[n_examined] = feature
+                n_examined += 1
+            else:
+                n_varying -= 1
+                self.features[i] = self.features[n_varying]
+                self.features[n_varying] = feature
+        return n_varying
+
+    cdef bint examine_feature(self, int32_t feature, const Task* task) noexcept nogil:
+        """Offer a feature's thresholds to the node's best split; say whether it varies."""
+        cdef Search* search = &self.search
+        cdef Column* column = &self.column
+        cdef int32_t stored = self.columns[feature], rank = self.rank_of(feature, task.node)
+        cdef Py_ssize_t n_codes = self.offsets[stored + 1] - self.offsets[stored]
+        cdef bint varies
+        if n_codes * search.n_classes * 2 <= column.size and not search.rule.stumps:
+            varies = tally(
+                search, column,
+                NULL if self.bytes is None else &self.bytes[stored, 0],
+                NULL if self.words is None else &self.words[stored, 0],
+                self.rows + task.start, n_codes,
+            )
+            if varies:
+                examine_tally(search, column, feature, self.prices[feature], rank)
+        else:
+            varies = self.gather(feature, task.start)
+            if varies:
+                examine(search, column, feature, self.prices[feature], rank)
+        return varies
+
+    cdef Py_ssize_t draw(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Return a position in features[first:last]: at random, or the first if all will come."""
+        cdef double total = 0.0, goal
+        cdef Py_ssize_t i
+        if self.max_features >= self.columns.shape[0]:
+            return first
+        if self.odds is None:
+            return first + below(&self.search.random, last - first)
+        for i in range(first, last):
+            total += self.odds[self.features[i]]
+        goal = uniform(&self.search.random) * total
+        for i in range(first, last - 1):
+            goal -= self.odds[self.features[i]]
+            if goal < 0:
+                return i
+        return last - 1
+
+    cdef void mark_path(self, int32_t node) noexcept nogil:
+        """Note which features the path to a node has used."""
+        cdef int32_t at = self.nodes[node].parent
+        while at >= 0:
+            self.path[self.nodes[at].feature] = node
+            at = self.nodes[at].parent
+
+    cdef inline int32_t rank_of(self, int32_t feature, int32_t node) noexcept nogil:
+        """Return 0 for a feature of the path, 1 for one of the forest, 2 for a new one."""
+        if self.search.rule.ties != Ties.REUSE:
+            return 2
+        return 0 if self.path[feature] == node else 1 if self.used[feature] else 2
+
+    cdef bint gather(self, int32_t feature, Py_ssize_t start) noexcept nogil:
+        """Fetch a feature's codes for a node's examples; say whether they vary."""
+        cdef Column* column = &self.column
+        cdef const int32_t* rows = self.rows + start
+        cdef const uint8_t* bytes
+        cdef const uint16_t* words
+        cdef uint16_t code, low = 0xFFFF, high = 0
+        cdef Py_ssize_t i
+        if self.words is None:
+            bytes = &self.bytes[self.columns[feature], 0]
+            for i in range(column.size):
+                code = bytes[rows[i]]
+                column.codes[i] = code
+                low = min(low, code)
+                high = max(high, code)
+        else:
+            words = &self.words[self.columns[feature], 0]
+            for i in range(column.size):
+                code = words[rows[i]]
+                column.codes[i] = code
+                low = min(low, code)
+                high = max(high, code)
+        column.low, column.high = low, high
+        return low < high
+
+    cdef Py_ssize_t split(self, const Task* task) noexcept nogil:
+        """Record the best split and part the node's examples by it, keeping their order."""
+        cdef Best* best = &self.search.best
+        cdef Column* column = &self.column
+        cdef int32_t code, below_cut = -1, above_cut = 0x10000
+        cdef Py_ssize_t i, at, kept = task.start, moved = 0
+        self.gather(<int32_t> best.feature, task.start)
+        for i in range(column.size):
+            code = column.codes[i]
+            at = task.start + i
+            if code <= best.cut:
+                below_cut = max(below_cut, code)
+                self.rows[kept] = self.rows[at]
+                self.labels[kept] = self.labels[at]
+                self.weights[kept] = self.weights[at]
+                kept += 1
+            else:
+                above_cut = min(above_cut, code)
+                self.spare_rows[moved] = self.rows[at]
+                self.spare_labels[moved] = self.labels[at]
+                self.spare_weights[moved] = self.weights[at]
+                moved += 1
+        memcpy(self.rows + kept, self.spare_rows, moved * sizeof(int32_t))
+        memcpy(self.labels + kept, self.spare_labels, moved * sizeof(int32_t))
+        memcpy(self.weights + kept, self.spare_weights, moved * sizeof(double))
+        self.nodes[task.node].feature = <int32_t> best.feature
+        self.nodes[task.node].threshold = self.threshold(best.feature, below_cut, above_cut)
+        self.used[best.feature] = 1
+        if self.pay_once:
+            self.prices[best.feature] = 0.0
+        return kept
+
+    cdef double threshold(self, Py_ssize_t feature, int32_t low, int32_t high) noexcept nogil:
+        """Return the midpoint of the values behind two codes, never equal to the upper one."""
+        cdef Py_ssize_t offset = self.offsets[self.columns[feature]]
+        cdef double a = self.highest[offset + low], b = self.lowest[offset + high]
+        cdef double middle = a / 2 + b / 2  # a + b may overflow
+        return middle if a <= middle < b else a

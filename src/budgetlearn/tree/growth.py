@@ -1,0 +1,108 @@
+"""`GrowthRule`: how a tree is grown, and `grow_tree`, which does it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .grower import Grower
+from .impurity import Gini, ImpurityFunction
+from .structure import Tree
+
+TIES = ("first", "random", "reuse")
+# A drop in impurity below this share of the node's impurity is rounding, not a split.
+TOLERANCE = 1e-10
+NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class GrowthRule:
+    """How splits are scored, which are tried, and when to stop.
+
+    Attributes
+    ----------
+    impurity : ImpurityFunction
+        F of the class counts of a node.
+    split : {"expected", "minimax"}
+        Judge a split by the mean of F over its sides, or by its worse side.
+    score : {"gain", "risk"}
+        "risk": price / drop in F, the least wins, a split without a drop is none (BudgetRF).
+        "gain": drop in F - price, the largest wins, and a price is paid once: it is 0 for the
+        rest of the tree, and in the array of prices that was given.
+    least_gain : float
+        "gain" only: a gain must exceed it.
+    thresholds : {"all", "random"}
+        All distinct ones, or a sample of 80, 40 or 20 (node of > 2000, > 500, fewer examples).
+    ties : {"random", "first", "reuse"}
+        Among equals take one at random; the lowest feature and threshold; or a feature that the
+        path uses, then one that the forest uses, then one at random.
+    max_features : int or None
+        Features drawn at each node; None: all.
+    odds : ndarray of float64 of shape (n_features,) or None
+        Chances of each feature in that draw (without replacement); None: equal.
+    max_depth : int or None
+        Greatest depth, the root being 0.
+    """
+
+    impurity: ImpurityFunction = Gini()
+    split: str = "expected"
+    score: str = "gain"
+    least_gain: float = -np.inf
+    thresholds: str = "all"
+    ties: str = "random"
+    max_features: int | None = None
+    odds: np.ndarray | None = None
+    max_depth: int | None = None
+
+
+def grow_tree(data, labels, weights, n_classes, rule, prices, seed, used=None):
+    """Grow one tree.
+
+    Parameters
+    ----------
+    data : BinnedData
+        Coded table.
+    labels : ndarray of int32 of shape (n_samples,)
+        Classes 0, 1, ..., n_classes - 1.
+    weights : ndarray of float64 of shape (n_samples,)
+        How often each example counts; 0 leaves it out. At least one is positive.
+    n_classes : int
+        Number of classes.
+    rule : GrowthRule
+        How to grow.
+    prices : ndarray of float64 of shape (n_features,)
+        Price of each feature; changed in place by the "gain" score (see `GrowthRule`).
+    seed : int
+        In [0, 2**64): the same seed gives the same tree.
+    used : ndarray of uint8 of shape (n_features,), default=None
+        Features that the forest uses so far; those of this tree are added in place.
+
+    Returns
+    -------
+    Tree
+        Its values are weighted class counts.
+    """
+    risk, minimax = rule.score == "risk", rule.split == "minimax"
+    grower = Grower(data, labels, weights, n_classes)
+    grower.set_impurity(rule.impurity.kind, rule.impurity.parameter)
+    grower.set_rule(
+        minimax=minimax,
+        gain=not risk,
+        bounded=risk and minimax and rule.impurity.admissible,
+        stumps=rule.thresholds == "random",
+        ties=TIES.index(rule.ties),
+        least_gain=rule.least_gain,
+        tolerance=TOLERANCE,
+    )
+    if used is None:
+        used = np.zeros(data.n_features, dtype=np.uint8)
+    max_features = data.n_features if rule.max_features is None else rule.max_features
+    max_depth = NO_LIMIT if rule.max_depth is None else rule.max_depth
+    nodes, counts = grower.grow(prices, rule.odds, used, max_features, max_depth, seed)
+    return Tree(
+        feature=nodes["feature"],
+        threshold=nodes["threshold"],
+        children_left=nodes["left"],
+        children_right=nodes["right"],
+        value=counts,
+        n_node_samples=nodes["n_samples"],
+    )

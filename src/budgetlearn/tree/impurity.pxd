@@ -1,0 +1,92 @@
+from libc.math cimport log2
+from libc.stdint cimport int32_t
+
+
+cdef enum Kind:
+    PAIRS = 0             # sum over i != j of n_i n_j: threshold-Pairs at alpha = 0
+    THRESHOLD_PAIRS = 1   # [[n_i - alpha]+ [n_j - alpha]+ - alpha^2]+ over i != j
+    POWERS = 2            # (sum n_i)^l - sum n_i^l
+    POLYNOMIAL = 3        # sum over i != j of n_i^2 n_j
+    GINI = 4
+    ENTROPY = 5
+
+
+cdef struct Impurity:
+    Kind kind
+    double parameter      # alpha, or the exponent l
+    Py_ssize_t n_classes
+
+
+# A set of examples as its class counts, with the sums from which its impurity follows at once.
+cdef struct Side:
+    double n              # examples, with their weights
+    double sum            # of a function of each count, see `shift`
+    double cubes          # of n_i^3, POLYNOMIAL only
+    double* counts        # (n_classes,)
+
+
+cdef inline double power(double x, int exponent) noexcept nogil:
+    cdef double result = x
+    cdef int i
+    for i in range(1, exponent):
+        result *= x
+    return result
+
+
+cdef inline double x_log_x(double x) noexcept nogil:
+    return x * log2(x) if x > 0 else 0.0
+
+
+cdef inline double shift_pairs(
+    double alpha, const double* counts, Py_ssize_t n_classes, int32_t moved, double count
+) noexcept nogil:
+    """Return how the sum of threshold-Pairs changes when class `moved` gets `count`. O(K)."""
+    cdef double before = max(counts[moved] - alpha, 0.0), after = max(count - alpha, 0.0)
+    cdef double other, change = 0.0, square = alpha * alpha
+    cdef Py_ssize_t c
+    if before == after:
+        return 0.0
+    for c in range(n_classes):
+        other = counts[c] - alpha
+        if c != moved and other > 0:
+            change += max(after * other - square, 0.0) - max(before * other - square, 0.0)
+    return 2.0 * change
+
+
+cdef inline void shift(
+    const Impurity* f, Side* side, int32_t moved, double weight
+) noexcept nogil:
+    """Add examples of class `moved` (negative weight: take them away). O(1), or O(K)."""
+    cdef double before = side.counts[moved], after = before + weight
+    cdef int exponent
+    side.n += weight
+    if f.kind == PAIRS or f.kind == GINI:
+        side.sum += weight * (before + after)  # after^2 - before^2
+    elif f.kind == THRESHOLD_PAIRS:
+        side.sum += shift_pairs(f.parameter, side.counts, f.n_classes, moved, after)
+    elif f.kind == ENTROPY:
+        side.sum += x_log_x(after) - x_log_x(before)
+    elif f.kind == POWERS:
+        exponent = <int> f.parameter
+        side.sum += power(after, exponent) - power(before, exponent)
+    else:
+        side.sum += weight * (before + after)
+        side.cubes += power(after, 3) - power(before, 3)
+    side.counts[moved] = after
+
+
+cdef inline double value(const Impurity* f, const Side* side) noexcept nogil:
+    """Return F of a set of examples; Gini and entropy of an empty set are 0."""
+    if f.kind == PAIRS:
+        return side.n * side.n - side.sum
+    if f.kind == THRESHOLD_PAIRS:
+        return side.sum
+    if f.kind == POWERS:
+        return power(side.n, <int> f.parameter) - side.sum
+    if f.kind == POLYNOMIAL:
+        return side.n * side.sum - side.cubes
+    if side.n <= 0:
+        return 0.0
+    if f.kind == GINI:
+        return 1.0 - side.sum / (side.n * side.n)
+    return log2(side.n) - side.sum / side.n

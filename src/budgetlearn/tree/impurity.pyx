@@ -1,0 +1,95 @@
+"""Impurity functions of class counts.
+
+The first three families are admissible (Nan, Wang and Saligrama 2015, section 2.2): non-negative,
+zero for a pure set, monotone and supermodular. Gini and entropy are not: a part may be more impure
+than the whole.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from .._validation import check_number
+
+
+def _evaluate(int kind, double parameter, counts):
+    """Return F of class counts, adding one class after the other as the splitter does."""
+    cdef double[::1] n = np.ascontiguousarray(counts, dtype=np.float64)
+    cdef double[::1] seen = np.zeros(n.shape[0])
+    cdef Impurity f
+    cdef Side side
+    cdef Py_ssize_t c
+    f.kind, f.parameter, f.n_classes = <Kind> kind, parameter, n.shape[0]
+    side.n = side.sum = side.cubes = 0.0
+    side.counts = &seen[0]
+    for c in range(n.shape[0]):
+        shift(&f, &side, <int32_t> c, n[c])
+    return value(&f, &side)
+
+
+class ImpurityFunction:
+    """An impurity F(counts) of the class counts of a set of examples.
+
+    Attributes
+    ----------
+    admissible : bool
+        Whether F is monotone and supermodular, as minimax splits need it.
+    """
+
+    admissible = True
+    parameter = 0.0
+
+    def __call__(self, counts):
+        """Return F for class counts of shape (n_classes,)."""
+        return _evaluate(self.kind, self.parameter, counts)
+
+
+class ThresholdPairs(ImpurityFunction):
+    """Sum over pairs of classes of [[n_i - α]+ [n_j - α]+ - α²]+ (Equation 11 of BudgetRF).
+
+    Pairs are ordered, so each counts twice. At α = 0 this is (Σn)² - Σn², in O(K).
+
+    Parameters
+    ----------
+    alpha : float, default=0.0
+        Threshold, >= 0; the larger, the earlier a node counts as pure.
+    """
+
+    def __init__(self, alpha=0.0):
+        self.parameter = float(check_number(alpha, "alpha", low=0))
+        self.kind = THRESHOLD_PAIRS if self.parameter > 0 else PAIRS
+
+
+class Powers(ImpurityFunction):
+    """(Σn)^l - Σn^l, the Powers family.
+
+    Parameters
+    ----------
+    exponent : int, default=3
+        l >= 2; 2 is threshold-Pairs at α = 0.
+    """
+
+    kind = POWERS
+
+    def __init__(self, exponent=3):
+        self.parameter = float(check_number(exponent, "exponent", low=2, high=8, integer=True))
+
+
+class Polynomial(ImpurityFunction):
+    """Sum over ordered pairs i ≠ j of n_i² n_j: a polynomial without single-class terms."""
+
+    kind = POLYNOMIAL
+
+
+class Gini(ImpurityFunction):
+    """1 - Σp², the chance that two draws differ in class."""
+
+    kind = GINI
+    admissible = False
+
+
+class Entropy(ImpurityFunction):
+    """-Σ p log2 p, in bits."""
+
+    kind = ENTROPY
+    admissible = False

@@ -1,0 +1,74 @@
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+
+from .impurity cimport Impurity, Side
+
+
+cdef enum Ties:
+    FIRST = 0      # the lowest feature, then the lowest threshold
+    RANDOM = 1     # uniform among the equals
+    REUSE = 2      # a feature of the path, then one of the forest, then random
+
+
+cdef struct Rule:
+    Impurity impurity
+    bint minimax           # judge a split by its worse side, else by the mean of both
+    bint gain              # score by drop - price, else by risk = price / drop
+    bint bounded           # F is monotone and the split minimax: whole ranges can be skipped
+    bint stumps            # the paper's random sample of the thresholds, else all
+    Ties ties
+    double least_gain      # a gain must exceed it
+    double tolerance       # a drop must exceed this share of F(S)
+
+
+# One column's values at a node, in the order of the node's examples.
+cdef struct Column:
+    Py_ssize_t size
+    uint16_t* codes
+    int32_t* labels
+    double* weights
+    uint16_t low, high     # smallest and largest code
+
+
+# The best split of a node so far.
+cdef struct Best:
+    double score           # lower is better; infinite: none
+    Py_ssize_t feature
+    int32_t cut            # codes <= cut go left
+    int32_t rank           # 0 on the path, 1 in the forest, 2 else; REUSE only
+    Py_ssize_t n_tied
+
+
+# Everything the search for a split needs, for one tree in one thread.
+cdef struct Search:
+    Rule rule
+    uint64_t random
+    Py_ssize_t n_classes
+    # the node
+    Side node
+    double impurity
+    Best best
+    # the feature under examination
+    Py_ssize_t feature
+    double price           # cost, or penalty of a gain
+    int32_t rank
+    double limit           # with `bounded`: an impurity above it cannot win or tie
+    # scratch
+    Side left, right, left_inside, right_inside
+    double* histogram
+    double* bounds         # (2, n_buckets): impurities before and after each bucket
+    uint64_t* keys
+    uint64_t* spare_keys
+    Column inside          # the examples of one bucket
+
+
+cdef void begin_node(Search* search, double impurity) noexcept nogil
+cdef void examine(
+    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+) noexcept nogil
+cdef bint tally(
+    Search* search, Column* column, const uint8_t* bytes, const uint16_t* words,
+    const int32_t* rows, Py_ssize_t n_codes,
+) noexcept nogil
+cdef void examine_tally(
+    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+) noexcept nogil

@@ -1,0 +1,384 @@
+"""Search for the best threshold of one feature at one node.
+
+Every distinct threshold of the node counts, yet few are looked at. For a monotone impurity F the
+left side's F grows and the right side's falls as the threshold moves up, so that
+
+    max(F(left), F(right)) >= max(F(left) at the start, F(right) at the end)
+
+for all thresholds within a range of codes. A coarse histogram gives these bounds; only ranges whose
+bound can still win are refined. Without that bound the codes are sorted, or counted one by one
+where they are few.
+"""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from .impurity cimport Side, shift, value
+from .random cimport below, uniform
+
+ctypedef fused code_t:
+    uint8_t
+    uint16_t
+
+cdef enum:
+    FEW = 16           # up to so many examples an insertion sort beats a histogram
+    MAX_BUCKETS = 256
+    LANES = 4          # copies of a small histogram, so that sums do not wait for each other
+    DIGIT_BITS = 8
+
+
+cdef void begin_node(Search* search, double impurity) noexcept nogil:
+    """Forget the previous node's best split. `search.node` holds the node's counts."""
+    search.impurity = impurity
+    search.best.score = INFINITY
+    search.best.feature = -1
+    search.best.n_tied = 0
+
+
+cdef inline void copy_side(Side* target, const Side* source, Py_ssize_t n_classes) noexcept nogil:
+    target.n, target.sum, target.cubes = source.n, source.sum, source.cubes
+    memcpy(target.counts, source.counts, n_classes * sizeof(double))
+
+
+cdef inline void clear_side(Side* side, Py_ssize_t n_classes) noexcept nogil:
+    side.n = side.sum = side.cubes = 0.0
+    memset(side.counts, 0, n_classes * sizeof(double))
+
+
+cdef inline void update_limit(Search* search) noexcept nogil:
+    """Find which worse side can still tie with the best: price / (F - worse) <= best score."""
+    cdef double drop
+    if search.best.score < 0:
+        # A free feature has scored: others that cost cannot win, free ones need its drop.
+        drop = -search.best.score if search.price <= 0 else INFINITY
+    elif search.price <= 0 or search.best.score == INFINITY:
+        drop = 0.0
+    else:
+        drop = search.price / search.best.score
+    search.limit = search.impurity * (1 + 1e-12) - drop * (1 - 1e-12)
+
+
+cdef inline bint wins(Search* search, double score, int32_t cut) noexcept nogil:
+    """Say whether a candidate replaces the best; settle ties by the rule."""
+    cdef Best* best = &search.best
+    if score != best.score:
+        return score < best.score
+    if search.rule.ties == FIRST:
+        return search.feature < best.feature or (
+            search.feature == best.feature and cut < best.cut
+        )
+    if search.rule.ties == REUSE and search.rank != best.rank:
+        return search.rank < best.rank
+    best.n_tied += 1
+    return below(&search.random, best.n_tied) == 0
+
+
+cdef inline double score_of(Search* search, double after) noexcept nogil:
+    """Score a split by the impurity `after` it; lower is better, infinite is no split."""
+    cdef double drop = search.impurity - after
+    if search.rule.gain:
+        return search.price - drop if drop - search.price > search.rule.least_gain else INFINITY
+    if drop <= search.rule.tolerance * search.impurity:
+        return INFINITY
+    # Risk c / drop; where it is 0, the larger drop wins (and beats every risk).
+    return search.price / drop if search.price > 0 else -drop
+
+
+cdef inline void offer(
+    Search* search, double left_value, double right_value, double left_share, int32_t cut
+) noexcept nogil:
+    """Take a split, given F of its sides and the left one's share, as the node's best if it is."""
+    cdef double after, score
+    cdef Best* best = &search.best
+    if search.rule.minimax:
+        after = max(left_value, right_value)
+    else:
+        after = left_share * left_value + (1.0 - left_share) * right_value
+    score = score_of(search, after)
+    if score == INFINITY or score > best.score or not wins(search, score, cut):
+        return
+    if score < best.score or search.rank < best.rank:
+        best.n_tied = 1
+    best.score, best.feature, best.cut, best.rank = score, search.feature, cut, search.rank
+    if search.rule.bounded:
+        update_limit(search)
+
+
+cdef void insertion_sort(uint64_t* keys, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef uint64_t key
+    for i in range(1, n):
+        key = keys[i]
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
+
+
+cdef void radix_pass(
+    const uint64_t* keys, uint64_t* target, Py_ssize_t n, int position, int bits
+) noexcept nogil:
+    """Sort stably by `bits` <= DIGIT_BITS bits of the keys from bit `position` up."""
+    cdef Py_ssize_t starts[1 << DIGIT_BITS]
+    cdef Py_ssize_t i, size, total = 0, n_digits = <Py_ssize_t> 1 << bits
+    cdef uint64_t digit, mask = (<uint64_t> 1 << bits) - 1
+    memset(starts, 0, n_digits * sizeof(Py_ssize_t))
+    for i in range(n):
+        starts[(keys[i] >> position) & mask] += 1
+    for i in range(n_digits):
+        size = starts[i]
+        starts[i] = total
+        total += size
+    for i in range(n):
+        digit = (keys[i] >> position) & mask
+        target[starts[digit]] = keys[i]
+        starts[digit] += 1
+
+
+cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil:
+    """Return code << 32 | position of each example, by code."""
+    cdef Py_ssize_t i, n = column.size
+    cdef uint64_t* keys = search.keys
+    cdef int bits = 1, half
+    for i in range(n):
+        keys[i] = <uint64_t> (column.codes[i] - column.low) << 32 | <uint64_t> i
+    if n <= 2 * FEW:
+        insertion_sort(keys, n)
+        return keys
+    while (column.high - column.low) >> bits:
+        bits += 1
+    if bits <= DIGIT_BITS:
+        radix_pass(keys, search.spare_keys, n, 32, bits)
+        return search.spare_keys
+    half = bits // 2
+    radix_pass(keys, search.spare_keys, n, 32, half)
+    radix_pass(search.spare_keys, keys, n, 32 + half, bits - half)
+    return keys
+
+
+cdef Py_ssize_t stumps_to_draw(Search* search, const Column* column) noexcept nogil:
+    """Return the paper's number of random stumps for a node: 80, 40 or 20."""
+    return 80 if column.size > 2000 else 40 if column.size > 500 else 20
+
+
+cdef void scan_sorted(Search* search, const Column* column, Side* left, Side* right) noexcept nogil:
+    """Offer every threshold between neighbouring codes, or a random sample of them."""
+    cdef uint64_t* keys = sorted_keys(search, column)
+    cdef uint64_t before = keys[0] >> 32, code
+    cdef Py_ssize_t i, position, n_left = 0, n_wanted = 0
+    cdef bint sampling = search.rule.stumps
+    cdef double left_value
+    if sampling:
+        n_wanted = stumps_to_draw(search, column)
+        for i in range(1, column.size):
+            n_left += (keys[i] >> 32) != (keys[i - 1] >> 32)
+    for i in range(column.size):
+        code = keys[i] >> 32
+        position = <Py_ssize_t> <uint32_t> keys[i]
+        if code != before:
+            left_value = value(&search.rule.impurity, left)
+            if search.rule.bounded and left_value > search.limit:
+                return  # the left side only grows
+            # Sampling without replacement: each of the n_left thresholds still to come is as
+            # likely to be one of the n_wanted.
+            if not sampling or uniform(&search.random) * n_left < n_wanted:
+                offer(
+                    search, left_value, value(&search.rule.impurity, right),
+                    left.n / search.node.n, <int32_t> before + column.low,
+                )
+                n_wanted -= 1
+            n_left -= 1
+            before = code
+        shift(&search.rule.impurity, left, column.labels[position], column.weights[position])
+        shift(&search.rule.impurity, right, column.labels[position], -column.weights[position])
+
+
+cdef inline void fold_lanes(double* histogram, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t lane, i
+    for lane in range(1, LANES):
+        for i in range(size):
+            histogram[i] += histogram[lane * size + i]
+
+
+cdef void fill_histogram(
+    Search* search, const Column* column, int bits, Py_ssize_t n_buckets
+) noexcept nogil:
+    """Add up the weights of each class in each bucket of 2**bits codes."""
+    cdef Py_ssize_t K = search.n_classes, size = n_buckets * K, i
+    cdef Py_ssize_t n_lanes = LANES if n_buckets <= MAX_BUCKETS // LANES else 1
+    cdef double* histogram = search.histogram
+    cdef uint16_t* codes = column.codes
+    cdef uint16_t low = column.low
+    memset(histogram, 0, n_lanes * size * sizeof(double))
+    for i in range(column.size):
+        histogram[
+            (i & (n_lanes - 1)) * size + ((codes[i] - low) >> bits) * K + column.labels[i]
+        ] += column.weights[i]
+    if n_lanes > 1:
+        fold_lanes(histogram, size)
+
+
+cdef void tally_codes(
+    Search* search, const code_t* codes, const int32_t* rows, const Column* column,
+    Py_ssize_t size,
+) noexcept nogil:
+    """Fill the histogram straight from the table."""
+    cdef Py_ssize_t K = search.n_classes, i
+    cdef Py_ssize_t n_lanes = LANES if size <= K * MAX_BUCKETS // LANES else 1
+    cdef double* histogram = search.histogram
+    memset(histogram, 0, n_lanes * size * sizeof(double))
+    for i in range(column.size):
+        histogram[
+            (i & (n_lanes - 1)) * size + codes[rows[i]] * K + column.labels[i]
+        ] += column.weights[i]
+    if n_lanes > 1:
+        fold_lanes(histogram, size)
+
+
+cdef bint tally(
+    Search* search, Column* column, const uint8_t* bytes, const uint16_t* words,
+    const int32_t* rows, Py_ssize_t n_codes,
+) noexcept nogil:
+    """Count a feature of few codes in one pass over the table; say whether it varies.
+
+    Leaves the histogram filled, for `examine_tally`, and `column.codes` as it was.
+    """
+    cdef Py_ssize_t K = search.n_classes, i
+    if bytes != NULL:
+        tally_codes(search, bytes, rows, column, n_codes * K)
+    else:
+        tally_codes(search, words, rows, column, n_codes * K)
+    i = 0
+    while search.histogram[i] == 0:
+        i += 1
+    column.low = <uint16_t> (i // K)
+    i = n_codes * K - 1
+    while search.histogram[i] == 0:
+        i -= 1
+    column.high = <uint16_t> (i // K)
+    return column.low < column.high
+
+
+cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
+    """Move the examples of a bucket from right to left; say whether there were any."""
+    cdef Py_ssize_t K = search.n_classes, c
+    cdef double* counts = search.histogram + bucket * K
+    cdef bint occupied = False
+    for c in range(K):
+        if counts[c] != 0:
+            occupied = True
+            shift(&search.rule.impurity, &search.left, <int32_t> c, counts[c])
+            shift(&search.rule.impurity, &search.right, <int32_t> c, -counts[c])
+    return occupied
+
+
+cdef void take_bucket(
+    Column* inside, const Column* column, int bits, Py_ssize_t bucket
+) noexcept nogil:
+    """Copy the examples of one bucket."""
+    cdef Py_ssize_t i, kept = 0
+    cdef uint16_t code, low = 0xFFFF, high = 0
+    for i in range(column.size):
+        code = column.codes[i]
+        if (code - column.low) >> bits == bucket:
+            inside.codes[kept] = code
+            inside.labels[kept] = column.labels[i]
+            inside.weights[kept] = column.weights[i]
+            kept += 1
+            low = min(low, code)
+            high = max(high, code)
+    inside.size, inside.low, inside.high = kept, low, high
+
+
+cdef Py_ssize_t scan_bounds(
+    Search* search, const Column* column, int bits, Py_ssize_t n_buckets
+) noexcept nogil:
+    """Offer the thresholds between buckets; keep each bucket's bounds; return how many matter."""
+    cdef Py_ssize_t bucket
+    cdef double left_value = 0.0, right_value
+    cdef int32_t cut
+    for bucket in range(n_buckets):
+        # Invariant: `left`, with F = left_value, holds the buckets below this one, `right` the rest.
+        if search.rule.bounded and left_value > search.limit:
+            return bucket
+        search.bounds[2 * bucket] = left_value
+        if shift_bucket(search, bucket):
+            left_value = value(&search.rule.impurity, &search.left)
+            right_value = value(&search.rule.impurity, &search.right)
+            if bucket < n_buckets - 1:
+                cut = column.low + <int32_t> ((bucket + 1) << bits) - 1
+                offer(search, left_value, right_value, search.left.n / search.node.n, cut)
+            search.bounds[2 * bucket + 1] = right_value
+        else:
+            search.bounds[2 * bucket + 1] = INFINITY  # nothing to refine
+    return n_buckets
+
+
+cdef void refine(
+    Search* search, const Column* column, int bits, Py_ssize_t n_buckets
+) noexcept nogil:
+    """Look inside the buckets whose bound lets them win or tie."""
+    cdef Py_ssize_t bucket, K = search.n_classes
+    clear_side(&search.left, K)
+    copy_side(&search.right, &search.node, K)
+    for bucket in range(n_buckets):
+        if max(search.bounds[2 * bucket], search.bounds[2 * bucket + 1]) <= search.limit:
+            take_bucket(&search.inside, column, bits, bucket)
+            if search.inside.low < search.inside.high:
+                copy_side(&search.left_inside, &search.left, K)
+                copy_side(&search.right_inside, &search.right, K)
+                scan_sorted(search, &search.inside, &search.left_inside, &search.right_inside)
+        shift_bucket(search, bucket)
+
+
+cdef int coarseness(Search* search, const Column* column) noexcept nogil:
+    """Return the bits of codes that share a bucket: about sqrt(size) buckets are best."""
+    cdef int bits = 0
+    cdef Py_ssize_t wanted = 8, spread = column.high - column.low
+    while wanted < MAX_BUCKETS and wanted * wanted < 4 * column.size:
+        wanted *= 2
+    while spread >> bits >= wanted:
+        bits += 1
+    return bits
+
+
+cdef inline void begin_feature(
+    Search* search, Py_ssize_t feature, double price, int32_t rank
+) noexcept nogil:
+    search.feature, search.price, search.rank = feature, price, rank
+    clear_side(&search.left, search.n_classes)
+    copy_side(&search.right, &search.node, search.n_classes)
+    if search.rule.bounded:
+        update_limit(search)
+
+
+cdef void examine(
+    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+) noexcept nogil:
+    """Offer the thresholds of one feature, that is not constant, to the node's best split."""
+    cdef Py_ssize_t spread = column.high - column.low, n_buckets
+    cdef int bits = coarseness(search, column) if search.rule.bounded else 0
+    begin_feature(search, feature, price, rank)
+    n_buckets = (spread >> bits) + 1
+    if (
+        column.size <= FEW or search.rule.stumps
+        or n_buckets * search.n_classes > 2 * column.size + 64
+    ):
+        scan_sorted(search, column, &search.left, &search.right)
+        return
+    fill_histogram(search, column, bits, n_buckets)
+    n_buckets = scan_bounds(search, column, bits, n_buckets)
+    if bits > 0:
+        refine(search, column, bits, n_buckets)
+
+
+cdef void examine_tally(
+    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+) noexcept nogil:
+    """Offer the thresholds of a feature whose histogram `tally` has filled, code by code."""
+    begin_feature(search, feature, price, rank)
+    search.histogram += column.low * search.n_classes
+    scan_bounds(search, column, 0, column.high - column.low + 1)
+    search.histogram -= column.low * search.n_classes
