@@ -14,6 +14,8 @@ cdef double LEAST_SHARE = 2.0 ** -52
 # A class error that updates have brought below this share of its anchor (what it was when last
 # summed afresh) has lost too many digits.
 cdef double LEAST_REST = 1e-3
+# Stands for the gap of a slot between the two passes of an update.
+cdef double TOUCHED = -2.0
 
 
 cdef class Loss:
@@ -28,23 +30,19 @@ cdef class Loss:
     cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
         pass
 
-    cdef int32_t spread(
-        self, const int32_t* samples, int32_t n, const Slots* slots, Scratch* scratch
+    cdef void spread(
+        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
+        int32_t* best,
     ) noexcept nogil:
-        return 0
+        pass
 
 
-cdef inline int32_t list_touched(
-    const int32_t* samples, int32_t n, const Slots* slots, Scratch* scratch
+cdef inline double* record_of(
+    const Slots* slots, int32_t sample, Strides strides, int32_t* slot
 ) noexcept nogil:
-    """List each slot that holds one of the samples, once, and count these; return how many."""
-    cdef int32_t i, slot, n_touched = 0
-    for i in range(n):
-        slot = slots.holder[samples[i]]
-        scratch.touched[n_touched] = slot
-        n_touched += scratch.counts[slot] == 0
-        scratch.counts[slot] += 1
-    return n_touched
+    """Return the record of the slot that holds a sample, and which it is."""
+    slot[0] = slots.holder[sample * strides.n_trees]
+    return slots.records + slot[0] * strides.record
 
 
 cdef class SquaredLoss(Loss):
@@ -103,26 +101,42 @@ cdef class SquaredLoss(Loss):
             for k in range(self.n_outputs):
                 row[k] -= step[k]
 
-    cdef int32_t spread(
-        self, const int32_t* samples, int32_t n, const Slots* slots, Scratch* scratch
+    cdef void spread(
+        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
+        int32_t* best,
     ) noexcept nogil:
-        cdef int32_t n_touched = list_touched(samples, n, slots, scratch)
-        cdef int32_t i, slot, best = 0
-        cdef double rest, gap
-        cdef Py_ssize_t k
-        cdef double* stats
-        for i in range(n_touched):
-            slot = scratch.touched[i]
-            stats = slots.stats + slot * self.n_outputs
-            gap = 0.0
-            for k in range(self.n_outputs):
-                rest = stats[k] - scratch.counts[slot] * self.step[k]
-                stats[k] = rest
-                gap += rest * rest
-            slots.gaps[slot] = gap * slots.inverse[slot]
-            scratch.counts[slot] = 0
-            best = slot if slots.gaps[slot] > slots.gaps[best] else best
-        return best
+        cdef int32_t t
+        for t in range(strides.n_trees):
+            best[t] = shift_residuals(
+                samples, n, trees + t, strides, &self.step[0], self.n_outputs
+            )
+
+
+cdef inline int32_t shift_residuals(
+    const int32_t* samples, int32_t n, const Slots* slots, Strides strides, const double* step,
+    Py_ssize_t n_outputs,
+) noexcept nogil:
+    """Subtract the step from the residuals that each slot holds; return the best touched slot."""
+    # Two plain loops over the samples, though some share a slot: most nodes hold one or two, and
+    # a list of distinct slots costs more than it saves.
+    cdef int32_t i, slot, best = 0
+    cdef double gap, largest = 0.0
+    cdef double* record
+    cdef Py_ssize_t k
+    for i in range(n):
+        record = record_of(slots, samples[i], strides, &slot)
+        for k in range(n_outputs):
+            record[STATS + k] -= step[k]
+    for i in range(n):
+        record = record_of(slots, samples[i], strides, &slot)
+        gap = 0.0
+        for k in range(n_outputs):
+            gap += record[STATS + k] * record[STATS + k]
+        gap *= record[INVERSE]
+        record[GAP] = gap
+        best = slot if gap > largest else best
+        largest = gap if gap > largest else largest
+    return best
 
 
 cdef class ExponentialLoss(Loss):
@@ -203,26 +217,35 @@ cdef class ExponentialLoss(Loss):
         for i in range(n):
             errors[samples[i]] *= self.factor[codes[samples[i]]]
 
-    cdef int32_t spread(
-        self, const int32_t* samples, int32_t n, const Slots* slots, Scratch* scratch
+    cdef void spread(
+        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
+        int32_t* best,
     ) noexcept nogil:
-        cdef int32_t n_touched = list_touched(samples, n, slots, scratch)
+        cdef int32_t t
+        for t in range(strides.n_trees):
+            best[t] = self.shift_errors(samples, n, trees + t, strides)
+
+    cdef int32_t shift_errors(
+        self, const int32_t* samples, int32_t n, const Slots* slots, Strides strides
+    ) noexcept nogil:
+        """Change the class errors of each slot; return the best touched slot."""
         cdef int32_t i, sample, code, slot, best = 0
+        cdef double* record
+        cdef double largest = 0.0
         for i in range(n):
             sample = samples[i]
             code = self.codes[sample]
-            slots.stats[slots.holder[sample] * self.width + code] += (
-                self.errors[sample] * (1.0 - 1.0 / self.factor[code])
-            )
-        for i in range(n_touched):
-            slot = scratch.touched[i]
-            scratch.counts[slot] = 0
-            if slot == 0:
+            record = record_of(slots, sample, strides, &slot)
+            record[STATS + code] += self.errors[sample] * (1.0 - 1.0 / self.factor[code])
+            record[GAP] = TOUCHED
+        for i in range(n):
+            record = record_of(slots, samples[i], strides, &slot)
+            if record[GAP] != TOUCHED:
                 continue
-            slots.gaps[slot] = self.shifted_gap(slots.stats + slot * self.width)
-            if slots.gaps[best] >= 0.0:
-                if slots.gaps[slot] < 0.0 or slots.gaps[slot] > slots.gaps[best]:
-                    best = slot
+            record[GAP] = self.shifted_gap(record + STATS) if slot > 0 else 0.0
+            if largest >= 0.0 and (record[GAP] < 0.0 or record[GAP] > largest):
+                largest = record[GAP]
+                best = slot
         return best
 
     cdef double shifted_gap(self, const double* stats) noexcept nogil:

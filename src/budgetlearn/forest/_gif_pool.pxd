@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, uint64_t
 
-from ._gif_loss cimport Loss, Scratch, Slots
+from ._gif_loss cimport Loss, Slots, Strides
 from ._gif_nodes cimport GrownNode, NodeTable
 
 
@@ -36,8 +36,9 @@ cdef class RandomWindow(Pool):
 cdef class AllCandidates(Pool):
     cdef:
         Slots* trees
-        Scratch scratch
+        Strides strides
         double[::1] top      # largest gap of each tree
+        int32_t[::1] best    # slot of each tree that the last step raised most
         object memory
         int32_t n_trees, slot      # slot: of the found node
 

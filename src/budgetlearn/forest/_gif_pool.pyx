@@ -9,6 +9,7 @@ import numpy as np
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
+from ._gif_loss cimport GAP, INVERSE, STATS
 from ._gif_nodes cimport GrownNode
 from ._gif_random cimport random_below
 
@@ -132,23 +133,21 @@ cdef class AllCandidates(Pool):
 
     def __init__(self, NodeTable table, Loss loss):
         Pool.__init__(self, table, loss)
-        cdef int32_t[:, ::1] holders = np.zeros_like(table.samples)
-        cdef int32_t[:, ::1] scratch = np.zeros((2, table.samples.shape[1] + 1), dtype=np.int32)
+        cdef int32_t[:, ::1] holders = np.zeros(table.samples.shape[::-1], dtype=np.int32)
         cdef int32_t t
-        self.memory = holders, scratch
-        self.scratch.counts = &scratch[0, 0]
-        self.scratch.touched = &scratch[1, 0]
+        self.memory = holders
+        self.strides.n_trees = self.n_trees
+        self.strides.record = STATS + loss.width
         self.top = np.zeros(self.n_trees)
+        self.best = np.zeros(self.n_trees, dtype=np.int32)
         for t in range(self.n_trees):
-            self.trees[t].holder = &holders[t, 0]
+            self.trees[t].holder = &holders[0, t]
 
     def __dealloc__(self):
         cdef int32_t t
         for t in range(self.n_trees):
             free(self.trees[t].node)
-            free(self.trees[t].inverse)
-            free(self.trees[t].gaps)
-            free(self.trees[t].stats)
+            free(self.trees[t].records)
         free(self.trees)
 
     cdef bint find(self) noexcept nogil:
@@ -180,16 +179,13 @@ cdef class AllCandidates(Pool):
         if needed > room:
             room = max(16, 2 * room)
             tree.node = <int32_t*> grown(tree.node, room * sizeof(int32_t))
-            tree.inverse = <double*> grown(tree.inverse, room * sizeof(double))
-            tree.gaps = <double*> grown(tree.gaps, room * sizeof(double))
-            tree.stats = <double*> grown(
-                tree.stats, room * self.loss.width * sizeof(double)
+            tree.records = <double*> grown(
+                tree.records, room * self.strides.record * sizeof(double)
             )
             tree.capacity = room
         if tree.n_slots == 0:
             tree.node[0] = -1
-            tree.inverse[0] = tree.gaps[0] = 0.0
-            memset(tree.stats, 0, self.loss.width * sizeof(double))
+            memset(tree.records, 0, self.strides.record * sizeof(double))
         tree.n_slots = needed
         return 0
 
@@ -200,29 +196,33 @@ cdef class AllCandidates(Pool):
         cdef int32_t* samples = &self.table.order[node.tree, node.start]
         cdef int32_t i
         for i in range(node.size):
-            tree.holder[samples[i]] = slot
+            tree.holder[samples[i] * self.strides.n_trees] = slot
         tree.node[slot] = j
-        tree.inverse[slot] = 1.0 / node.size
+        tree.records[slot * self.strides.record + INVERSE] = 1.0 / node.size
         self.measure(tree, slot)
 
     cdef void measure(self, Slots* tree, int32_t slot) noexcept nogil:
         """Sum up a slot afresh; leave its optimal weight in `weight`."""
         cdef GrownNode* node = &self.table.nodes[tree.node[slot]]
-        cdef double* stats = tree.stats + slot * self.loss.width
-        self.loss.gather(&self.table.order[node.tree, node.start], node.size, stats)
-        tree.gaps[slot] = max(0.0, self.loss.solve(stats, node.size, &self.weight[0]))
+        cdef double* record = tree.records + slot * self.strides.record
+        self.loss.gather(&self.table.order[node.tree, node.start], node.size, record + STATS)
+        record[GAP] = max(0.0, self.loss.solve(record + STATS, node.size, &self.weight[0]))
 
     cdef void rank(self, int32_t t) noexcept nogil:
         """Find the largest gap of a tree, after summing up afresh what lost its precision."""
         cdef Slots* tree = &self.trees[t]
+        cdef const double* record = tree.records
+        cdef double largest = 0.0
         cdef int32_t slot
         tree.top = 0
         for slot in range(1, tree.n_slots):
-            if tree.gaps[slot] < 0.0:
+            record += self.strides.record
+            if record[GAP] < 0.0:
                 self.measure(tree, slot)
-            if tree.gaps[slot] > tree.gaps[tree.top]:
+            if record[GAP] > largest:
+                largest = record[GAP]
                 tree.top = slot
-        self.top[t] = tree.gaps[tree.top]
+        self.top[t] = largest
 
     cdef void remove(self) noexcept nogil:
         cdef int32_t t = self.table.nodes[self.found].tree
@@ -236,7 +236,7 @@ cdef class AllCandidates(Pool):
         cdef int32_t last = tree.n_slots - 1
         cdef int32_t i
         for i in range(node.start, node.start + node.size):
-            tree.holder[self.table.order[t, i]] = 0
+            tree.holder[self.table.order[t, i] * self.strides.n_trees] = 0
         tree.n_slots = last
         if slot != last:
             self.fill(tree.node[last], slot)
@@ -256,14 +256,17 @@ cdef class AllCandidates(Pool):
         cdef const int32_t* samples = &self.table.order[node.tree, node.start]
         cdef Slots* tree
         cdef int32_t t, slot
+        cdef double gap
+        self.loss.spread(samples, node.size, self.trees, self.strides, &self.best[0])
         for t in range(self.n_trees):
             tree = &self.trees[t]
-            slot = self.loss.spread(samples, node.size, tree, &self.scratch)
-            if tree.gaps[slot] < 0.0 or tree.gaps[tree.top] < self.top[t]:
+            slot = self.best[t]
+            gap = tree.records[slot * self.strides.record + GAP]
+            if gap < 0.0 or tree.records[tree.top * self.strides.record + GAP] < self.top[t]:
                 self.rank(t)
-            elif tree.gaps[slot] > self.top[t]:
+            elif gap > self.top[t]:
                 tree.top = slot
-                self.top[t] = tree.gaps[slot]
+                self.top[t] = gap
 
 
 cdef void* grown(void* block, size_t size) except NULL nogil:
