@@ -22,7 +22,16 @@ DIR = STUDY.folder
 # Editing package code reruns the jobs that it may touch: the report alone does not touch fits.
 CODE = {
     "data": source_fingerprint("datasets", "costs.py", "exceptions.py", "_validation.py"),
-    "fit": source_fingerprint(exclude=("report", "benchmark/aggregate.py")),
+    "fit": source_fingerprint(
+        exclude=(
+            "report",
+            "benchmark/aggregate.py",
+            "benchmark/points.py",
+            "benchmark/provenance.py",
+            "benchmark/published.py",
+            "benchmark/study.py",
+        )
+    ),
     "report": source_fingerprint(),
 }
 
@@ -33,6 +42,8 @@ REPORT_TABLES = {  # table → its caption in workflow/report
     "times": "time_table",
     "coverage": "coverage",
 }
+if STUDY.published:
+    REPORT_TABLES["published"] = "published"
 
 
 wildcard_constraints:

@@ -1,5 +1,7 @@
 """Slow twins of the tree kernels, in plain Python and NumPy."""
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -48,7 +50,7 @@ def splits(X, labels, weights, n_classes, function):
     """Yield feature, lower value, upper value, F and n of both sides for every possible split."""
     for feature in range(X.shape[1]):
         values = np.unique(X[weights > 0, feature])
-        for low, high in zip(values[:-1], values[1:], strict=True):
+        for low, high in pairwise(values):
             left = X[:, feature] <= low
             sides = [
                 np.bincount(labels[side], weights[side], minlength=n_classes)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.tree.binning import bin_features
+from budgetlearn.tree.binning import BinnedData, bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Entropy, Gini, Polynomial, Powers, ThresholdPairs
 
@@ -60,9 +60,7 @@ def check_tree(tree, X, labels, weights, n_classes, name, rule, prices):
         counts = np.bincount(y, w, minlength=n_classes)
         np.testing.assert_array_equal(tree.value[node], counts)
         assert tree.n_node_samples[node] == np.count_nonzero(w)
-        scores = reference.best_splits(
-            x, y, w, n_classes, function, rule.split, rule.score, prices
-        )
+        scores = reference.best_splits(x, y, w, n_classes, function, rule.split, rule.score, prices)
         if tree.children_left[node] < 0:
             pure = np.count_nonzero(counts) < 2 or function(counts) <= 0
             assert pure or not scores or node_depth(tree, node) == rule.max_depth
@@ -83,16 +81,186 @@ def node_depth(tree, node):
     return depth
 
 
-@pytest.mark.parametrize("kind", ["continuous", "few", "binary", "mixed"])
-@pytest.mark.parametrize("n", [5, 18, 60, 400])
+SHAPES = [
+    (5, "few", 2, None),
+    (18, "mixed", 3, None),
+    (60, "continuous", 7, None),
+    (60, "binary", 2, None),
+    (250, "mixed", 2, 5),
+    (1200, "mixed", 3, 2),  # features of few codes are counted straight from the table
+    (3000, "few", 2, 3),
+]
+
+
 @pytest.mark.parametrize("split", ["minimax", "expected"])
 @pytest.mark.parametrize("name", IMPURITIES)
-def test_every_split_is_a_best_one(name, split, n, kind):
-    for seed, n_classes in enumerate([2, 3, 7]):
+def test_every_split_is_a_best_one(name, split):
+    for seed, (n, kind, n_classes, depth) in enumerate(SHAPES):
         X, labels, weights = make_table(n, kind, n_classes, seed)
         prices = np.random.default_rng(seed).integers(0, 4, X.shape[1]).astype(float)
         for score in ("risk", "gain"):
-            rule = GrowthRule(IMPURITIES[name][0], split, score, max_depth=4)
-            used = prices.copy() if score == "risk" else 0.0 * prices
-            tree = grow_tree(bin_features(X), labels, weights, n_classes, rule, used, seed)
-            check_tree(tree, X, labels, weights, n_classes, name, rule, used)
+            rule = GrowthRule(IMPURITIES[name][0], split, score, max_depth=depth)
+            charged = prices if score == "risk" else np.zeros(X.shape[1])
+            tree = grow_tree(bin_features(X), labels, weights, n_classes, rule, charged, seed)
+            check_tree(tree, X, labels, weights, n_classes, name, rule, charged)
+
+
+def test_bytes_and_words_give_the_same_tree():
+    X, labels, weights = make_table(2000, "few", 3, 0)
+    data = bin_features(X)
+    assert data.codes.dtype == np.uint8
+    words = BinnedData(
+        data.codes.astype(np.uint16), data.columns, data.offsets, data.lowest, data.highest
+    )
+    rule = GrowthRule(ThresholdPairs(), "minimax", "risk")
+    first, second = (grow_tree(d, labels, weights, 3, rule, np.ones(6), 1) for d in (data, words))
+    np.testing.assert_array_equal(first.threshold, second.threshold)
+    np.testing.assert_array_equal(first.value, second.value)
+
+
+def test_a_view_of_columns_grows_the_tree_of_those_columns():
+    X, labels, weights = make_table(500, "mixed", 3, 0)
+    columns, prices, rule = [5, 0, 3], np.ones(3), GrowthRule(ThresholdPairs(), "minimax", "risk")
+    view = grow_tree(bin_features(X).take(columns), labels, weights, 3, rule, prices, 1)
+    direct = grow_tree(bin_features(X[:, columns]), labels, weights, 3, rule, prices, 1)
+    for name in ("feature", "threshold", "value"):
+        np.testing.assert_array_equal(getattr(view, name), getattr(direct, name))
+
+
+def tied_table():
+    """Four copies of one feature: every split has four equals."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    labels = (x + rng.normal(size=300) > 0).astype(np.int32)
+    return bin_features(np.repeat(x[:, None], 4, axis=1)), labels, np.ones(300)
+
+
+def grow_tied(ties, seed=0, **options):
+    data, labels, weights = tied_table()
+    rule = GrowthRule(ThresholdPairs(), "minimax", "risk", ties=ties)
+    return grow_tree(data, labels, weights, 2, rule, np.ones(4), seed, **options)
+
+
+def test_first_takes_the_lowest_feature():
+    tree = grow_tied("first")
+    assert set(tree.feature[~tree.is_leaf]) == {0}
+
+
+def test_random_takes_all_equals_alike():
+    features = [grow_tied("random", seed).feature[0] for seed in range(800)]
+    shares = np.bincount(features, minlength=4) / 800
+    assert (np.abs(shares - 0.25) < 0.07).all()  # 4.5 standard deviations
+
+
+def test_reuse_keeps_to_the_path_and_to_the_forest():
+    features = [grow_tied("reuse", seed).feature for seed in range(40)]
+    assert len({feature[0] for feature in features}) == 4
+    assert all(set(feature) == {feature[0], -1} for feature in features)
+    usage = np.array([1.0, 0.0, 5.0, 2.0])
+    tree = grow_tied("reuse", usage=usage)
+    assert set(tree.feature[~tree.is_leaf]) == {2}
+    assert usage[2] == 5 + tree.n_node_samples[~tree.is_leaf].sum()
+
+
+def test_a_free_feature_comes_first_and_by_its_drop():
+    X, labels, weights = make_table(200, "continuous", 2, 3)
+    prices = np.array([1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
+    function = IMPURITIES["pairs"][1]
+    drops = reference.best_splits(X, labels, weights, 2, function, "minimax", "risk", 0.0 * prices)
+    best = min((key for key in drops if prices[key[0]] == 0), key=drops.get)
+    rule = GrowthRule(ThresholdPairs(), "minimax", "risk")
+    tree = grow_tree(bin_features(X), labels, weights, 2, rule, prices, 0)
+    assert tree.feature[0] == best[0]
+
+
+def test_gain_pays_a_penalty_once():
+    X, labels, weights = make_table(300, "continuous", 2, 0)
+    prices = np.array([0.02, 1.1, 0.02, 1.1, 0.02, 1.1])  # no gain exceeds one bit
+    rule = GrowthRule(Entropy(), least_gain=0.0)
+    tree = grow_tree(bin_features(X), labels, weights, 2, rule, prices, 0)
+    bought = np.isin(np.arange(6), tree.feature[~tree.is_leaf])
+    np.testing.assert_array_equal(bought, [True, False] * 3)
+    np.testing.assert_array_equal(prices, [0.0, 1.1] * 3)
+    dear = grow_tree(bin_features(X), labels, weights, 2, rule, np.full(6, 1.1), 0)
+    assert dear.node_count == 1
+
+
+def test_stumps_are_a_random_sample_of_the_thresholds():
+    X, labels, weights = make_table(900, "continuous", 2, 0)
+    rule = GrowthRule(ThresholdPairs(), "minimax", "risk", thresholds="random", max_depth=1)
+    data = bin_features(X)
+    roots = {
+        grow_tree(data, labels, weights, 2, rule, np.ones(6), s).threshold[0] for s in range(9)
+    }
+    assert len(roots) > 1
+    few, labels, weights = make_table(900, "few", 2, 0)  # fewer thresholds than stumps: all of them
+    for seed in range(5):
+        tree = grow_tree(bin_features(few), labels, weights, 2, rule, np.ones(6), seed)
+        check_tree(tree, few, labels, weights, 2, "pairs", rule, np.ones(6))
+
+
+def test_drawn_features_follow_their_odds():
+    data, labels, weights = tied_table()
+    odds = np.array([0.5, 0.25, 0.25, 0.0])
+    rule = GrowthRule(max_features=1, odds=odds, max_depth=1)
+    features = [
+        grow_tree(data, labels, weights, 2, rule, np.zeros(4), seed).feature[0]
+        for seed in range(800)
+    ]
+    assert (np.abs(np.bincount(features, minlength=4) / 800 - odds) < 0.08).all()
+
+
+def test_a_node_that_draws_constant_features_goes_on():
+    X = np.zeros((40, 30))
+    X[:, 7] = np.arange(40)
+    labels = (X[:, 7] > 20).astype(np.int32)
+    for count_constants in (True, False):
+        rule = GrowthRule(max_features=1, count_constants=count_constants)
+        tree = grow_tree(bin_features(X), labels, np.ones(40), 2, rule, np.zeros(30), 0)
+        np.testing.assert_array_equal(tree.feature, [7, -1, -1])
+
+
+def test_constant_features_count_as_drawn_or_not():
+    """The better of two features is found for sure only where 18 constant ones do not count."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((200, 20))
+    labels = rng.integers(2, size=200).astype(np.int32)
+    X[:, 4] = labels
+    X[:, 9] = labels + rng.normal(size=200)
+    shares = {}
+    for count_constants in (True, False):
+        rule = GrowthRule(max_features=2, count_constants=count_constants, max_depth=1)
+        roots = [
+            grow_tree(bin_features(X), labels, np.ones(200), 2, rule, np.zeros(20), seed).feature[0]
+            for seed in range(200)
+        ]
+        shares[count_constants] = np.mean(np.array(roots) == 4)
+    assert shares[False] == 1
+    assert 0.35 < shares[True] < 0.7
+
+
+def test_duplicated_rows_with_different_labels_end_in_a_leaf():
+    X = np.repeat([[0.0, 1.0], [2.0, 3.0]], 5, axis=0)
+    labels = np.array([0, 1] * 5, dtype=np.int32)
+    rule = GrowthRule(ThresholdPairs(), "minimax", "risk")
+    tree = grow_tree(bin_features(X), labels, np.ones(10), 2, rule, np.ones(2), 0)
+    assert tree.node_count == 3
+
+
+def test_one_example_per_class_and_many_classes():
+    for n_classes in (2, 300):
+        X = np.random.default_rng(0).normal(size=(n_classes, 3))
+        labels = np.arange(n_classes, dtype=np.int32)
+        for impurity in (ThresholdPairs(), Powers(), Entropy()):
+            split = "minimax" if impurity.admissible else "expected"
+            rule = GrowthRule(impurity, split, "risk")
+            tree = grow_tree(
+                bin_features(X), labels, np.ones(n_classes), n_classes, rule, np.ones(3), 0
+            )
+            assert tree.is_leaf.sum() == n_classes
+
+
+def test_same_seed_same_tree():
+    first, second, other = (grow_tied("random", seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.feature, second.feature)
+    assert not np.array_equal(first.feature, other.feature)

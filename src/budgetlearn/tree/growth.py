@@ -1,6 +1,6 @@
 """`GrowthRule`: how a tree is grown, and `grow_tree`, which does it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,27 +34,32 @@ class GrowthRule:
         All distinct ones, or a sample of 80, 40 or 20 (node of > 2000, > 500, fewer examples).
     ties : {"random", "first", "reuse"}
         Among equals take one at random; the lowest feature and threshold; or a feature that the
-        path uses, then one that the forest uses, then one at random.
+        path uses, then the one that the forest uses most, then one at random.
     max_features : int or None
         Features drawn at each node; None: all.
+    count_constants : bool
+        Whether features that are constant at the node count as drawn (Breiman's and scikit-learn's
+        forest; more are drawn only while no other came). If not, the draw is among those that
+        vary, uniformly.
     odds : ndarray of float64 of shape (n_features,) or None
         Chances of each feature in that draw (without replacement); None: equal.
     max_depth : int or None
         Greatest depth, the root being 0.
     """
 
-    impurity: ImpurityFunction = Gini()
+    impurity: ImpurityFunction = field(default_factory=Gini)
     split: str = "expected"
     score: str = "gain"
     least_gain: float = -np.inf
     thresholds: str = "all"
     ties: str = "random"
     max_features: int | None = None
+    count_constants: bool = True
     odds: np.ndarray | None = None
     max_depth: int | None = None
 
 
-def grow_tree(data, labels, weights, n_classes, rule, prices, seed, used=None):
+def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None):
     """Grow one tree.
 
     Parameters
@@ -73,8 +78,9 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, used=None):
         Price of each feature; changed in place by the "gain" score (see `GrowthRule`).
     seed : int
         In [0, 2**64): the same seed gives the same tree.
-    used : ndarray of uint8 of shape (n_features,), default=None
-        Features that the forest uses so far; those of this tree are added in place.
+    usage : ndarray of float64 of shape (n_features,), default=None
+        How many training examples met each feature in the forest so far, for `ties="reuse"`; those
+        of this tree are added in place.
 
     Returns
     -------
@@ -93,11 +99,17 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, used=None):
         least_gain=rule.least_gain,
         tolerance=TOLERANCE,
     )
-    if used is None:
-        used = np.zeros(data.n_features, dtype=np.uint8)
+    if usage is None:
+        usage = np.zeros(data.n_features)
     max_features = data.n_features if rule.max_features is None else rule.max_features
     max_depth = NO_LIMIT if rule.max_depth is None else rule.max_depth
-    nodes, counts = grower.grow(prices, rule.odds, used, max_features, max_depth, seed)
+    odds = None
+    if rule.odds is not None:
+        odds = np.cumsum(rule.odds, dtype=np.float64)
+        max_features = min(max_features, np.count_nonzero(rule.odds))
+    nodes, counts = grower.grow(
+        prices, odds, usage, max_features, rule.count_constants, max_depth, seed
+    )
     return Tree(
         feature=nodes["feature"],
         threshold=nodes["threshold"],

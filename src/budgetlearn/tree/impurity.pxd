@@ -27,8 +27,8 @@ cdef struct Side:
 
 cdef inline double power(double x, int exponent) noexcept nogil:
     cdef double result = x
-    cdef int i
-    for i in range(1, exponent):
+    cdef int _i
+    for _i in range(1, exponent):
         result *= x
     return result
 

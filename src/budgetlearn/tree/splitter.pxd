@@ -6,7 +6,7 @@ from .impurity cimport Impurity, Side
 cdef enum Ties:
     FIRST = 0      # the lowest feature, then the lowest threshold
     RANDOM = 1     # uniform among the equals
-    REUSE = 2      # a feature of the path, then one of the forest, then random
+    REUSE = 2      # a feature of the path, then the forest's most used, then random
 
 
 cdef struct Rule:
@@ -34,7 +34,7 @@ cdef struct Best:
     double score           # lower is better; infinite: none
     Py_ssize_t feature
     int32_t cut            # codes <= cut go left
-    int32_t rank           # 0 on the path, 1 in the forest, 2 else; REUSE only
+    double rank            # of equals the lower wins; REUSE only
     Py_ssize_t n_tied
 
 
@@ -50,7 +50,7 @@ cdef struct Search:
     # the feature under examination
     Py_ssize_t feature
     double price           # cost, or penalty of a gain
-    int32_t rank
+    double rank
     double limit           # with `bounded`: an impurity above it cannot win or tie
     # scratch
     Side left, right, left_inside, right_inside
@@ -63,12 +63,12 @@ cdef struct Search:
 
 cdef void begin_node(Search* search, double impurity) noexcept nogil
 cdef void examine(
-    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+    Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil
 cdef bint tally(
     Search* search, Column* column, const uint8_t* bytes, const uint16_t* words,
     const int32_t* rows, Py_ssize_t n_codes,
 ) noexcept nogil
 cdef void examine_tally(
-    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+    Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil

@@ -24,7 +24,8 @@ ctypedef fused code_t:
 cdef enum:
     FEW = 16           # up to so many examples an insertion sort beats a histogram
     MAX_BUCKETS = 256
-    LANES = 4          # copies of a small histogram, so that sums do not wait for each other
+    LANES = 4          # copies of a small histogram, so that sums do not wait for each other,
+    MANY = 64          # where there are so many examples
     DIGIT_BITS = 8
 
 
@@ -195,29 +196,39 @@ cdef void scan_sorted(Search* search, const Column* column, Side* left, Side* ri
         shift(&search.rule.impurity, right, column.labels[position], -column.weights[position])
 
 
-cdef inline void fold_lanes(double* histogram, Py_ssize_t size) noexcept nogil:
-    cdef Py_ssize_t lane, i
-    for lane in range(1, LANES):
-        for i in range(size):
-            histogram[i] += histogram[lane * size + i]
+cdef inline Py_ssize_t clear_histogram(
+    Search* search, Py_ssize_t n_examples, Py_ssize_t size
+) noexcept nogil:
+    """Zero the histogram; return the distance between its copies, 0 if one is enough."""
+    cdef bint copies = n_examples >= MANY and size <= search.n_classes * MAX_BUCKETS // LANES
+    memset(search.histogram, 0, (LANES if copies else 1) * size * sizeof(double))
+    return size if copies else 0
+
+
+cdef inline void fold_histogram(Search* search, Py_ssize_t lane) noexcept nogil:
+    """Add up the copies of the histogram."""
+    cdef Py_ssize_t i
+    cdef double* h = search.histogram
+    for i in range(lane):
+        h[i] += h[lane + i] + h[2 * lane + i] + h[3 * lane + i]
 
 
 cdef void fill_histogram(
     Search* search, const Column* column, int bits, Py_ssize_t n_buckets
 ) noexcept nogil:
     """Add up the weights of each class in each bucket of 2**bits codes."""
-    cdef Py_ssize_t K = search.n_classes, size = n_buckets * K, i
-    cdef Py_ssize_t n_lanes = LANES if n_buckets <= MAX_BUCKETS // LANES else 1
+    cdef Py_ssize_t K = search.n_classes, i
+    cdef Py_ssize_t lane = clear_histogram(search, column.size, n_buckets * K)
     cdef double* histogram = search.histogram
-    cdef uint16_t* codes = column.codes
+    cdef const uint16_t* codes = column.codes
+    cdef const int32_t* labels = column.labels
+    cdef const double* weights = column.weights
     cdef uint16_t low = column.low
-    memset(histogram, 0, n_lanes * size * sizeof(double))
     for i in range(column.size):
         histogram[
-            (i & (n_lanes - 1)) * size + ((codes[i] - low) >> bits) * K + column.labels[i]
-        ] += column.weights[i]
-    if n_lanes > 1:
-        fold_lanes(histogram, size)
+            (i & (LANES - 1)) * lane + ((codes[i] - low) >> bits) * K + labels[i]
+        ] += weights[i]
+    fold_histogram(search, lane)
 
 
 cdef void tally_codes(
@@ -226,15 +237,13 @@ cdef void tally_codes(
 ) noexcept nogil:
     """Fill the histogram straight from the table."""
     cdef Py_ssize_t K = search.n_classes, i
-    cdef Py_ssize_t n_lanes = LANES if size <= K * MAX_BUCKETS // LANES else 1
+    cdef Py_ssize_t lane = clear_histogram(search, column.size, size)
     cdef double* histogram = search.histogram
-    memset(histogram, 0, n_lanes * size * sizeof(double))
+    cdef const int32_t* labels = column.labels
+    cdef const double* weights = column.weights
     for i in range(column.size):
-        histogram[
-            (i & (n_lanes - 1)) * size + codes[rows[i]] * K + column.labels[i]
-        ] += column.weights[i]
-    if n_lanes > 1:
-        fold_lanes(histogram, size)
+        histogram[(i & (LANES - 1)) * lane + codes[rows[i]] * K + labels[i]] += weights[i]
+    fold_histogram(search, lane)
 
 
 cdef bint tally(
@@ -300,7 +309,7 @@ cdef Py_ssize_t scan_bounds(
     cdef double left_value = 0.0, right_value
     cdef int32_t cut
     for bucket in range(n_buckets):
-        # Invariant: `left`, with F = left_value, holds the buckets below this one, `right` the rest.
+        # Invariant: `left`, with F = left_value, holds the buckets below, `right` the rest.
         if search.rule.bounded and left_value > search.limit:
             return bucket
         search.bounds[2 * bucket] = left_value
@@ -345,7 +354,7 @@ cdef int coarseness(Search* search, const Column* column) noexcept nogil:
 
 
 cdef inline void begin_feature(
-    Search* search, Py_ssize_t feature, double price, int32_t rank
+    Search* search, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     search.feature, search.price, search.rank = feature, price, rank
     clear_side(&search.left, search.n_classes)
@@ -355,7 +364,7 @@ cdef inline void begin_feature(
 
 
 cdef void examine(
-    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+    Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     """Offer the thresholds of one feature, that is not constant, to the node's best split."""
     cdef Py_ssize_t spread = column.high - column.low, n_buckets
@@ -363,7 +372,7 @@ cdef void examine(
     begin_feature(search, feature, price, rank)
     n_buckets = (spread >> bits) + 1
     if (
-        column.size <= FEW or search.rule.stumps
+        search.rule.stumps or (column.size <= FEW and n_buckets > 2)
         or n_buckets * search.n_classes > 2 * column.size + 64
     ):
         scan_sorted(search, column, &search.left, &search.right)
@@ -375,7 +384,7 @@ cdef void examine(
 
 
 cdef void examine_tally(
-    Search* search, Column* column, Py_ssize_t feature, double price, int32_t rank
+    Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     """Offer the thresholds of a feature whose histogram `tally` has filled, code by code."""
     begin_feature(search, feature, price, rank)

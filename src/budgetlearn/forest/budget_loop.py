@@ -1,0 +1,106 @@
+"""Algorithm 1 of BudgetRF: add trees until the average validation cost exceeds the budget."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..tree.packed import PackedForest
+
+
+@dataclass
+class BudgetedForest:
+    """The trees that fit a budget, and how each prefix of them did on validation data.
+
+    Attributes
+    ----------
+    alpha : float
+        Threshold of the impurity that they were grown with.
+    trees : list of Tree
+        In the order of growth.
+    costs : list of float
+        Mean acquisition cost on the validation data of the first tree, the first two, ...
+    errors : list of float
+        Validation errors of the same prefixes.
+    broke_at : float or None
+        Cost with the tree that broke the budget and was dropped; None if none did.
+    """
+
+    alpha: float
+    trees: list = field(default_factory=list)
+    costs: list = field(default_factory=list)
+    errors: list = field(default_factory=list)
+    broke_at: float | None = None
+
+
+class Validation:
+    """Running cost and error of a growing forest on validation data.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Validation examples.
+    labels : ndarray of int of shape (n_samples,)
+        Their classes as indices; -1 for a class that training data lack.
+    feature_costs : FeatureCosts
+        Prices.
+    voting : {"majority", "counts"}
+        How trees vote.
+    n_jobs : int or None
+        Threads.
+    """
+
+    def __init__(self, X, labels, feature_costs, voting, n_jobs):
+        self.X, self.labels, self.feature_costs = X, labels, feature_costs
+        self.ballot = "votes" if voting == "majority" else "values"
+        self.n_jobs = n_jobs
+        self.restart()
+
+    def restart(self):
+        """Begin a new forest."""
+        self._acquired = np.zeros(self.X.shape, dtype=bool)
+        self._scores = 0
+
+    def add(self, tree):
+        """Return mean cost and error of the forest with one more tree."""
+        packed = PackedForest([tree], self.X.shape[1])
+        walk = packed.walk(self.X, acquired=True, **{self.ballot: True}, n_jobs=self.n_jobs)
+        self._acquired |= walk.acquired
+        self._scores = self._scores + getattr(walk, self.ballot)
+        cost = self.feature_costs.total(self._acquired).mean()
+        return float(cost), float((self._scores.argmax(axis=1) != self.labels).mean())
+
+
+def grow_within_budget(alpha, trees, validation, budget, report):
+    """Take trees while the mean validation cost stays within the budget.
+
+    Parameters
+    ----------
+    alpha : float
+        Noted in the result.
+    trees : iterable of Tree
+        Grown as they are asked for.
+    validation : Validation or None
+        None: there is no budget to keep, take all.
+    budget : float or None
+        Most that predictions may cost on average; None: take all.
+    report : callable
+        Called with each `BudgetedForest` prefix, for progress.
+
+    Returns
+    -------
+    BudgetedForest
+    """
+    forest = BudgetedForest(alpha)
+    if validation is not None:
+        validation.restart()
+    for tree in trees:
+        if validation is not None:
+            cost, error = validation.add(tree)
+            if budget is not None and cost > budget:
+                forest.broke_at = cost
+                break
+            forest.costs.append(cost)
+            forest.errors.append(error)
+        forest.trees.append(tree)
+        report(forest)
+    return forest

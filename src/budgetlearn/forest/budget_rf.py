@@ -1,0 +1,328 @@
+"""BudgetRF: a random forest whose predictions cost at most a budget on average."""
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_X_y
+
+from .._parallel import thread_map
+from .._validation import ParameterError, check_choice, check_number
+from ..exceptions import BudgetError
+from ..tree.binning import bin_features
+from ..tree.growth import TIES, GrowthRule, grow_tree
+from ..tree.impurity import Entropy, Gini, ImpurityFunction, Polynomial, Powers, ThresholdPairs
+from .base import X_TYPES, ForestClassifier, bootstrap_weights
+from .budget_loop import Validation, grow_within_budget
+from .random_forest import resolve_max_features
+
+IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
+# With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
+# batches, not threads, set what it knows, so that the forest is the same for any n_jobs.
+REUSE_BATCH = 4
+
+
+class BudgetRFClassifier(ForestClassifier):
+    """Random forest under a budget of feature acquisition (Nan, Wang and Saligrama 2015).
+
+    Trees grow greedily by risk = cost of a feature / drop in impurity, and join the forest while
+    predictions on validation data cost at most `budget` on average. A prediction pays each feature
+    once, however many trees look at it.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. In the risk of a split a member of a group costs its
+        own price plus the group's charge.
+    budget : float, default=None
+        Most that a prediction may cost on average, in the unit of `feature_costs`. None: no limit.
+    n_estimators : int, default=40
+        Most trees.
+    alpha : float or list of float, default=0.0
+        Threshold of `"threshold_pairs"`: the larger, the smaller and cheaper the trees. Of a list
+        the value with the least validation error within the budget is used (the paper's list is
+        0, 2, 4, 6, 8, 10, 15, 25, 35, 45).
+    impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"} or \
+            ImpurityFunction, default="threshold_pairs"
+        F. Gini and entropy are not admissible and need `split="expected"`.
+    split : {"minimax", "expected"}, default="minimax"
+        Judge a split by its worse side, or by the mean of both.
+    thresholds : {"all", "random"}, default="all"
+        Every midpoint of neighbouring values, or the paper's random 80, 40 or 20 (at nodes of more
+        than 2000, more than 500, fewer examples).
+    ties : {"random", "first", "reuse"}, default="random"
+        Which of several splits of least risk to take: one at random; the first feature and
+        threshold (the authors' code); or a feature that the path already bought, else the one that
+        the forest uses most.
+    max_bins : int, default=None
+        Quantile bins for each feature, 255 is fast; None: exact.
+    voting : {"majority", "counts"}, default="majority"
+        Each tree votes for the majority class of its leaf, or with the class counts there.
+    bootstrap : bool, default=True
+        Draw a bootstrap sample for each tree.
+    max_depth : int, default=None
+        Greatest depth of a tree.
+    max_features : {"sqrt"}, int or None, default=None
+        Features drawn at each node among those that vary there; None: all. About half of them
+        make the trees less alike, and often the forest better at equal cost.
+    validation_fraction : float, default=0.3
+        Share of the training data held out when validation data are needed (with a budget or a
+        list of alphas) and none are given.
+    verbose : int, default=0
+        1: a line for each forest; 2: for each tree.
+    n_jobs : int, default=None
+        Threads, as in joblib. The forest does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Node values are class counts.
+    alpha_ : float
+        The threshold in use.
+    validation_costs_, validation_errors_ : ndarray of shape (n_trees,) or None
+        Mean acquisition cost and error of each prefix of the forest on the validation data.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names, when X has them.
+
+    References
+    ----------
+    F. Nan, J. Wang, V. Saligrama. Feature-Budgeted Random Forest. ICML 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = BudgetRFClassifier(budget=6, random_state=0).fit(X[:400], y[:400])
+    >>> forest.acquisition_cost(X[400:]).mean() < 7
+    np.True_
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        budget=None,
+        n_estimators=40,
+        alpha=0.0,
+        impurity="threshold_pairs",
+        split="minimax",
+        thresholds="all",
+        ties="random",
+        max_bins=None,
+        voting="majority",
+        bootstrap=True,
+        max_depth=None,
+        max_features=None,
+        validation_fraction=0.3,
+        verbose=0,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.budget = budget
+        self.n_estimators = n_estimators
+        self.alpha = alpha
+        self.impurity = impurity
+        self.split = split
+        self.thresholds = thresholds
+        self.ties = ties
+        self.max_bins = max_bins
+        self.voting = voting
+        self.bootstrap = bootstrap
+        self.max_depth = max_depth
+        self.max_features = max_features
+        self.validation_fraction = validation_fraction
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X, y, X_val=None, y_val=None):
+        """Grow forests within the budget and keep the one with the least validation error.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples, finite.
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes.
+        X_val, y_val : array-like, default=None
+            Validation examples and labels: they measure cost, for the budget, and error, to choose
+            alpha. None: a part of the training data is held out where they are needed.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        BudgetError
+            When the first tree alone costs more than the budget, for every alpha.
+        """
+        X, labels = self._check_fit(X, y)
+        rules = self._rules(X.shape[1])
+        random = check_random_state(self.random_state)
+        seeds = self._tree_seeds(random, self.n_estimators)
+        X, labels, held_out = self._validation_data(X, labels, X_val, y_val, len(rules), random)
+        validation = None
+        if held_out is not None:
+            validation = Validation(*held_out, self.feature_costs_, self.voting, self.n_jobs)
+        data = bin_features(X, self.max_bins, self.n_jobs)
+        forests = [
+            grow_within_budget(
+                alpha,
+                self._grown_ahead(data, labels, rule, seeds),
+                validation,
+                self.budget,
+                self._report,
+            )
+            for alpha, rule in rules
+        ]
+        for forest in forests:
+            self._report(forest, level=1)
+        best = self._choose(forests)
+        self.alpha_ = best.alpha
+        self.validation_costs_ = self.validation_errors_ = None
+        if validation is not None:
+            self.validation_costs_ = np.array(best.costs)
+            self.validation_errors_ = np.array(best.errors)
+        self._set_trees(best.trees)
+        return self
+
+    def _rules(self, n_features):
+        """Return (alpha, growth rule) for each alpha to try, after checking the parameters."""
+        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        if self.budget is not None:
+            check_number(self.budget, "budget", low=0)
+        if self.max_depth is not None:
+            check_number(self.max_depth, "max_depth", low=1, integer=True)
+        check_choice(self.split, "split", ("minimax", "expected"))
+        check_choice(self.thresholds, "thresholds", ("all", "random"))
+        check_choice(self.ties, "ties", TIES)
+        check_choice(self.voting, "voting", ("majority", "counts"))
+        return [
+            (
+                alpha,
+                GrowthRule(
+                    impurity=self._impurity(alpha),
+                    split=self.split,
+                    score="risk",
+                    thresholds=self.thresholds,
+                    ties=self.ties,
+                    max_features=resolve_max_features(self.max_features, n_features),
+                    count_constants=False,
+                    max_depth=self.max_depth,
+                ),
+            )
+            for alpha in self._alphas()
+        ]
+
+    def _alphas(self):
+        alphas = np.atleast_1d(np.asarray(self.alpha, dtype=object)).tolist()
+        if not alphas:
+            raise ParameterError("alpha must be a number or a list of numbers, got an empty list.")
+        for alpha in alphas:
+            check_number(alpha, "alpha", low=0)
+        if self.impurity != "threshold_pairs" and alphas != [0]:
+            raise ParameterError(
+                "alpha belongs to impurity='threshold_pairs'; leave it at 0 with "
+                f"{self.impurity!r}."
+            )
+        return alphas
+
+    def _impurity(self, alpha):
+        if isinstance(self.impurity, ImpurityFunction):
+            impurity = self.impurity
+        else:
+            check_choice(self.impurity, "impurity", ("threshold_pairs", *IMPURITIES))
+            kind = IMPURITIES.get(self.impurity)
+            impurity = ThresholdPairs(alpha) if kind is None else kind()
+        if self.split == "minimax" and not impurity.admissible:
+            raise ParameterError(
+                "split='minimax' needs an admissible impurity (a part is never more impure than "
+                f"the whole); use split='expected' with {self.impurity!r}."
+            )
+        return impurity
+
+    def _validation_data(self, X, labels, X_val, y_val, n_forests, random):
+        """Return training data and, given or held out where needed, (X, labels) to validate on."""
+        if (X_val is None) != (y_val is None):
+            raise ParameterError("X_val and y_val belong together: give both or none.")
+        if X_val is not None:
+            X_val, y_val = check_X_y(X_val, y_val, dtype=X_TYPES)
+            if X_val.shape[1] != X.shape[1]:
+                raise ParameterError(
+                    f"X_val must have the {X.shape[1]} features of X, got {X_val.shape[1]}."
+                )
+            known = np.isin(y_val, self.classes_)
+            codes = np.searchsorted(self.classes_, np.where(known, y_val, self.classes_[0]))
+            return X, labels, (X_val, np.where(known, codes, -1))
+        if self.budget is None and n_forests == 1:
+            return X, labels, None
+        share = check_number(
+            self.validation_fraction, "validation_fraction", low=0, high=1, low_open=True
+        )
+        rows = np.arange(labels.size)
+        # Stratified where every class can be in both parts.
+        divisible = np.bincount(labels).min() >= 2 and labels.size * share >= self.classes_.size
+        train, held_out = train_test_split(
+            rows, test_size=share, random_state=random, stratify=labels if divisible else None
+        )
+        return X[train], labels[train], (X[held_out], labels[held_out])
+
+    def _grown_ahead(self, data, labels, rule, seeds):
+        """Yield trees in order; threads grow the next ones while they are asked for."""
+        prices = self._prices()
+        usage = np.zeros(data.n_features)
+        n_ahead = REUSE_BATCH if self.ties == "reuse" else effective_n_jobs(self.n_jobs)
+
+        def grow(seed):
+            n, known = data.n_samples, usage.copy()
+            weights = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
+            n_classes = self.classes_.size
+            tree = grow_tree(data, labels, weights, n_classes, rule, prices.copy(), seed, known)
+            return tree, known - usage
+
+        for start in range(0, len(seeds), n_ahead):
+            batch = thread_map(grow, seeds[start : start + n_ahead], self.n_jobs)
+            for tree, added in batch:
+                usage += added
+                yield tree
+
+    def _prices(self):
+        """Return what each feature costs on its own, its group's charge included."""
+        nothing = np.zeros(self.feature_costs_.n_features, dtype=bool)
+        return self.feature_costs_.marginal(nothing)
+
+    def _choose(self, forests):
+        """Return the forest with the least validation error; of equals the cheaper one."""
+        affordable = [forest for forest in forests if forest.trees]
+        if not affordable:
+            cheapest = min(forest.broke_at for forest in forests)
+            raise BudgetError(
+                f"no forest fits budget={self.budget:g}: the first tree alone costs "
+                f"{cheapest:g} on average on the validation data. Raise the budget to at least "
+                "that, or try larger alphas.",
+                cheapest,
+            )
+        if len(affordable) == 1:
+            return affordable[0]
+        return min(affordable, key=lambda forest: (forest.errors[-1], forest.costs[-1]))
+
+    def _report(self, forest, level=2):
+        """Print how far a forest has come, from the given verbosity on."""
+        if self.verbose >= level:
+            n_trees = f"{len(forest.trees)} of {self.n_estimators} trees"
+            line = f"BudgetRF, alpha {forest.alpha:g}: {n_trees}"
+            if forest.costs:
+                line += f", validation cost {forest.costs[-1]:.4g}, error {forest.errors[-1]:.4f}"
+            if forest.broke_at is not None:
+                line += f"; one more would cost {forest.broke_at:.4g}"
+            print(line, flush=True)
