@@ -81,6 +81,8 @@ def table(rows):
         if name not in frame:
             missing = np.nan if dtype == "float64" else pd.NA
             frame[name] = defaults.get(name, missing)
+        elif name in defaults:
+            frame[name] = frame[name].where(frame[name].notna(), defaults[name])
     return frame[list(COLUMNS)].astype(COLUMNS).reset_index(drop=True)
 
 
