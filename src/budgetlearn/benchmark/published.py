@@ -24,6 +24,7 @@ QUANTITIES = {
     "n_nodes": lambda point: point["n_nodes"],
     "test_score": lambda point: point["test_score"],
     "test_error": lambda point: 1 - point["test_score"],
+    "estimated_score": lambda point: point["estimated_score"],
 }
 AREA = "aup"
 

@@ -1,6 +1,7 @@
 """A study: what its configuration asks for, checked, and the files that come of it."""
 
 import difflib
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +86,7 @@ class Study:
     datasets : dict of str to DatasetSpec
         The data sets in use.
     methods : dict of str to dict
-        Specifications of the methods in use, the study's overrides applied.
+        Specifications of the methods in use, the study's overrides for all data sets applied.
     """
 
     config: dict
@@ -118,10 +119,10 @@ class Study:
         registry = load_registry(root / config["datasets_file"])
         methods = _read_yaml(root / config["methods_file"])
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
-        overrides = config.get("overrides", {})
-        for method in overrides:
+        overrides, own_overrides = config.get("overrides", {}), config.get("dataset_overrides", {})
+        for method in itertools.chain(overrides, *own_overrides.values()):
             _known(method, config["methods"], "method in overrides", "the study")
-        for name in [*config.get("splits", {}), *config.get("stand_ins", {})]:
+        for name in [*config.get("splits", {}), *config.get("stand_ins", {}), *own_overrides]:
             registry[name]  # names what is wrong, like the data sets in use
         tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
         for name in config.get("published", []):
@@ -171,9 +172,10 @@ class Study:
         return list(range(first, min(first + per_job, self.config["runs"])))
 
     def sizes(self, dataset):
-        """Return the sizes of train, validation and test part of a data set, or "given"."""
+        """Return the sizes of a data set's split, as `budgetlearn.datasets.split` takes them."""
         sizes = self.config.get("splits", {}).get(dataset, self.config["split"])
-        return sizes if sizes == "given" else [sizes[part] for part in ("train", "valid", "test")]
+        plain = sizes == "given" or "per_class" in sizes
+        return sizes if plain else [sizes[part] for part in ("train", "valid", "test")]
 
     @property
     def published(self):
@@ -201,12 +203,13 @@ class Study:
         """Return the ids of the methods of a kind, `SCHEDULE` or `FIT`."""
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
-    def spec(self, method):
-        """Return what decides a method's results: class, parameters and grid, not its label."""
-        spec = self.methods[method]
+    def spec(self, method, dataset):
+        """Return what decides a method's results on a data set: class, parameters and grid."""
+        own = self.config.get("dataset_overrides", {}).get(dataset, {})
+        spec = merged(self.methods[method], own.get(method, {}))
         decisive = {"class": spec["class"], "parameters": spec.get("parameters", {})}
         return _sorted(decisive | ({"grid": spec["grid"]} if "grid" in spec else {}))
 
-    def sequences(self, method):
-        """Return the names of the sequences of a schedule method."""
-        return list(self.methods[method]["parameters"]["sequences"])
+    def sequences(self, method, dataset):
+        """Return the names of the sequences of a schedule method on a data set."""
+        return list(self.spec(method, dataset)["parameters"]["sequences"])

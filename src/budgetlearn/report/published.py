@@ -8,6 +8,7 @@ _NAMES = {
     "aup": "AUP",
     "cost": "mean cost",
     "cost_percent": "% of the full cost",
+    "estimated_score": "estimated test score",
     "n_features": "features",
     "n_nodes": "nodes",
     "test_error": "test error",
