@@ -32,9 +32,9 @@ def test_page_and_csv_hold_each_number(folder):
     section = page[page.index('id="published"') : page.index('id="areas"')]
     assert "0.900" in section
     assert "AUP, printed" in section
-    assert "Wine: mean over 2 runs of ours." in section
+    assert "yan, table 3: Wine (2 runs of ours)" in section
     assert "other rows than the paper's cancer".replace("'", "&#39;") in section
-    assert "1 more number of the table" in section
+    assert "printed: 1 printed number not rerun in this study." in section
     assert (folder / "tables" / "published.csv").read_text().count("\n") == 4
 
 

@@ -10,7 +10,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a run reads. `src` is not among them: the package is the installed one.
-PARTS = ("Snakefile", "workflow", "config", "resources/costs", "profiles", "environment.yml")
+PARTS = (
+    "Snakefile",
+    "workflow",
+    "config",
+    "resources/costs",
+    "resources/published",
+    "profiles",
+    "environment.yml",
+)
 
 
 class Workflow:

@@ -75,6 +75,46 @@ def _sorted(value):
     return value
 
 
+def _own_overrides(config):
+    """Return the overrides of each data set that has some of its own."""
+    return config.get("dataset_overrides", {}).values()
+
+
+def _check_names(config, registry, root):
+    """Refuse what a study names and nobody knows, beside its data sets and methods."""
+    for method in itertools.chain(config.get("overrides", {}), *_own_overrides(config)):
+        _known(method, config["methods"], "method in overrides", "the study")
+    for key in ("splits", "stand_ins", "dataset_overrides"):
+        for name in config.get(key, {}):
+            registry[name]  # names what is wrong, like the data sets in use
+    tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
+    for name in config.get("published", []):
+        _known(name, tables, "published table", PUBLISHED)
+
+
+def _overridden(methods, overrides):
+    """Return specifications of methods with `overrides` laid over them."""
+    return {name: merged(spec, overrides.get(name, {})) for name, spec in methods.items()}
+
+
+def _chosen(config, methods):
+    """Return the specifications of a study's methods, its overrides applied."""
+    where = config["methods_file"]
+    chosen = {name: methods[_known(name, methods, "method", where)] for name in config["methods"]}
+    return _overridden(chosen, config.get("overrides", {}))
+
+
+def _check_methods(specs, schemas):
+    """Refuse specifications that overrides have spoilt."""
+    check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
+    for name, spec in specs.items():
+        if "grid" in spec and spec.get("kind") == SCHEDULE:
+            raise ConfigError(
+                f"{name} has a grid, which is for methods that one job fits; it is built from "
+                "sequences. Make an entry in the methods file for each of its settings."
+            )
+
+
 @dataclass(frozen=True)
 class Study:
     """A checked study configuration.
@@ -119,25 +159,11 @@ class Study:
         registry = load_registry(root / config["datasets_file"])
         methods = _read_yaml(root / config["methods_file"])
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
-        overrides, own_overrides = config.get("overrides", {}), config.get("dataset_overrides", {})
-        for method in itertools.chain(overrides, *own_overrides.values()):
-            _known(method, config["methods"], "method in overrides", "the study")
-        for name in [*config.get("splits", {}), *config.get("stand_ins", {}), *own_overrides]:
-            registry[name]  # names what is wrong, like the data sets in use
-        tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
-        for name in config.get("published", []):
-            _known(name, tables, "published table", PUBLISHED)
-        return cls(
-            dict(config),
-            {name: registry[name] for name in config["datasets"]},
-            {
-                name: merged(
-                    methods[_known(name, methods, "method", config["methods_file"])],
-                    overrides.get(name, {}),
-                )
-                for name in config["methods"]
-            },
-        )
+        _check_names(config, registry, root)
+        chosen = _chosen(config, methods)
+        for specs in [chosen, *(_overridden(chosen, own) for own in _own_overrides(config))]:
+            _check_methods(specs, schemas)
+        return cls(dict(config), {name: registry[name] for name in config["datasets"]}, chosen)
 
     @property
     def name(self):

@@ -5,7 +5,7 @@ import base64
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from . import words
-from .published import published_sections
+from .published import left_out, published_sections
 from .verdict import verdict
 
 
@@ -46,6 +46,7 @@ def render_page(tables, drawings, metadata):
             time_methods=time_methods,
             time_rows=time_rows,
             published=[] if published is None else published_sections(published, metadata),
+            not_rerun=[] if published is None else left_out(published),
             coverage_rows=coverage_rows,
             gaps=gaps,
             images={name: _data_uri(svg) for name, svg in drawings.items()},

@@ -17,7 +17,7 @@ _NAMES = {
 
 
 def published_sections(table, metadata):
-    """Return what the page shows of each published table that the study reruns.
+    """Return what the page shows of the published tables that the study reruns.
 
     Parameters
     ----------
@@ -29,37 +29,53 @@ def published_sections(table, metadata):
     Returns
     -------
     list of dict
-        title; quantities (names of the groups of columns); rows of title, method, setting and
-        cells (printed, ours, difference: texts); notes; left_out (how many numbers of the table
-        we have nothing beside, in words).
+        One for each published table and case: title; note (how many runs, on the paper's data or
+        on others); quantities (names of the groups of columns); rows of method, setting and cells
+        (printed, ours, difference: texts).
     """
-    return [_section(part, metadata) for _, part in table.groupby("source", sort=False)]
-
-
-def _section(table, metadata):
-    first = table.iloc[0]
     rerun = table[table["n_runs"] > 0]
-    quantities = list(rerun["quantity"].drop_duplicates())
-    keys = ["run_on", "costs", "method", "setting"]
+    keys = ["source", "run_on", "costs"]
+    return [
+        _section(part, metadata.case_title(run_on, costs))
+        for (_, run_on, costs), part in rerun.groupby(keys, sort=False)
+    ]
+
+
+def left_out(table):
+    """Return in words how many printed numbers of each table have nothing of ours beside them."""
+    counts = (table["n_runs"] == 0).groupby(table["source"], sort=False).sum()
+    return [
+        f"{source}: {counted(int(count), 'printed number')} not rerun in this study."
+        for source, count in counts.items()
+        if count
+    ]
+
+
+def _section(part, case_title):
+    first = part.iloc[0]
+    quantities = list(part["quantity"].drop_duplicates())
     return {
-        "title": f"{first['paper']}, table {first['table']}",
+        "title": f"{first['paper']}, table {first['table']}: {case_title}",
+        "note": _note(part, first),
         "quantities": [_NAMES[name] for name in quantities],
         "rows": [
             {
-                "title": metadata.case_title(run_on, costs),
-                "method": metadata.methods[method].label,
+                "method": method,
                 "setting": setting or DASH,
-                "cells": _cells(part.set_index("quantity"), quantities),
+                "cells": _cells(numbers.set_index("quantity"), quantities),
             }
-            for (run_on, costs, method, setting), part in rerun.groupby(keys, sort=False)
+            for (method, setting), numbers in part.groupby(["method", "setting"], sort=False)
         ],
-        "notes": _notes(rerun, metadata),
-        "left_out": _left_out(int((table["n_runs"] == 0).sum())),
     }
 
 
-def _left_out(count):
-    return f"{counted(count, 'more number')} of the table" if count else ""
+def _note(part, first):
+    """Return how many runs of ours, and whether on the paper's data."""
+    least, most = int(part["n_runs"].min()), int(part["n_runs"].max())
+    runs = counted(most, "run") if least == most else f"{least} to {most} runs"
+    if first["run_on"] == first["dataset"]:
+        return f"{runs} of ours"
+    return f"{runs} of ours, on other rows than the paper's {first['dataset']}: expect a gap"
 
 
 def _cells(numbers, quantities):
@@ -71,17 +87,6 @@ def _cells(numbers, quantities):
             continue
         row, digits = numbers.loc[name], _DIGITS.get(name, 3)
         own = plus_minus(row["ours"], row["sd"], digits)
-        cells.append((f"{row['value']:.{digits}f}", own, f"{row['difference']:+.{digits}f}"))
+        difference = f"{row['difference']:+.{digits}f}".replace("-", "−")
+        cells.append((f"{row['value']:.{digits}f}", own, difference))
     return cells
-
-
-def _notes(rerun, metadata):
-    """Return one sentence on each data set: how many runs, and whether it is the paper's."""
-    notes = []
-    for (run_on, paper), part in rerun.groupby(["run_on", "dataset"], sort=False):
-        title = metadata.datasets[run_on].get("title", run_on)
-        least, most = int(part["n_runs"].min()), int(part["n_runs"].max())
-        runs = counted(most, "run") if least == most else f"{least} to {most} runs"
-        other = "" if run_on == paper else f", other rows than the paper's {paper}: expect a gap"
-        notes.append(f"{title}: mean over {runs} of ours{other}.")
-    return notes
