@@ -5,7 +5,6 @@ from sklearn.utils import check_random_state
 
 from .._parallel import thread_map
 from .._validation import ParameterError, check_choice, check_number
-from ..tree.binning import bin_features
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..tree.packed import PackedForest
@@ -48,7 +47,7 @@ class RandomForestClassifier(ForestClassifier):
     criterion : {"gini", "entropy"}, default="gini"
         Impurity whose mean over the two sides a split minimises.
     max_features : {"sqrt"}, int or None, default="sqrt"
-        Features drawn at each node, constant ones not counted; None: all.
+        Features drawn at each node; more only while all that came are constant. None: all.
     max_depth : int, default=None
         Greatest depth; None: grow until the leaves are pure.
     max_bins : int, default=None
@@ -131,12 +130,7 @@ class RandomForestClassifier(ForestClassifier):
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         if self.oob_score and not self.bootstrap:
             raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
-        data = bin_features(X, self.max_bins, self.n_jobs) if binned is None else binned
-        if (data.n_samples, data.n_features) != X.shape:
-            raise ParameterError(
-                f"binned must hold the codes of X, of shape {X.shape}, "
-                f"got {(data.n_samples, data.n_features)}."
-            )
+        data = self._codes(X, binned)
         seeds = self._tree_seeds(check_random_state(self.random_state), self.n_estimators)
 
         def grow(seed):

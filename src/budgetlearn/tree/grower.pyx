@@ -4,43 +4,13 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from .builder cimport Builder, Task
 from .impurity cimport Kind, Side, shift, value
 from .random cimport below, uniform
 from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
-
-NODE_DTYPE = np.dtype(
-    [
-        ("threshold", np.float64),
-        ("feature", np.int32),
-        ("left", np.int32),
-        ("right", np.int32),
-        ("parent", np.int32),
-        ("n_samples", np.int32),
-        ("depth", np.int32),
-    ]
-)
-
-
-cdef packed struct GrownNode:
-    double threshold
-    int32_t feature
-    int32_t left
-    int32_t right
-    int32_t parent
-    int32_t n_samples
-    int32_t depth
-
-
-# A node whose examples are [start, end) and whose first n_varying features may vary.
-cdef struct Task:
-    Py_ssize_t start
-    Py_ssize_t end
-    int32_t node
-    int32_t n_varying
-
 
 cdef class Grower:
     """Scratch memory and growing arrays for one tree.
@@ -66,7 +36,7 @@ cdef class Grower:
         const double[::1] lowest, highest
         # settings
         double[::1] prices            # IN, OUT with `pay_once`: 0 once bought
-        const double[::1] odds        # IN, chances of drawing each feature; None: equal
+        const double[::1] odds        # IN, cumulative chances of drawing; None: equal
         double[::1] usage             # IN, OUT: examples that met each feature in the forest
         bint pay_once
         Py_ssize_t max_features, max_depth
@@ -79,16 +49,13 @@ cdef class Grower:
         int32_t* spare_labels
         double* spare_weights
         int32_t* features
+        int32_t* places               # where each feature stands in `features`
+        int32_t* drawn                # last node that drew each feature
+        int32_t n_examined, n_varying
         int32_t* path                 # (n_features,): last node whose path used the feature
-        # the tree, OUT
-        GrownNode* nodes
-        double* counts                # (capacity, n_classes)
-        Py_ssize_t n_nodes, capacity
-        Task* tasks
-        Py_ssize_t n_tasks, task_capacity
+        Builder tree                  # OUT
         Search search
         Column column
-        bint out_of_memory
         void* blocks[32]
         Py_ssize_t n_blocks
 
@@ -100,6 +67,7 @@ cdef class Grower:
         self.offsets = data.offsets
         self.lowest, self.highest = data.lowest, data.highest
         self.search.n_classes = n_classes
+        self.tree = Builder(n_classes)
         cdef Py_ssize_t row, n = 0
         for row in range(weights.shape[0]):
             n += weights[row] != 0
@@ -131,10 +99,12 @@ cdef class Grower:
         self.spare_labels = <int32_t*> self.block(n * sizeof(int32_t))
         self.spare_weights = <double*> self.block(n * sizeof(double))
         self.features = <int32_t*> self.block(p * sizeof(int32_t))
+        self.places = <int32_t*> self.block(p * sizeof(int32_t))
+        self.drawn = <int32_t*> self.block(p * sizeof(int32_t))
         self.path = <int32_t*> self.block(p * sizeof(int32_t))
         for f in range(p):
-            self.features[f] = <int32_t> f
-            self.path[f] = -1
+            self.features[f] = self.places[f] = <int32_t> f
+            self.path[f] = self.drawn[f] = -1
         self.column.codes = <uint16_t*> self.block(n * sizeof(uint16_t))
         search.inside.codes = <uint16_t*> self.block(n * sizeof(uint16_t))
         search.inside.labels = <int32_t*> self.block(n * sizeof(int32_t))
@@ -153,9 +123,6 @@ cdef class Grower:
         cdef Py_ssize_t i
         for i in range(self.n_blocks):
             free(self.blocks[i])
-        free(self.nodes)
-        free(self.counts)
-        free(self.tasks)
 
     def set_impurity(self, int kind, double parameter):
         """Choose the impurity, by its kind and parameter."""
@@ -185,12 +152,13 @@ cdef class Grower:
         prices : ndarray of float64 of shape (n_features,)
             Cost of each feature; with the gain rule its penalty, set to 0 once it is paid.
         odds : ndarray of float64 of shape (n_features,) or None
-            Features are drawn in proportion to it, without replacement. None: uniformly.
+            Cumulative sum of the chances of each feature, drawn without replacement; at least
+            `max_features` chances are positive. None: equal chances.
         usage : ndarray of float64 of shape (n_features,)
             How many training examples met a test of each feature in the forest so far; for
             `Ties.REUSE`. Those of this tree are added.
         max_features : int
-            Features to draw at each node (constant ones do not count).
+            Features to draw at each node; more only while all that came are constant there.
         max_depth : int
             Greatest depth of a leaf, the root being 0.
         seed : int
@@ -198,36 +166,26 @@ cdef class Grower:
 
         Returns
         -------
-        nodes : ndarray of NODE_DTYPE of shape (node_count,)
+        nodes : structured ndarray of shape (node_count,)
             Parents before children.
         counts : ndarray of float64 of shape (node_count, n_classes)
             Weighted class counts.
         """
-        cdef Py_ssize_t K = self.search.n_classes
         self.prices, self.odds, self.usage = prices, odds, usage
         self.max_features, self.max_depth = max_features, max_depth
         self.search.random = seed
         with nogil:
             self.grow_all()
-        if self.out_of_memory:
-            raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
-        nodes = np.empty(self.n_nodes, dtype=NODE_DTYPE)
-        counts = np.empty((self.n_nodes, K))
-        cdef GrownNode[::1] nodes_out = nodes
-        cdef double[:, ::1] counts_out = counts
-        memcpy(&nodes_out[0], self.nodes, self.n_nodes * sizeof(GrownNode))
-        memcpy(&counts_out[0, 0], self.counts, self.n_nodes * K * sizeof(double))
-        return nodes, counts
+        return self.tree.arrays()
 
     cdef void grow_all(self) noexcept nogil:
         cdef Task task
         cdef Py_ssize_t middle
-        cdef int32_t n_varying = <int32_t> self.columns.shape[0], left, right
+        cdef int32_t left, right, n_varying = <int32_t> self.columns.shape[0]
         left = self.add_node(-1, 0, self.n)
-        self.push(0, self.n, left, n_varying)
-        while self.n_tasks and not self.out_of_memory:
-            self.n_tasks -= 1
-            task = self.tasks[self.n_tasks]
+        self.tree.push(0, self.n, left, n_varying)
+        while self.tree.n_tasks and not self.tree.out_of_memory:
+            task = self.tree.pop()
             if self.is_leaf(&task):
                 continue
             n_varying = self.find_split(&task)
@@ -236,63 +194,22 @@ cdef class Grower:
             middle = self.split(&task)
             left = self.add_node(task.node, task.start, middle)
             right = self.add_node(task.node, middle, task.end)
-            if self.out_of_memory:
+            if self.tree.out_of_memory:
                 return
-            self.nodes[task.node].left = left
-            self.nodes[task.node].right = right
-            self.push(middle, task.end, right, n_varying)
-            self.push(task.start, middle, left, n_varying)
+            self.tree.nodes[task.node].left = left
+            self.tree.nodes[task.node].right = right
+            self.tree.push(middle, task.end, right, n_varying)
+            self.tree.push(task.start, middle, left, n_varying)
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
-        """Append a node for the examples [start, end) with its class counts."""
-        cdef Py_ssize_t K = self.search.n_classes, i, capacity
-        cdef GrownNode* node
-        cdef double* counts
-        cdef void* more
-        if self.n_nodes == self.capacity:
-            capacity = max(64, 2 * self.capacity)
-            more = realloc(self.nodes, capacity * sizeof(GrownNode))
-            if more != NULL:
-                self.nodes = <GrownNode*> more
-                more = realloc(self.counts, capacity * K * sizeof(double))
-            if more == NULL:
-                self.out_of_memory = True
-                return -1
-            self.counts = <double*> more
-            self.capacity = capacity
-        node = self.nodes + self.n_nodes
-        node.threshold = 0.0
-        node.feature = node.left = node.right = -1
-        node.parent = parent
-        node.n_samples = <int32_t> (end - start)
-        node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1
-        counts = self.counts + self.n_nodes * K
-        memset(counts, 0, K * sizeof(double))
-        for i in range(start, end):
-            counts[self.labels[i]] += self.weights[i]
-        self.n_nodes += 1
-        return <int32_t> (self.n_nodes - 1)
-
-    cdef void push(
-        self, Py_ssize_t start, Py_ssize_t end, int32_t node, int32_t n_varying
-    ) noexcept nogil:
-        cdef Py_ssize_t capacity
-        cdef void* more
-        if self.n_tasks == self.task_capacity:
-            capacity = max(64, 2 * self.task_capacity)
-            more = realloc(self.tasks, capacity * sizeof(Task))
-            if more == NULL:
-                self.out_of_memory = True
-                return
-            self.tasks = <Task*> more
-            self.task_capacity = capacity
-        self.tasks[self.n_tasks] = Task(start, end, node, n_varying)
-        self.n_tasks += 1
+        return self.tree.add_node(
+            parent, self.labels + start, self.weights + start, end - start
+        )
 
     cdef bint is_leaf(self, const Task* task) noexcept nogil:
         """Set up the search for a node; say whether it is not to be split."""
         cdef Py_ssize_t K = self.search.n_classes, c, n_present = 0
-        cdef double* counts = self.counts + task.node * K
+        cdef double* counts = self.tree.counts + task.node * K
         cdef Side* side = &self.search.node
         cdef double impurity
         side.n = side.sum = side.cubes = 0.0
@@ -301,7 +218,7 @@ cdef class Grower:
             if counts[c] != 0:
                 n_present += 1
                 shift(&self.search.rule.impurity, side, <int32_t> c, counts[c])
-        if n_present < 2 or self.nodes[task.node].depth >= self.max_depth:
+        if n_present < 2 or self.tree.nodes[task.node].depth >= self.max_depth:
             return True
         impurity = value(&self.search.rule.impurity, side)
         begin_node(&self.search, impurity)
@@ -309,8 +226,7 @@ cdef class Grower:
 
     cdef int32_t find_split(self, const Task* task) noexcept nogil:
         """Examine features; return how many of the first ones may vary below this node."""
-        cdef int32_t n_varying = task.n_varying, feature
-        cdef Py_ssize_t n_examined = 0, i
+        cdef Py_ssize_t n_features = self.columns.shape[0], _
         cdef Column* column = &self.column
         column.size = task.end - task.start
         column.labels = self.labels + task.start
@@ -318,18 +234,55 @@ cdef class Grower:
         if self.search.rule.ties == Ties.REUSE:
             self.mark_path(task.node)
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
-        while n_examined < n_varying and n_examined < self.max_features:
-            i = self.draw(n_examined, n_varying)
-            feature = self.features[i]
-            if self.examine_feature(feature, task):
-                self.features[i] = self.features[n_examined]
-                self.features[n_examined] = feature
-                n_examined += 1
+        self.n_examined, self.n_varying = 0, task.n_varying
+        if self.max_features < n_features:
+            for _ in range(self.max_features):
+                self.try_feature(self.places[self.draw(task.node)], task)
+            # A node that drew constant features only goes on until one varies.
+            while self.n_examined == 0 and self.n_varying > 0:
+                self.try_feature(
+                    <int32_t> below(&self.search.random, self.n_varying), task
+                )
+        else:
+            while self.n_examined < self.n_varying:
+                self.try_feature(self.n_examined, task)
+        return self.n_varying
+
+    cdef void try_feature(self, int32_t place, const Task* task) noexcept nogil:
+        """Examine the feature at a place of `features`, and put it where it belongs."""
+        if place >= self.n_varying:
+            return
+        if self.examine_feature(self.features[place], task):
+            self.swap(place, self.n_examined)
+            self.n_examined += 1
+        else:
+            self.n_varying -= 1
+            self.swap(place, self.n_varying)
+
+    cdef void swap(self, int32_t place, int32_t other) noexcept nogil:
+        cdef int32_t feature = self.features[place], moved = self.features[other]
+        self.features[place], self.features[other] = moved, feature
+        self.places[moved], self.places[feature] = place, other
+
+    cdef int32_t draw(self, int32_t node) noexcept nogil:
+        """Draw a feature that this node has not drawn yet. Requires that there is one."""
+        cdef Py_ssize_t n_features = self.columns.shape[0], first, last, middle
+        cdef double goal
+        while True:
+            if self.odds is None:
+                first = below(&self.search.random, n_features)
             else:
-                n_varying -= 1
-                self.features[i] = self.features[n_varying]
-                self.features[n_varying] = feature
-        return n_varying
+                goal = uniform(&self.search.random) * self.odds[n_features - 1]
+                first, last = 0, n_features - 1
+                while first < last:
+                    middle = (first + last) // 2
+                    if self.odds[middle] > goal:
+                        last = middle
+                    else:
+                        first = middle + 1
+            if self.drawn[first] != node:
+                self.drawn[first] = node
+                return <int32_t> first
 
     cdef bint examine_feature(self, int32_t feature, const Task* task) noexcept nogil:
         """Offer a feature's thresholds to the node's best split; say whether it varies."""
@@ -354,29 +307,12 @@ cdef class Grower:
                 examine(search, column, feature, self.prices[feature], rank)
         return varies
 
-    cdef Py_ssize_t draw(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Return a position in features[first:last]: at random, or the first if all will come."""
-        cdef double total = 0.0, goal
-        cdef Py_ssize_t i
-        if self.max_features >= self.columns.shape[0]:
-            return first
-        if self.odds is None:
-            return first + below(&self.search.random, last - first)
-        for i in range(first, last):
-            total += self.odds[self.features[i]]
-        goal = uniform(&self.search.random) * total
-        for i in range(first, last - 1):
-            goal -= self.odds[self.features[i]]
-            if goal < 0:
-                return i
-        return last - 1
-
     cdef void mark_path(self, int32_t node) noexcept nogil:
         """Note which features the path to a node has used."""
-        cdef int32_t at = self.nodes[node].parent
+        cdef int32_t at = self.tree.nodes[node].parent
         while at >= 0:
-            self.path[self.nodes[at].feature] = node
-            at = self.nodes[at].parent
+            self.path[self.tree.nodes[at].feature] = node
+            at = self.tree.nodes[at].parent
 
     cdef inline double rank_of(self, int32_t feature, int32_t node) noexcept nogil:
         """Return what settles ties: first come features of the path, then the most used ones."""
@@ -434,8 +370,8 @@ cdef class Grower:
         memcpy(self.rows + kept, self.spare_rows, moved * sizeof(int32_t))
         memcpy(self.labels + kept, self.spare_labels, moved * sizeof(int32_t))
         memcpy(self.weights + kept, self.spare_weights, moved * sizeof(double))
-        self.nodes[task.node].feature = <int32_t> best.feature
-        self.nodes[task.node].threshold = self.threshold(best.feature, below_cut, above_cut)
+        self.tree.nodes[task.node].feature = <int32_t> best.feature
+        self.tree.nodes[task.node].threshold = self.threshold(best.feature, below_cut, above_cut)
         self.usage[best.feature] += column.size
         if self.pay_once:
             self.prices[best.feature] = 0.0

@@ -36,7 +36,7 @@ class GrowthRule:
         Among equals take one at random; the lowest feature and threshold; or a feature that the
         path uses, then the one that the forest uses most, then one at random.
     max_features : int or None
-        Features drawn at each node; None: all.
+        Features drawn at each node; more only while all that came are constant there. None: all.
     odds : ndarray of float64 of shape (n_features,) or None
         Chances of each feature in that draw (without replacement); None: equal.
     max_depth : int or None
@@ -98,7 +98,11 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None):
         usage = np.zeros(data.n_features)
     max_features = data.n_features if rule.max_features is None else rule.max_features
     max_depth = NO_LIMIT if rule.max_depth is None else rule.max_depth
-    nodes, counts = grower.grow(prices, rule.odds, usage, max_features, max_depth, seed)
+    odds = None
+    if rule.odds is not None:
+        odds = np.cumsum(rule.odds, dtype=np.float64)
+        max_features = min(max_features, np.count_nonzero(rule.odds))
+    nodes, counts = grower.grow(prices, odds, usage, max_features, max_depth, seed)
     return Tree(
         feature=nodes["feature"],
         threshold=nodes["threshold"],

@@ -1,0 +1,103 @@
+"""Growing arrays: the nodes of a tree in the making, and the nodes still to be split."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset
+
+NODE_DTYPE = np.dtype(
+    [
+        ("threshold", np.float64),
+        ("feature", np.int32),
+        ("left", np.int32),
+        ("right", np.int32),
+        ("parent", np.int32),
+        ("n_samples", np.int32),
+        ("depth", np.int32),
+    ]
+)
+
+
+cdef class Builder:
+    """Nodes and tasks of one tree, without the GIL.
+
+    Parameters
+    ----------
+    n_classes : int
+        Length of a node's class counts.
+    """
+
+    def __cinit__(self, Py_ssize_t n_classes):
+        self.n_classes = n_classes
+
+    def __dealloc__(self):
+        free(self.nodes)
+        free(self.counts)
+        free(self.tasks)
+
+    cdef int32_t add_node(
+        self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
+    ) noexcept nogil:
+        """Append a leaf with the class counts of its examples; return its id, -1: no memory."""
+        cdef Py_ssize_t K = self.n_classes, i, capacity
+        cdef GrownNode* node
+        cdef double* counts
+        cdef void* more
+        if self.n_nodes == self.capacity:
+            capacity = max(64, 2 * self.capacity)
+            more = realloc(self.nodes, capacity * sizeof(GrownNode))
+            if more != NULL:
+                self.nodes = <GrownNode*> more
+                more = realloc(self.counts, capacity * K * sizeof(double))
+            if more == NULL:
+                self.out_of_memory = True
+                return -1
+            self.counts = <double*> more
+            self.capacity = capacity
+        node = self.nodes + self.n_nodes
+        node.threshold = 0.0
+        node.feature = node.left = node.right = -1
+        node.parent = parent
+        node.n_samples = <int32_t> size
+        node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1
+        counts = self.counts + self.n_nodes * K
+        memset(counts, 0, K * sizeof(double))
+        for i in range(size):
+            counts[labels[i]] += weights[i]
+        self.n_nodes += 1
+        return <int32_t> (self.n_nodes - 1)
+
+    cdef void push(
+        self, Py_ssize_t start, Py_ssize_t end, int32_t node, int32_t n_varying
+    ) noexcept nogil:
+        """Note a node to be split later; the last one noted comes first."""
+        cdef Py_ssize_t capacity
+        cdef void* more
+        if self.n_tasks == self.task_capacity:
+            capacity = max(64, 2 * self.task_capacity)
+            more = realloc(self.tasks, capacity * sizeof(Task))
+            if more == NULL:
+                self.out_of_memory = True
+                return
+            self.tasks = <Task*> more
+            self.task_capacity = capacity
+        self.tasks[self.n_tasks] = Task(start, end, node, n_varying)
+        self.n_tasks += 1
+
+    cdef Task pop(self) noexcept nogil:
+        """Return the last node noted. Requires n_tasks > 0."""
+        self.n_tasks -= 1
+        return self.tasks[self.n_tasks]
+
+    def arrays(self):
+        """Return the nodes (NODE_DTYPE) and their class counts (node_count, n_classes)."""
+        if self.out_of_memory:
+            raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
+        nodes = np.empty(self.n_nodes, dtype=NODE_DTYPE)
+        counts = np.empty((self.n_nodes, self.n_classes))
+        cdef GrownNode[::1] nodes_out = nodes
+        cdef double[:, ::1] counts_out = counts
+        memcpy(&nodes_out[0], self.nodes, self.n_nodes * sizeof(GrownNode))
+        memcpy(&counts_out[0, 0], self.counts, self.n_nodes * self.n_classes * sizeof(double))
+        return nodes, counts
