@@ -210,13 +210,33 @@ def test_drawn_features_follow_their_odds():
     assert (np.abs(np.bincount(features, minlength=4) / 800 - odds) < 0.08).all()
 
 
-def test_constant_features_do_not_count_as_drawn():
+def test_a_node_that_draws_constant_features_goes_on():
     X = np.zeros((40, 30))
     X[:, 7] = np.arange(40)
     labels = (X[:, 7] > 20).astype(np.int32)
-    rule = GrowthRule(max_features=1)
-    tree = grow_tree(bin_features(X), labels, np.ones(40), 2, rule, np.zeros(30), 0)
-    np.testing.assert_array_equal(tree.feature, [7, -1, -1])
+    for count_constants in (True, False):
+        rule = GrowthRule(max_features=1, count_constants=count_constants)
+        tree = grow_tree(bin_features(X), labels, np.ones(40), 2, rule, np.zeros(30), 0)
+        np.testing.assert_array_equal(tree.feature, [7, -1, -1])
+
+
+def test_constant_features_count_as_drawn_or_not():
+    """The better of two features is found for sure only where 18 constant ones do not count."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((200, 20))
+    labels = rng.integers(2, size=200).astype(np.int32)
+    X[:, 4] = labels
+    X[:, 9] = labels + rng.normal(size=200)
+    shares = {}
+    for count_constants in (True, False):
+        rule = GrowthRule(max_features=2, count_constants=count_constants, max_depth=1)
+        roots = [
+            grow_tree(bin_features(X), labels, np.ones(200), 2, rule, np.zeros(20), seed).feature[0]
+            for seed in range(200)
+        ]
+        shares[count_constants] = np.mean(np.array(roots) == 4)
+    assert shares[False] == 1
+    assert 0.35 < shares[True] < 0.7
 
 
 def test_duplicated_rows_with_different_labels_end_in_a_leaf():

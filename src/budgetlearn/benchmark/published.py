@@ -22,6 +22,7 @@ QUANTITIES = {
     "cost_percent": lambda point: 100 * point["cost_fraction"],
     "n_features": lambda point: point["n_features"],
     "n_nodes": lambda point: point["n_nodes"],
+    "seconds": lambda point: point["fit_seconds"],
     "test_score": lambda point: point["test_score"],
     "test_error": lambda point: 1 - point["test_score"],
     "estimated_score": lambda point: point["estimated_score"],

@@ -1,5 +1,7 @@
 """Figures of the report: frames in, matplotlib figures out."""
 
+from textwrap import fill
+
 import numpy as np
 import seaborn as sns
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
@@ -12,6 +14,7 @@ from .style import house_style, message_figure, new_figure
 _MANY_POINTS = 500
 # Shorter times are the clock's; a logarithmic axis needs some floor.
 _SHORTEST = 1e-4
+_LABEL_WIDTH = 28  # characters of a case's title on one line
 _PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 
 
@@ -147,10 +150,9 @@ def _run_figure(frame, metadata, value, label, log_scale=False):
     if frame.empty:
         return message_figure("No run completed.")
     cases = metadata.cases(frame)
-    titles = [metadata.case_title(*case) for case in cases]
-    frame = frame.assign(
-        case=[metadata.case_title(*case) for case in frame[["dataset", "costs"]].to_numpy()]
-    )
+    names = {case: fill(metadata.case_title(*case), _LABEL_WIDTH) for case in cases}
+    titles = list(names.values())
+    frame = frame.assign(case=[names[tuple(c)] for c in frame[["dataset", "costs"]].to_numpy()])
     methods = [m for m in metadata.methods.values() if m.id in set(frame["method"])]
     shared = {
         "data": frame, "x": value, "y": "case", "order": titles, "hue": "method",

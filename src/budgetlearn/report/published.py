@@ -3,7 +3,7 @@
 from .words import DASH, counted, plus_minus
 
 # Digits that matter, by quantity; three for all others.
-_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0}
+_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 1}
 _NAMES = {
     "aup": "AUP",
     "cost": "mean cost",
@@ -11,6 +11,7 @@ _NAMES = {
     "estimated_score": "estimated test score",
     "n_features": "features",
     "n_nodes": "nodes",
+    "seconds": "seconds to fit",
     "test_error": "test error",
     "test_score": "test score",
 }

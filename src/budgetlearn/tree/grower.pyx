@@ -38,7 +38,7 @@ cdef class Grower:
         double[::1] prices            # IN, OUT with `pay_once`: 0 once bought
         const double[::1] odds        # IN, cumulative chances of drawing; None: equal
         double[::1] usage             # IN, OUT: examples that met each feature in the forest
-        bint pay_once
+        bint pay_once, count_constants
         Py_ssize_t max_features, max_depth
         # the examples, in the order of the leaves; and the features, varying ones first
         Py_ssize_t n
@@ -143,7 +143,7 @@ cdef class Grower:
 
     def grow(
         self, double[::1] prices, const double[::1] odds, double[::1] usage,
-        Py_ssize_t max_features, Py_ssize_t max_depth, uint64_t seed,
+        Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth, uint64_t seed,
     ):
         """Grow the tree and return its nodes and their class counts.
 
@@ -158,7 +158,10 @@ cdef class Grower:
             How many training examples met a test of each feature in the forest so far; for
             `Ties.REUSE`. Those of this tree are added.
         max_features : int
-            Features to draw at each node; more only while all that came are constant there.
+            Features to draw at each node.
+        count_constants : bool
+            Whether drawn features that are constant at the node count; if so, drawing goes on only
+            while no other came. If not, features are drawn uniformly.
         max_depth : int
             Greatest depth of a leaf, the root being 0.
         seed : int
@@ -173,6 +176,7 @@ cdef class Grower:
         """
         self.prices, self.odds, self.usage = prices, odds, usage
         self.max_features, self.max_depth = max_features, max_depth
+        self.count_constants = count_constants
         self.search.random = seed
         with nogil:
             self.grow_all()
@@ -226,7 +230,7 @@ cdef class Grower:
 
     cdef int32_t find_split(self, const Task* task) noexcept nogil:
         """Examine features; return how many of the first ones may vary below this node."""
-        cdef Py_ssize_t n_features = self.columns.shape[0], _
+        cdef Py_ssize_t n_features = self.columns.shape[0], place, _
         cdef Column* column = &self.column
         column.size = task.end - task.start
         column.labels = self.labels + task.start
@@ -235,17 +239,21 @@ cdef class Grower:
             self.mark_path(task.node)
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
-        if self.max_features < n_features:
+        if self.max_features >= n_features:
+            while self.n_examined < self.n_varying:
+                self.try_feature(self.n_examined, task)
+        elif self.count_constants:
             for _ in range(self.max_features):
                 self.try_feature(self.places[self.draw(task.node)], task)
             # A node that drew constant features only goes on until one varies.
             while self.n_examined == 0 and self.n_varying > 0:
-                self.try_feature(
-                    <int32_t> below(&self.search.random, self.n_varying), task
-                )
+                self.try_feature(<int32_t> below(&self.search.random, self.n_varying), task)
         else:
-            while self.n_examined < self.n_varying:
-                self.try_feature(self.n_examined, task)
+            while self.n_examined < min(self.n_varying, self.max_features):
+                place = self.n_examined + below(
+                    &self.search.random, self.n_varying - self.n_examined
+                )
+                self.try_feature(<int32_t> place, task)
         return self.n_varying
 
     cdef void try_feature(self, int32_t place, const Task* task) noexcept nogil:

@@ -36,7 +36,11 @@ class GrowthRule:
         Among equals take one at random; the lowest feature and threshold; or a feature that the
         path uses, then the one that the forest uses most, then one at random.
     max_features : int or None
-        Features drawn at each node; more only while all that came are constant there. None: all.
+        Features drawn at each node; None: all.
+    count_constants : bool
+        Whether features that are constant at the node count as drawn (Breiman's and scikit-learn's
+        forest; more are drawn only while no other came). If not, the draw is among those that
+        vary, uniformly.
     odds : ndarray of float64 of shape (n_features,) or None
         Chances of each feature in that draw (without replacement); None: equal.
     max_depth : int or None
@@ -50,6 +54,7 @@ class GrowthRule:
     thresholds: str = "all"
     ties: str = "random"
     max_features: int | None = None
+    count_constants: bool = True
     odds: np.ndarray | None = None
     max_depth: int | None = None
 
@@ -102,7 +107,9 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None):
     if rule.odds is not None:
         odds = np.cumsum(rule.odds, dtype=np.float64)
         max_features = min(max_features, np.count_nonzero(rule.odds))
-    nodes, counts = grower.grow(prices, odds, usage, max_features, max_depth, seed)
+    nodes, counts = grower.grow(
+        prices, odds, usage, max_features, rule.count_constants, max_depth, seed
+    )
     return Tree(
         feature=nodes["feature"],
         threshold=nodes["threshold"],
