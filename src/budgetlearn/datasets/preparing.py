@@ -9,7 +9,7 @@ from .dataset import Dataset
 from .embedded import read_embedded
 from .fetching import check_file, fetch, pinned
 from .images import read_idx
-from .labels import make_target
+from .labels import make_target, with_rows
 from .registry import Registry, load_registry
 from .svmlight import read_svmlight
 from .synthetic import generate
@@ -47,6 +47,8 @@ def prepare(spec, folder=None):
     try:
         table = _read(spec, folder)
         table, class_names = make_target(table, spec.task, spec.labels)
+        if spec.unmeasured is not None:
+            table = with_rows(table, (table.X != spec.unmeasured).any(axis=1))
     except DatasetError as error:
         raise DatasetError(f"Data set {spec.id!r}: {error}") from error
     return Dataset(
