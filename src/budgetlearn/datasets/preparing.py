@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ..exceptions import DatasetError
@@ -48,7 +49,8 @@ def prepare(spec, folder=None):
         table = _read(spec, folder)
         table, class_names = make_target(table, spec.task, spec.labels)
         if spec.unmeasured is not None:
-            table = with_rows(table, (table.X != spec.unmeasured).any(axis=1))
+            measured = np.not_equal(table.X, spec.unmeasured)
+            table = with_rows(table, measured.any(axis=1))
     except DatasetError as error:
         raise DatasetError(f"Data set {spec.id!r}: {error}") from error
     return Dataset(
