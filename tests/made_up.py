@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from budgetlearn.benchmark.records import FORMAT_VERSION
+
 FEATURES = {"wine": 13, "breast_cancer": 30}
 
 
@@ -35,7 +37,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "predict_seconds": 0.002,
                 "status": "ok",
                 "variables": ",".join(map(str, chosen)),
-                "format_version": 1,
+                "format_version": FORMAT_VERSION,
             }
         )
     return rows

@@ -166,3 +166,22 @@ def test_ranking_is_scored_by_whole_queries(ranking_run):
     for control in (CONSTANT, ALL):
         (row,) = run_method("control", control, run)
         assert row["status"] == "ok"
+
+
+def test_buying_one_by_one_is_evaluated_after_each_purchase(wine_runs):
+    spec = {"class": "budgetlearn.sequential.FMCCClassifier"}
+    run = wine_runs[0]
+    frame = records.table(run_method("fmcc", spec, run))
+    assert frame["setting"].tolist() == [f"features={n}" for n in range(1, 14)]
+    assert frame["n_features"].tolist() == list(range(1, 14))
+    assert frame["cost_fraction"].iloc[-1] == pytest.approx(1)
+    model = build(spec, feature_costs=run.costs, random_state=run.seed("fmcc")).fit(*run.train)
+    X, y = run.test
+    stages = zip(model.staged_predict(X), model.staged_predict_proba(X), strict=True)
+    for row, (predicted, shares) in zip(frame.itertuples(), stages, strict=True):
+        assert row.test_score == np.mean(predicted == y)
+        assert row.estimated_score == pytest.approx(shares[np.arange(len(y)), predicted].mean())
+
+
+def test_only_methods_that_foretell_their_accuracy_record_it(wine_runs):
+    assert records.table(run_method("logitb", LOGIT, wine_runs[0]))["estimated_score"].isna().all()

@@ -101,6 +101,12 @@ def test_areas_belong_to_runs(tmp_path):
     assert table["ours"].item() == pytest.approx(first - 0.02 * 0.9 / 2)
 
 
+def test_an_estimate_stands_beside_the_printed_one(tmp_path):
+    frame = points().assign(estimated_score=lambda f: f["test_score"] + 0.03)
+    table = published_table(frame, printed(tmp_path, "p,1,sample,m,2,estimated_score,0.8"))
+    assert table["ours"].item() == pytest.approx(0.82)
+
+
 @pytest.mark.parametrize(
     ("lines", "head", "message"),
     [

@@ -1,10 +1,14 @@
 """Splits and cost profiles: shared by all methods, independent of chunks, refused when wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, profiles_of
+from budgetlearn.datasets import Dataset
+from budgetlearn.datasets.synthetic import generate
 from budgetlearn.exceptions import ConfigError, CostError
 
 SIZES = [0.6, 0.2, 0.2]
@@ -16,6 +20,36 @@ def test_runs_do_not_depend_on_their_chunk(wine):
     costs = draw_costs(wine, "random", [0, 1, 2], 5)
     alone = draw_costs(wine, "random", [2], 5)
     assert costs[costs["run"] == 2].reset_index(drop=True).equals(alone)
+
+
+def test_a_given_split_without_validation_holds_out_training_rows(wine):
+    given = np.repeat(np.int8([0, 2]), [120, 58])
+    given = given[np.random.default_rng(0).permutation(178)]
+    parts = draw_splits(replace(wine, part=given), [0, 1], 5, "given")
+    for run in ("0", "1"):
+        assert ((parts[run] == 2) == (given == 2)).all()
+        assert (parts[run] == 1).sum() == 12
+        held_out = np.bincount(wine.y[parts[run] == 1])
+        np.testing.assert_allclose(held_out, np.bincount(wine.y[given == 0]) / 10, atol=1)
+    assert (parts["0"] != parts["1"]).any()
+
+
+def test_a_given_validation_part_stays(wine):
+    given = np.arange(178) % 3
+    parts = draw_splits(replace(wine, part=given), [0], 5, "given")
+    assert parts["0"].tolist() == given.tolist()
+
+
+def test_held_out_queries_stay_whole():
+    table = generate("yahoo_like", n_samples=600, seed=1)
+    groups = table.groups
+    data = Dataset(
+        "documents", "Documents", "ranking", table.X, table.y, table.feature_names, groups=groups
+    )
+    data = replace(data, part=np.where(groups < np.median(groups), 0, 2))
+    part = draw_splits(data, [0], 5, "given")["0"]
+    assert set(part) == {0, 1, 2}
+    assert all(len(set(query)) == 1 for _, query in part.groupby(groups))
 
 
 def test_random_costs_are_whole_numbers_of_the_range(wine):

@@ -182,6 +182,13 @@ def test_own_table(tmp_path):
     assert dataset.y.tolist() == [1, 0, 0]
 
 
+def test_rows_without_a_measurement_can_be_left_out(tmp_path):
+    text = "a,b,ill\n-9,-9,1\n-9,2,0\n3,4,1\n"
+    dataset = load_dataset("mine", own(tmp_path, text, unmeasured=-9, rows=2))
+    assert dataset.X.tolist() == [[-9, 2], [3, 4]]
+    assert dataset.y.tolist() == [0, 1]
+
+
 def test_own_ranking_table(tmp_path):
     text = "q,a,ill\n1,0.5,2\n1,0.1,0\n2,0.7,1\n"
     path = own(tmp_path, text, task="ranking", source={"group": "q"})

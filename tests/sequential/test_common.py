@@ -74,6 +74,23 @@ def test_stages_grow_by_one_feature_and_end_with_all(cls, table):
 
 
 @every_class
+def test_a_decision_tells_what_the_staged_methods_tell_in_parts(cls, table):
+    X, y = table
+    model = cls(threshold=0.9, budget=3, random_state=0).fit(X, y)
+    parts = zip(
+        model.staged_decisions(X[:50]),
+        model.staged_predict(X[:50]),
+        model.staged_acquired_features(X[:50]),
+        model.staged_predict_proba(X[:50]),
+        strict=True,
+    )
+    for decision, predicted, acquired, shares in parts:
+        np.testing.assert_array_equal(decision.predicted, predicted)
+        np.testing.assert_array_equal(decision.acquired, acquired)
+        np.testing.assert_array_equal(decision.estimate, shares[np.arange(50), predicted])
+
+
+@every_class
 def test_predictions_are_those_of_the_stage_where_each_row_stopped(cls, table):
     X, y = table
     model = cls(threshold=0.8, random_state=0).fit(X, y)

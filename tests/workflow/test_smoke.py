@@ -31,7 +31,7 @@ def test_report_and_its_parts_are_there(smoke):
     names = {path.name for path in (results(smoke) / "figures").iterdir()}
     assert {"areas.svg", "areas.png", "curves_wine_random.svg", "schedule_wine_random.png"} <= names
     summary = pd.read_csv(results(smoke) / "tables" / "summary.csv")
-    methods = {"msb", "logitb", "cost_sensitive_rf_ffs", "all_features", "constant"}
+    methods = {"msb", "logitb", "cost_sensitive_rf_ffs", "fmcc", "all_features", "constant"}
     assert set(summary["method"]) == methods
     assert (summary["n_runs"] == 2).all()
 

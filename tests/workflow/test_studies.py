@@ -71,6 +71,10 @@ def changed(**changes):
         ({"stand_ins": {"whine": "wine"}}, "Did you mean wine"),
         ({"published": ["budgetrf-table-2"]}, "Did you mean budgetrf-table-1"),
         ({"overrides": {"msb": {"grid": {"min_variables": [2, 3]}}}}, "msb has a grid"),
+        ({"splits": {"wine": {"per_class": [9, 0, 9]}}}, "splits.wine"),
+        ({"dataset_overrides": {"whine": {}}}, "Did you mean wine"),
+        ({"dataset_overrides": {"wine": {"msbb": {}}}}, "Did you mean msb"),
+        ({"dataset_overrides": {"wine": {"msb": {"clas": "x"}}}}, "'clas' was unexpected"),
     ],
 )
 def test_mistakes_are_refused(changes, message):
@@ -101,6 +105,19 @@ def test_a_data_set_can_have_its_own_split():
     assert study.sizes("breast_cancer") == [0.6, 0.2, 0.2]
 
 
+def test_a_split_can_count_rows_per_class():
+    sizes = {"per_class": [20, 5, 10]}
+    assert changed(splits={"wine": sizes}).sizes("wine") == sizes
+
+
+def test_a_method_can_be_another_on_one_data_set():
+    own = {"wine": {"msb": {"parameters": {"sequences": ["cost"]}}}}
+    study = changed(dataset_overrides=own)
+    assert study.sequences("msb", "wine") == ["cost"]
+    assert study.spec("msb", "digits") == changed().spec("msb", "digits")
+    assert study.spec("msb", "wine") != study.spec("msb", "digits")
+
+
 def test_chunks_cover_all_runs_once():
     study = changed(runs=7, runs_per_job=3)
     assert [study.runs_of(chunk) for chunk in study.chunks] == [[0, 1, 2], [3, 4, 5], [6]]
@@ -110,8 +127,8 @@ def test_overrides_reach_into_nested_parameters():
     study = changed(
         overrides={"msb": {"parameters": {"estimator": {"parameters": {"max_depth": 3}}}}}
     )
-    assert study.spec("msb")["parameters"]["estimator"]["parameters"]["max_depth"] == 3
-    assert study.spec("msb")["parameters"]["estimator"]["parameters"]["n_estimators"] > 1
+    assert study.spec("msb", "wine")["parameters"]["estimator"]["parameters"]["max_depth"] == 3
+    assert study.spec("msb", "wine")["parameters"]["estimator"]["parameters"]["n_estimators"] > 1
 
 
 @pytest.mark.parametrize("method", yaml.safe_load((ROOT / "config/methods.yaml").read_text()))

@@ -21,7 +21,7 @@ rule fit:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,
     params:
-        spec=lambda w: STUDY.spec(w.method),
+        spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
         limit=STUDY.config["time_limit"],
         code=CODE["fit"],

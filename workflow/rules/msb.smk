@@ -18,7 +18,7 @@ rule msb_importance:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 60 * attempt,
     params:
-        spec=lambda w: STUDY.spec(w.method),
+        spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
         code=CODE["fit"],
     script:
@@ -44,7 +44,7 @@ rule msb_sequence:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 240 * attempt,
     params:
-        spec=lambda w: STUDY.spec(w.method),
+        spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
         limit=STUDY.config["time_limit"],
         code=CODE["fit"],
@@ -57,7 +57,7 @@ rule msb_schedule:
         importance=rules.msb_importance.output[0],
         sequences=lambda w: expand(
             rules.msb_sequence.output[0],
-            sequence=STUDY.sequences(w.method),
+            sequence=STUDY.sequences(w.method, w.dataset),
             allow_missing=True,
         ),
     output:

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from ..forest.base import ForestClassifier
+from ..sequential.base import SequentialClassifier
 from .methods import build
 from .records import OK, setting_text
 from .scores import SCORES
@@ -158,6 +159,7 @@ def operating_points(model, run, setting=None):
             "valid_cost": valid["cost"],
             "valid_score": valid["score"],
             "test_score": test["score"],
+            "estimated_score": test["estimate"],
             "predict_seconds": test["seconds"],
             "status": OK,
         }
@@ -177,6 +179,9 @@ def _stage_facts(model, setting):
         for budget, variables in zip(schedule.costs, schedule.variables, strict=True):
             listed = ",".join(map(str, variables))
             yield {"budget": budget, "variables": listed, **_setting(setting)}
+    elif isinstance(model, SequentialClassifier):
+        for features in range(1, model.n_features_in_ + 1):
+            yield _setting({**setting, "features": features})
     else:
         while True:
             yield _setting(setting)
@@ -186,25 +191,31 @@ def _charge(model, run, X, y, queries):
     """Yield score, mean cost, mean number of acquired features and seconds of each stage.
 
     A stage of a forest walks through the trees of the stages before it too: its time is the sum.
+    Where a model foretells its accuracy, `estimate` is the mean of that.
     """
     score = SCORES[run.task]
     seconds, start = 0.0, time.perf_counter()
-    for outcome, acquired in _stages(model, X, score.output):
+    for outcome, acquired, estimate in _stages(model, X, score.output):
         elapsed = time.perf_counter() - start
         seconds = seconds + elapsed if isinstance(model, ForestClassifier) else elapsed
         yield {
             "score": score.function(y, outcome, queries),
             "cost": float(run.costs.total(acquired).mean()),
             "n_features": float(acquired.sum(axis=1).mean()),
+            "estimate": float(np.mean(estimate)),
             "seconds": seconds,
         }
         start = time.perf_counter()
 
 
 def _stages(model, X, output):
-    """Yield (outcome of the method `output`, acquired features) of each stage."""
-    if hasattr(model, f"staged_{output}"):
+    """Yield (outcome of the method `output`, acquired features, estimate or NaN) of each stage."""
+    if isinstance(model, SequentialClassifier) and output == "predict":
+        for decision in model.staged_decisions(X):
+            yield decision.predicted, decision.acquired, decision.estimate
+    elif hasattr(model, f"staged_{output}"):
         outcomes = getattr(model, f"staged_{output}")(X)
-        yield from zip(outcomes, model.staged_acquired_features(X), strict=True)
+        stages = zip(outcomes, model.staged_acquired_features(X), strict=True)
+        yield from ((*stage, np.nan) for stage in stages)
     else:
-        yield getattr(model, output)(X), model.acquired_features(X)
+        yield getattr(model, output)(X), model.acquired_features(X), np.nan

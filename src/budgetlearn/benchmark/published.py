@@ -25,6 +25,7 @@ QUANTITIES = {
     "seconds": lambda point: point["fit_seconds"],
     "test_score": lambda point: point["test_score"],
     "test_error": lambda point: 1 - point["test_score"],
+    "estimated_score": lambda point: point["estimated_score"],
 }
 # Quantities of a whole run: the two readings of the area, named as in the table of areas.
 AREAS = ("aup_test", "aup_valid")

@@ -1,6 +1,6 @@
 """Runs: the repetitions of a study, each with its own split, cost profile and seed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,8 @@ from ..datasets import split
 from ..exceptions import ConfigError, CostError
 
 TRAIN, VALID, TEST = 0, 1, 2
+# Share of the training rows that validate where the split that came with the data has no such part.
+HELD_OUT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +65,32 @@ def draw_splits(dataset, runs, study_seed, sizes):
         Numbers of the runs.
     study_seed : int
         The study's seed.
-    sizes : list or str
+    sizes : list, str or dict
         As `budgetlearn.datasets.split` takes them.
 
     Returns
     -------
     DataFrame of int8, one column per run, one row per example
+
+    Notes
+    -----
+    Every run has a validation part, because validation data choose among operating points. Where
+    `sizes` leaves it empty, a tenth of the training rows is held out for it: the test part stays
+    whole, and no row is learned from that a method is then chosen by.
     """
-    return pd.DataFrame(
-        {
-            str(run): split(dataset, derive_seed(study_seed, dataset.id, run, "split"), sizes)
-            for run in runs
-        }
-    )
+    return pd.DataFrame({str(run): _draw_split(dataset, run, study_seed, sizes) for run in runs})
+
+
+def _draw_split(dataset, run, study_seed, sizes):
+    part = split(dataset, derive_seed(study_seed, dataset.id, run, "split"), sizes)
+    if (part == VALID).any():
+        return part
+    rows = np.flatnonzero(part == TRAIN)
+    queries = None if dataset.groups is None else dataset.groups[rows]
+    training = replace(dataset, X=dataset.X[rows], y=dataset.y[rows], groups=queries, part=None)
+    seed = derive_seed(study_seed, dataset.id, run, "validation")
+    part[rows] = split(training, seed, (1 - HELD_OUT, HELD_OUT, 0))
+    return part
 
 
 def draw_costs(dataset, kind, runs, study_seed, given=None):

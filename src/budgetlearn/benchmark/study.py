@@ -1,6 +1,7 @@
 """A study: what its configuration asks for, checked, and the files that come of it."""
 
 import difflib
+import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,29 +75,44 @@ def _sorted(value):
     return value
 
 
+def _own_overrides(config):
+    """Return the overrides of each data set that has some of its own."""
+    return config.get("dataset_overrides", {}).values()
+
+
 def _check_names(config, registry, root):
     """Refuse what a study names and nobody knows, beside its data sets and methods."""
-    for method in config.get("overrides", {}):
+    for method in itertools.chain(config.get("overrides", {}), *_own_overrides(config)):
         _known(method, config["methods"], "method in overrides", "the study")
-    for name in [*config.get("splits", {}), *config.get("stand_ins", {})]:
-        registry[name]  # names what is wrong, like the data sets in use
+    for key in ("splits", "stand_ins", "dataset_overrides"):
+        for name in config.get(key, {}):
+            registry[name]  # names what is wrong, like the data sets in use
     tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
     for name in config.get("published", []):
         _known(name, tables, "published table", PUBLISHED)
 
 
+def _overridden(methods, overrides):
+    """Return specifications of methods with `overrides` laid over them."""
+    return {name: merged(spec, overrides.get(name, {})) for name, spec in methods.items()}
+
+
 def _chosen(config, methods):
     """Return the specifications of a study's methods, its overrides applied."""
-    chosen = {}
-    for name in config["methods"]:
-        entry = methods[_known(name, methods, "method", config["methods_file"])]
-        spec = chosen[name] = merged(entry, config.get("overrides", {}).get(name, {}))
+    where = config["methods_file"]
+    chosen = {name: methods[_known(name, methods, "method", where)] for name in config["methods"]}
+    return _overridden(chosen, config.get("overrides", {}))
+
+
+def _check_methods(specs, schemas):
+    """Refuse specifications that overrides have spoilt."""
+    check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
+    for name, spec in specs.items():
         if "grid" in spec and spec.get("kind") == SCHEDULE:
             raise ConfigError(
                 f"{name} has a grid, which is for methods that one job fits; it is built from "
                 "sequences. Make an entry in the methods file for each of its settings."
             )
-    return chosen
 
 
 @dataclass(frozen=True)
@@ -110,7 +126,7 @@ class Study:
     datasets : dict of str to DatasetSpec
         The data sets in use.
     methods : dict of str to dict
-        Specifications of the methods in use, the study's overrides applied.
+        Specifications of the methods in use, the study's overrides for all data sets applied.
     """
 
     config: dict
@@ -145,7 +161,8 @@ class Study:
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, root)
         chosen = _chosen(config, methods)
-        check_schema(chosen, schemas / "methods.schema.yaml", "a method with its overrides")
+        for specs in [chosen, *(_overridden(chosen, own) for own in _own_overrides(config))]:
+            _check_methods(specs, schemas)
         return cls(dict(config), {name: registry[name] for name in config["datasets"]}, chosen)
 
     @property
@@ -181,9 +198,10 @@ class Study:
         return list(range(first, min(first + per_job, self.config["runs"])))
 
     def sizes(self, dataset):
-        """Return the sizes of train, validation and test part of a data set, or "given"."""
+        """Return the sizes of a data set's split, as `budgetlearn.datasets.split` takes them."""
         sizes = self.config.get("splits", {}).get(dataset, self.config["split"])
-        return sizes if sizes == "given" else [sizes[part] for part in ("train", "valid", "test")]
+        plain = sizes == "given" or "per_class" in sizes
+        return sizes if plain else [sizes[part] for part in ("train", "valid", "test")]
 
     @property
     def published(self):
@@ -211,12 +229,13 @@ class Study:
         """Return the ids of the methods of a kind, `SCHEDULE` or `FIT`."""
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
-    def spec(self, method):
-        """Return what decides a method's results: class, parameters and grid, not its label."""
-        spec = self.methods[method]
+    def spec(self, method, dataset):
+        """Return what decides a method's results on a data set: class, parameters and grid."""
+        own = self.config.get("dataset_overrides", {}).get(dataset, {})
+        spec = merged(self.methods[method], own.get(method, {}))
         decisive = {"class": spec["class"], "parameters": spec.get("parameters", {})}
         return _sorted(decisive | ({"grid": spec["grid"]} if "grid" in spec else {}))
 
-    def sequences(self, method):
-        """Return the names of the sequences of a schedule method."""
-        return list(self.methods[method]["parameters"]["sequences"])
+    def sequences(self, method, dataset):
+        """Return the names of the sequences of a schedule method on a data set."""
+        return list(self.spec(method, dataset)["parameters"]["sequences"])

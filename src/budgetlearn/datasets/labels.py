@@ -31,7 +31,7 @@ def make_target(table, task, rules):
     rules = dict(rules)
     kept = rules.pop("keep", None)
     if kept is not None:
-        table = _rows(table, np.isin(table.y, kept))
+        table = with_rows(table, np.isin(table.y, kept))
     if rules:
         ((rule, argument),) = rules.items()
         y, names = _RULES[rule](table.y, argument, len(table.X))
@@ -42,7 +42,8 @@ def make_target(table, task, rules):
     return replace(table, y=y), tuple(names) if task == "classification" else ()
 
 
-def _rows(table, chosen):
+def with_rows(table, chosen):
+    """Return the table with the chosen rows (a boolean mask) only."""
     cut = {
         name: getattr(table, name)[chosen]
         for name in ("X", "y", "part", "groups")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ..exceptions import DatasetError
@@ -9,7 +10,7 @@ from .dataset import Dataset
 from .embedded import read_embedded
 from .fetching import check_file, fetch, pinned
 from .images import read_idx
-from .labels import make_target
+from .labels import make_target, with_rows
 from .registry import Registry, load_registry
 from .svmlight import read_svmlight
 from .synthetic import generate
@@ -47,6 +48,9 @@ def prepare(spec, folder=None):
     try:
         table = _read(spec, folder)
         table, class_names = make_target(table, spec.task, spec.labels)
+        if spec.unmeasured is not None:
+            measured = np.not_equal(table.X, spec.unmeasured)
+            table = with_rows(table, measured.any(axis=1))
     except DatasetError as error:
         raise DatasetError(f"Data set {spec.id!r}: {error}") from error
     return Dataset(

@@ -62,6 +62,8 @@ class DatasetSpec:
         For ``local``: a folder of its own that holds the files.
     instructions : str
         For ``local``: how the user gets the files.
+    unmeasured : float or None
+        Rows in which every feature has this value are left out.
     rows, features, queries : int or None
         Expected numbers, None where not known.
     parts : tuple of int or None
@@ -84,6 +86,7 @@ class DatasetSpec:
     files: tuple[FileSpec, ...] = ()
     folder: str | None = None
     instructions: str = ""
+    unmeasured: float | None = None
     rows: int | None = None
     features: int | None = None
     queries: int | None = None

@@ -9,6 +9,7 @@ _NAMES = {
     "aup_valid": "AUP, validation reading",
     "cost": "mean cost",
     "cost_percent": "% of the full cost",
+    "estimated_score": "estimated test score",
     "n_features": "features",
     "n_nodes": "nodes",
     "seconds": "seconds to fit",

@@ -65,11 +65,13 @@ def _settings(study):
     """Return what the study compared, in the order in which a reader asks."""
     config = study.config
     splits = {data: _split(study.sizes(data)) for data in study.datasets}
+    own = {f"only on {data}": part for data, part in config.get("dataset_overrides", {}).items()}
     return {
         "runs": config["runs"],
         "split": splits.popitem()[1] if len(set(splits.values())) == 1 else splits,
         "cost profiles": ", ".join(config["costs"]),
         "seed": study.seed,
+        **own,
     }
 
 
@@ -81,7 +83,11 @@ def _published(study, root):
 
 def _split(sizes):
     """Return the sizes of a split in words."""
-    return sizes if isinstance(sizes, str) else " / ".join(map(str, sizes))
+    if isinstance(sizes, str):
+        return sizes
+    if isinstance(sizes, dict):
+        return f"{_split(sizes['per_class'])} of each class"
+    return " / ".join(map(str, sizes))
 
 
 def _provenance(study, root):

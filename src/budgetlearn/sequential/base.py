@@ -1,6 +1,7 @@
 """What FMCC, VoC and the random order share: buy features one after another, then classify."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,25 @@ from .walk import Walk
 
 # Most test points per task: bounds the memory beyond the answer itself, whatever n_jobs is.
 BLOCK_ROWS = 256
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is decided about m test points after a number of purchases.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (m,)
+        Class labels.
+    acquired : ndarray of bool of shape (m, n_features)
+        Which features were bought.
+    estimate : ndarray of shape (m,)
+        Estimated probability that the prediction is right.
+    """
+
+    predicted: np.ndarray
+    acquired: np.ndarray
+    estimate: np.ndarray
 
 
 class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
@@ -169,6 +189,27 @@ class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         """
         return self._walk(X).order
 
+    def staged_decisions(self, X):
+        """Buy 1, 2, ... n_features features and tell all that follows; the threshold plays no part.
+
+        The other staged methods each tell one part of it and walk through the points again.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples. Where `budget` ends the purchases, the last state is repeated.
+
+        Yields
+        ------
+        Decision
+            Predicted classes, bought features and estimated accuracies.
+        """
+        walk = self._walk(X, stop=False)
+        for stage in range(1, self.n_features_in_ + 1):
+            yield Decision(
+                self.classes_[walk.winner[:, stage]], walk.acquired(stage), walk.estimate[:, stage]
+            )
+
     def staged_predict(self, X):
         """Predict from 1, 2, ... n_features bought features; the threshold plays no part.
 
@@ -182,9 +223,7 @@ class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        walk = self._walk(X, stop=False)
-        for stage in range(1, self.n_features_in_ + 1):
-            yield self.classes_[walk.winner[:, stage]]
+        yield from (decision.predicted for decision in self.staged_decisions(X))
 
     def staged_predict_proba(self, X):
         """Estimate class probabilities from 1, 2, ... n_features bought features.
@@ -215,9 +254,7 @@ class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         ------
         ndarray of bool of shape (n_samples, n_features)
         """
-        walk = self._walk(X, stop=False)
-        for stage in range(1, self.n_features_in_ + 1):
-            yield walk.acquired(stage)
+        yield from (decision.acquired for decision in self.staged_decisions(X))
 
     def explain(self, x):
         """Tell how one example was classified, purchase by purchase.
