@@ -4,6 +4,7 @@
 #   make test     set up what is missing, then run all checks and tests
 #   make setup    only set up: .venv from requirements.lock, and the compiled kernels
 #   make lint     only the checks of style
+#   make docs     write config/README.md anew from the schemas
 #   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
 #   make clean    remove what `make setup` made; results and data stay
 #
@@ -17,13 +18,16 @@ UV ?= uv
 export PATH := $(subst $(CURDIR)/.venv/bin:,,$(PATH))
 IN_VENV = PATH="$(CURDIR)/.venv/bin:$$PATH"
 
+# pip leaves byte-compiling to the first import, which must then be allowed to keep it.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Stamps inside .venv: they vanish with it.
 PACKAGES := .venv/packages.done
 BUILT := .venv/built$(if $(filter 1,$(BUDGETLEARN_NATIVE)),-native).done
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 PROBLEM = $(shell PYTHON='$(PYTHON)' sh .ci/preflight)
 
-.PHONY: help run test setup lint lock clean
+.PHONY: help run test setup lint docs lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -60,6 +64,9 @@ $(BUILT): $(PACKAGES) setup.py $(KERNELS)
 	else rm -rf build; $(IN_VENV) python -m pip -qq install --no-build-isolation --no-deps -e .; fi
 	@rm -f .venv/built*.done
 	@touch $@
+
+docs: setup
+	@$(IN_VENV) python workflow/schemas/to_markdown.py
 
 lock:
 	$(UV) pip compile pyproject.toml --universal --python-version 3.11 --all-extras --generate-hashes \

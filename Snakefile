@@ -28,6 +28,7 @@ CODE = {
             "benchmark/aggregate.py",
             "benchmark/points.py",
             "benchmark/provenance.py",
+            "benchmark/published.py",
             "benchmark/study.py",
         )
     ),
@@ -41,6 +42,8 @@ REPORT_TABLES = {  # table → its caption in workflow/report
     "times": "time_table",
     "coverage": "coverage",
 }
+if STUDY.published:
+    REPORT_TABLES["published"] = "published"
 
 
 wildcard_constraints:

@@ -3,9 +3,10 @@
 import pytest
 
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
-from budgetlearn.datasets import load_dataset
+from budgetlearn.datasets import Dataset, load_dataset
+from budgetlearn.datasets.synthetic import generate
 
-SIZES = {"train": 0.6, "valid": 0.2, "test": 0.2}
+SIZES = [0.6, 0.2, 0.2]
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +19,22 @@ def wine_runs(wine):
     splits = draw_splits(wine, [0, 1], 7, SIZES)
     costs = draw_costs(wine, "random", [0, 1], 7)
     return list(iterate(wine, splits, costs, "random", 7))
+
+
+@pytest.fixture(scope="session")
+def ranking_run():
+    """A run on Yahoo-shaped documents at random prices."""
+    table = generate("yahoo_like", n_samples=600, seed=1)
+    dataset = Dataset(
+        id="documents",
+        title="Documents",
+        task="ranking",
+        X=table.X[:, :40],
+        y=table.y >= 3,
+        feature_names=table.feature_names[:40],
+        class_names=("0", "1"),
+        groups=table.groups,
+    )
+    splits = draw_splits(dataset, [0], 7, SIZES)
+    (run,) = iterate(dataset, splits, draw_costs(dataset, "random", [0], 7), "random", 7)
+    return run

@@ -11,6 +11,7 @@ from budgetlearn.benchmark import records
 from budgetlearn.benchmark.experiment import run_method
 from budgetlearn.benchmark.methods import build
 from budgetlearn.exceptions import ConfigError
+from budgetlearn.metrics import average_precision_at_5
 
 LOGIT = {"class": "budgetlearn.msb.LogitPathClassifier", "parameters": {"n_lambda": 20}}
 CONSTANT = {"class": "budgetlearn.peers.FreeConstantClassifier"}
@@ -67,7 +68,7 @@ def test_same_run_same_points(wine_runs):
 
 def test_runs_differ(wine_runs):
     assert wine_runs[0].costs != wine_runs[1].costs
-    assert not np.array_equal(wine_runs[0].train[1], wine_runs[1].train[1])
+    assert not np.array_equal(wine_runs[0].train[0], wine_runs[1].train[0])
     assert wine_runs[0].seed("msb") != wine_runs[1].seed("msb")
 
 
@@ -112,3 +113,56 @@ def test_nested_estimators_are_built():
 def test_wrong_specifications_are_refused(spec, message):
     with pytest.raises(ConfigError, match=message):
         build(spec)
+
+
+def forest(**changes):
+    parameters = {"n_estimators": 5, **changes}
+    return {"class": "budgetlearn.forest.BudgetRFClassifier", "parameters": parameters}
+
+
+def test_a_forest_is_evaluated_after_each_tree(wine_runs):
+    frame = records.table(run_method("budgetrf", forest(), wine_runs[0]))
+    assert frame["setting"].tolist() == [f"trees={n}" for n in range(1, 6)]
+    for column in ("cost", "n_features", "predict_seconds"):
+        assert frame[column].is_monotonic_increasing
+    model = build(
+        forest(), feature_costs=wine_runs[0].costs, random_state=wine_runs[0].seed("budgetrf")
+    ).fit(*wine_runs[0].train)
+    assert frame["n_nodes"].tolist() == np.cumsum([t.node_count for t in model.trees_]).tolist()
+    assert frame["test_score"].iloc[-1] == model.score(*wine_runs[0].test)
+
+
+def test_each_setting_of_a_grid_gives_its_own_points(wine_runs):
+    spec = forest(n_estimators=3) | {"grid": {"alpha": [0, 8]}}
+    frame = records.table(run_method("budgetrf", spec, wine_runs[0]))
+    assert frame["stage"].tolist() == list(range(6))
+    assert frame["setting"].tolist()[2:4] == ["alpha=0, trees=3", "alpha=8, trees=1"]
+    assert frame["fit_seconds"].nunique() == 1
+    alone = records.table(run_method("budgetrf", forest(n_estimators=3, alpha=8), wine_runs[0]))
+    assert frame["test_score"].tolist()[3:] == alone["test_score"].tolist()
+    assert frame["n_nodes"].tolist()[3:] == alone["n_nodes"].tolist()
+
+
+def test_a_setting_that_fails_leaves_the_others(wine_runs):
+    spec = forest() | {"grid": {"alpha": [0, -1]}}
+    frame = records.table(run_method("budgetrf", spec, wine_runs[0]))
+    assert (frame["status"][:5] == "ok").all()
+    assert frame["status"].iloc[5].startswith("failed: ParameterError: alpha")
+    assert frame["setting"].iloc[5] == "alpha=-1"
+    assert len(frame) == 6
+
+
+def test_ranking_is_scored_by_whole_queries(ranking_run):
+    run = ranking_run
+    frame = records.table(run_method("budgetrf", forest(voting="counts"), run))
+    assert (frame["status"] == "ok").all()
+    model = build(
+        forest(voting="counts"), feature_costs=run.costs, random_state=run.seed("budgetrf")
+    ).fit(*run.train)
+    (X, y), queries = run.test, run.test_queries
+    assert not set(queries) & set(run.valid_queries)
+    expected = average_precision_at_5(y, model.predict_proba(X)[:, 1], queries)
+    assert frame["test_score"].iloc[-1] == expected
+    for control in (CONSTANT, ALL):
+        (row,) = run_method("control", control, run)
+        assert row["status"] == "ok"

@@ -7,7 +7,7 @@ import pytest
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, profiles_of
 from budgetlearn.exceptions import ConfigError, CostError
 
-SIZES = {"train": 0.6, "valid": 0.2, "test": 0.2}
+SIZES = [0.6, 0.2, 0.2]
 
 
 def test_runs_do_not_depend_on_their_chunk(wine):

@@ -72,7 +72,7 @@ def test_run_figures_show_every_method_and_case(metadata, n_runs):
     assert legend(areas) == ["msB", "logitB"]
     assert legend(times) == ["msB", "logitB", "all features"]
     for figure in (areas, times):
-        rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+        rows = [t.get_text().replace("\n", " ") for t in figure.axes[0].get_yticklabels()]
         assert rows == ["Wine", "Breast cancer Wisconsin (diagnostic)"]
 
 

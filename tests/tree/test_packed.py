@@ -83,3 +83,14 @@ def test_wrong_number_of_columns_is_refused(forest):
     _, trees, X = forest
     with pytest.raises(ValueError, match="must have 9 columns"):
         PackedForest(trees, 9).walk(X[:, :4], values=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_blocks_walk_as_small_ones(forest, dtype):
+    _, trees, X = forest
+    X = np.random.default_rng(0).permutation(np.tile(X, (5000 // len(X), 1))).astype(dtype)
+    packed = PackedForest(trees, X.shape[1])
+    asked = {"values": True, "votes": True, "leaves": True, "acquired": True}
+    parts = [packed.walk(X[start : start + 300], **asked) for start in range(0, len(X), 300)]
+    for whole, *pieces in zip(packed.walk(X, **asked), *parts, strict=True):
+        np.testing.assert_array_equal(whole, np.concatenate(pieces))

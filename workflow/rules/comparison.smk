@@ -61,6 +61,7 @@ rule report:
             costs=STUDY.config["costs"],
             chunk=STUDY.chunks,
         ),
+        published=STUDY.published,
     output:
         page=report(f"{DIR}/report.html", caption="../report/page.rst", category="Report"),
         areas=report(

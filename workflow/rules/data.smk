@@ -52,7 +52,7 @@ rule split:
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
-        sizes=STUDY.sizes,
+        sizes=lambda w: STUDY.sizes(w.dataset),
         code=CODE["data"],
     script:
         "../scripts/split.py"

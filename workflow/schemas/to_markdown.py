@@ -6,10 +6,11 @@ import yaml
 
 SCHEMAS = Path(__file__).parent
 README = SCHEMAS.parents[1] / "config" / "README.md"
-FILES = {
-    "config": ("config/config.yaml and config/studies/*.yaml", "config.yaml"),
-    "methods": ("config/methods.yaml", "methods.yaml"),
-    "datasets": ("config/datasets.yaml", "datasets.yaml"),
+# Schema → what it describes, and where in it the keys are listed.
+PAGES = {
+    "config": ("`config/config.yaml` and `config/studies/*.yaml`", ()),
+    "methods": ("`config/methods.yaml`", ("additionalProperties",)),
+    "datasets": ("`config/datasets.yaml`", ("$defs", "dataset")),
 }
 HEAD = """# Configuration
 
@@ -29,27 +30,24 @@ def main():
 def render():
     """Return the page as Markdown."""
     sections = [HEAD]
-    for name, (files, _) in FILES.items():
+    for name, (files, place) in PAGES.items():
         schema = yaml.safe_load((SCHEMAS / f"{name}.schema.yaml").read_text(encoding="utf-8"))
-        sections.append(f"## `{files}`\n\n{_line(schema.get('description', ''))}\n")
-        sections.append(_table(_entry(schema), schema))
+        sections.append(f"## {files}\n\n{_line(schema['description'])}\n")
+        sections.append(_table(_at(schema, place), schema))
     return "\n".join(sections)
 
 
-def _entry(schema):
-    """Return the schema that lists keys: the schema itself, or that of each of its entries."""
-    if "properties" in schema:
-        return schema
-    return _resolved(schema["additionalProperties"], schema)
+def _at(schema, place):
+    """Return the part of a schema that a path of keys leads to."""
+    for key in place:
+        schema = schema[key]
+    return schema
 
 
 def _resolved(part, root):
     """Follow a local $ref."""
     while "$ref" in part:
-        target = root
-        for step in part["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        part = target
+        part = _at(root, part["$ref"].removeprefix("#/").split("/"))
     return part
 
 
@@ -73,8 +71,9 @@ def _kind(part):
     if "enum" in part:
         return ", ".join(f"`{value}`" for value in part["enum"])
     if "oneOf" in part or "anyOf" in part:
-        return " or ".join(_kind(option) for option in part.get("oneOf", part.get("anyOf")))
-    kinds = part.get("type", "any")
+        options = part.get("oneOf", part.get("anyOf"))
+        return " or ".join(dict.fromkeys(_kind(option) for option in options))
+    kinds = part.get("type", "object")
     words = " or ".join(kinds if isinstance(kinds, list) else [kinds])
     if part.get("type") == "array" and "items" in part:
         words = f"list of {_kind(part['items'])}"

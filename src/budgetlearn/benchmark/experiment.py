@@ -1,4 +1,8 @@
-"""One run of one method: fit it, walk through its stages, charge them, and return the points."""
+"""One run of one method: fit it, walk through its stages, charge them, and return the points.
+
+A method with a `grid` is fitted at each of its settings, one after another; the operating points of
+all of them stand side by side, and validation data choose among them as among all others.
+"""
 
 import inspect
 import logging
@@ -8,14 +12,14 @@ import time
 from contextlib import contextmanager
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import ParameterGrid
 
+from ..forest.base import ForestClassifier
 from .methods import build
-from .records import OK
+from .records import OK, setting_text
+from .scores import SCORES
 
 log = logging.getLogger("budgetlearn")
-
-SCORES = {"classification": accuracy_score, "regression": r2_score}
 
 
 class FitTimeout(Exception):
@@ -52,19 +56,20 @@ def run_method(method, spec, run, n_jobs=1, limit=None):
     method : str
         Id of the method.
     spec : dict
-        `class` and `parameters`, see `budgetlearn.benchmark.methods.build`.
+        `class` and `parameters`, see `budgetlearn.benchmark.methods.build`; and, if wanted, `grid`:
+        {parameter: values to fit it with}.
     run : Run
         Data, costs and seed.
     n_jobs : int, default=1
         Threads for estimators that take `n_jobs`.
     limit : float, default=None
-        Most seconds for fit and evaluation together.
+        Most seconds for fit and evaluation together, all settings of the grid included.
 
     Returns
     -------
     list of dict
-        Rows for `budgetlearn.benchmark.records`; one row with a status that says why, when the
-        method failed or ran out of time.
+        Rows for `budgetlearn.benchmark.records`. When the method failed or ran out of time, the
+        last row has a status that says why; settings after it were not tried.
     """
     head = {
         "dataset": run.dataset,
@@ -73,29 +78,45 @@ def run_method(method, spec, run, n_jobs=1, limit=None):
         "run": run.number,
     }
     start = time.perf_counter()
+    rows, fit_seconds, setting = [], 0.0, {}
     try:
         with time_limit(limit):
-            model = build(
-                spec, feature_costs=run.costs, random_state=run.seed(method), n_jobs=n_jobs
-            )
-            fit_seconds = fit(model, run)
-            rows = operating_points(model, run)
+            for setting in ParameterGrid(spec.get("grid", {})):
+                parameters = {**spec.get("parameters", {}), **setting}
+                model = build(
+                    {"class": spec["class"], "parameters": parameters},
+                    feature_costs=run.costs,
+                    random_state=run.seed(method),
+                    n_jobs=n_jobs,
+                )
+                fit_seconds += fit(model, run)
+                rows += operating_points(model, run, setting)
     except FitTimeout as error:
-        rows, fit_seconds = [{"status": f"timeout: {error}"}], np.nan
+        rows.append(_failed_row(f"timeout: {error}", setting))
     except Exception as error:  # any failure of a method is a result: a row, not a dead study
         log.exception("%s on %s, run %d", method, run.dataset, run.number)
         message = " ".join(str(error).split())
-        rows, fit_seconds = [{"status": f"failed: {type(error).__name__}: {message}"}], np.nan
+        rows.append(_failed_row(f"failed: {type(error).__name__}: {message}", setting))
     log.info(
-        "%s on %s, %s costs, run %d: %s, %.1f s",
+        "%s on %s, %s costs, run %d: %d operating points, %s, %.1f s",
         method,
         run.dataset,
         run.costs_kind,
         run.number,
-        rows[0].get("status", f"{len(rows)} operating points"),
+        sum(row["status"] == OK for row in rows),
+        rows[-1]["status"],
         time.perf_counter() - start,
     )
     return [{**head, "stage": i, "fit_seconds": fit_seconds, **row} for i, row in enumerate(rows)]
+
+
+def _failed_row(status, setting):
+    return {"status": status, "fit_seconds": np.nan, **_setting(setting)}
+
+
+def _setting(setting):
+    """Return the column that tells operating points of one run apart, where there is need."""
+    return {"setting": setting_text(setting)} if setting else {}
 
 
 def fit(model, run):
@@ -108,25 +129,28 @@ def fit(model, run):
     return time.perf_counter() - start
 
 
-def operating_points(model, run):
+def operating_points(model, run, setting=None):
     """Return one row for each stage of a fitted model, charged on validation and test data.
 
     Parameters
     ----------
     model : estimator
         With `staged_predict` and `staged_acquired_features`, or with `predict` and
-        `acquired_features`.
+        `acquired_features`; ranking asks for `staged_predict_proba` or `predict_proba` instead.
     run : Run
         Its data.
+    setting : dict, default=None
+        The parameters of the grid that the model was fitted with.
 
     Returns
     -------
     list of dict
     """
-    schedule = getattr(model, "schedule_", None)
     rows = []
-    stages = zip(_charge(model, *run.valid, run), _charge(model, *run.test, run), strict=True)
-    for stage, (valid, test) in enumerate(stages):
+    valid_stages = _charge(model, run, *run.valid, run.valid_queries)
+    test_stages = _charge(model, run, *run.test, run.test_queries)
+    facts = _stage_facts(model, setting or {})
+    for valid, test in zip(valid_stages, test_stages, strict=True):
         row = {
             "cost": test["cost"],
             "cost_fraction": test["cost"] / run.costs.full if run.costs.full else 0.0,
@@ -137,21 +161,39 @@ def operating_points(model, run):
             "predict_seconds": test["seconds"],
             "status": OK,
         }
-        if schedule is not None:
-            row["budget"] = schedule.costs[stage]
-            row["variables"] = ",".join(map(str, schedule.variables[stage]))
-        rows.append(row)
+        rows.append(row | next(facts))
     return rows
 
 
-def _charge(model, X, y, run):
-    """Yield score, mean cost, mean number of acquired features and seconds of each stage."""
+def _stage_facts(model, setting):
+    """Yield what is known of each stage beside its costs and scores."""
+    if isinstance(model, ForestClassifier):
+        n_nodes = 0
+        for n_trees, tree in enumerate(model.trees_, start=1):
+            n_nodes += tree.node_count
+            yield {"n_nodes": n_nodes, **_setting({**setting, "trees": n_trees})}
+    elif hasattr(model, "schedule_"):
+        schedule = model.schedule_
+        for budget, variables in zip(schedule.costs, schedule.variables, strict=True):
+            listed = ",".join(map(str, variables))
+            yield {"budget": budget, "variables": listed, **_setting(setting)}
+    else:
+        while True:
+            yield _setting(setting)
+
+
+def _charge(model, run, X, y, queries):
+    """Yield score, mean cost, mean number of acquired features and seconds of each stage.
+
+    A stage of a forest walks through the trees of the stages before it too: its time is the sum.
+    """
     score = SCORES[run.task]
-    start = time.perf_counter()
-    for predicted, acquired in _stages(model, X):
-        seconds = time.perf_counter() - start
+    seconds, start = 0.0, time.perf_counter()
+    for outcome, acquired in _stages(model, X, score.output):
+        elapsed = time.perf_counter() - start
+        seconds = seconds + elapsed if isinstance(model, ForestClassifier) else elapsed
         yield {
-            "score": float(score(y, predicted)),
+            "score": score.function(y, outcome, queries),
             "cost": float(run.costs.total(acquired).mean()),
             "n_features": float(acquired.sum(axis=1).mean()),
             "seconds": seconds,
@@ -159,9 +201,10 @@ def _charge(model, X, y, run):
         start = time.perf_counter()
 
 
-def _stages(model, X):
-    """Yield (predictions, acquired features) of each stage."""
-    if hasattr(model, "staged_predict"):
-        yield from zip(model.staged_predict(X), model.staged_acquired_features(X), strict=True)
+def _stages(model, X, output):
+    """Yield (outcome of the method `output`, acquired features) of each stage."""
+    if hasattr(model, f"staged_{output}"):
+        outcomes = getattr(model, f"staged_{output}")(X)
+        yield from zip(outcomes, model.staged_acquired_features(X), strict=True)
     else:
-        yield model.predict(X), model.acquired_features(X)
+        yield getattr(model, output)(X), model.acquired_features(X)

@@ -17,6 +17,7 @@ COLUMNS = {
     "method": "string",
     "run": "int64",
     "stage": "int64",
+    "setting": "string",
     "budget": "float64",
     "cost": "float64",
     "cost_fraction": "float64",
@@ -36,6 +37,27 @@ OK = "ok"
 
 class RecordError(BudgetlearnError, ValueError):
     """A table of operating points that does not have the columns it should have."""
+
+
+def setting_text(setting):
+    """Return the settings of an operating point as the column `setting` holds them.
+
+    Parameters
+    ----------
+    setting : dict
+        Name to value, for example {"alpha": 4, "trees": 10}.
+
+    Returns
+    -------
+    str
+        "alpha=4, trees=10".
+    """
+    return ", ".join(f"{name}={value}" for name, value in setting.items())
+
+
+def parse_setting(text):
+    """Return the settings that `setting_text` wrote, values as strings; none for a missing one."""
+    return {} if pd.isna(text) else dict(pair.split("=", 1) for pair in text.split(", "))
 
 
 def table(rows):
@@ -59,6 +81,8 @@ def table(rows):
         if name not in frame:
             missing = np.nan if dtype == "float64" else pd.NA
             frame[name] = defaults.get(name, missing)
+        elif name in defaults:
+            frame[name] = frame[name].where(frame[name].notna(), defaults[name])
     return frame[list(COLUMNS)].astype(COLUMNS).reset_index(drop=True)
 
 

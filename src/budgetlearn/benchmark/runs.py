@@ -31,6 +31,8 @@ class Run:
         X and y of each part.
     study_seed : int
         The study's seed.
+    valid_queries, test_queries : ndarray or None
+        In ranking the query of each row.
     """
 
     dataset: str
@@ -42,6 +44,8 @@ class Run:
     valid: tuple
     test: tuple
     study_seed: int
+    valid_queries: np.ndarray | None = None
+    test_queries: np.ndarray | None = None
 
     def seed(self, method):
         """Return the seed of `method` in this run."""
@@ -184,6 +188,17 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
         rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
         train, valid, test = ((dataset.X[index], dataset.y[index]) for index in rows)
         run = int(column)
+        queries = dataset.groups
         yield Run(
-            dataset.id, costs_kind, run, dataset.task, profiles[run], train, valid, test, study_seed
+            dataset=dataset.id,
+            costs_kind=costs_kind,
+            number=run,
+            task=dataset.task,
+            costs=profiles[run],
+            train=train,
+            valid=valid,
+            test=test,
+            study_seed=study_seed,
+            valid_queries=None if queries is None else queries[rows[1]],
+            test_queries=None if queries is None else queries[rows[2]],
         )

@@ -12,6 +12,7 @@ from ..exceptions import ConfigError
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
+PUBLISHED = "resources/published"
 
 
 def _read_yaml(path):
@@ -66,6 +67,38 @@ def merged(base, override):
     return {**base, **{key: merged(base.get(key), value) for key, value in override.items()}}
 
 
+def _sorted(value):
+    """Return nested dictionaries with their keys in order: reordered lines rerun no job."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return value
+
+
+def _check_names(config, registry, root):
+    """Refuse what a study names and nobody knows, beside its data sets and methods."""
+    for method in config.get("overrides", {}):
+        _known(method, config["methods"], "method in overrides", "the study")
+    for name in [*config.get("splits", {}), *config.get("stand_ins", {})]:
+        registry[name]  # names what is wrong, like the data sets in use
+    tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
+    for name in config.get("published", []):
+        _known(name, tables, "published table", PUBLISHED)
+
+
+def _chosen(config, methods):
+    """Return the specifications of a study's methods, its overrides applied."""
+    chosen = {}
+    for name in config["methods"]:
+        entry = methods[_known(name, methods, "method", config["methods_file"])]
+        spec = chosen[name] = merged(entry, config.get("overrides", {}).get(name, {}))
+        if "grid" in spec and spec.get("kind") == SCHEDULE:
+            raise ConfigError(
+                f"{name} has a grid, which is for methods that one job fits; it is built from "
+                "sequences. Make an entry in the methods file for each of its settings."
+            )
+    return chosen
+
+
 @dataclass(frozen=True)
 class Study:
     """A checked study configuration.
@@ -110,20 +143,10 @@ class Study:
         registry = load_registry(root / config["datasets_file"])
         methods = _read_yaml(root / config["methods_file"])
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
-        overrides = config.get("overrides", {})
-        for method in overrides:
-            _known(method, config["methods"], "method in overrides", "the study")
-        return cls(
-            dict(config),
-            {name: registry[name] for name in config["datasets"]},
-            {
-                name: merged(
-                    methods[_known(name, methods, "method", config["methods_file"])],
-                    overrides.get(name, {}),
-                )
-                for name in config["methods"]
-            },
-        )
+        _check_names(config, registry, root)
+        chosen = _chosen(config, methods)
+        check_schema(chosen, schemas / "methods.schema.yaml", "a method with its overrides")
+        return cls(dict(config), {name: registry[name] for name in config["datasets"]}, chosen)
 
     @property
     def name(self):
@@ -157,11 +180,15 @@ class Study:
         first = int(chunk) * per_job
         return list(range(first, min(first + per_job, self.config["runs"])))
 
-    @property
-    def sizes(self):
-        """The sizes of train, validation and test part, or "given"."""
-        sizes = self.config["split"]
+    def sizes(self, dataset):
+        """Return the sizes of train, validation and test part of a data set, or "given"."""
+        sizes = self.config.get("splits", {}).get(dataset, self.config["split"])
         return sizes if sizes == "given" else [sizes[part] for part in ("train", "valid", "test")]
+
+    @property
+    def published(self):
+        """Files of the published numbers that stand beside the study's own in the report."""
+        return [f"{PUBLISHED}/{name}.csv" for name in self.config.get("published", [])]
 
     def own_table(self, dataset):
         """Return the user's own csv that a data set is read from: none for all other sources."""
@@ -185,9 +212,10 @@ class Study:
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
     def spec(self, method):
-        """Return what decides a method's results: its class and parameters, not its label."""
+        """Return what decides a method's results: class, parameters and grid, not its label."""
         spec = self.methods[method]
-        return {"class": spec["class"], "parameters": spec.get("parameters", {})}
+        decisive = {"class": spec["class"], "parameters": spec.get("parameters", {})}
+        return _sorted(decisive | ({"grid": spec["grid"]} if "grid" in spec else {}))
 
     def sequences(self, method):
         """Return the names of the sequences of a schedule method."""

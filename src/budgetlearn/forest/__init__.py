@@ -1,6 +1,16 @@
-"""Forests that are charged for the features that their predictions look at."""
+"""Forests under a budget, and forests that are charged like them."""
 
 from .budget_rf import BudgetRFClassifier
+from .cost_sensitive_path import CostSensitiveRFPathClassifier
+from .cost_sensitive_rf import CostSensitiveRFClassifier
+from .gif import GIFClassifier, GIFRegressor
 from .random_forest import RandomForestClassifier
 
-__all__ = ["BudgetRFClassifier", "RandomForestClassifier"]
+__all__ = [
+    "BudgetRFClassifier",
+    "CostSensitiveRFClassifier",
+    "CostSensitiveRFPathClassifier",
+    "GIFClassifier",
+    "GIFRegressor",
+    "RandomForestClassifier",
+]

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import ParameterError
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
+from ..tree.binning import bin_features
 from ..tree.packed import PackedForest
 
 X_TYPES = (np.float64, np.float32)
@@ -51,6 +52,17 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
             )
         self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
         return X, labels.astype(np.int32)
+
+    def _codes(self, X, binned):
+        """Return the codes of X: `binned`, checked, or new ones."""
+        if binned is None:
+            return bin_features(X, self.max_bins, self.n_jobs)
+        if (binned.n_samples, binned.n_features) != X.shape:
+            raise ParameterError(
+                f"binned must hold the codes of X, of shape {X.shape}, "
+                f"got {(binned.n_samples, binned.n_features)}."
+            )
+        return binned
 
     def _tree_seeds(self, random, n_trees):
         """Return one seed per tree, so that no tree depends on when another is grown."""

@@ -5,7 +5,6 @@ from sklearn.utils import check_random_state
 
 from .._parallel import thread_map
 from .._validation import ParameterError, check_choice, check_number
-from ..tree.binning import bin_features
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..tree.packed import PackedForest
@@ -131,12 +130,7 @@ class RandomForestClassifier(ForestClassifier):
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         if self.oob_score and not self.bootstrap:
             raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
-        data = bin_features(X, self.max_bins, self.n_jobs) if binned is None else binned
-        if (data.n_samples, data.n_features) != X.shape:
-            raise ParameterError(
-                f"binned must hold the codes of X, of shape {X.shape}, "
-                f"got {(data.n_samples, data.n_features)}."
-            )
+        data = self._codes(X, binned)
         seeds = self._tree_seeds(check_random_state(self.random_state), self.n_estimators)
 
         def grow(seed):

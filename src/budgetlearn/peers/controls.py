@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base import AcquisitionMixin
@@ -47,6 +48,23 @@ class _Control(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.model_.predict(validate_data(self, X, reset=False))
+
+    @available_if(lambda self: hasattr(self._model(), "predict_proba"))
+    def predict_proba(self, X):
+        """Return the probability of each class, where the model knows it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        check_is_fitted(self)
+        return self.model_.predict_proba(validate_data(self, X, reset=False))
 
     def acquired_features(self, X):
         """Return which features were looked at: all of them, or none.

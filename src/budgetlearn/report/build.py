@@ -2,6 +2,7 @@
 
 from ..benchmark import aggregate
 from ..benchmark.points import compressed_points
+from ..benchmark.published import published_table
 from .figures import area_figure, curve_figure, time_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
 
@@ -19,8 +20,8 @@ def build_tables(points, metadata):
     Returns
     -------
     dict of str to DataFrame
-        areas, summary, leads, controls, times, coverage, and schedule_<dataset>_<costs> for each
-        case.
+        areas, summary, leads, controls, times, coverage, schedule_<dataset>_<costs> for each
+        case, and published where the study reruns published numbers.
     """
     metadata.check_covers(points)
     areas = aggregate.area_table(points)
@@ -32,6 +33,8 @@ def build_tables(points, metadata):
         "times": aggregate.time_table(points),
         "coverage": aggregate.coverage_table(points, metadata.expected),
     }
+    if metadata.published is not None:
+        tables["published"] = published_table(points, metadata.published, metadata.stand_ins)
     for (dataset, costs), (chosen, prices) in _examples(points, metadata).items():
         tables[f"schedule_{dataset}_{costs}"] = schedule_table(chosen, prices)
     return tables

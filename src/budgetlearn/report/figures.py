@@ -1,5 +1,7 @@
 """Figures of the report: frames in, matplotlib figures out."""
 
+from textwrap import fill
+
 import numpy as np
 import seaborn as sns
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
@@ -12,10 +14,15 @@ from .style import house_style, message_figure, new_figure
 _MANY_POINTS = 500
 # Shorter times are the clock's; a logarithmic axis needs some floor.
 _SHORTEST = 1e-4
+_LABEL_WIDTH = 28  # characters of a case's title on one line
+_PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 
 
 def curve_figure(schedules, metadata, dataset, costs):
-    """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.).
+    """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.).
+
+    Where prices differ between runs, cost is the share of what all features cost. Where they do
+    not, it is in its own unit, and logarithmic over more than two decades.
 
     Parameters
     ----------
@@ -33,27 +40,47 @@ def curve_figure(schedules, metadata, dataset, costs):
     frame = of_case(schedules, dataset, costs)
     if frame.empty:
         return message_figure(f"{metadata.case_title(dataset, costs)}: no run completed.")
+    score = metadata.score(dataset)
     with house_style():
         figure = new_figure(6.4, 4.8)
         axes = figure.subplots()
+        column = _draw_cost_axis(axes, frame, costs)
         for method in metadata.methods.values():
             own = frame[frame["method"] == method.id]
             if len(own):
-                (_draw_control if method.control else _draw_curve)(axes, own, method)
-        axes.set(
-            xlim=(-0.02, 1.03),
-            xlabel="acquisition cost (share of all features)",
-            ylabel="test accuracy",
-            title=metadata.case_title(dataset, costs),
-        )
+                (_draw_control if method.control else _draw_curve)(axes, own, method, column)
+        axes.set(ylabel=f"test {score}", title=metadata.case_title(dataset, costs))
+        if score == "accuracy" and column == "cost":
+            errors = axes.secondary_yaxis("right", functions=(_complement, _complement))
+            errors.set_ylabel("test error")
         figure.legend(loc="outside lower center", ncols=4)
     return figure
 
 
-def _draw_curve(axes, points, method):
+def _complement(share):
+    return 1 - share
+
+
+def _draw_cost_axis(axes, points, costs):
+    """Set the axis of costs up and return the column that it shows."""
+    if costs == "random":
+        axes.set(xlim=(-0.02, 1.03), xlabel="acquisition cost (share of all features)")
+        return "cost_fraction"
+    axes.set_xlabel("mean acquisition cost")
+    paid = points.loc[points["cost"] > 0, "cost"]
+    if len(paid) and paid.max() > 100 * paid.min():
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(_PLAIN)
+    return "cost"
+
+
+def _draw_curve(axes, points, method, column):
     """Draw the points of every run faintly and, where there are enough, their lowess mean."""
-    x, y = points["cost_fraction"], points["test_score"]
-    mean = lowess_mean(x, y)
+    forward, back = np.array, np.array
+    if axes.get_xscale() == "log":  # a model that costs nothing has no place there
+        points, forward, back = points[points[column] > 0], np.log, np.exp
+    x, y = points[column], points["test_score"]
+    mean = lowess_mean(forward(x), y)
     style = {"color": method.colour, "marker": method.marker}
     axes.scatter(
         x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > _MANY_POINTS, **style,
@@ -61,17 +88,20 @@ def _draw_curve(axes, points, method):
     )  # fmt: skip
     if mean is not None:
         gap = max(1, mean[0].size // 8)
-        axes.plot(*mean, linewidth=2.2, markersize=6, markevery=gap, **style, label=method.label)
+        axes.plot(
+            back(mean[0]), mean[1], linewidth=2.2, markersize=6, markevery=gap, **style,
+            label=method.label,
+        )  # fmt: skip
 
 
-def _draw_control(axes, points, method):
+def _draw_control(axes, points, method, column):
     """Draw a control as a level (free) or as a point with its standard deviation."""
     score = points["test_score"]
     if (points["cost"] == 0).all():
         axes.axhline(score.mean(), color=method.colour, linestyle="--", label=method.label)
         return
     axes.errorbar(
-        points["cost_fraction"].mean(), score.mean(),
+        points[column].mean(), score.mean(),
         yerr=score.std() if len(score) > 1 else None,
         fmt=method.marker, color=method.colour, markersize=9, capsize=3, label=method.label,
         zorder=5,
@@ -120,10 +150,9 @@ def _run_figure(frame, metadata, value, label, log_scale=False):
     if frame.empty:
         return message_figure("No run completed.")
     cases = metadata.cases(frame)
-    titles = [metadata.case_title(*case) for case in cases]
-    frame = frame.assign(
-        case=[metadata.case_title(*case) for case in frame[["dataset", "costs"]].to_numpy()]
-    )
+    names = {case: fill(metadata.case_title(*case), _LABEL_WIDTH) for case in cases}
+    titles = list(names.values())
+    frame = frame.assign(case=[names[tuple(c)] for c in frame[["dataset", "costs"]].to_numpy()])
     methods = [m for m in metadata.methods.values() if m.id in set(frame["method"])]
     shared = {
         "data": frame, "x": value, "y": "case", "order": titles, "hue": "method",
@@ -156,7 +185,7 @@ def _plain_decades(axes, values):
     wide = np.log10(values.max() / values.min()) > 1.5
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter(_PLAIN)
 
 
 def _method_legend(figure, axes, methods):

@@ -51,8 +51,9 @@ class Metadata:
     methods : dict of str to Method
         In the order of display.
     datasets : dict of str to dict
-        Data sheets: title, and where known rows, features, classes (how many, or class to rows),
-        licence, citation, sha256 (a mapping from file to hash; nothing for embedded data).
+        Data sheets: title, and where known score (what predictions are scored by), rows,
+        features, classes (how many, or class to rows), licence, citation, sha256 (a mapping from
+        file to hash; nothing for embedded data).
     settings, provenance : dict
         Shown as they are: what was compared, and what it was made with.
     profiles : DataFrame
@@ -62,6 +63,10 @@ class Metadata:
         dataset, costs, method, run of all that was to be done.
     schedule_of : dict
         dataset and method whose model schedule is shown first.
+    published : DataFrame or None
+        Printed numbers to stand beside ours, from `budgetlearn.benchmark.published`.
+    stand_ins : dict of str to str
+        Data set of ours → the paper's that it stands in for.
     """
 
     name: str
@@ -73,6 +78,8 @@ class Metadata:
     profiles: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=PROFILE_COLUMNS))
     expected: pd.DataFrame | None = None
     schedule_of: dict = field(default_factory=dict)
+    published: pd.DataFrame | None = None
+    stand_ins: dict = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, metadata):
@@ -92,6 +99,7 @@ class Metadata:
         """
         required = {"study", "methods", "datasets"}
         optional = {"title", "settings", "provenance", "profiles", "expected", "schedule_of"}
+        optional |= {"published", "stand_ins"}
         if not required <= metadata.keys() <= required | optional:
             raise ConfigError(
                 f"Report metadata must have the keys {sorted(required)} and may have "
@@ -132,6 +140,12 @@ class Metadata:
         """Return the heading of a case; the kind of cost profile is named unless random."""
         title = self.datasets[dataset].get("title", dataset)
         return title if costs == "random" else f"{title}, {costs} costs"
+
+    def score(self, *datasets):
+        """Return what predictions on data sets (none: on all) are scored by, in a word."""
+        sheets = [self.datasets[name] for name in datasets or self.datasets]
+        scores = {sheet.get("score", "accuracy") for sheet in sheets}
+        return scores.pop() if len(scores) == 1 else "score"
 
     def prices(self, dataset, costs, run):
         """Return the price list of a run: feature (its name) and cost, indexed from 0."""

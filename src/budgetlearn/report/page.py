@@ -5,6 +5,7 @@ import base64
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from . import words
+from .published import left_out, published_sections
 from .verdict import verdict
 
 
@@ -26,6 +27,7 @@ def render_page(tables, drawings, metadata):
         HTML with inline style and with figures as data URIs.
     """
     coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
+    published = tables.get("published")
     time_methods, time_rows = words.times(tables["times"], metadata)
     return (
         _environment()
@@ -43,6 +45,8 @@ def render_page(tables, drawings, metadata):
             cases=[_case(tables, *case, metadata) for case in metadata.cases(tables["coverage"])],
             time_methods=time_methods,
             time_rows=time_rows,
+            published=[] if published is None else published_sections(published, metadata),
+            not_rerun=[] if published is None else left_out(published),
             coverage_rows=coverage_rows,
             gaps=gaps,
             images={name: _data_uri(svg) for name, svg in drawings.items()},
@@ -59,7 +63,11 @@ def _environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"as_text": words.as_text, "n_classes": words.n_classes}
+    environment.filters |= {
+        "as_text": words.as_text,
+        "n_classes": words.n_classes,
+        "first_upper": lambda text: text[:1].upper() + text[1:],
+    }
     return environment
 
 
@@ -73,6 +81,8 @@ def _case(tables, dataset, costs, metadata):
     name = f"{dataset}_{costs}"
     schedule = tables.get(f"schedule_{name}")
     case = {"name": name, "title": metadata.case_title(dataset, costs), "schedule": None}
+    case["score"] = metadata.score(dataset)
+    case["cost_axis"] = "the share of the full cost" if costs == "random" else "mean cost"
     case["first"] = metadata.schedule_of.get("dataset", dataset) == dataset
     if schedule is not None and len(schedule):
         rows = schedule.assign(variables=schedule["variables"].str.split("; ")).to_dict("records")

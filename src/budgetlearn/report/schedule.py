@@ -109,6 +109,7 @@ def schedule_figure(schedule, metadata, prices):
         ratios = [2.3, max(0.2 * len(shown), 0.4)]
         top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=ratios)
         _draw_staircase(top, schedule, method)
+        top.set_ylabel(metadata.score(first["dataset"]))
         _draw_ownership(bottom, spans[spans["feature"].isin(shown)], prices, method)
         title = metadata.case_title(first["dataset"], first["costs"])
         figure.suptitle(f"{title}: {method.label}, run {first['run']}", x=0.01, ha="left")
@@ -137,7 +138,6 @@ def _draw_staircase(axes, schedule, method):
         markeredgecolor="#222222",
         label="test",
     )
-    axes.set_ylabel("accuracy")
     axes.legend(loc="lower right")
 
 

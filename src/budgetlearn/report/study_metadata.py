@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 
 from ..benchmark import provenance
+from ..benchmark.published import read_published
+from ..benchmark.scores import SCORES
 from ..datasets import Dataset
 from .metadata import PROFILE_COLUMNS
 
@@ -39,6 +41,8 @@ def metadata_of(study, dataset_paths, cost_paths, root):
         "provenance": _provenance(study, root),
         "profiles": _profiles(cost_paths),
         "expected": _expected(study),
+        "published": _published(study, root),
+        "stand_ins": study.config.get("stand_ins", {}),
     }
 
 
@@ -47,6 +51,7 @@ def _sheet(data):
     classes = None if data.class_names is None else len(data.class_names)
     return {
         "title": data.title,
+        "score": SCORES[data.task].name,
         "rows": data.X.shape[0],
         "features": data.X.shape[1],
         "classes": classes,
@@ -59,12 +64,24 @@ def _sheet(data):
 def _settings(study):
     """Return what the study compared, in the order in which a reader asks."""
     config = study.config
+    splits = {data: _split(study.sizes(data)) for data in study.datasets}
     return {
         "runs": config["runs"],
-        "split": study.sizes if study.sizes == "given" else " / ".join(map(str, study.sizes)),
+        "split": splits.popitem()[1] if len(set(splits.values())) == 1 else splits,
         "cost profiles": ", ".join(config["costs"]),
         "seed": study.seed,
     }
+
+
+def _published(study, root):
+    """Return the printed numbers that the study reruns; None where it reruns none."""
+    paths = [Path(root) / name for name in study.published]
+    return read_published(paths) if paths else None
+
+
+def _split(sizes):
+    """Return the sizes of a split in words."""
+    return sizes if isinstance(sizes, str) else " / ".join(map(str, sizes))
 
 
 def _provenance(study, root):

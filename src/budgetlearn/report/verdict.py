@@ -31,7 +31,8 @@ def _who_wins(leads, metadata):
     wins = leads["best"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
     labels = [metadata.methods[name].label for name in wins.index]
     if len(labels) == 1:
-        where = "the one data set compared" if len(leads) == 1 else f"all {len(leads)} data sets"
+        few = {1: "the one data set compared", 2: "both data sets"}
+        where = few.get(len(leads), f"all {len(leads)} data sets")
         return f"{labels[0]} has the best mean AUP on {where}."
     shares = [f"{label} on {n}" for label, n in zip(labels, wins, strict=True)]
     return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."

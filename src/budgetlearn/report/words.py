@@ -4,7 +4,7 @@ import pandas as pd
 
 from ..benchmark.points import of_case
 
-_DASH = "–"
+DASH = "–"
 
 
 def counted(number, noun):
@@ -15,14 +15,14 @@ def counted(number, noun):
 def plus_minus(mean, sd, digits=3):
     """Return "mean ± sd"; a dash for no mean, no ± where a single run has no spread."""
     if pd.isna(mean):
-        return _DASH
+        return DASH
     return f"{mean:.{digits}f}" if pd.isna(sd) else f"{mean:.{digits}f} ± {sd:.{digits}f}"
 
 
 def seconds(mean, sd=float("nan")):
     """Return seconds with three digits that matter, with their spread."""
     if pd.isna(mean):
-        return _DASH
+        return DASH
     return f"{mean:.3g}" if pd.isna(sd) else f"{mean:.3g} ± {sd:.2g}"
 
 
@@ -115,7 +115,7 @@ def controls(scores, metadata):
     known = scores.set_index(["dataset", "costs", "method"])[["mean", "sd"]]
     return {
         metadata.case_title(*case): {
-            name: plus_minus(*known.loc[(*case, name)]) if (*case, name) in known.index else _DASH
+            name: plus_minus(*known.loc[(*case, name)]) if (*case, name) in known.index else DASH
             for name in metadata.controls
         }
         for case in metadata.cases(scores)
@@ -132,9 +132,9 @@ def leads(table, metadata):
             {
                 "title": metadata.case_title(row["dataset"], row["costs"]),
                 "best": metadata.methods[row["best"]].label,
-                "runner_up": _DASH if alone else metadata.methods[row["runner_up"]].label,
+                "runner_up": DASH if alone else metadata.methods[row["runner_up"]].label,
                 "lead": plus_minus(row["lead"], row["lead_sd"]),
-                "wins": _DASH if alone else f"{row['wins']:.0f} of {row['n_runs']:.0f}",
+                "wins": DASH if alone else f"{row['wins']:.0f} of {row['n_runs']:.0f}",
             }
         )
     return rows
@@ -195,5 +195,5 @@ def as_text(value):
     if isinstance(value, (list, tuple)):
         return ", ".join(as_text(inner) for inner in value)
     if value is None:
-        return _DASH
+        return DASH
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -1,0 +1,116 @@
+"""Globally induced forests against scikit-learn's extremely randomized trees: fit and predict.
+
+    python benchmarks/bench_gif.py
+    python benchmarks/bench_gif.py --mnist
+
+Ours and the peer run in turn in one process with one thread; the times are CPU seconds, the least
+of several repeats. `--mnist` fits MNIST once at 10 % of the nodes and reports time and peak memory
+(the digits come from `BUDGETLEARN_DATA`).
+"""
+
+import argparse
+import resource
+import time
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from threadpoolctl import threadpool_limits
+
+from budgetlearn.datasets.preparing import load_dataset
+from budgetlearn.datasets.synthetic import friedman1, hastie
+from budgetlearn.forest.gif import GIFClassifier, GIFRegressor
+
+
+def seconds(*functions, repeats):
+    """Return the least CPU seconds of each function, called in turn."""
+    times = np.empty((repeats, len(functions)))
+    for row in times:
+        for place, function in enumerate(functions):
+            start = time.process_time()
+            function()
+            row[place] = time.process_time() - start
+    return times.min(axis=0)
+
+
+def report(what, ours, peer, target):
+    """Print one line: ours, peer's, ratio and what was aimed at."""
+    print(f"{what:66}{ours:9.3f} s{peer:9.3f} s{ours / peer:9.3f}{target:>10}", flush=True)
+
+
+def n_nodes(forest):
+    """Return the number of nodes of a fitted forest of scikit-learn."""
+    return sum(tree.tree_.node_count for tree in forest.estimators_)
+
+
+def bench_fit():
+    """Fit at 10 % of the nodes, against 1000 fully grown trees."""
+    X, y = friedman1(300, 0)
+    model, peer = GIFRegressor(59_900, random_state=0), ExtraTreesRegressor(1000, random_state=0)
+    times = seconds(lambda: model.fit(X, y), lambda: peer.fit(X, y), repeats=5)
+    report("fit Friedman1 10 %, peer: ET regressor, 1000 trees", *times, "0.05")
+    X, y = hastie(2000, 0)
+    peer = ExtraTreesClassifier(1000, random_state=0).fit(X, y)
+    for loss in ("squared", "trimmed_exponential"):
+        model = GIFClassifier(n_nodes(peer) // 10, loss=loss, random_state=0)
+        times = seconds(lambda: model.fit(X, y), lambda: peer.fit(X, y), repeats=3)  # noqa: B023
+        report(f"fit Hastie 2000 10 %, {loss}, peer: ET classifier", *times, "0.2")
+
+
+def bench_all_candidates():
+    """Fit with every candidate examined at each step, against one candidate."""
+    X, y = friedman1(300, 0)
+    every = GIFRegressor(59_900, candidate_window=None, random_state=0)
+    one = GIFRegressor(59_900, random_state=0)
+    times = seconds(lambda: every.fit(X, y), lambda: one.fit(X, y), repeats=3)
+    report("fit Friedman1 10 % with all candidates, peer: ours with one", *times, "ours < 4")
+
+
+def bench_predict():
+    """Predict 10,000 rows by models of 60,000 nodes."""
+    X, y = friedman1(300, 0)
+    X_test, _ = friedman1(10_000, 1)
+    model = GIFRegressor(59_900, random_state=0).fit(X, y)
+    full = ExtraTreesRegressor(100, random_state=0).fit(X, y)
+    # A tree of 30 leaves has 59 nodes: as many trees and nodes as ours.
+    shallow = ExtraTreesRegressor(1000, max_leaf_nodes=30, random_state=0).fit(X, y)
+    for peer, shape in ((full, "100 full trees"), (shallow, "1000 trees")):
+        times = seconds(
+            lambda: model.predict(X_test),
+            lambda: peer.predict(X_test),  # noqa: B023
+            repeats=5,
+        )
+        what = f"predict 10,000 rows, {model.n_nodes_} nodes, peer: ET, {n_nodes(peer)} in {shape}"
+        report(what, *times, "1")
+
+
+def bench_mnist():
+    """Fit 50,000 digits with 1000 trees at 10 % of the nodes of fully grown ones."""
+    data = load_dataset("mnist")
+    X, y = data.X[:50_000], data.y[:50_000]
+    full = 500 * n_nodes(ExtraTreesClassifier(2, random_state=0).fit(X, y))
+    model = GIFClassifier(full // 10, random_state=0)
+    start = time.process_time()
+    model.fit(X, y)
+    spent = time.process_time() - start
+    error = 100 * (model.predict(data.X[50_000:]) != data.y[50_000:]).mean()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"MNIST 50,000 x 784, {model.n_nodes_} nodes: fit {spent:.0f} s, error {error:.2f} %")
+    print(f"peak memory of the whole process {peak:.2f} GB (target: below 3)")
+
+
+def main():
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mnist", action="store_true")
+    with threadpool_limits(1):
+        if parser.parse_args().mnist:
+            bench_mnist()
+            return
+        print(f"{'':66}{'ours':>11}{'peer':>11}{'ratio':>9}{'target':>10}")
+        bench_fit()
+        bench_all_candidates()
+        bench_predict()
+
+
+if __name__ == "__main__":
+    main()

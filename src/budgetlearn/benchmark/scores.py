@@ -1,0 +1,47 @@
+"""What each task is scored by; larger is better."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sklearn.metrics import accuracy_score, r2_score
+
+from ..metrics import average_precision_at_5
+
+
+@dataclass(frozen=True)
+class Score:
+    """How predictions of one task become a number.
+
+    Attributes
+    ----------
+    name : str
+        As figures and tables call it.
+    output : {"predict", "predict_proba"}
+        The estimator's method whose outcome is scored.
+    function : callable
+        Takes the target, the outcome and the query of each example (None outside of ranking).
+    """
+
+    name: str
+    output: str
+    function: Callable
+
+
+def _accuracy(y, predicted, queries):
+    return float(accuracy_score(y, predicted))
+
+
+def _r2(y, predicted, queries):
+    return float(r2_score(y, predicted))
+
+
+def _ap5(y, shares, queries):
+    """Rank by the share of class 1, the relevant documents."""
+    return average_precision_at_5(y, shares[:, 1], queries)
+
+
+SCORES = {
+    "classification": Score("accuracy", "predict", _accuracy),
+    "regression": Score("R²", "predict", _r2),
+    "ranking": Score("AP@5", "predict_proba", _ap5),
+}

@@ -1,0 +1,300 @@
+"""Kernel: the losses of globally induced forests (Begon, Joly and Geurts, 2017, section 2).
+
+Each loss keeps one small state per training sample, from which the optimal weight of a node and
+its gap follow by sums over the node's samples.
+"""
+
+import numpy as np
+
+from libc.math cimport exp, log
+
+# Class errors below this share of a node's total count as this share: an absent class would ask
+# for an infinite weight. It is the relative precision of the sums themselves.
+cdef double LEAST_SHARE = 2.0 ** -52
+# A class error that updates have brought below this share of its anchor (what it was when last
+# summed afresh) has lost too many digits.
+cdef double LEAST_REST = 1e-3
+# Stands for the gap of a slot between the two passes of an update.
+cdef double TOUCHED = -2.0
+
+
+cdef class Loss:
+    """What the forest asks of a loss; see `_gif_loss.pxd` for the contract."""
+
+    cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
+        pass
+
+    cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        return 0.0
+
+    cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
+        pass
+
+    cdef void spread(
+        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
+        int32_t* best,
+    ) noexcept nogil:
+        pass
+
+
+cdef inline double* record_of(
+    const Slots* slots, int32_t sample, Strides strides, int32_t* slot
+) noexcept nogil:
+    """Return the record of the slot that holds a sample, and which it is."""
+    slot[0] = slots.holder[sample * strides.n_trees]
+    return slots.records + slot[0] * strides.record
+
+
+cdef class SquaredLoss(Loss):
+    """Squared error, summed over the outputs: a node's weight is its mean residual (Eq. L2).
+
+    Parameters
+    ----------
+    residuals : ndarray of float64 of shape (n_samples, n_outputs), C-contiguous
+        Targets minus the intercept; updated in place.
+    """
+
+    def __init__(self, residuals):
+        self.residuals = residuals
+        self.n_outputs = self.width = residuals.shape[1]
+        self.step = np.zeros(self.n_outputs)
+
+    cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
+        cdef double even = 0.0, odd = 0.0
+        cdef const double* residuals = &self.residuals[0, 0]
+        cdef const double* row
+        cdef Py_ssize_t k
+        cdef int32_t i
+        if self.n_outputs == 1:
+            # Two sums: one would wait for itself.
+            for i in range(0, n - 1, 2):
+                even += residuals[samples[i]]
+                odd += residuals[samples[i + 1]]
+            if n % 2:
+                even += residuals[samples[n - 1]]
+            out[0] = even + odd
+            return
+        for k in range(self.n_outputs):
+            out[k] = 0.0
+        for i in range(n):
+            row = residuals + samples[i] * self.n_outputs
+            for k in range(self.n_outputs):
+                out[k] += row[k]
+
+    cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        cdef double gap = 0.0
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            weight[k] = stats[k] / n
+            gap += stats[k] * weight[k]
+        return gap
+
+    cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
+        cdef double* residuals = &self.residuals[0, 0]
+        cdef double* row
+        cdef Py_ssize_t k
+        cdef int32_t i
+        for k in range(self.n_outputs):
+            self.step[k] = step[k]
+        for i in range(n):
+            row = residuals + samples[i] * self.n_outputs
+            for k in range(self.n_outputs):
+                row[k] -= step[k]
+
+    cdef void spread(
+        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
+        int32_t* best,
+    ) noexcept nogil:
+        cdef int32_t t
+        for t in range(strides.n_trees):
+            best[t] = shift_residuals(
+                samples, n, trees + t, strides, &self.step[0], self.n_outputs
+            )
+
+
+cdef inline int32_t shift_residuals(
+    const int32_t* samples, int32_t n, const Slots* slots, Strides strides, const double* step,
+    Py_ssize_t n_outputs,
+) noexcept nogil:
+    """Subtract the step from the residuals that each slot holds; return the best touched slot."""
+    # Two plain loops over the samples, though some share a slot: most nodes hold one or two, and
+    # a list of distinct slots costs more than it saves.
+    cdef int32_t i, slot, best = 0
+    cdef double gap, largest = 0.0
+    cdef double* record
+    cdef Py_ssize_t k
+    for i in range(n):
+        record = record_of(slots, samples[i], strides, &slot)
+        for k in range(n_outputs):
+            record[STATS + k] -= step[k]
+    for i in range(n):
+        record = record_of(slots, samples[i], strides, &slot)
+        gap = 0.0
+        for k in range(n_outputs):
+            gap += record[STATS + k] * record[STATS + k]
+        gap *= record[INVERSE]
+        record[GAP] = gap
+        best = slot if gap > largest else best
+        largest = gap if gap > largest else largest
+    return best
+
+
+cdef class ExponentialLoss(Loss):
+    """Multiclass exponential loss under the zero-sum constraint (Eq. MEsolution).
+
+    Each sample carries exp(-f / (K - 1)), f the score of its own class: its loss. The sums of
+    these by class are the class errors of a node.
+
+    Parameters
+    ----------
+    codes : ndarray of int32 of shape (n_samples,)
+        Class of each sample, in [0, n_classes).
+    errors : ndarray of float64 of shape (n_samples,)
+        Losses of the samples under the intercept; updated in place.
+    n_classes : int
+        At least 2.
+    """
+
+    def __init__(self, codes, errors, n_classes):
+        self.codes = codes
+        self.errors = errors
+        self.n_outputs = n_classes
+        # Behind the class errors stand their anchors, which `spread` needs.
+        self.width = 2 * n_classes
+        self.factor = np.ones(n_classes)
+        self.logs = np.empty(n_classes)
+        self.trial = np.empty(n_classes)
+
+    cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
+        cdef const double* errors = &self.errors[0]
+        cdef const int32_t* codes = &self.codes[0]
+        cdef Py_ssize_t k
+        cdef int32_t i
+        for k in range(self.n_outputs):
+            out[k] = 0.0
+        for i in range(n):
+            out[codes[samples[i]]] += errors[samples[i]]
+        for k in range(self.n_outputs):
+            out[self.n_outputs + k] = out[k]
+
+    cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        cdef double total = 0.0, mean = 0.0
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            total += stats[k]
+        if total <= 0.0:
+            return self.nothing(weight)
+        for k in range(self.n_outputs):
+            weight[k] = log(max(stats[k], LEAST_SHARE * total))
+            mean += weight[k] / self.n_outputs
+        for k in range(self.n_outputs):
+            weight[k] = (self.n_outputs - 1) * (weight[k] - mean)
+        return self.gap(stats, weight)
+
+    cdef double nothing(self, double* weight) noexcept nogil:
+        """Give weight and gap 0 to a node whose losses have all fallen to 0."""
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            weight[k] = 0.0
+        return 0.0
+
+    cdef double gap(self, const double* stats, const double* weight) noexcept nogil:
+        """Return how much the loss falls when `weight` is added."""
+        cdef double gap = 0.0
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            if stats[k] > 0.0:
+                gap += stats[k] * (1.0 - exp(-weight[k] / (self.n_outputs - 1)))
+        return gap
+
+    cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
+        cdef double* errors = &self.errors[0]
+        cdef const int32_t* codes = &self.codes[0]
+        cdef Py_ssize_t k
+        cdef int32_t i
+        for k in range(self.n_outputs):
+            self.factor[k] = exp(-step[k] / (self.n_outputs - 1))
+        for i in range(n):
+            errors[samples[i]] *= self.factor[codes[samples[i]]]
+
+    cdef void spread(
+        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
+        int32_t* best,
+    ) noexcept nogil:
+        cdef int32_t t
+        for t in range(strides.n_trees):
+            best[t] = self.shift_errors(samples, n, trees + t, strides)
+
+    cdef int32_t shift_errors(
+        self, const int32_t* samples, int32_t n, const Slots* slots, Strides strides
+    ) noexcept nogil:
+        """Change the class errors of each slot; return the best touched slot."""
+        cdef int32_t i, sample, code, slot, best = 0
+        cdef double* record
+        cdef double largest = 0.0
+        for i in range(n):
+            sample = samples[i]
+            code = self.codes[sample]
+            record = record_of(slots, sample, strides, &slot)
+            record[STATS + code] += self.errors[sample] * (1.0 - 1.0 / self.factor[code])
+            record[GAP] = TOUCHED
+        for i in range(n):
+            record = record_of(slots, samples[i], strides, &slot)
+            if record[GAP] != TOUCHED:
+                continue
+            record[GAP] = self.shifted_gap(record + STATS) if slot > 0 else 0.0
+            if largest >= 0.0 and (record[GAP] < 0.0 or record[GAP] > largest):
+                largest = record[GAP]
+                best = slot
+        return best
+
+    cdef double shifted_gap(self, const double* stats) noexcept nogil:
+        """Return the gap of updated statistics, -1 where cancellation has eaten a class error."""
+        cdef const double* anchors = stats + self.n_outputs
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            if stats[k] < LEAST_REST * anchors[k]:
+                return -1.0
+        return max(0.0, self.solve(stats, 0, &self.trial[0]))
+
+
+cdef class TrimmedExponentialLoss(ExponentialLoss):
+    """Exponential loss whose weights let no ratio of class errors count beyond e^saturation.
+
+    Equation METrimmed, with tau(0, 0) = 0.
+
+    Parameters
+    ----------
+    codes, errors, n_classes
+        As for `ExponentialLoss`.
+    saturation : float
+        Positive: theta of the paper.
+    """
+
+    def __init__(self, codes, errors, n_classes, saturation):
+        ExponentialLoss.__init__(self, codes, errors, n_classes)
+        self.saturation = saturation
+
+    cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        cdef:
+            Py_ssize_t k, j, n_present = 0, n_classes = self.n_outputs
+            double theta = self.saturation, total, ratio
+            double share = <double> (n_classes - 1) / n_classes
+            double* logs = &self.logs[0]
+        for k in range(n_classes):
+            if stats[k] > 0.0:
+                logs[k] = log(stats[k])
+                n_present += 1
+        if n_present == 0:
+            return self.nothing(weight)
+        for k in range(n_classes):
+            if stats[k] <= 0.0:
+                weight[k] = -share * theta * n_present
+                continue
+            total = theta * (n_classes - n_present)
+            for j in range(n_classes):
+                if stats[j] > 0.0:
+                    ratio = logs[k] - logs[j]
+                    total += max(-theta, min(theta, ratio))
+            weight[k] = share * total
+        return self.gap(stats, weight)

@@ -1,0 +1,24 @@
+from libc.stdint cimport int32_t
+
+
+cdef packed struct GrownNode:
+    double threshold
+    double decrease      # impurity decrease of its split, times its samples
+    int32_t tree
+    int32_t parent       # -1: a root
+    int32_t start, size  # its samples: a slice of the tree's order
+    int32_t feature      # -1: not split
+    int32_t child        # left child; the right one is child + 1; -1: none
+    int32_t step         # rank of acceptance; -1: not in the model
+
+
+cdef class NodeTable:
+    # All nodes of a forest while it grows, and the order of the samples in each tree.
+    cdef:
+        readonly object records, samples
+        GrownNode[::1] nodes
+        int32_t[:, ::1] order
+        readonly int32_t n_nodes
+
+    # Append a node and return its id.
+    cdef int32_t add(self, int32_t tree, int32_t parent, int32_t start, int32_t size) noexcept nogil

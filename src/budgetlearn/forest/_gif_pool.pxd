@@ -1,0 +1,50 @@
+from libc.stdint cimport int32_t, uint64_t
+
+from ._gif_loss cimport Loss, Slots, Strides
+from ._gif_nodes cimport GrownNode, NodeTable
+
+
+cdef class Pool:
+    # The candidates: nodes that could enter the model.
+    cdef:
+        NodeTable table
+        Loss loss
+        double[::1] weight   # full optimal weight of the node that `find` found
+        int32_t found
+
+    # Find the next node to accept. False: no candidate improves the loss.
+    cdef bint find(self) noexcept nogil
+    cdef int add(self, int32_t node) except -1 nogil
+    # Drop the found node.
+    cdef void remove(self) noexcept nogil
+    # Put the children (child, child + 1; none if -1) in the place of the found node. To be called
+    # after the loss was updated.
+    cdef int replace(self, int32_t child) except -1 nogil
+
+
+cdef class RandomWindow(Pool):
+    cdef:
+        int32_t[::1] candidates
+        int32_t n_candidates, n_window, position
+        double[::1] stats, trial
+        uint64_t state
+
+    # Solve for the optimal weight of a node, into `trial`; return its gap.
+    cdef double examine(self, int32_t j) noexcept nogil
+
+
+cdef class AllCandidates(Pool):
+    cdef:
+        Slots* trees
+        Strides strides
+        double[::1] top      # largest gap of each tree
+        int32_t[::1] best    # slot of each tree that the last step raised most
+        object memory
+        int32_t n_trees, slot      # slot: of the found node
+
+    cdef int reserve(self, Slots* tree) except -1 nogil
+    cdef void fill(self, int32_t j, int32_t slot) noexcept nogil
+    cdef void measure(self, Slots* tree, int32_t slot) noexcept nogil
+    cdef void rank(self, int32_t t) noexcept nogil
+    cdef void close(self, int32_t t, int32_t slot) noexcept nogil
+    cdef void spread(self, GrownNode* node) noexcept nogil

@@ -1,0 +1,278 @@
+"""Kernel: the candidates of a growing forest, and the choice among them.
+
+Steps 8 and 9 of algorithm 1 (Begon, Joly and Geurts, 2017): a window of candidates is drawn
+uniformly at random, and the one whose optimal weight lowers the loss most is taken.
+"""
+
+import numpy as np
+
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
+
+from ._gif_loss cimport GAP, INVERSE, STATS
+from ._gif_nodes cimport GrownNode
+from ._gif_random cimport random_below
+
+
+cdef class Pool:
+    """Candidates of a forest; see `_gif_pool.pxd` for the contract.
+
+    Parameters
+    ----------
+    table : NodeTable
+        The growing forest.
+    loss : Loss
+        State of its training samples.
+    """
+
+    def __init__(self, NodeTable table, Loss loss):
+        self.table = table
+        self.loss = loss
+        self.weight = np.zeros(loss.n_outputs)
+        self.found = -1
+
+    cdef bint find(self) noexcept nogil:
+        return False
+
+    cdef int add(self, int32_t node) except -1 nogil:
+        return 0
+
+    cdef void remove(self) noexcept nogil:
+        pass
+
+    cdef int replace(self, int32_t child) except -1 nogil:
+        return 0
+
+
+cdef class RandomWindow(Pool):
+    """A window of candidates, drawn without replacement for each step.
+
+    Parameters
+    ----------
+    table, loss
+        As for `Pool`.
+    n_window : int
+        Candidates to examine at each step.
+    seed : int
+        Start of the random numbers.
+    """
+
+    def __init__(self, NodeTable table, Loss loss, n_window, seed):
+        Pool.__init__(self, table, loss)
+        self.candidates = np.empty(table.records.shape[0], dtype=np.int32)
+        self.n_candidates = 0
+        self.n_window = min(n_window, table.records.shape[0])
+        self.stats = np.empty(loss.width)
+        self.trial = np.empty(loss.n_outputs)
+        self.state = <uint64_t> seed * 2 + 1
+
+    cdef bint find(self) noexcept nogil:
+        cdef int32_t size, i, drawn, node
+        cdef double gap, best
+        while self.n_candidates > 0:
+            size = min(self.n_window, self.n_candidates)
+            best = -1.0
+            self.position = -1
+            for i in range(size):
+                drawn = i + random_below(self.n_candidates - i, &self.state)
+                node = self.candidates[drawn]
+                self.candidates[drawn] = self.candidates[i]
+                self.candidates[i] = node
+                gap = self.examine(node)
+                if gap > best or self.position < 0:
+                    best = gap
+                    self.position = i
+                    self.found = node
+                    self.weight, self.trial = self.trial, self.weight
+            if best > 0.0:
+                return True
+            if size == self.n_candidates:
+                return False
+            self.remove()
+        return False
+
+    cdef double examine(self, int32_t j) noexcept nogil:
+        cdef GrownNode* node = &self.table.nodes[j]
+        self.loss.gather(&self.table.order[node.tree, node.start], node.size, &self.stats[0])
+        return self.loss.solve(&self.stats[0], node.size, &self.trial[0])
+
+    cdef int add(self, int32_t node) except -1 nogil:
+        self.candidates[self.n_candidates] = node
+        self.n_candidates += 1
+        return 0
+
+    cdef void remove(self) noexcept nogil:
+        self.n_candidates -= 1
+        self.candidates[self.position] = self.candidates[self.n_candidates]
+
+    cdef int replace(self, int32_t child) except -1 nogil:
+        self.remove()
+        if child >= 0:
+            self.add(child)
+            self.add(child + 1)
+        return 0
+
+
+cdef class AllCandidates(Pool):
+    """All candidates at every step, exactly, without summing all of them up again.
+
+    The candidates of a tree share no sample, so the statistics that a node's acceptance changes
+    are those of the candidates that hold its samples: n_trees additions for each of its samples.
+
+    Parameters
+    ----------
+    table, loss
+        As for `Pool`.
+    """
+
+    def __cinit__(self, NodeTable table, Loss loss):
+        self.n_trees = <int32_t> table.samples.shape[0]
+        self.trees = <Slots*> calloc(self.n_trees, sizeof(Slots))
+        if self.trees == NULL:
+            raise MemoryError
+
+    def __init__(self, NodeTable table, Loss loss):
+        Pool.__init__(self, table, loss)
+        cdef int32_t[:, ::1] holders = np.zeros(table.samples.shape[::-1], dtype=np.int32)
+        cdef int32_t t
+        self.memory = holders
+        self.strides.n_trees = self.n_trees
+        self.strides.record = STATS + loss.width
+        self.top = np.zeros(self.n_trees)
+        self.best = np.zeros(self.n_trees, dtype=np.int32)
+        for t in range(self.n_trees):
+            self.trees[t].holder = &holders[0, t]
+
+    def __dealloc__(self):
+        cdef int32_t t
+        for t in range(self.n_trees):
+            free(self.trees[t].node)
+            free(self.trees[t].records)
+        free(self.trees)
+
+    cdef bint find(self) noexcept nogil:
+        cdef int32_t t, best = 0
+        cdef Slots* tree
+        for t in range(self.n_trees):
+            if self.top[t] > self.top[best]:
+                best = t
+        if self.top[best] <= 0.0:
+            return False
+        tree = &self.trees[best]
+        self.slot = tree.top
+        self.found = tree.node[self.slot]
+        self.measure(tree, self.slot)
+        return True
+
+    cdef int add(self, int32_t node) except -1 nogil:
+        cdef int32_t t = self.table.nodes[node].tree
+        cdef Slots* tree = &self.trees[t]
+        self.reserve(tree)
+        self.fill(node, tree.n_slots - 1)
+        self.rank(t)
+        return 0
+
+    cdef int reserve(self, Slots* tree) except -1 nogil:
+        """Append a slot, and before the first one the slot 0."""
+        cdef int32_t needed = max(2, tree.n_slots + 1)
+        cdef int32_t room = tree.capacity
+        if needed > room:
+            room = max(16, 2 * room)
+            tree.node = <int32_t*> grown(tree.node, room * sizeof(int32_t))
+            tree.records = <double*> grown(
+                tree.records, room * self.strides.record * sizeof(double)
+            )
+            tree.capacity = room
+        if tree.n_slots == 0:
+            tree.node[0] = -1
+            memset(tree.records, 0, self.strides.record * sizeof(double))
+        tree.n_slots = needed
+        return 0
+
+    cdef void fill(self, int32_t j, int32_t slot) noexcept nogil:
+        """Put node j into a slot of its tree."""
+        cdef GrownNode* node = &self.table.nodes[j]
+        cdef Slots* tree = &self.trees[node.tree]
+        cdef int32_t* samples = &self.table.order[node.tree, node.start]
+        cdef int32_t i
+        for i in range(node.size):
+            tree.holder[samples[i] * self.strides.n_trees] = slot
+        tree.node[slot] = j
+        tree.records[slot * self.strides.record + INVERSE] = 1.0 / node.size
+        self.measure(tree, slot)
+
+    cdef void measure(self, Slots* tree, int32_t slot) noexcept nogil:
+        """Sum up a slot afresh; leave its optimal weight in `weight`."""
+        cdef GrownNode* node = &self.table.nodes[tree.node[slot]]
+        cdef double* record = tree.records + slot * self.strides.record
+        self.loss.gather(&self.table.order[node.tree, node.start], node.size, record + STATS)
+        record[GAP] = max(0.0, self.loss.solve(record + STATS, node.size, &self.weight[0]))
+
+    cdef void rank(self, int32_t t) noexcept nogil:
+        """Find the largest gap of a tree, after summing up afresh what lost its precision."""
+        cdef Slots* tree = &self.trees[t]
+        cdef const double* record = tree.records
+        cdef double largest = 0.0
+        cdef int32_t slot
+        tree.top = 0
+        for slot in range(1, tree.n_slots):
+            record += self.strides.record
+            if record[GAP] < 0.0:
+                self.measure(tree, slot)
+            if record[GAP] > largest:
+                largest = record[GAP]
+                tree.top = slot
+        self.top[t] = largest
+
+    cdef void remove(self) noexcept nogil:
+        cdef int32_t t = self.table.nodes[self.found].tree
+        self.close(t, self.slot)
+        self.rank(t)
+
+    cdef void close(self, int32_t t, int32_t slot) noexcept nogil:
+        """Free a slot: its samples go to slot 0, the last slot takes its place."""
+        cdef Slots* tree = &self.trees[t]
+        cdef GrownNode* node = &self.table.nodes[tree.node[slot]]
+        cdef int32_t last = tree.n_slots - 1
+        cdef int32_t i
+        for i in range(node.start, node.start + node.size):
+            tree.holder[self.table.order[t, i] * self.strides.n_trees] = 0
+        tree.n_slots = last
+        if slot != last:
+            self.fill(tree.node[last], slot)
+
+    cdef int replace(self, int32_t child) except -1 nogil:
+        cdef GrownNode* node = &self.table.nodes[self.found]
+        self.spread(node)
+        if child < 0:
+            self.remove()
+            return 0
+        self.fill(child, self.slot)
+        self.add(child + 1)
+        return 0
+
+    cdef void spread(self, GrownNode* node) noexcept nogil:
+        """Bring every tree up to date with the step of an accepted node."""
+        cdef const int32_t* samples = &self.table.order[node.tree, node.start]
+        cdef Slots* tree
+        cdef int32_t t, slot
+        cdef double gap
+        self.loss.spread(samples, node.size, self.trees, self.strides, &self.best[0])
+        for t in range(self.n_trees):
+            tree = &self.trees[t]
+            slot = self.best[t]
+            gap = tree.records[slot * self.strides.record + GAP]
+            if gap < 0.0 or tree.records[tree.top * self.strides.record + GAP] < self.top[t]:
+                self.rank(t)
+            elif gap > self.top[t]:
+                tree.top = slot
+                self.top[t] = gap
+
+
+cdef void* grown(void* block, size_t size) except NULL nogil:
+    """Return the block with room for `size` bytes."""
+    cdef void* larger = realloc(block, size)
+    if larger == NULL:
+        with gil:
+            raise MemoryError
+    return larger

@@ -1,0 +1,201 @@
+"""The cost-sensitive random forest: information gain minus what a new feature costs."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._validation import ParameterError, check_choice, check_number
+from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
+from ..tree.impurity import Entropy
+from .base import ForestClassifier
+from .complementary import ComplementarySampling, EqualSampling
+from .random_forest import resolve_max_features
+
+
+class CostSensitiveRFClassifier(ForestClassifier):
+    """Random forest that trades information gain for the price of features (Thomas).
+
+    A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf where
+    that is not positive. A feature that a split uses is bought: C_i = 0 from then on, in this tree
+    and in all later ones, so trees grow one after another. A prediction pays for every feature
+    that the forest uses, so all examples cost the same.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        C; None: 1 each. A member of a group costs its own price plus the group's charge until a
+        tree has bought a member; from the next tree on the charge is paid.
+    cost_weight : float, default=0.0
+        λ >= 0, in bits per unit of `feature_costs`. A split gains at most one bit: a feature with
+        λ C_i >= 1 is never bought.
+    n_estimators : int, default=100
+        Number of trees.
+    max_features : {"sqrt"}, int or None, default=None
+        Features drawn at each node; None: all (FFS); "sqrt": RFS.
+    complementary : bool or {"literal"}, default=False
+        Whether the examples that the trees so far get wrong have better chances to be drawn for
+        the next tree (CT); "literal": those that they get right, as Algorithm 3 is printed.
+    thresholds : {"all", "random"}, default="all"
+        Every midpoint of neighbouring values, or a random 80, 40 or 20 of them (at nodes of more
+        than 2000, more than 500, fewer examples).
+    max_bins : int, default=None
+        Quantile bins for each feature, 255 is fast; None: exact.
+    n_jobs : int, default=None
+        Threads to code the table and to predict, as in joblib. The forest does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Node values are class counts.
+    features_ : ndarray of int of shape (n_used,)
+        The features that the forest uses, ascending.
+    cost_ : float
+        What they cost.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names, when X has them.
+
+    See Also
+    --------
+    CostSensitiveRFPathClassifier : The forests of many λ.
+
+    References
+    ----------
+    A. Thomas. Feature cost sensitive random forest. Poster, Stanford University. Algorithms 1-3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from budgetlearn.forest import CostSensitiveRFClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> forest = CostSensitiveRFClassifier(cost_weight=0.5, random_state=0).fit(X, y)
+    >>> forest.cost_ < X.shape[1]
+    True
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        cost_weight=0.0,
+        n_estimators=100,
+        max_features=None,
+        complementary=False,
+        thresholds="all",
+        max_bins=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.cost_weight = cost_weight
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.complementary = complementary
+        self.thresholds = thresholds
+        self.max_bins = max_bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X, y, binned=None):
+        """Grow the forest, tree after tree (Algorithms 1 and 3).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples, finite.
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes.
+        binned : BinnedData, default=None
+            The codes of X where they exist already. `max_bins` is not used then.
+
+        Returns
+        -------
+        self
+        """
+        X, labels = self._check_fit(X, y)
+        check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
+        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        rule, sampling = self._rule(X.shape[1]), self._sampling(X, labels)
+        data = self._codes(X, binned)
+        seeds = self._tree_seeds(check_random_state(self.random_state), self.n_estimators)
+        self._set_trees(self._grown(data, labels, rule, sampling, seeds))
+        self.features_ = np.flatnonzero(self._used(self.trees_))
+        self.cost_ = self.feature_costs_.subset(self.features_)
+        return self
+
+    def _rule(self, n_features):
+        check_choice(self.thresholds, "thresholds", ("all", "random"))
+        return GrowthRule(
+            impurity=Entropy(),
+            least_gain=TOLERANCE,  # F must be positive, and not by rounding
+            thresholds=self.thresholds,
+            max_features=resolve_max_features(self.max_features, n_features),
+        )
+
+    def _sampling(self, X, labels):
+        if isinstance(self.complementary, (bool, np.bool_)) and not self.complementary:
+            return EqualSampling(labels.size)
+        literal = isinstance(self.complementary, str) and self.complementary == "literal"
+        if not literal and self.complementary is not True:
+            raise ParameterError(
+                f"complementary must be True, False or 'literal', got {self.complementary!r}."
+            )
+        return ComplementarySampling(X, labels, literal)
+
+    def _grown(self, data, labels, rule, sampling, seeds):
+        bought = np.zeros(data.n_features, dtype=bool)
+        trees = []
+        for seed in seeds:
+            penalties = self.cost_weight * self.feature_costs_.marginal(bought)
+            counts = sampling.draw(seed)
+            tree = grow_tree(data, labels, counts, self.classes_.size, rule, penalties, seed)
+            bought |= self._used([tree])
+            sampling.learn(tree)
+            trees.append(tree)
+        return trees
+
+    def _used(self, trees):
+        """Return the mask of the features that some node of the trees tests."""
+        used = np.zeros(self.n_features_in_, dtype=bool)
+        for tree in trees:
+            used[tree.feature[~tree.is_leaf]] = True
+        return used
+
+    def acquired_features(self, X):
+        """Return which features a prediction pays for: those of the forest, for every example.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_features)
+        """
+        X = self._check_predict(X)
+        return np.tile(self._used(self.trees_), (X.shape[0], 1))
+
+    def staged_acquired_features(self, X):
+        """Return which features the first tree uses, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+
+        Yields
+        ------
+        ndarray of bool of shape (n_samples, n_features)
+        """
+        X = self._check_predict(X)
+        used = np.zeros(self.n_features_in_, dtype=bool)
+        for tree in self.trees_:
+            used |= self._used([tree])
+            yield np.tile(used, (X.shape[0], 1))

@@ -1,0 +1,289 @@
+"""Globally induced forests (Begon, Joly and Geurts, 2017): forests under a node budget."""
+
+import numpy as np
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from .._validation import ParameterError, check_choice, check_number
+from ._gif_split import GiniSplitter, VarianceSplitter
+from .gif_base import BaseGIF
+from .gif_losses import Exponential, Squared, TrimmedExponential
+
+
+class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
+    """Globally induced forest for regression, with squared loss and one or more outputs.
+
+    Starting from `n_estimators` single splits, the forest accepts one node after another, each
+    with the weight that lowers the loss of the whole forest most, until the node budget is spent
+    (algorithm 1 of Begon, Joly and Geurts, 2017). The splits are those of extremely randomized
+    trees.
+
+    Parameters
+    ----------
+    node_budget : int, default=10000
+        Most nodes in the model, internal and leaf. A root counts once a node of its tree is
+        accepted.
+    n_estimators : int, default=1000
+        Trees to start with.
+    learning_rate : float, default=10**-1.5
+        Share of its optimal weight that an accepted node gets, > 0.
+    candidate_window : int or None, default=1
+        Candidates examined at each step. None: all of them, exactly.
+    max_features : {"sqrt"}, int or None, default="sqrt"
+        Features that a split visits; None: all.
+    loss : {"squared"}, default="squared"
+        The loss.
+    refit : int, default=0
+        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
+        what then improves the loss most, times the learning rate.
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_jobs : int, default=None
+        Threads of prediction. Growing is sequential by nature.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Trees with at least one accepted node, or a single leaf. The value of a node is the sum
+        of the weights on its path, so that leaves carry all that a prediction needs. The side of
+        a split that was not accepted is a leaf with its parent's value; `n_nodes_` does not
+        count it.
+    n_nodes_ : int
+        Nodes in the model, at most `node_budget`.
+    intercept_ : ndarray of shape (n_outputs,)
+        The loss-optimal constant, to which the trees are added.
+    feature_importances_ : ndarray of shape (n_features,)
+        Decrease of impurity by the model's splits on each feature, weighted by the share of
+        training samples that reach the split, over all trees; sums to 1 (0 without splits). A
+        split is the model's when at least one of its sides was accepted.
+    node_distribution_ : ndarray of shape (n_estimators,)
+        Nodes of each tree in the model.
+    node_entropy_ : float
+        Entropy of that distribution divided by log(n_estimators).
+    feature_costs_ : FeatureCosts
+        The costs in use.
+    n_features_in_ : int
+        Number of features.
+
+    See Also
+    --------
+    GIFClassifier : The same for classes.
+
+    References
+    ----------
+    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
+    ICML 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from budgetlearn.forest.gif import GIFRegressor
+    >>> X = np.linspace(0, 1, 100)[:, None]
+    >>> model = GIFRegressor(node_budget=500, n_estimators=50, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> model.n_nodes_
+    500
+    """
+
+    def __init__(
+        self,
+        node_budget=10_000,
+        *,
+        n_estimators=1000,
+        learning_rate=10**-1.5,
+        candidate_window=1,
+        max_features="sqrt",
+        loss="squared",
+        refit=0,
+        feature_costs=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        super().__init__(
+            node_budget,
+            n_estimators,
+            learning_rate,
+            candidate_window,
+            max_features,
+            refit,
+            feature_costs,
+            random_state,
+            n_jobs,
+        )
+        self.loss = loss
+
+    def _loss(self):
+        return Squared()
+
+    def fit(self, X, y):
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples, finite.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets, finite.
+
+        Returns
+        -------
+        GIFRegressor
+            self
+        """
+        self._check_parameters()
+        check_choice(self.loss, "loss", ("squared",))
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="F", multi_output=True, y_numeric=True
+        )
+        y = np.asarray(y, dtype=np.float64)
+        self._single_output = y.ndim == 1
+        targets = y.reshape(len(y), -1)
+        centred = np.ascontiguousarray(targets - targets.mean(axis=0))
+        return self._grow(X, targets, lambda *rest: VarianceSplitter(*rest, centred))
+
+    def _decide(self, scores):
+        return scores[:, 0] if self._single_output else scores
+
+
+class GIFClassifier(ClassifierMixin, BaseGIF):
+    """Globally induced forest for classification.
+
+    See `GIFRegressor` for how the forest grows; splits lower Gini's index here.
+
+    Parameters
+    ----------
+    node_budget : int, default=10000
+        Most nodes in the model, internal and leaf. A root counts once a node of its tree is
+        accepted.
+    n_estimators : int, default=1000
+        Trees to start with.
+    learning_rate : float, default=10**-1.5
+        Share of its optimal weight that an accepted node gets, > 0.
+    candidate_window : int or None, default=1
+        Candidates examined at each step. None: all of them, exactly.
+    max_features : {"sqrt"}, int or None, default="sqrt"
+        Features that a split visits; None: all.
+    loss : {"squared", "trimmed_exponential", "exponential"}, default="squared"
+        "squared": one output for each class, the choice for more than two classes.
+        "trimmed_exponential": multiclass exponential loss with bounded weights, the paper's
+        choice for two classes. "exponential": without that bound, for comparison.
+    saturation : float, default=3.0
+        Largest log-ratio of class errors that counts ("trimmed_exponential" only), > 0.
+    refit : int, default=0
+        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
+        what then improves the loss most, times the learning rate.
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_jobs : int, default=None
+        Threads of prediction. Growing is sequential by nature.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, in the order of the scores and probabilities.
+    trees_, n_nodes_, intercept_, feature_importances_, node_distribution_, node_entropy_
+        As for `GIFRegressor`; one value for each class.
+    feature_costs_ : FeatureCosts
+        The costs in use.
+    n_features_in_ : int
+        Number of features.
+
+    See Also
+    --------
+    GIFRegressor : The same for numbers.
+
+    References
+    ----------
+    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
+    ICML 2017.
+    """
+
+    def __init__(
+        self,
+        node_budget=10_000,
+        *,
+        n_estimators=1000,
+        learning_rate=10**-1.5,
+        candidate_window=1,
+        max_features="sqrt",
+        loss="squared",
+        saturation=3.0,
+        refit=0,
+        feature_costs=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        super().__init__(
+            node_budget,
+            n_estimators,
+            learning_rate,
+            candidate_window,
+            max_features,
+            refit,
+            feature_costs,
+            random_state,
+            n_jobs,
+        )
+        self.loss = loss
+        self.saturation = saturation
+
+    def _loss(self):
+        if self.loss == "squared":
+            return Squared()
+        if self.loss == "exponential":
+            return Exponential()
+        return TrimmedExponential(self.saturation)
+
+    def fit(self, X, y):
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples, finite.
+        y : array-like of shape (n_samples,)
+            Class labels, of at least two classes.
+
+        Returns
+        -------
+        GIFClassifier
+            self
+        """
+        self._check_parameters()
+        check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential"))
+        check_number(self.saturation, "saturation", low=0, low_open=True)
+        X, y = validate_data(self, X, y, dtype=np.float64, order="F")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        n_classes = self.classes_.size
+        if n_classes < 2:
+            raise ParameterError(
+                f"y must have at least two classes, got only one class: {self.classes_[0]}."
+            )
+        codes = codes.astype(np.int32)
+        one_hot = np.eye(n_classes)[codes]
+        return self._grow(X, one_hot, lambda *rest: GiniSplitter(*rest, codes, n_classes))
+
+    def _decide(self, scores):
+        return self.classes_[scores.argmax(axis=1)]
+
+    def predict_proba(self, X):
+        """Return class probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            With an exponential loss the softmax of Eq. (MEproba); with the squared loss the
+            scores, which add up to 1, cut off below 0 and scaled.
+        """
+        X = self._checked(X)
+        return self._loss().probabilities(self._scores(X, self._model))

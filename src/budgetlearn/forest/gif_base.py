@@ -1,0 +1,205 @@
+"""What the globally induced forests of regression and of classification share."""
+
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import ParameterError, check_choice, check_number
+from ..base import AcquisitionMixin
+from ..costs import FeatureCosts
+from ._gif_grower import grow, refit
+from ._gif_nodes import NodeTable
+from ._gif_pool import AllCandidates, RandomWindow
+from .gif_model import GIFModel
+
+_SEEDS = np.iinfo(np.int32).max
+
+
+def _n_visits(max_features, n_features):
+    """Return how many features a split visits."""
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, str):
+        check_choice(max_features, "max_features", ("sqrt",))
+        return max(1, int(np.sqrt(n_features)))
+    check_number(max_features, "max_features", low=1, high=n_features, integer=True)
+    return int(max_features)
+
+
+class BaseGIF(AcquisitionMixin, BaseEstimator):
+    """What the regressor and the classifier share: growing, stages, acquired features."""
+
+    @abstractmethod
+    def __init__(
+        self,
+        node_budget,
+        n_estimators,
+        learning_rate,
+        candidate_window,
+        max_features,
+        refit,
+        feature_costs,
+        random_state,
+        n_jobs,
+    ):
+        self.node_budget = node_budget
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.candidate_window = candidate_window
+        self.max_features = max_features
+        self.refit = refit
+        self.feature_costs = feature_costs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        check_number(self.node_budget, "node_budget", low=1, integer=True)
+        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
+        check_number(self.refit, "refit", low=0, integer=True)
+        if self.candidate_window is not None:
+            check_number(self.candidate_window, "candidate_window", low=1, integer=True)
+
+    def _grow(self, X, targets, make_splitter):
+        """Grow the forest; `make_splitter(X, n_visits, seed)` knows the impurity."""
+        n_samples, n_features = X.shape
+        self.feature_costs_ = FeatureCosts.of(self.feature_costs, n_features)
+        n_visits = _n_visits(self.max_features, n_features)
+        split_seed, pool_seed = check_random_state(self.random_state).randint(_SEEDS, size=2)
+        self.intercept_, loss = self._loss().start(targets)
+        # Never more nodes than in fully grown trees; each accepted node brings two candidates.
+        most = min(self.node_budget, self.n_estimators * (2 * n_samples - 1))
+        table = NodeTable(self.n_estimators, n_samples, 3 * self.n_estimators + 2 * most)
+        if self.candidate_window is None:
+            pool = AllCandidates(table, loss)
+        else:
+            pool = RandomWindow(table, loss, self.candidate_window, pool_seed)
+        weights = np.empty((most, targets.shape[1]))
+        nodes_after = np.empty(most, dtype=np.int64)
+        splitter = make_splitter(X, n_visits, split_seed)
+        n_steps = grow(table, splitter, loss, pool, most, self.learning_rate, weights, nodes_after)
+        weights = weights[:n_steps].copy()
+        refit(table, loss, self.refit, self.learning_rate, weights)
+        self._refitted = self.refit > 0
+        self._model = GIFModel(
+            table.records[: table.n_nodes],
+            weights,
+            nodes_after[:n_steps].copy(),
+            self.n_estimators,
+            n_features,
+        )
+        self.n_nodes_ = self._model.n_nodes
+        self.feature_importances_ = self._model.importances()
+        return self
+
+    @property
+    def trees_(self):
+        """Trees of the model (those with an accepted node), as a list of `Tree`."""
+        check_is_fitted(self)
+        return self._model.trees
+
+    @property
+    def node_distribution_(self):
+        """Nodes of each tree in the model, an array of shape (n_estimators,)."""
+        check_is_fitted(self)
+        return self._model.nodes_per_tree
+
+    @property
+    def node_entropy_(self):
+        """Entropy of the nodes' distribution over the trees, 1 if all have the same number."""
+        check_is_fitted(self)
+        return self._model.entropy
+
+    def _checked(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False)
+
+    def _scores(self, X, model):
+        walk = model.packed.walk(X, values=True, n_jobs=self.n_jobs)
+        return self.intercept_ + walk.values
+
+    def _stages(self, node_budgets):
+        """Yield the model within each node budget."""
+        if self._refitted:
+            raise ParameterError(
+                "stages exist for refit=0 only: refitting fits the weights to the whole model, "
+                "not to smaller budgets. Fit one model for each node budget."
+            )
+        if node_budgets is None:
+            node_budgets = np.unique(np.arange(1, 11) * self.n_nodes_ // 10)
+        for node_budget in np.asarray(node_budgets).tolist():
+            check_number(node_budget, "node_budgets (each of them)", low=0, integer=True)
+            yield self._model.within(node_budget)
+
+    def predict(self, X):
+        """Predict the targets of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Regression: the intercept plus the weights of the nodes reached. Classification: the
+            class with the largest score.
+        """
+        X = self._checked(X)
+        return self._decide(self._scores(X, self._model))
+
+    def staged_predict(self, X, node_budgets=None):
+        """Predict as the model would have with smaller node budgets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+        node_budgets : sequence of int, default=None
+            One stage each. None: ten equal steps up to `n_nodes_`.
+
+        Yields
+        ------
+        ndarray
+            As `predict` returns it.
+        """
+        X = self._checked(X)
+        for model in self._stages(node_budgets):
+            yield self._decide(self._scores(X, model))
+
+    def acquired_features(self, X):
+        """Return which features the prediction of each example looks at.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_features)
+            The union over all trees of the features tested on the example's paths.
+        """
+        X = self._checked(X)
+        return self._model.packed.walk(X, acquired=True, n_jobs=self.n_jobs).acquired
+
+    def staged_acquired_features(self, X, node_budgets=None):
+        """Return `acquired_features` as with smaller node budgets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+        node_budgets : sequence of int, default=None
+            As for `staged_predict`.
+
+        Yields
+        ------
+        ndarray of bool of shape (n_samples, n_features)
+        """
+        X = self._checked(X)
+        for model in self._stages(node_budgets):
+            yield model.packed.walk(X, acquired=True, n_jobs=self.n_jobs).acquired

@@ -1,0 +1,87 @@
+"""The losses of globally induced forests, as the estimators see them.
+
+A loss starts from the targets, one column for each output (regression) or class (one-hot): it
+knows the best constant, hands out the kernel that carries the state of the training samples, and
+turns scores into probabilities.
+"""
+
+import numpy as np
+from scipy.special import softmax
+
+from . import _gif_loss as kernels
+
+
+class Squared:
+    """Squared error, summed over the outputs; in classification, one output for each class."""
+
+    def start(self, targets):
+        """Return the loss-optimal constant and the kernel that starts from it.
+
+        Parameters
+        ----------
+        targets : ndarray of float64 of shape (n_samples, n_outputs)
+            Outputs, or one-hot classes.
+
+        Returns
+        -------
+        intercept : ndarray of shape (n_outputs,)
+        kernel : Loss
+        """
+        intercept = targets.mean(axis=0)
+        return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept))
+
+    def probabilities(self, scores):
+        """Return class probabilities: the outputs, which add up to 1, cut off below 0."""
+        positive = np.maximum(scores, 0.0)
+        return positive / positive.sum(axis=1, keepdims=True)
+
+
+class Exponential:
+    """Multiclass exponential loss of Zhu et al. (2009), scores adding up to 0 (Eq. MEmin).
+
+    A class that is absent from a node would ask for an infinite weight; its class error counts as
+    2^-52 of the node's, which leaves large steps. `TrimmedExponential` is the paper's remedy.
+    """
+
+    def start(self, targets):
+        """Return the loss-optimal constant and the kernel that starts from it.
+
+        Parameters
+        ----------
+        targets : ndarray of float64 of shape (n_samples, n_classes)
+            One-hot classes, each of them present.
+
+        Returns
+        -------
+        intercept : ndarray of shape (n_classes,)
+        kernel : Loss
+        """
+        n_classes = targets.shape[1]
+        codes = targets.argmax(axis=1).astype(np.int32)
+        log_counts = np.log(targets.sum(axis=0))
+        intercept = (n_classes - 1) * (log_counts - log_counts.mean())
+        errors = np.exp(-intercept[codes] / (n_classes - 1))
+        return intercept, self._kernel(codes, errors, n_classes)
+
+    def _kernel(self, codes, errors, n_classes):
+        return kernels.ExponentialLoss(codes, errors, n_classes)
+
+    def probabilities(self, scores):
+        """Return class probabilities (Eq. MEproba)."""
+        return softmax(scores / (scores.shape[1] - 1), axis=1)
+
+
+class TrimmedExponential(Exponential):
+    """Exponential loss with trimmed weights (Eq. METrimmed).
+
+    Parameters
+    ----------
+    saturation : float
+        Largest log-ratio of two class errors that counts, theta of the paper.
+    """
+
+    def __init__(self, saturation):
+        self.saturation = saturation
+
+    def _kernel(self, codes, errors, n_classes):
+        return kernels.TrimmedExponentialLoss(codes, errors, n_classes, self.saturation)

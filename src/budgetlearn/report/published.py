@@ -1,0 +1,93 @@
+"""Printed and ours, as the page words them."""
+
+from .words import DASH, counted, plus_minus
+
+# Digits that matter, by quantity; three for all others.
+_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 1}
+_NAMES = {
+    "aup_test": "AUP, test reading",
+    "aup_valid": "AUP, validation reading",
+    "cost": "mean cost",
+    "cost_percent": "% of the full cost",
+    "n_features": "features",
+    "n_nodes": "nodes",
+    "seconds": "seconds to fit",
+    "test_error": "test error",
+    "test_score": "test score",
+}
+
+
+def published_sections(table, metadata):
+    """Return what the page shows of the published tables that the study reruns.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.published.published_table`.
+    metadata : Metadata
+        Labels.
+
+    Returns
+    -------
+    list of dict
+        One for each published table and case: title; note (how many runs, on the paper's data or
+        on others); quantities (names of the groups of columns); rows of method, setting and cells
+        (printed, ours, difference: texts).
+    """
+    rerun = table[table["n_runs"] > 0]
+    keys = ["source", "run_on", "costs"]
+    return [
+        _section(part, metadata.case_title(run_on, costs))
+        for (_, run_on, costs), part in rerun.groupby(keys, sort=False)
+    ]
+
+
+def left_out(table):
+    """Return in words how many printed numbers of each table have nothing of ours beside them."""
+    counts = (table["n_runs"] == 0).groupby(table["source"], sort=False).sum()
+    return [
+        f"{source}: {counted(int(count), 'printed number')} not rerun in this study."
+        for source, count in counts.items()
+        if count
+    ]
+
+
+def _section(part, case_title):
+    first = part.iloc[0]
+    quantities = list(part["quantity"].drop_duplicates())
+    return {
+        "title": f"{first['paper']}, table {first['table']}: {case_title}",
+        "note": _note(part, first),
+        "quantities": [_NAMES[name] for name in quantities],
+        "rows": [
+            {
+                "method": method,
+                "setting": setting or DASH,
+                "cells": _cells(numbers.set_index("quantity"), quantities),
+            }
+            for (method, setting), numbers in part.groupby(["method", "setting"], sort=False)
+        ],
+    }
+
+
+def _note(part, first):
+    """Return how many runs of ours, and whether on the paper's data."""
+    least, most = int(part["n_runs"].min()), int(part["n_runs"].max())
+    runs = counted(most, "run") if least == most else f"{least} to {most} runs"
+    if first["run_on"] == first["dataset"]:
+        return f"{runs} of ours"
+    return f"{runs} of ours, on other rows than the paper's {first['dataset']}: expect a gap"
+
+
+def _cells(numbers, quantities):
+    """Return printed, ours and difference of each quantity."""
+    cells = []
+    for name in quantities:
+        if name not in numbers.index:
+            cells.append((DASH, DASH, DASH))
+            continue
+        row, digits = numbers.loc[name], _DIGITS.get(name, 3)
+        own = plus_minus(row["ours"], row["sd"], digits)
+        difference = f"{row['difference']:+.{digits}f}".replace("-", "−")
+        cells.append((f"{row['value']:.{digits}f}", own, difference))
+    return cells

@@ -1,0 +1,285 @@
+"""Buy features one after another by partial margins: Algorithm 1 of Nan et al. (2014), compiled.
+
+One `MarginWalker` serves one thread. It keeps the distance of every training example to the test
+point, adds one column to it per purchase, and never sorts: the K nearest of the last step bound the
+K-th distance of this one (distances only grow), so that few examples are left to select from.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.string cimport memset
+
+ctypedef Py_ssize_t index_t
+
+# Distances this close (relatively) are ties: their rounding depends on the order of the sums.
+cdef double TIE = 1.0 + 1e-9
+# Training examples per pass over the distances: a strip stays in the first-level cache.
+cdef index_t STRIP = 1024
+
+
+cdef class MarginWalker:
+    """State of the walk of one test point over a training set.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_train)
+        Standardised training features, for distances.
+    leads : ndarray of shape (n_train, n_features, n_rivals)
+        What each feature adds to the lead of an example's own class over each rival class.
+    start : ndarray of shape (n_train, n_rivals)
+        The leads before any purchase (offsets).
+    first_right : ndarray of int of shape (n_features + 1,)
+        How many training examples are right with no feature (last entry) and with one feature.
+    prices : FeatureCosts
+        Prices and shared charges.
+    n_neighbors : int
+        Size K of the neighbourhood; ties at the K-th distance are all included.
+    threshold, cost_weight, budget : float
+        Stop above this estimated accuracy; weight of the price; most that one walk may spend.
+    """
+
+    cdef const double[:, ::1] columns
+    cdef const double[:, :, ::1] leads
+    cdef const double[:, ::1] start
+    cdef const index_t[::1] first_right, groups
+    cdef const double[::1] entry_prices, member_prices
+    cdef index_t n_train, n_features, n_rivals, n_neighbors
+    cdef double threshold, cost_weight, budget
+    # the state of one walk; `near` and `scratch` hold up to n_train entries
+    cdef double[::1] distance, scratch, prices, lead, right_with
+    cdef index_t[::1] near, bought, rest, is_bought
+    cdef index_t n_near, n_bought, n_rest, n_right
+
+    def __init__(self, columns, leads, start, first_right, prices, *, n_neighbors, threshold,
+                 cost_weight, budget):
+        self.columns, self.leads, self.start = columns, leads, start
+        self.first_right = first_right
+        self.n_train, self.n_features, self.n_rivals = leads.shape
+        self.n_neighbors = min(n_neighbors, self.n_train)
+        self.threshold, self.cost_weight, self.budget = threshold, cost_weight, budget
+        self.entry_prices = prices.marginal(np.zeros(self.n_features, dtype=bool))
+        self.member_prices = prices.costs
+        groups = np.full(self.n_features, -1) if prices.groups is None else prices.groups
+        self.groups = groups.astype(np.intp)
+        self.distance, self.scratch = np.empty(self.n_train), np.empty(self.n_train)
+        self.near = np.empty(self.n_train, dtype=np.intp)
+        self.prices, self.lead = np.empty(self.n_features), np.empty(self.n_rivals)
+        self.right_with = np.empty(self.n_features)
+        self.bought = np.empty(self.n_features, dtype=np.intp)
+        self.rest = np.empty(self.n_features, dtype=np.intp)
+        self.is_bought = np.empty(self.n_features, dtype=np.intp)
+
+    def walk(
+        self,
+        const double[:, ::1] rows,          # IN: standardised test points (m, n_features)
+        const index_t[:, ::1] forced,       # IN: the order to follow, or (0, 0) to choose
+        index_t[:, ::1] order,              # OUT: bought features, then -1 (m, n_features)
+        double[:, ::1] value,               # OUT: p_i - cost_weight * price (m, n_features)
+        double[:, ::1] estimate,            # OUT: p after 0, 1, ... purchases (m, n_features + 1)
+    ):
+        """Walk every row of `rows`; the last estimate is repeated after the last purchase."""
+        cdef index_t row
+        with nogil:
+            for row in range(rows.shape[0]):
+                self.walk_one(rows[row], &forced[row, 0] if forced.shape[0] else NULL,
+                              order[row], value[row], estimate[row])
+
+    cdef void walk_one(self, const double[::1] point, const index_t* forced, index_t[::1] order,
+                       double[::1] value, double[::1] estimate) noexcept nogil:
+        cdef index_t feature, stage
+        cdef double spent = 0.0
+        self.reset()
+        estimate[0] = self.n_right / <double> self.n_near
+        for stage in range(self.n_features):
+            # Algorithm 1 measures a first feature before it looks at the threshold (lines 3 to 5).
+            feature = -1
+            if stage == 0 or not estimate[stage] > self.threshold:
+                feature = self.choose(spent, forced)
+            if feature < 0:
+                order[stage:] = -1
+                value[stage:] = 0.0
+                estimate[stage + 1:] = estimate[stage]
+                return
+            order[stage], value[stage] = feature, self.value_of(feature)
+            spent += self.prices[feature]
+            self.buy(feature)
+            self.find_neighbors(feature, point[feature])
+            self.count_right()
+            estimate[stage + 1] = self.n_right / <double> self.n_near
+
+    cdef void reset(self) noexcept nogil:
+        """Start a walk: nothing bought, and every training example a neighbour."""
+        cdef index_t i
+        memset(&self.distance[0], 0, self.n_train * sizeof(double))
+        for i in range(self.n_features):
+            self.rest[i], self.right_with[i] = i, self.first_right[i]
+            self.prices[i], self.is_bought[i] = self.entry_prices[i], False
+        # Any K examples bound the K-th distance of the first step.
+        for i in range(self.n_neighbors):
+            self.near[i] = i
+        self.n_near, self.n_right = self.n_train, self.first_right[self.n_features]
+        self.n_bought, self.n_rest = 0, self.n_features
+
+    cdef double value_of(self, index_t feature) noexcept nogil:
+        """Line 13: the one-step-ahead accuracy less the weighted price."""
+        return (self.right_with[feature] / self.n_near
+                - self.cost_weight * self.prices[feature])
+
+    cdef index_t choose(self, double spent, const index_t* forced) noexcept nogil:
+        """Return the next feature among the affordable ones, or -1 where there is none."""
+        cdef index_t q, i, best = -1
+        cdef double worth, best_worth = -INFINITY
+        if forced:
+            for q in range(self.n_features):
+                i = forced[q]
+                if not self.is_bought[i] and spent + self.prices[i] <= self.budget:
+                    return i
+            return -1
+        for q in range(self.n_rest):
+            i = self.rest[q]
+            if spent + self.prices[i] > self.budget:
+                continue
+            worth = self.value_of(i)
+            if worth > best_worth or (worth == best_worth and self.prices[i] < self.prices[best]):
+                best, best_worth = i, worth
+        return best
+
+    cdef void buy(self, index_t feature) noexcept nogil:
+        """Move a feature from the rest to the bought ones; its group's charge is now paid."""
+        cdef index_t q, i, kept = 0
+        for q in range(self.n_rest):
+            i = self.rest[q]
+            if i == feature:
+                continue
+            self.rest[kept] = i
+            kept += 1
+            if self.groups[feature] >= 0 and self.groups[i] == self.groups[feature]:
+                self.prices[i] = self.member_prices[i]
+        self.n_rest = kept
+        self.bought[self.n_bought], self.is_bought[feature] = feature, True
+        self.n_bought += 1
+
+    cdef void find_neighbors(self, index_t feature, double x) noexcept nogil:
+        """Add one feature to the distances and find the K nearest, with all ties at the K-th."""
+        cdef index_t k, start, stop, kept, n_candidates, K = self.n_neighbors
+        cdef const double* column = &self.columns[feature, 0]
+        cdef double* distance = &self.distance[0]
+        cdef double* scratch = &self.scratch[0]
+        cdef index_t* near = &self.near[0]
+        cdef double bound = 0.0
+        for k in range(K):
+            bound = max(bound, distance[near[k]] + (column[near[k]] - x) * (column[near[k]] - x))
+        bound *= TIE
+        n_candidates = start = 0
+        while start < self.n_train:
+            stop = min(start + STRIP, self.n_train)
+            add_squares(distance, column, x, start, stop)
+            n_candidates = collect_within(distance, bound, start, stop, near, n_candidates)
+            start = stop
+        for k in range(n_candidates):
+            scratch[k] = distance[near[k]]
+        bound = select_smallest(scratch, n_candidates, K - 1) * TIE
+        kept = 0
+        for k in range(n_candidates):
+            near[kept] = near[k]
+            kept += distance[near[k]] <= bound
+        self.n_near = kept
+
+    cdef void count_right(self) noexcept nogil:
+        """Count the neighbours that are right now (eqs. 2, 4) and with one more feature (3, 5)."""
+        cdef index_t k
+        cdef double* right_with = &self.right_with[0]
+        self.n_right = 0
+        memset(right_with, 0, self.n_features * sizeof(double))
+        for k in range(self.n_near):
+            if self.n_rivals == 1:
+                self.n_right += two_class_votes(
+                    &self.leads[self.near[k], 0, 0], self.start[self.near[k], 0],
+                    &self.bought[0], self.n_bought, self.n_features, right_with)
+            else:
+                self.n_right += self.multiclass_votes(self.near[k], right_with)
+
+    cdef bint multiclass_votes(self, index_t k, double* right_with) noexcept nogil:
+        """As `two_class_votes`: the example's own class must lead every rival."""
+        cdef index_t q, r, n_rivals = self.n_rivals
+        cdef double* lead = &self.lead[0]
+        cdef const double* share
+        cdef bint right, ahead = True
+        for r in range(n_rivals):
+            lead[r] = self.start[k, r]
+        for q in range(self.n_bought):
+            share = &self.leads[k, self.bought[q], 0]
+            for r in range(n_rivals):
+                lead[r] += share[r]
+        for r in range(n_rivals):
+            ahead = ahead and lead[r] > 0.0
+        for q in range(self.n_rest):
+            share = &self.leads[k, self.rest[q], 0]
+            right = True
+            for r in range(n_rivals):
+                if lead[r] + share[r] <= 0.0:
+                    right = False
+                    break
+            right_with[self.rest[q]] += 1.0 if right else 0.0
+        return ahead
+
+
+cdef inline bint two_class_votes(
+    const double* share, double lead, const index_t* bought, index_t n_bought, index_t n_features,
+    double* right_with,
+) noexcept nogil:
+    """Return whether the margin of one example is positive; count for each further feature.
+
+    Bought features are counted too, for nothing: without the index the loop is vectorised.
+    """
+    cdef index_t i
+    for i in range(n_bought):
+        lead += share[bought[i]]
+    for i in range(n_features):
+        right_with[i] += 1.0 if lead + share[i] > 0.0 else 0.0
+    return lead > 0.0
+
+
+cdef inline void add_squares(
+    double* distance, const double* column, double x, index_t start, index_t stop
+) noexcept nogil:
+    cdef index_t k
+    for k in range(start, stop):
+        distance[k] += (column[k] - x) * (column[k] - x)
+
+
+cdef inline index_t collect_within(
+    const double* distance, double bound, index_t start, index_t stop, index_t* found, index_t count
+) noexcept nogil:
+    """Append the examples no farther than `bound` to the `count` found so far; return the count."""
+    cdef index_t k
+    for k in range(start, stop):  # without a branch: the outcome is hard to predict
+        found[count] = k
+        count += distance[k] <= bound
+    return count
+
+
+cdef double select_smallest(double* values, index_t n, index_t rank) noexcept nogil:
+    """Return the value of this rank (0: the smallest); reorders `values` (Hoare's selection)."""
+    cdef index_t low = 0, high = n - 1, i, j
+    cdef double pivot
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            break
+    return values[rank]

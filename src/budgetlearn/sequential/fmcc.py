@@ -1,0 +1,247 @@
+"""Fast margin-based cost-sensitive classification (Nan et al. 2014) and its control."""
+
+from abc import abstractmethod
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from .._validation import check_number, derive_seed
+from ._margin_walk import MarginWalker
+from .additive import fit_additive
+from .base import SequentialClassifier
+from .walk import Walk
+
+
+class MarginClassifier(SequentialClassifier):
+    """Base of classifiers by the partial score w_O . phi_O(x) + b of the bought features O.
+
+    A subclass says in `_forced_order` which order of purchase it follows, if any.
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        feature_costs=None,
+        n_neighbors=65,
+        threshold=0.95,
+        cost_weight=0.0,
+        budget=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.feature_costs = feature_costs
+        self.n_neighbors = n_neighbors
+        self.threshold = threshold
+        self.cost_weight = cost_weight
+        self.budget = budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, X, codes, rng):
+        check_number(self.n_neighbors, "n_neighbors", low=1, integer=True)
+        estimator = self.estimator
+        if estimator is None:
+            estimator = make_pipeline(StandardScaler(), LinearSVC())
+        # Two classes have one score, more have one per class: one against the rest.
+        positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
+        seeds = rng.randint(2**31 - 1, size=len(positives))
+        self._seed = int(rng.randint(2**31 - 1))
+        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(fit_additive)(estimator, X, codes == positive, int(seed))
+            for positive, seed in zip(positives, seeds, strict=True)
+        )
+        self.estimators_ = [member for member, _ in fitted]
+        self._scores = [score for _, score in fitted]
+        self._scaler = StandardScaler().fit(X)
+        self._columns = np.ascontiguousarray(self._scaler.transform(X).T)
+        self._offsets = np.array([score.offset for score in self._scores])
+        self._leads = _leads(self._parts(X), codes)
+        self._start = _leads(np.broadcast_to(self._offsets, (len(X), 1, len(positives))), codes)[
+            :, 0
+        ]
+        self._first_right = self._count_first(codes.size)
+
+    def _parts(self, X):
+        """Parts of the scores, shape (n_samples, n_features, n_scores)."""
+        return np.stack([score.parts(X) for score in self._scores], axis=2)
+
+    def _count_first(self, n_train):
+        """Count the training examples that are right with each one feature, and with none.
+
+        The neighbourhood of a point about which nothing is known is the whole training set, so the
+        first step is the same for every test point.
+        """
+        right = np.empty(self.n_features_in_ + 1, dtype=np.intp)
+        for feature in range(self.n_features_in_):
+            ahead = self._start + self._leads[:, feature] > 0
+            right[feature] = ahead.all(axis=1).sum()
+        right[-1] = (self._start > 0).all(axis=1).sum()
+        return right
+
+    @abstractmethod
+    def _forced_order(self, X):
+        """Return the order to buy in, shape (n_samples, n_features), or (0, 0) to choose."""
+
+    def _walk_block(self, X, threshold, budget):
+        walk = Walk.empty(*X.shape)
+        walker = MarginWalker(
+            self._columns,
+            self._leads,
+            self._start,
+            self._first_right,
+            self.feature_costs_,
+            n_neighbors=self.n_neighbors,
+            threshold=threshold,
+            cost_weight=self.cost_weight,
+            budget=budget,
+        )
+        rows = np.ascontiguousarray(self._scaler.transform(X))
+        walker.walk(rows, self._forced_order(X), walk.order, walk.value, walk.estimate)
+        walk.winner[:] = self._winners(X, walk.order)
+        return walk
+
+    def _winners(self, X, order):
+        """Classify from each prefix of the purchases (eq. 1)."""
+        parts = np.take_along_axis(self._parts(X), np.maximum(order, 0)[:, :, None], axis=1)
+        parts[order < 0] = 0.0
+        start = np.broadcast_to(self._offsets, (len(X), 1, self._offsets.size))
+        scores = np.cumsum(np.concatenate([start, parts], axis=1), axis=1)
+        return scores[:, :, 0] > 0 if self._offsets.size == 1 else scores.argmax(axis=2)
+
+
+def _leads(parts, codes):
+    """Return what each feature adds to the lead of an example's own class over its rivals.
+
+    Parameters
+    ----------
+    parts : ndarray of shape (n_samples, n_features, n_scores)
+        One score (of the second class) for two classes, else one per class.
+    codes : ndarray of int of shape (n_samples,)
+        Class indices.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features, n_rivals)
+        The margins y w_i phi_i(x) for two classes, else own score less each rival's.
+    """
+    n_scores = parts.shape[2]
+    if n_scores == 1:
+        sign = np.where(codes == 1, 1.0, -1.0)
+        return np.ascontiguousarray(parts * sign[:, None, None])
+    rivals = np.array([[c for c in range(n_scores) if c != own] for own in range(n_scores)])[codes]
+    own = np.take_along_axis(parts, codes[:, None, None], axis=2)
+    return np.ascontiguousarray(own - np.take_along_axis(parts, rivals[:, None, :], axis=2))
+
+
+class FMCCClassifier(MarginClassifier):
+    """Fast margin-based cost-sensitive classification.
+
+    For each test point, the training examples nearest to it on the features bought so far stand in
+    for it: the share of them whose partial margin is positive estimates the probability that the
+    classifier is right on the test point (eq. 4), and the same share with one feature more says
+    what that feature would bring (eq. 5). The best one less its weighted price is bought, until the
+    estimate exceeds the threshold.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Linear binary classifier with `coef_` and `intercept_`, AdaBoost or gradient boosting of
+        stumps, or a pipeline of feature-wise scalers ending in one; None means a linear SVM on
+        standardised features. With boosted stumps, buying a feature buys all its stumps. More
+        than two classes are fitted one against the rest.
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None means 1 each.
+    n_neighbors : int, default=65
+        Size K of the neighbourhood; ties at the K-th distance are all included.
+    threshold : float, default=0.95
+        Stop when the estimated accuracy exceeds this, in [0, 1]; 1 never stops.
+    cost_weight : float, default=0.0
+        Weight alpha of the price against accuracy when a feature is chosen.
+    budget : float, default=None
+        Most that one example may spend, in the unit of `feature_costs`; features that would exceed
+        it are not bought, and where nothing is affordable the purchases end.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the estimator.
+    n_jobs : int, default=None
+        Threads for blocks of test points (and for the estimators of several classes).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimators_ : list of classifiers
+        One for two classes, else one per class.
+    feature_costs_ : FeatureCosts
+        The prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Only where X had column names.
+
+    References
+    ----------
+    F. Nan, J. Wang, K. Trapeznikov, V. Saligrama, "Fast margin-based cost-sensitive
+    classification", ICASSP 2014, Algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(n_samples=300, n_features=6, random_state=0)
+    >>> model = FMCCClassifier(feature_costs=[1, 5, 1, 2, 3, 1], threshold=0.9).fit(X, y)
+    >>> bool((model.acquisition_cost(X) <= 13).all())
+    True
+    """
+
+    def _forced_order(self, X):
+        return np.empty((0, 0), dtype=np.intp)
+
+
+class RandomOrderClassifier(MarginClassifier):
+    """Control of FMCC: the same scores, estimates and stops, but features bought in random order.
+
+    The order of a test point is drawn from the seed and the point itself, so that it does not
+    depend on the company in which the point is classified.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        As for `FMCCClassifier`; None means a linear SVM on standardised features.
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None means 1 each.
+    n_neighbors : int, default=65
+        Size of the neighbourhood that estimates the accuracy.
+    threshold : float, default=0.95
+        Stop when the estimated accuracy exceeds this, in [0, 1]; 1 never stops.
+    cost_weight : float, default=0.0
+        Weight of the price in the reported value of a purchase; the order ignores it.
+    budget : float, default=None
+        Most that one example may spend; features that would exceed it are passed over.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the estimator and of the orders.
+    n_jobs : int, default=None
+        Threads for blocks of test points.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimators_ : list of classifiers
+        One for two classes, else one per class.
+    feature_costs_ : FeatureCosts
+        The prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Only where X had column names.
+    """
+
+    def _forced_order(self, X):
+        orders = np.empty(X.shape, dtype=np.intp)
+        for row, order in zip(X + 0.0, orders, strict=True):  # + 0.0 turns -0.0 into 0.0
+            seed = derive_seed(self._seed, row.tobytes().hex())
+            order[:] = np.random.default_rng(seed).permutation(X.shape[1])
+        return orders

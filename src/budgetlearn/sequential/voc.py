@@ -1,0 +1,300 @@
+"""Value of classifier (Gao and Koller 2011), as Nan et al. (2014) compare with it.
+
+Each class is modelled around the test point: what was bought gives every training example a weight,
+and a locally weighted ridge regression per class foretells each feature that was not bought yet.
+"""
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from .._validation import check_number
+from .base import BLOCK_ROWS, SequentialClassifier
+from .walk import Walk
+
+# Gauss-Hermite nodes for expectations over a normal variable; weights sum to 1.
+NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(16)
+NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
+# Values closer than this are equal: which of them is larger is an accident of rounding.
+EQUAL = 1e-12
+# Training examples per matrix product, and numbers per table of a block: they bound the memory.
+CHUNK, TABLE_SIZE = 1024, 2**22
+# Least weight of a class and least standard deviation of a standardised feature: where all
+# neighbours agree on a feature, its density still has to be finite.
+TINY, LEAST_SPREAD = 1e-300, 1e-6
+
+
+class VoCClassifier(SequentialClassifier):
+    """Buy the feature that most raises the expected certainty of a local Gaussian model.
+
+    With squared distances d2 over the bought features, training examples weigh exp(-d2 / beta),
+    where beta is the median distance; P(c | O) is the share of class c in the weights, and the
+    prediction is its largest. The value of a feature is the expected rise of max_c P(c | O).
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None means 1 each.
+    ridge : float, default=0.5
+        Penalty lambda of the locally weighted regressions (the intercept is not penalised).
+    threshold : float, default=0.95
+        Stop when max_c P(c | O) exceeds this, in [0, 1]; 1 never stops.
+    cost_weight : float, default=0.0
+        Weight alpha of the price against the value when a feature is chosen.
+    budget : float, default=None
+        Most that one example may spend, in the unit of `feature_costs`; features that would exceed
+        it are not bought, and where nothing is affordable the purchases end.
+    random_state : int, RandomState instance or None, default=None
+        Unused: the method draws nothing. Present for the common interface.
+    n_jobs : int, default=None
+        Threads for blocks of test points.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        The prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Only where X had column names.
+
+    References
+    ----------
+    T. Gao, D. Koller, "Active classification based on value of classifier", NIPS 2011; F. Nan et
+    al., "Fast margin-based cost-sensitive classification", ICASSP 2014, section 4.
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        ridge=0.5,
+        threshold=0.95,
+        cost_weight=0.0,
+        budget=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.feature_costs = feature_costs
+        self.ridge = ridge
+        self.threshold = threshold
+        self.cost_weight = cost_weight
+        self.budget = budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, X, codes, rng):
+        check_number(self.ridge, "ridge", low=0.0, low_open=True)
+        self._scaler = StandardScaler().fit(X)
+        order = np.argsort(codes, kind="stable")
+        self._train = self._scaler.transform(X)[order]
+        self._ends = np.cumsum(np.bincount(codes))
+
+    def _block_rows(self):
+        n_train, n_features = self._train.shape
+        per_row = max(n_train, (n_features + 1) ** 2)  # weights; products of two columns
+        return int(np.clip(TABLE_SIZE // per_row, 1, BLOCK_ROWS))
+
+    def _walk(self, X, *, stop=True):
+        # Threads of the linear algebra would only stand in the way of ours.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return super()._walk(X, stop=stop)
+
+    def _walk_block(self, X, threshold, budget):
+        points = self._scaler.transform(X)
+        walk = Walk.empty(*X.shape)
+        model = LocalModel(self._train, self._ends, points, self.ridge)
+        acquired, spent = np.zeros(X.shape, dtype=bool), np.zeros(len(X))
+        for stage in range(X.shape[1] + 1):
+            rows, posterior = model.rows, model.posterior
+            certainty = posterior.max(axis=1)
+            walk.estimate[rows, stage:] = certainty[:, None]
+            walk.winner[rows, stage:] = posterior.argmax(axis=1)[:, None]
+            if stage == X.shape[1]:
+                break
+            # As in FMCC, a first feature is bought before the threshold counts.
+            sure = (stage > 0) & (certainty > threshold)
+            prices = np.array([self.feature_costs_.marginal(acquired[row]) for row in rows])
+            affordable = ~acquired[rows] & (spent[rows, None] + prices <= budget)
+            going = ~sure & affordable.any(axis=1)
+            model.keep(going)
+            if not going.any():
+                break
+            prices, affordable, rows = prices[going], affordable[going], rows[going]
+            worth = model.look_ahead() - certainty[going, None] - self.cost_weight * prices
+            features = _best(np.where(affordable, worth, -np.inf), prices)
+            every = np.arange(rows.size)
+            walk.order[rows, stage], walk.value[rows, stage] = features, worth[every, features]
+            acquired[rows, features] = True
+            spent[rows] += prices[every, features]
+            model.buy(features)
+        return walk
+
+
+def _best(worth, prices):
+    """Return each row's worthiest feature; of equals the cheaper, then the lower index."""
+    best = worth >= worth.max(axis=1, keepdims=True) - EQUAL
+    return np.where(best, prices, np.inf).argmin(axis=1)
+
+
+class LocalModel:
+    """Weighted Gaussian models of all classes around each of m test points.
+
+    All test points have bought equally many features: their regressions are solved together.
+
+    Parameters
+    ----------
+    train : ndarray of shape (n_train, n_features)
+        Standardised training examples, sorted by class.
+    ends : ndarray of int of shape (n_classes,)
+        Where each class ends.
+    points : ndarray of shape (m, n_features)
+        Standardised test points.
+    ridge : float
+        Penalty of the regressions.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The test points that still go on, as rows of `points`.
+    posterior : ndarray of shape (n_rows, n_classes)
+        P(c | O).
+    """
+
+    def __init__(self, train, ends, points, ridge):
+        self.rows = np.arange(len(points))
+        self._train, self._ends, self._ridge = train, ends, ridge
+        # A constant stands before the features: the intercept is known from the start.
+        self._points = np.column_stack([np.ones(len(points)), points])
+        self._known = np.zeros((len(points), 1), dtype=np.intp)
+        self._squares = np.zeros((len(points), len(train)))
+        self._reweigh()
+
+    def keep(self, going):
+        """Go on with the rows where `going` is true."""
+        if not going.all():
+            self.rows, self._points, self._known = (
+                part[going] for part in (self.rows, self._points, self._known)
+            )
+            self._squares, self._weights, self.posterior = (
+                part[going] for part in (self._squares, self._weights, self.posterior)
+            )
+
+    def buy(self, features):
+        """Take in one measured feature of each test point."""
+        measured = self._points[np.arange(features.size), features + 1]
+        self._squares += np.square(self._train.T[features] - measured[:, None])
+        self._known = np.column_stack([self._known, features + 1])
+        self._reweigh()
+
+    def _reweigh(self):
+        """Weigh the training examples by their distance over the bought features."""
+        bandwidth = np.maximum(np.median(np.sqrt(self._squares), axis=1), TINY)
+        # The nearest example weighs 1: a common factor does not move the posterior, and far from
+        # all examples every weight would vanish.
+        nearest = self._squares.min(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            self._weights = np.exp((nearest - self._squares) / bandwidth[:, None])
+        masses = np.add.reduceat(self._weights, np.r_[0, self._ends[:-1]], axis=1)
+        self.posterior = masses / masses.sum(axis=1, keepdims=True)
+
+    def look_ahead(self):
+        """Return the expected max_c P(c | O and i) of each row for every feature i.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+            0 for the bought features.
+        """
+        n_columns = self._points.shape[1]
+        bought = np.zeros((self.rows.size, n_columns), dtype=bool)
+        np.put_along_axis(bought, self._known, True, axis=1)
+        rest = np.nonzero(~bought)[1].reshape(self.rows.size, -1)
+        starts = np.r_[0, self._ends[:-1]]
+        fits = [self._regress(*ends, rest) for ends in zip(starts, self._ends, strict=True)]
+        means, spreads = zip(*fits, strict=True)
+        certainty = _expected_certainty(self.posterior, means, spreads)
+        expected = np.zeros((self.rows.size, n_columns))
+        np.put_along_axis(expected, rest, certainty, axis=1)
+        return expected[:, 1:]
+
+    def _regress(self, start, end, rest):
+        """Foretell the features `rest` of one class: means and spreads at the test points."""
+        weights = self._weights[:, start:end]
+        moments = _weighted_products(self._train[start:end], weights)
+        pair = _pair_index(self._points.shape[1])
+        every = np.arange(self.rows.size)[:, None, None]
+        known = self._known
+        gram = moments[every, pair[known[:, :, None], known[:, None, :]]]
+        cross = moments[every, pair[known[:, :, None], rest[:, None, :]]]
+        squares = moments[every[:, 0], pair[rest, rest]]
+        mass = np.maximum(gram[:, 0, 0], TINY)
+        penalised = gram + self._ridge * np.eye(known.shape[1])
+        penalised[:, 0, 0] = mass  # the intercept is free
+        slopes = np.linalg.solve(penalised, cross)
+        residual = squares - (slopes * (2.0 * cross - gram @ slopes)).sum(axis=1)
+        spreads = np.sqrt(np.maximum(residual / mass[:, None], LEAST_SPREAD**2))
+        measured = np.take_along_axis(self._points, known, axis=1)
+        return (measured[:, None] @ slopes)[:, 0], spreads
+
+
+def _pair_index(n_columns):
+    """Return the place of each pair of columns in the answer of `_weighted_products`."""
+    index = np.empty((n_columns, n_columns), dtype=np.intp)
+    first, second = np.triu_indices(n_columns)
+    index[first, second] = index[second, first] = np.arange(first.size)
+    return index
+
+
+def _weighted_products(examples, weights):
+    """Return the weighted sums of all products of two columns, a constant column first.
+
+    One matrix product serves all test points: the sums are linear in the weights.
+
+    Parameters
+    ----------
+    examples : ndarray of shape (n_examples, n_features)
+        Training examples.
+    weights : ndarray of shape (m, n_examples)
+        Weights of the examples for each test point.
+
+    Returns
+    -------
+    ndarray of shape (m, (n_features + 1) * (n_features + 2) / 2)
+        In the order of the upper triangle, row by row.
+    """
+    n_columns = examples.shape[1] + 1
+    sums = np.zeros((len(weights), n_columns * (n_columns + 1) // 2))
+    for low in range(0, len(examples), CHUNK):
+        chunk = examples[low : low + CHUNK].T
+        chunk = np.vstack([np.ones(chunk.shape[1]), chunk])
+        products = np.concatenate([chunk[a] * chunk[a:] for a in range(n_columns)])
+        sums += weights[:, low : low + CHUNK] @ products.T
+    return sums
+
+
+def _expected_certainty(posterior, means, spreads):
+    """Return the expected largest posterior after measuring each feature.
+
+    Parameters
+    ----------
+    posterior : ndarray of shape (m, n_classes)
+        P(c | O).
+    means, spreads : sequences of n_classes ndarrays of shape (m, n_rest)
+        Gaussian of each feature under each class.
+
+    Returns
+    -------
+    ndarray of shape (m, n_rest)
+    """
+    means, spreads = np.stack(means), np.stack(spreads)
+    heights = np.log(np.maximum(posterior, TINY)).T[:, :, None] - np.log(spreads)
+    expected = np.zeros(means.shape[1:])
+    for node, node_weight in zip(NODES, NODE_WEIGHTS, strict=True):
+        for c, share in enumerate(posterior.T):
+            standard = (means[c] + node * spreads[c] - means) / spreads
+            scores = heights - 0.5 * np.square(standard)
+            certainty = 1.0 / np.exp(scores - scores.max(axis=0)).sum(axis=0)
+            expected += node_weight * share[:, None] * certainty
+    return expected

@@ -1,0 +1,131 @@
+"""Printed numbers beside ours: read whole, matched by setting, and honest about what differs."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from budgetlearn.benchmark import records
+from budgetlearn.benchmark.published import AREAS, QUANTITIES, published_table, read_published
+from budgetlearn.exceptions import ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = "paper,table,dataset,method,trees,quantity,value"
+
+
+def printed(tmp_path, *lines, head=HEAD):
+    path = tmp_path / "one.csv"
+    path.write_text("\n".join([head, *lines]) + "\n")
+    return read_published([path])
+
+
+def points():
+    """Two runs of a forest of two trees, grown at two alphas, and the constant."""
+    rows = []
+    for run, shift in ((0, 0.0), (1, 0.02)):
+        head = {"dataset": "sample", "costs": "unit", "run": run, "fit_seconds": 1.0}
+        head |= {"predict_seconds": 0.1, "n_nodes": 9.0}
+        for stage, (setting, cost, valid, test) in enumerate(
+            [
+                ("alpha=0, trees=1", 2, 0.7, 0.75),
+                ("alpha=0, trees=2", 4, 0.9, 0.8),
+                ("alpha=4, trees=1", 1, 0.8, 0.6),
+                ("alpha=4, trees=2", 3, 0.8, 0.99),
+            ]
+        ):
+            rows.append(
+                head
+                | {"method": "m", "stage": stage, "setting": setting, "cost": cost}
+                | {"cost_fraction": cost / 10, "n_features": cost, "valid_cost": cost}
+                | {"valid_score": valid, "test_score": test - shift}
+            )
+        free = {"method": "constant", "cost": 0, "cost_fraction": 0, "valid_score": 0.5}
+        rows.append(head | free | {"n_features": 0, "valid_cost": 0, "test_score": 0.5})
+    return records.table(rows)
+
+
+def test_means_stand_beside_printed_numbers(tmp_path):
+    table = published_table(
+        points(),
+        printed(tmp_path, "p,1,sample,m,2,test_error,0.21", "p,1,sample,m,2,cost_percent,38"),
+    )
+    # Of the two alphas with two trees validation picks alpha=0.
+    assert table["ours"].tolist() == pytest.approx([0.21, 40])
+    assert table["sd"].tolist() == pytest.approx([np.std([0.2, 0.22], ddof=1), 0])
+    assert table["difference"].tolist() == pytest.approx([0, 2])
+    assert table["n_runs"].tolist() == [2, 2]
+    assert table["note"].tolist() == ["", ""]
+
+
+def test_a_full_setting_needs_no_choice(tmp_path):
+    lines = ["p,1,sample,m,1,4,test_error,0.4", "p,1,sample,m,,4,n_features,1"]
+    head = HEAD.replace("trees", "trees,alpha")
+    table = published_table(points(), printed(tmp_path, *lines, head=head))
+    assert table["ours"].tolist() == pytest.approx([0.41, 1])
+
+
+def test_stand_ins_and_gaps_are_noted(tmp_path):
+    lines = ["full,m,1", "elsewhere,m,1", "full,other,1", "full,m,7"]
+    table = published_table(
+        points(),
+        printed(tmp_path, *(f"p,1,{line},test_error,0.5" for line in lines)),
+        {"sample": "full"},
+    )
+    assert table["run_on"].fillna("none").tolist() == ["sample", "none", "sample", "sample"]
+    assert table["note"].tolist() == [
+        "ours on sample",
+        "not rerun in this study",
+        "no run of ours has it",
+        "no run of ours has it",
+    ]
+    assert table["ours"].notna().tolist() == [True, False, False, False]
+
+
+def test_a_failed_run_is_not_counted(tmp_path):
+    frame = points()
+    frame.loc[(frame["run"] == 1) & (frame["method"] == "m"), "status"] = "failed: made up"
+    (row,) = published_table(frame, printed(tmp_path, "p,1,sample,m,2,test_error,0.2")).to_dict(
+        "records"
+    )
+    assert row["n_runs"] == 1
+    assert row["ours"] == pytest.approx(0.2)
+    assert np.isnan(row["sd"])
+
+
+def test_areas_belong_to_runs(tmp_path):
+    table = published_table(points(), printed(tmp_path, "p,2,sample,m,,aup_test,0.7"))
+    # Validation keeps the points of cost 1 and 4 (0.6 and 0.8 on test data).
+    first = 0.1 * 0.5 + 0.3 * 0.6 + 0.6 * 0.8
+    assert table["ours"].item() == pytest.approx(first - 0.02 * 0.9 / 2)
+
+
+@pytest.mark.parametrize(
+    ("lines", "head", "message"),
+    [
+        (["p,1,d,m,1,speed,3"], HEAD, "unknown quantity 'speed'; known: cost,"),
+        (["p,1,d,m,1,3"], HEAD.replace("quantity,", ""), "need the column 'quantity'"),
+        (["p,1,d,m,1,cost,3", "p,1,d,m,1,cost,4"], HEAD, "more than once"),
+    ],
+)
+def test_wrong_tables_are_refused(tmp_path, lines, head, message):
+    with pytest.raises(ConfigError, match=message):
+        printed(tmp_path, *lines, head=head)
+
+
+def rerun_tables():
+    studies = (ROOT / "config" / "studies").glob("*.yaml")
+    return sorted({n for s in studies for n in yaml.safe_load(s.read_text()).get("published", [])})
+
+
+@pytest.mark.parametrize("name", rerun_tables())
+def test_every_table_that_a_study_reruns_is_good(name):
+    table = read_published([ROOT / "resources" / "published" / f"{name}.csv"])
+    assert set(table["quantity"]) <= {*QUANTITIES, *AREAS}
+    assert np.isfinite(table["value"]).all()
+
+
+def test_no_tables_are_an_empty_frame():
+    assert isinstance(read_published([]), pd.DataFrame)
+    assert read_published([]).empty

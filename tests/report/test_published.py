@@ -1,0 +1,54 @@
+"""The section of printed numbers: there when asked for, with what the table says."""
+
+import pytest
+
+from budgetlearn.benchmark.published import read_published
+from budgetlearn.benchmark.records import table
+from budgetlearn.report import write_report
+
+from ..made_up import made_up_metadata, made_up_points
+
+PRINTED = """paper,table,dataset,method,quantity,value
+yan,3,wine,msb,aup_test,0.9
+yan,3,cancer,msb,aup_test,0.8
+yan,3,mushroom,msb,aup_test,0.7
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "printed.csv").write_text(PRINTED)
+    metadata = made_up_metadata() | {
+        "published": read_published([folder / "printed.csv"]),
+        "stand_ins": {"breast_cancer": "cancer"},
+    }
+    write_report(table(made_up_points(n_runs=2)), metadata, folder)
+    return folder
+
+
+def test_page_and_csv_hold_each_number(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    section = page[page.index('id="published"') : page.index('id="areas"')]
+    assert "0.900" in section
+    assert "AUP, test reading, printed" in section
+    assert "yan, table 3: Wine (2 runs of ours)" in section
+    assert "other rows than the paper's cancer".replace("'", "&#39;") in section
+    assert "printed: 1 printed number not rerun in this study." in section
+    assert (folder / "tables" / "published.csv").read_text().count("\n") == 4
+
+
+def test_without_printed_numbers_there_is_no_section(tmp_path):
+    page = write_report(made_up_points(n_runs=1), made_up_metadata(), tmp_path)
+    assert "Printed and ours" not in page.read_text(encoding="utf-8")
+    assert not (tmp_path / "tables" / "published.csv").exists()
+
+
+def test_ranking_is_called_by_its_score(tmp_path):
+    metadata = made_up_metadata()
+    for sheet in metadata["datasets"].values():
+        sheet["score"] = "AP@5"
+    page = write_report(made_up_points(n_runs=1), metadata, tmp_path).read_text(encoding="utf-8")
+    assert "AP@5 against cost" in page
+    assert "AP@5, free constant" in page
+    assert "ccuracy" not in page.replace("Cost–accuracy", "")

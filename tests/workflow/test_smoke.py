@@ -1,0 +1,103 @@
+"""The workflow for real: the smoke study from nothing to its report, and what reruns what."""
+
+import json
+
+import pandas as pd
+import pytest
+import yaml
+
+from budgetlearn.benchmark import records
+
+pytestmark = pytest.mark.workflow
+SMOKE = ("--configfile", "config/studies/smoke.yaml")
+
+
+@pytest.fixture(scope="module")
+def smoke(make_workflow):
+    workflow = make_workflow()
+    workflow.run(*SMOKE)
+    return workflow
+
+
+def results(workflow):
+    return workflow.folder / "results" / "smoke"
+
+
+def test_report_and_its_parts_are_there(smoke):
+    page = (results(smoke) / "report.html").read_text()
+    assert "msB" in page
+    assert "logitB" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    names = {path.name for path in (results(smoke) / "figures").iterdir()}
+    assert {"areas.svg", "areas.png", "curves_wine_random.svg", "schedule_wine_random.png"} <= names
+    summary = pd.read_csv(results(smoke) / "tables" / "summary.csv")
+    methods = {"msb", "logitb", "cost_sensitive_rf_ffs", "all_features", "constant"}
+    assert set(summary["method"]) == methods
+    assert (summary["n_runs"] == 2).all()
+
+
+def test_every_operating_point_is_recorded(smoke):
+    points = records.read(results(smoke) / "points.parquet")
+    assert (points["status"] == "ok").all()
+    assert set(points["run"]) == {0, 1}
+    fractions = points["cost_fraction"]
+    assert fractions.between(0, 1).all()
+    assert (points.loc[points["method"] == "all_features", "cost_fraction"] == 1).all()
+    schedule = points[(points["method"] == "msb") & (points["run"] == 0)].sort_values("stage")
+    assert (schedule["valid_score"].diff().dropna() > 0).all()
+    assert (schedule["budget"].diff().dropna() > 0).all()
+
+
+def test_inputs_can_be_opened(smoke):
+    costs = pd.read_csv(results(smoke) / "costs/wine/random/0.csv")
+    assert len(costs) == 2 * 13
+    parts = pd.read_parquet(results(smoke) / "splits/wine/0.parquet")
+    assert parts["0"].value_counts().tolist() == pytest.approx([107, 36, 35], abs=2)
+    manifest = json.loads((smoke.folder / "resources/data/wine/manifest.json").read_text())
+    assert manifest["dataset"] == "wine"
+
+
+def test_jobs_leave_logs_and_benchmarks(smoke):
+    log = (results(smoke) / "logs/fit/wine/random/logitb/0.log").read_text()
+    assert "logitb on wine, random costs, run 1" in log
+    assert (results(smoke) / "benchmarks/fit/wine/random/logitb/0.tsv").stat().st_size > 0
+
+
+def test_a_second_run_has_nothing_to_do(smoke):
+    assert "Nothing to be done" in smoke.run(*SMOKE).output
+
+
+def test_an_edited_method_reruns_its_own_jobs_only(smoke):
+    path = smoke.folder / "config" / "methods.yaml"
+    before = path.read_text()
+    methods = yaml.safe_load(before)
+    methods["logitb"]["parameters"]["n_lambda"] = 17
+    path.write_text(yaml.safe_dump(methods))
+    try:
+        plan = smoke.run(*SMOKE, "-n", "--quiet", "rules").output
+        full = smoke.run(*SMOKE, "-n").output
+    finally:
+        path.write_text(before)
+    assert "rule fit" not in plan
+    assert full.count("rule fit:") == 1
+    assert "method=logitb" in full
+    assert "rule msb_sequence:" not in full
+
+
+def test_results_do_not_depend_on_chunks(smoke, make_workflow):
+    other = make_workflow()
+    other.run(*SMOKE, "--config", "runs_per_job=1", "--until", "collect")
+    keys = ["method", "run", "stage"]
+    timed = ["fit_seconds", "predict_seconds"]
+    first, second = (
+        records.read(results(w) / "points.parquet").sort_values(keys).drop(columns=timed)
+        for w in (smoke, other)
+    )
+    pd.testing.assert_frame_equal(first.reset_index(drop=True), second.reset_index(drop=True))
+
+
+def test_snakemake_report_carries_figures_and_tables(smoke):
+    smoke.run(*SMOKE, "--report", "report.html")
+    page = (smoke.folder / "report.html").read_text()
+    for name in ("Cost–accuracy curves", "Model schedules", "Areas under the curves", "Tables"):
+        assert name.encode("ascii", "backslashreplace").decode() in page or name in page
