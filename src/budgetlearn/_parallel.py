@@ -1,5 +1,9 @@
 """Threads over blocks of rows or over trees; the kernels release the GIL."""
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+
 from joblib import Parallel, delayed, effective_n_jobs
 
 
@@ -23,6 +27,40 @@ def thread_map(function, items, n_jobs=None):
     if effective_n_jobs(n_jobs) == 1:
         return [function(item) for item in items]
     return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(item) for item in items)
+
+
+def threads_ahead(function, items, n_jobs=None):
+    """Yield `function(item)` in order, while threads already work on the next items.
+
+    Parameters
+    ----------
+    function : callable
+        Releases the GIL where it works hard.
+    items : iterable
+        Arguments, one per call.
+    n_jobs : int, default=None
+        Threads, as in joblib; in one thread nothing is computed before it is asked for.
+
+    Yields
+    ------
+    object
+        When the consumer stops early, work that has not begun is dropped.
+    """
+    n_threads = effective_n_jobs(n_jobs)
+    if n_threads == 1:
+        yield from map(function, items)
+        return
+    items, pending = iter(items), deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        try:
+            pending.extend(pool.submit(function, item) for item in islice(items, 2 * n_threads))
+            while pending:
+                result = pending.popleft().result()
+                pending.extend(pool.submit(function, item) for item in islice(items, 1))
+                yield result
+        finally:
+            for future in pending:
+                future.cancel()
 
 
 def row_blocks(n_rows, n_jobs=None, smallest=1024):

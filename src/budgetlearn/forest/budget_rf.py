@@ -1,12 +1,11 @@
 """BudgetRF: a random forest whose predictions cost at most a budget on average."""
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_X_y
 
-from .._parallel import thread_map
+from .._parallel import thread_map, threads_ahead
 from .._validation import ParameterError, check_choice, check_number
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
@@ -281,7 +280,6 @@ class BudgetRFClassifier(ForestClassifier):
         """Yield trees in order; threads grow the next ones while they are asked for."""
         prices = self._prices()
         usage = np.zeros(data.n_features)
-        n_ahead = REUSE_BATCH if self.ties == "reuse" else effective_n_jobs(self.n_jobs)
 
         def grow(seed):
             n, known = data.n_samples, usage.copy()
@@ -290,9 +288,12 @@ class BudgetRFClassifier(ForestClassifier):
             tree = grow_tree(data, labels, weights, n_classes, rule, prices.copy(), seed, known)
             return tree, known - usage
 
-        for start in range(0, len(seeds), n_ahead):
-            batch = thread_map(grow, seeds[start : start + n_ahead], self.n_jobs)
-            for tree, added in batch:
+        if self.ties != "reuse":
+            yield from (tree for tree, _ in threads_ahead(grow, seeds, self.n_jobs))
+            return
+        for start in range(0, len(seeds), REUSE_BATCH):
+            batch = seeds[start : start + REUSE_BATCH]
+            for tree, added in thread_map(grow, batch, self.n_jobs):
                 usage += added
                 yield tree
 

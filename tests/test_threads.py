@@ -1,0 +1,40 @@
+"""Work in threads gives what a loop gives, in its order."""
+
+import itertools
+import threading
+
+import pytest
+
+from budgetlearn._parallel import row_blocks, thread_map, threads_ahead
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
+def test_maps_keep_the_order(n_jobs):
+    expected = [x * x for x in range(20)]
+    assert thread_map(lambda x: x * x, range(20), n_jobs) == expected
+    assert list(threads_ahead(lambda x: x * x, range(20), n_jobs)) == expected
+
+
+def test_stopping_early_drops_the_work_ahead():
+    begun, lock = [], threading.Lock()
+
+    def work(x):
+        with lock:
+            begun.append(x)
+        return x
+
+    ahead = threads_ahead(work, itertools.count(), 2)
+    assert [next(ahead), next(ahead)] == [0, 1]
+    ahead.close()
+    assert len(begun) <= 6
+
+
+def test_errors_reach_the_caller():
+    with pytest.raises(ZeroDivisionError):
+        list(threads_ahead(lambda x: 1 // x, [1, 0, 2], 2))
+
+
+@pytest.mark.parametrize(("n_rows", "n_jobs"), [(0, 1), (10, 1), (10_000, 2), (10_001, 2)])
+def test_blocks_cover_the_rows(n_rows, n_jobs):
+    blocks = row_blocks(n_rows, n_jobs)
+    assert [row for block in blocks for row in range(n_rows)[block]] == list(range(n_rows))
