@@ -139,7 +139,7 @@ def test_validation_data_are_held_out_where_needed(table):
     X, y, *_ = table
     assert BudgetRFClassifier(n_estimators=2).fit(X, y).validation_costs_ is None
     forest = BudgetRFClassifier(budget=9, n_estimators=3, validation_fraction=0.2).fit(X, y)
-    assert forest.trees_[0].value[0].sum() == 400
+    assert forest.trees_[0].value[0].sum() == pytest.approx(400, abs=2)  # rounded in each class
     assert forest.validation_costs_.size == len(forest.trees_)
 
 

@@ -1,12 +1,11 @@
 """BudgetRF: a random forest whose predictions cost at most a budget on average."""
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_X_y
 
 from .._parallel import thread_map, threads_ahead
-from .._validation import ParameterError, check_choice, check_number
+from .._validation import ParameterError, check_choice, check_number, holdout
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
 from ..tree.growth import TIES, GrowthRule, grow_tree
@@ -268,12 +267,7 @@ class BudgetRFClassifier(ForestClassifier):
         share = check_number(
             self.validation_fraction, "validation_fraction", low=0, high=1, low_open=True
         )
-        rows = np.arange(labels.size)
-        # Stratified where every class can be in both parts.
-        divisible = np.bincount(labels).min() >= 2 and labels.size * share >= self.classes_.size
-        train, held_out = train_test_split(
-            rows, test_size=share, random_state=random, stratify=labels if divisible else None
-        )
+        train, held_out = holdout(labels, share, random)
         return X[train], labels[train], (X[held_out], labels[held_out])
 
     def _grown_ahead(self, data, labels, rule, seeds):
