@@ -5,6 +5,7 @@ import base64
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from . import words
+from .memory import memory_sections
 from .published import left_out, published_sections
 from .verdict import verdict
 
@@ -47,6 +48,7 @@ def render_page(tables, drawings, metadata):
             time_rows=time_rows,
             published=[] if published is None else published_sections(published, metadata),
             not_rerun=[] if published is None else left_out(published),
+            memory=memory_sections(tables["memory"], metadata) if "memory" in tables else [],
             coverage_rows=coverage_rows,
             gaps=gaps,
             images={name: _data_uri(svg) for name, svg in drawings.items()},
