@@ -6,7 +6,7 @@ import pytest
 
 from budgetlearn.report import write_report
 from budgetlearn.report.build import build_figures, build_tables
-from budgetlearn.report.memory import memory_figure, memory_table
+from budgetlearn.report.memory import memory_figure, memory_table, memory_verdict
 from budgetlearn.report.metadata import Metadata
 
 from ..made_up import made_up_metadata, made_up_points
@@ -56,6 +56,17 @@ def test_one_size_is_no_line(metadata):
     points = sized()
     points["n_nodes"] = np.where(points["method"] == "msb", 10.0, points["n_nodes"])
     assert memory_table(points, metadata).empty
+
+
+def test_verdict_compares_where_every_method_has_a_model(metadata):
+    table = pd.DataFrame(
+        [("msb", 10, 0.4), ("msb", 50, 0.2), ("msb", 90, 0.1), ("logitb", 60, 0.3),
+         ("logitb", 900, 0.01)],
+        columns=["method", "n_nodes", "error"],
+    ).assign(dataset="wine", costs="random")  # fmt: skip
+    (sentence,) = memory_verdict(table, metadata)
+    assert sentence.endswith("of 1 data set: msB on 1.")
+    assert memory_verdict(table.iloc[:0], metadata) == []
 
 
 def test_axis_of_nodes_is_logarithmic(metadata):

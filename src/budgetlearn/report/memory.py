@@ -5,7 +5,7 @@ import pandas as pd
 from ..benchmark.points import CASE, of_case
 from ..benchmark.records import OK
 from .style import house_style, message_figure, new_figure
-from .words import plus_minus
+from .words import counted, plus_minus
 
 # Above this many sizes (every tree of a forest, say) points alone are drawn: they need no line.
 _FEW_SIZES = 12
@@ -111,6 +111,43 @@ def memory_sections(table, metadata):
     list of dict
     """
     return [_section(of_case(table, *case), case, metadata) for case in metadata.cases(table)]
+
+
+def memory_verdict(table, metadata):
+    """Return in a sentence who has the lowest mean test error in little memory, and where.
+
+    Little is, in each case, the smallest number of nodes in which every method has a model; each
+    is represented by its largest model within it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `memory_table`.
+    metadata : Metadata
+        Labels.
+
+    Returns
+    -------
+    list of str
+        One sentence; none for an empty table.
+    """
+    cases = metadata.cases(table)
+    if not cases:
+        return []
+    best = pd.Series([_best_in_little(of_case(table, *case)) for case in cases])
+    counts = best.value_counts(sort=False).sort_values(ascending=False, kind="stable")
+    winners = ", ".join(f"{metadata.methods[name].label} on {n}" for name, n in counts.items())
+    return [
+        "Lowest mean test error within the fewest nodes that hold a model of every method, "
+        f"of {counted(len(cases), 'data set')}: {winners}."
+    ]
+
+
+def _best_in_little(frame):
+    """Return the method of lowest error in the smallest memory that every method fits into."""
+    little = frame.groupby("method")["n_nodes"].min().max()
+    within = frame[frame["n_nodes"] <= little].sort_values("n_nodes", kind="stable")
+    return within.groupby("method")["error"].last().idxmin()
 
 
 def _section(frame, case, metadata):
