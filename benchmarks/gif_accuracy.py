@@ -85,9 +85,10 @@ def published(dataset):
     tables = [
         pd.read_csv(PUBLISHED / f"gif-{name}.csv") for name in ("regression", "classification")
     ]
-    table = pd.concat(tables).fillna({"loss": "squared"})
-    table = table[(table["dataset"] == dataset) & (table["method"] == "gif")]
-    return table.set_index(["loss", "budget_percent"])["mean"].to_dict()
+    table = pd.concat(tables)
+    table = table[(table["dataset"] == dataset) & table["budget_percent"].notna()]
+    loss = table["method"].str.removeprefix("gif_").replace("regressor", "squared")
+    return table.set_index([loss, table["budget_percent"].astype(int)])["value"].to_dict()
 
 
 def main():

@@ -22,6 +22,23 @@ def wine_runs(wine):
 
 
 @pytest.fixture(scope="session")
+def regression_run():
+    """A run on Friedman's function at unit prices."""
+    table = generate("friedman1", n_samples=400, seed=1)
+    dataset = Dataset(
+        id="friedman1",
+        title="Friedman 1",
+        task="regression",
+        X=table.X,
+        y=table.y,
+        feature_names=table.feature_names,
+    )
+    splits = draw_splits(dataset, [0], 7, SIZES)
+    (run,) = iterate(dataset, splits, draw_costs(dataset, "unit", [0], 7), "unit", 7)
+    return run
+
+
+@pytest.fixture(scope="session")
 def ranking_run():
     """A run on Yahoo-shaped documents at random prices."""
     table = generate("yahoo_like", n_samples=600, seed=1)

@@ -185,3 +185,47 @@ def test_buying_one_by_one_is_evaluated_after_each_purchase(wine_runs):
 
 def test_only_methods_that_foretell_their_accuracy_record_it(wine_runs):
     assert records.table(run_method("logitb", LOGIT, wine_runs[0]))["estimated_score"].isna().all()
+
+
+def test_regression_records_mean_squared_error(regression_run):
+    spec = {"class": "budgetlearn.peers.FreeConstantRegressor"}
+    (row,) = run_method("constant", spec, regression_run)
+    y, mean = regression_run.test[1], regression_run.train[1].mean()
+    assert row["test_mse"] == pytest.approx(np.mean((y - mean) ** 2))
+    assert row["test_score"] == pytest.approx(1 - row["test_mse"] / y.var())
+    assert row["cost"] == 0
+
+
+def test_classification_has_no_mean_squared_error(wine_runs):
+    (row,) = run_method("constant", CONSTANT, wine_runs[0])
+    assert np.isnan(row["test_mse"])
+
+
+def test_sizes_are_stages_with_their_nodes(regression_run):
+    gif = {
+        "class": "budgetlearn.peers.GIFNodeShares",
+        "parameters": {
+            "percents": [1, 10],
+            "estimator": {
+                "class": "budgetlearn.forest.GIFRegressor",
+                "parameters": {"n_estimators": 100},
+            },
+        },
+    }
+    rows = run_method("gif", gif, regression_run)
+    assert [row["setting"] for row in rows] == ["budget_percent=1", "budget_percent=10"]
+    # A full tree on 240 training rows has 479 nodes.
+    assert [row["n_nodes"] for row in rows] == pytest.approx([479, 4790], abs=1)
+    assert rows[1]["test_mse"] != rows[0]["test_mse"]
+
+
+def test_absolute_node_budgets_are_a_grid(regression_run):
+    spec = {
+        "class": "budgetlearn.forest.GIFRegressor",
+        "parameters": {"n_estimators": 50},
+        "grid": {"node_budget": [100, 300]},
+    }
+    rows = run_method("gif", spec, regression_run)
+    assert len(rows) == 20
+    assert rows[9]["setting"] == f"node_budget=100, nodes={rows[9]['n_nodes']}"
+    assert 299 <= rows[-1]["n_nodes"] <= 300

@@ -107,6 +107,15 @@ def test_an_estimate_stands_beside_the_printed_one(tmp_path):
     assert table["ours"].item() == pytest.approx(0.82)
 
 
+def test_errors_are_in_the_unit_that_papers_print(tmp_path):
+    frame = points().assign(test_mse=lambda f: 3 * f["test_score"])
+    lines = ["p,1,sample,m,2,error_percent,20,0.5", "p,1,sample,m,2,mse,2.4,"]
+    table = published_table(frame, printed(tmp_path, *lines, head=HEAD + ",value_sd"))
+    assert table["ours"].tolist() == pytest.approx([21, 2.37])
+    assert table["setting"].tolist() == ["trees=2", "trees=2"]
+    assert table["value_sd"].fillna(-1).tolist() == [0.5, -1]
+
+
 @pytest.mark.parametrize(
     ("lines", "head", "message"),
     [

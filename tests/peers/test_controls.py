@@ -1,11 +1,11 @@
 """Controls: one pays for nothing, one for everything."""
 
 import numpy as np
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_diabetes, load_wine
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from budgetlearn.peers import AllFeaturesClassifier, FreeConstantClassifier
+from budgetlearn.peers import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
 
 
 @parametrize_with_checks([AllFeaturesClassifier(DecisionTreeClassifier(max_depth=5))])
@@ -17,6 +17,13 @@ def test_constant_is_free_and_constant():
     X, y = load_wine(return_X_y=True)
     model = FreeConstantClassifier(np.arange(13)).fit(X, y)
     assert np.unique(model.predict(X)).tolist() == [np.bincount(y).argmax()]
+    assert not model.acquisition_cost(X).any()
+
+
+def test_constant_of_regression_is_the_mean():
+    X, y = load_diabetes(return_X_y=True)
+    model = FreeConstantRegressor().fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y.mean())
     assert not model.acquisition_cost(X).any()
 
 

@@ -18,7 +18,7 @@ from ..forest.base import ForestClassifier
 from ..sequential.base import SequentialClassifier
 from .methods import build
 from .records import OK, setting_text
-from .scores import SCORES
+from .scores import SCORES, squared_error
 
 log = logging.getLogger("budgetlearn")
 
@@ -159,6 +159,7 @@ def operating_points(model, run, setting=None):
             "valid_cost": valid["cost"],
             "valid_score": valid["score"],
             "test_score": test["score"],
+            "test_mse": test["mse"],
             "estimated_score": test["estimate"],
             "predict_seconds": test["seconds"],
             "status": OK,
@@ -182,13 +183,18 @@ def _stage_facts(model, setting):
     elif isinstance(model, SequentialClassifier):
         for features in range(1, model.n_features_in_ + 1):
             yield _setting({**setting, "features": features})
+    elif hasattr(model, "staged_n_nodes"):
+        settings = getattr(model, "stage_settings_", None)
+        for stage, n_nodes in enumerate(model.staged_n_nodes()):
+            own = {"nodes": n_nodes} if settings is None else settings[stage]
+            yield {"n_nodes": n_nodes, **_setting({**setting, **own})}
     else:
         while True:
             yield _setting(setting)
 
 
 def _charge(model, run, X, y, queries):
-    """Yield score, mean cost, mean number of acquired features and seconds of each stage.
+    """Yield scores, mean cost, mean number of acquired features and seconds of each stage.
 
     A stage of a forest walks through the trees of the stages before it too: its time is the sum.
     Where a model foretells its accuracy, `estimate` is the mean of that.
@@ -200,6 +206,7 @@ def _charge(model, run, X, y, queries):
         seconds = seconds + elapsed if isinstance(model, ForestClassifier) else elapsed
         yield {
             "score": score.function(y, outcome, queries),
+            "mse": squared_error(run.task, y, outcome),
             "cost": float(run.costs.total(acquired).mean()),
             "n_features": float(acquired.sum(axis=1).mean()),
             "estimate": float(np.mean(estimate)),

@@ -1,7 +1,8 @@
 """Numbers that papers print, beside ours.
 
-A table of printed numbers is a tidy csv: paper, table, dataset, method, quantity, value; every
-other column is a setting that the number belongs to, for example trees, empty where it has none.
+A table of printed numbers is a tidy csv: paper, table, dataset, method, quantity, value, and if
+printed value_sd, the standard deviation over the paper's runs; every other column is a setting that
+the number belongs to, for example trees, empty where it has none.
 """
 
 from pathlib import Path
@@ -16,6 +17,7 @@ from .records import OK, parse_setting, setting_text
 
 KEYS = ["dataset", "method", "setting", "quantity"]
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
+_SPREAD = "value_sd"
 # Quantities of an operating point.
 QUANTITIES = {
     "cost": lambda point: point["cost"],
@@ -25,6 +27,8 @@ QUANTITIES = {
     "seconds": lambda point: point["fit_seconds"],
     "test_score": lambda point: point["test_score"],
     "test_error": lambda point: 1 - point["test_score"],
+    "error_percent": lambda point: 100 * (1 - point["test_score"]),
+    "mse": lambda point: point["test_mse"],
     "estimated_score": lambda point: point["estimated_score"],
 }
 # Quantities of a whole run: the two readings of the area, named as in the table of areas.
@@ -43,7 +47,7 @@ def read_published(paths):
     -------
     DataFrame
         source, paper, table, dataset, method, setting (as in records: "trees=10", "" for none),
-        quantity, value.
+        quantity, value, value_sd (NaN where the paper prints none).
 
     Raises
     ------
@@ -51,7 +55,7 @@ def read_published(paths):
         When a column is missing, a quantity is unknown or a number is repeated.
     """
     frames = [_read_one(Path(path)) for path in paths]
-    columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:]]
+    columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD]
     return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)
 
 
@@ -64,9 +68,14 @@ def _read_one(path):
     if strange:
         known = ", ".join([*QUANTITIES, *AREAS])
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
-    names = [column for column in frame if column not in _PRINTED]
+    names = [column for column in frame if column not in [*_PRINTED, _SPREAD]]
     settings = [setting_text(row.dropna()) for _, row in frame[names].iterrows()]
-    frame = frame.assign(setting=settings, value=frame["value"].astype(float), source=path.stem)
+    frame = frame.assign(
+        setting=settings,
+        value=frame["value"].astype(float),
+        value_sd=frame[_SPREAD].astype(float) if _SPREAD in frame else np.nan,
+        source=path.stem,
+    )
     repeated = frame[frame.duplicated(KEYS)]
     if len(repeated):
         raise ConfigError(f"{path}: {tuple(repeated.iloc[0][KEYS])} stands there more than once.")

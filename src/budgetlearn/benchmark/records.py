@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..exceptions import BudgetlearnError
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 # One row per operating point of one method in one run.
 COLUMNS = {
@@ -26,6 +26,7 @@ COLUMNS = {
     "valid_cost": "float64",
     "valid_score": "float64",
     "test_score": "float64",
+    "test_mse": "float64",
     "estimated_score": "float64",
     "fit_seconds": "float64",
     "predict_seconds": "float64",

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sklearn.metrics import accuracy_score, r2_score
+import numpy as np
+from sklearn.metrics import accuracy_score, mean_squared_error, r2_score
 
 from ..metrics import average_precision_at_5
 
@@ -33,6 +34,11 @@ def _accuracy(y, predicted, queries):
 
 def _r2(y, predicted, queries):
     return float(r2_score(y, predicted))
+
+
+def squared_error(task, y, outcome):
+    """Return the mean squared error in regression, in the unit of the target squared; else NaN."""
+    return float(mean_squared_error(y, outcome)) if task == "regression" else np.nan
 
 
 def _ap5(y, shares, queries):

@@ -170,6 +170,22 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
         for model in self._stages(node_budgets):
             yield self._decide(self._scores(X, model))
 
+    def staged_n_nodes(self, node_budgets=None):
+        """Return the nodes of the model within smaller node budgets.
+
+        Parameters
+        ----------
+        node_budgets : sequence of int, default=None
+            As for `staged_predict`.
+
+        Yields
+        ------
+        int
+        """
+        check_is_fitted(self)
+        for model in self._stages(node_budgets):
+            yield model.n_nodes
+
     def acquired_features(self, X):
         """Return which features the prediction of each example looks at.
 

@@ -1,5 +1,12 @@
-"""What budgeted learners are measured against: controls now, users' usual choices next."""
+"""What budgeted learners are measured against: controls, and users' usual choices."""
 
-from .controls import AllFeaturesClassifier, FreeConstantClassifier
+from .controls import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
+from .staged import ForestStages, GIFNodeShares
 
-__all__ = ["AllFeaturesClassifier", "FreeConstantClassifier"]
+__all__ = [
+    "AllFeaturesClassifier",
+    "ForestStages",
+    "FreeConstantClassifier",
+    "FreeConstantRegressor",
+    "GIFNodeShares",
+]

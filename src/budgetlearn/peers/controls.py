@@ -1,8 +1,8 @@
 """Controls that bracket every score: pay nothing, or pay for everything."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.dummy import DummyClassifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -11,8 +11,8 @@ from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
 
 
-class _Control(AcquisitionMixin, ClassifierMixin, BaseEstimator):
-    """A classifier whose `_model` acquires the same features, `_acquires`, for every example."""
+class _Control(AcquisitionMixin, BaseEstimator):
+    """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
 
     def fit(self, X, y):
         """Fit the model.
@@ -22,20 +22,21 @@ class _Control(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Training examples.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers in regression.
 
         Returns
         -------
         self
         """
-        X, y = validate_data(self, X, y)
+        X, y = validate_data(self, X, y, y_numeric=not is_classifier(self))
         self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
         self.model_ = self._model().fit(X, y)
-        self.classes_ = self.model_.classes_
+        if is_classifier(self):
+            self.classes_ = self.model_.classes_
         return self
 
     def predict(self, X):
-        """Return the predicted labels, shape (n_samples,).
+        """Return the predicted labels or numbers, shape (n_samples,).
 
         Parameters
         ----------
@@ -83,7 +84,7 @@ class _Control(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         return np.full(X.shape, self._acquires)
 
 
-class FreeConstantClassifier(_Control):
+class FreeConstantClassifier(ClassifierMixin, _Control):
     """Predict the most frequent class and acquire nothing.
 
     Parameters
@@ -101,7 +102,25 @@ class FreeConstantClassifier(_Control):
         return DummyClassifier(strategy="most_frequent")
 
 
-class AllFeaturesClassifier(_Control):
+class FreeConstantRegressor(RegressorMixin, _Control):
+    """Predict the mean of the training targets and acquire nothing.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each.
+    """
+
+    _acquires = False
+
+    def __init__(self, feature_costs=None):
+        self.feature_costs = feature_costs
+
+    def _model(self):
+        return DummyRegressor(strategy="mean")
+
+
+class AllFeaturesClassifier(ClassifierMixin, _Control):
     """Acquire every feature and hand them to any classifier.
 
     Parameters

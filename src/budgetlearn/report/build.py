@@ -4,6 +4,7 @@ from ..benchmark import aggregate
 from ..benchmark.points import compressed_points
 from ..benchmark.published import published_table
 from .figures import area_figure, curve_figure, time_figure
+from .memory import memory_figure, memory_table
 from .schedule import example_schedule, schedule_figure, schedule_table
 
 
@@ -21,7 +22,8 @@ def build_tables(points, metadata):
     -------
     dict of str to DataFrame
         areas, summary, leads, controls, times, coverage, schedule_<dataset>_<costs> for each
-        case, and published where the study reruns published numbers.
+        case, memory where methods come in several sizes, and published where the study reruns
+        published numbers.
     """
     metadata.check_covers(points)
     areas = aggregate.area_table(points)
@@ -35,6 +37,9 @@ def build_tables(points, metadata):
     }
     if metadata.published is not None:
         tables["published"] = published_table(points, metadata.published, metadata.stand_ins)
+    memory = memory_table(points, metadata)
+    if len(memory):
+        tables["memory"] = memory
     for (dataset, costs), (chosen, prices) in _examples(points, metadata).items():
         tables[f"schedule_{dataset}_{costs}"] = schedule_table(chosen, prices)
     return tables
@@ -51,7 +56,8 @@ def build_figures(points, metadata):
     Returns
     -------
     dict of str to matplotlib.figure.Figure
-        areas, times, and curves_<dataset>_<costs> and schedule_<dataset>_<costs> for each case.
+        areas, times, curves_<dataset>_<costs> and schedule_<dataset>_<costs> for each case, and
+        memory_<dataset>_<costs> for each that has methods of several sizes.
     """
     metadata.check_covers(points)
     kept = compressed_points(points)
@@ -62,6 +68,9 @@ def build_figures(points, metadata):
     for (dataset, costs), (chosen, prices) in _examples(points, metadata).items():
         figures[f"curves_{dataset}_{costs}"] = curve_figure(kept, metadata, dataset, costs)
         figures[f"schedule_{dataset}_{costs}"] = schedule_figure(chosen, metadata, prices)
+    memory = memory_table(points, metadata)
+    for dataset, costs in metadata.cases(memory):
+        figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)
     return figures
 
 

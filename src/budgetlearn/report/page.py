@@ -5,6 +5,7 @@ import base64
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from . import words
+from .memory import memory_sections, memory_verdict
 from .published import left_out, published_sections
 from .verdict import verdict
 
@@ -27,7 +28,7 @@ def render_page(tables, drawings, metadata):
         HTML with inline style and with figures as data URIs.
     """
     coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
-    published = tables.get("published")
+    published, memory = tables.get("published"), tables.get("memory")
     time_methods, time_rows = words.times(tables["times"], metadata)
     return (
         _environment()
@@ -47,6 +48,8 @@ def render_page(tables, drawings, metadata):
             time_rows=time_rows,
             published=[] if published is None else published_sections(published, metadata),
             not_rerun=[] if published is None else left_out(published),
+            memory=[] if memory is None else memory_sections(memory, metadata),
+            memory_verdict=[] if memory is None else memory_verdict(memory, metadata),
             coverage_rows=coverage_rows,
             gaps=gaps,
             images={name: _data_uri(svg) for name, svg in drawings.items()},

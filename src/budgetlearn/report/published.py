@@ -4,12 +4,15 @@ from .words import DASH, counted, plus_minus
 
 # Digits that matter, by quantity; three for all others.
 _DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 1}
+_DIGITS |= {"error_percent": 2, "mse": 4}
 _NAMES = {
     "aup_test": "AUP, test reading",
     "aup_valid": "AUP, validation reading",
     "cost": "mean cost",
     "cost_percent": "% of the full cost",
+    "error_percent": "test error, %",
     "estimated_score": "estimated test score",
+    "mse": "mean squared error",
     "n_features": "features",
     "n_nodes": "nodes",
     "seconds": "seconds to fit",
@@ -90,5 +93,5 @@ def _cells(numbers, quantities):
         row, digits = numbers.loc[name], _DIGITS.get(name, 3)
         own = plus_minus(row["ours"], row["sd"], digits)
         difference = f"{row['difference']:+.{digits}f}".replace("-", "−")
-        cells.append((f"{row['value']:.{digits}f}", own, difference))
+        cells.append((plus_minus(row["value"], row["value_sd"], digits), own, difference))
     return cells

@@ -1,0 +1,90 @@
+"""Error against memory: means per size, and only where there are sizes to compare."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.report import write_report
+from budgetlearn.report.build import build_figures, build_tables
+from budgetlearn.report.memory import memory_figure, memory_table, memory_verdict
+from budgetlearn.report.metadata import Metadata
+
+from ..made_up import made_up_metadata, made_up_points
+
+
+def sized(methods=("msb", "logitb")):
+    """The made-up study, its stages seen as sizes of ten nodes each, on wine."""
+    points = made_up_points(n_runs=2).query("dataset == 'wine'").reset_index(drop=True)
+    own = points["method"].isin(methods)
+    points.loc[own, "n_nodes"] = 10.0 * (points.loc[own, "stage"] + 1)
+    points.loc[own, "setting"] = "size=" + points.loc[own, "stage"].astype(str)
+    return points
+
+
+@pytest.fixture
+def metadata():
+    return Metadata.from_dict(made_up_metadata())
+
+
+def test_errors_are_means_over_runs(metadata):
+    points = sized()
+    table = memory_table(points, metadata)
+    row = table[(table["method"] == "msb") & (table["setting"] == "size=3")].iloc[0]
+    scores = points.loc[(points["method"] == "msb") & (points["stage"] == 3), "test_score"]
+    assert row["n_nodes"] == 40
+    assert row["error"] == pytest.approx(1 - scores.mean())
+    assert row["error_sd"] == pytest.approx(scores.std())
+    assert row["n_runs"] == 2
+    for _, own in table.groupby("method"):
+        assert own["n_nodes"].is_monotonic_increasing
+
+
+def test_regression_shows_mean_squared_errors(metadata):
+    points = sized().assign(test_mse=7.0)
+    assert memory_table(points, metadata)["error"].unique().tolist() == [7.0]
+
+
+@pytest.mark.parametrize("methods", [(), ("msb",)])
+def test_nothing_to_compare_is_no_section(metadata, methods):
+    points = sized(methods)
+    assert memory_table(points, metadata).empty
+    assert "memory" not in build_tables(points, metadata)
+    assert not [name for name in build_figures(points, metadata) if name.startswith("memory")]
+
+
+def test_one_size_is_no_line(metadata):
+    points = sized()
+    points["n_nodes"] = np.where(points["method"] == "msb", 10.0, points["n_nodes"])
+    assert memory_table(points, metadata).empty
+
+
+def test_verdict_compares_where_every_method_has_a_model(metadata):
+    table = pd.DataFrame(
+        [("msb", 10, 0.4), ("msb", 50, 0.2), ("msb", 90, 0.1), ("logitb", 60, 0.3),
+         ("logitb", 900, 0.01)],
+        columns=["method", "n_nodes", "error"],
+    ).assign(dataset="wine", costs="random")  # fmt: skip
+    (sentence,) = memory_verdict(table, metadata)
+    assert sentence.endswith("of 1 data set: msB on 1.")
+    assert memory_verdict(table.iloc[:0], metadata) == []
+
+
+def test_axis_of_nodes_is_logarithmic(metadata):
+    figure = memory_figure(memory_table(sized(), metadata), metadata, "wine", "random")
+    (axes,) = figure.axes
+    assert axes.get_xscale() == "log"
+    assert axes.get_ylabel() == "test error"
+
+
+def test_page_has_the_section(tmp_path):
+    page = write_report(sized(), made_up_metadata(), tmp_path).read_text()
+    assert '<section id="memory">' in page
+    assert "Error against memory" in page
+    table = pd.read_csv(tmp_path / "tables" / "memory.csv")
+    assert set(table["method"]) == {"msb", "logitb"}
+    assert (tmp_path / "figures" / "memory_wine_random.svg").exists()
+
+
+def test_page_of_models_without_nodes_has_none(tmp_path):
+    page = write_report(sized(()), made_up_metadata(), tmp_path).read_text()
+    assert "memory" not in page
