@@ -132,6 +132,16 @@ def test_a_forest_is_evaluated_after_each_tree(wine_runs):
     assert frame["test_score"].iloc[-1] == model.score(*wine_runs[0].test)
 
 
+def test_a_path_over_cost_weights_says_which_is_which(wine_runs):
+    spec = {
+        "class": "budgetlearn.forest.CostSensitiveRFPathClassifier",
+        "parameters": {"cost_weights": [0, 0.001, 0.02], "n_estimators": 3},
+    }
+    frame = records.table(run_method("cost_sensitive_rf", spec, wine_runs[0]))
+    assert frame["setting"].tolist() == ["cost_weight=0.02", "cost_weight=0.001", "cost_weight=0"]
+    assert (np.diff(frame["cost"]) >= 0).all()
+
+
 def test_each_setting_of_a_grid_gives_its_own_points(wine_runs):
     spec = forest(n_estimators=3) | {"grid": {"alpha": [0, 8]}}
     frame = records.table(run_method("budgetrf", spec, wine_runs[0]))

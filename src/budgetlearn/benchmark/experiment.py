@@ -14,6 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
+from ..forest import CostSensitiveRFPathClassifier
 from ..forest.base import ForestClassifier
 from ..sequential.base import SequentialClassifier
 from .methods import build
@@ -180,6 +181,9 @@ def _stage_facts(model, setting):
         for budget, variables in zip(schedule.costs, schedule.variables, strict=True):
             listed = ",".join(map(str, variables))
             yield {"budget": budget, "variables": listed, **_setting(setting)}
+    elif isinstance(model, CostSensitiveRFPathClassifier):
+        for cost_weight in model.cost_weights_:
+            yield _setting({**setting, "cost_weight": f"{cost_weight:.6g}"})
     elif isinstance(model, SequentialClassifier):
         for features in range(1, model.n_features_in_ + 1):
             yield _setting({**setting, "features": features})
