@@ -5,6 +5,7 @@ all of them stand side by side, and validation data choose among them as among a
 """
 
 import inspect
+import itertools
 import logging
 import signal
 import threading
@@ -14,7 +15,6 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.model_selection import ParameterGrid
 
-from ..forest import CostSensitiveRFPathClassifier
 from ..forest.base import ForestClassifier
 from ..sequential.base import SequentialClassifier
 from .methods import build
@@ -181,9 +181,6 @@ def _stage_facts(model, setting):
         for budget, variables in zip(schedule.costs, schedule.variables, strict=True):
             listed = ",".join(map(str, variables))
             yield {"budget": budget, "variables": listed, **_setting(setting)}
-    elif isinstance(model, CostSensitiveRFPathClassifier):
-        for cost_weight in model.cost_weights_:
-            yield _setting({**setting, "cost_weight": f"{cost_weight:.6g}"})
     elif isinstance(model, SequentialClassifier):
         for features in range(1, model.n_features_in_ + 1):
             yield _setting({**setting, "features": features})
@@ -193,8 +190,8 @@ def _stage_facts(model, setting):
             own = {"nodes": n_nodes} if settings is None else settings[stage]
             yield {"n_nodes": n_nodes, **_setting({**setting, **own})}
     else:
-        while True:
-            yield _setting(setting)
+        for own in getattr(model, "stage_settings_", itertools.repeat({})):
+            yield _setting({**setting, **own})
 
 
 def _charge(model, run, X, y, queries):

@@ -108,6 +108,8 @@ class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstim
         One for each λ.
     costs_ : ndarray of shape (n_weights,)
         What a prediction of each forest costs.
+    stage_settings_ : list of dict
+        What each stage was fitted with: its `cost_weight`.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     feature_costs_ : FeatureCosts
@@ -185,6 +187,7 @@ class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstim
         self.forests_ = thread_map(grow, self.cost_weights_, self.n_jobs)
         self.classes_ = self.forests_[0].classes_
         self.costs_ = np.array([forest.cost_ for forest in self.forests_])
+        self.stage_settings_ = [{"cost_weight": f"{w:.6g}"} for w in self.cost_weights_]
         return self
 
     def _weights(self, data, y):
