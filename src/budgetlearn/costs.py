@@ -67,6 +67,8 @@ class FeatureCosts:
         if groups is None or group_costs is None:
             raise CostError("groups and group_costs belong together: give both or none.")
         self.group_costs = _nonnegative(group_costs, "group_costs")
+        if not self.group_costs.size:
+            raise CostError("group_costs is empty: give one charge for each group, or no groups.")
         self.groups = self._checked_groups(groups)
 
     def _checked_groups(self, groups):

@@ -52,12 +52,6 @@ def write_table(frame, path):
     _write(frame.to_csv(index=False, lineterminator="\n").encode(), path)
 
 
-def write_figure(figure, stem):
-    """Write a figure as `stem`.svg and `stem`.png."""
-    for kind in ("svg", "png"):
-        _write(figure_bytes(figure, kind), f"{stem}.{kind}")
-
-
 def _write(content, path):
     """Write `content` beside `path` and rename it there, so that no half-written file is seen."""
     path = Path(path)
