@@ -37,6 +37,7 @@ CODE = {
 
 # Table or figure of the report → its caption in workflow/report, or its label.
 REPORT_TABLES = {"times": "time_table", "coverage": "coverage"}
+TIME_FIGURES = {"times": "by method and data set", "growth": "over rows"}
 AREA_FIGURES = {}
 if STUDY.cases_under(ACQUISITION):
     REPORT_TABLES |= {

@@ -70,12 +70,15 @@ rule report:
             )
             for figure, label in AREA_FIGURES.items()
         ],
-        times=report(
-            f"{DIR}/figures/times.svg",
-            caption="../report/times.rst",
-            category="Times",
-            labels={"figure": "fit times"},
-        ),
+        times=[
+            report(
+                f"{DIR}/figures/{figure}.svg",
+                caption=f"../report/{figure}.rst",
+                category="Time",
+                labels={"figure": label},
+            )
+            for figure, label in TIME_FIGURES.items()
+        ],
         curves=[
             report(
                 f"{DIR}/figures/curves_{dataset}_{costs}.svg",

@@ -10,6 +10,7 @@ from . import words
 from .memory import memory_sections, memory_verdict
 from .published import left_out, published_sections
 from .ranking import control_rows, peers_ahead, rank_sentences, standings
+from .times import time_rows
 from .verdict import verdict
 
 
@@ -32,7 +33,6 @@ def render_page(tables, drawings, metadata):
     """
     coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
     published = tables.get("published")
-    time_methods, time_rows = words.times(tables["times"], metadata)
     return (
         _environment()
         .get_template("page.html.j2")
@@ -42,8 +42,7 @@ def render_page(tables, drawings, metadata):
             **_memory(tables, metadata),
             scope=words.scope(tables["coverage"], metadata),
             cases=_cases(tables, metadata),
-            time_methods=time_methods,
-            time_rows=time_rows,
+            times=time_rows(tables["times"], metadata),
             published=[] if published is None else published_sections(published, metadata),
             not_rerun=[] if published is None else left_out(published),
             coverage_rows=coverage_rows,

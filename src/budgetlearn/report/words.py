@@ -79,18 +79,6 @@ def leads(table, metadata):
     return rows
 
 
-def times(table, metadata):
-    """Return fit seconds of every case and method: (methods, rows of title and texts)."""
-    methods = [m for m in metadata.methods.values() if m.id in set(table["method"])]
-    rows = []
-    for case in metadata.cases(table):
-        own = of_case(table, *case).set_index("method")
-        own = own.reindex([m.id for m in methods])
-        texts = [seconds(mean, sd) for mean, sd in zip(own["fit_mean"], own["fit_sd"], strict=True)]
-        rows.append({"title": metadata.case_title(*case), "texts": texts})
-    return methods, rows
-
-
 def coverage(table, metadata):
     """Return completed runs of every case and method, and what kept the others from it.
 
