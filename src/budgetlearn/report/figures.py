@@ -82,6 +82,7 @@ def _draw_curve(axes, points, method, column):
     x, y = points[column], points["test_score"]
     mean = lowess_mean(forward(x), y)
     style = {"color": method.colour, "marker": method.marker}
+    line = {"linestyle": method.line, "linewidth": 2.2}
     axes.scatter(
         x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > _MANY_POINTS, **style,
         label=method.label if mean is None else None,
@@ -89,7 +90,7 @@ def _draw_curve(axes, points, method, column):
     if mean is not None:
         gap = max(1, mean[0].size // 8)
         axes.plot(
-            back(mean[0]), mean[1], linewidth=2.2, markersize=6, markevery=gap, **style,
+            back(mean[0]), mean[1], markersize=6, markevery=gap, **line, **style,
             label=method.label,
         )  # fmt: skip
 
