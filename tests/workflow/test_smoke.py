@@ -31,7 +31,7 @@ def test_report_and_its_parts_are_there(smoke):
     names = {path.name for path in (results(smoke) / "figures").iterdir()}
     assert {"areas.svg", "areas.png", "curves_wine_random.svg", "schedule_wine_random.png"} <= names
     summary = pd.read_csv(results(smoke) / "tables" / "summary.csv")
-    config = yaml.safe_load((smoke.folder / "config" / "config.yaml").read_text())
+    config = yaml.safe_load((smoke.folder / "config/studies/default.yaml").read_text())
     assert set(summary["method"]) == set(config["methods"])
     assert (summary["n_runs"] == 2).all()
 

@@ -31,13 +31,11 @@ rule fit:
 
 rule collect:
     input:
-        expand(
-            f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
-            dataset=STUDY.datasets,
-            costs=STUDY.config["costs"],
-            method=STUDY.methods,
-            chunk=STUDY.chunks,
-        ),
+        [
+            f"{DIR}/points/{dataset}/{costs}/{method}/{chunk}.parquet"
+            for dataset, costs, method in STUDY.cells
+            for chunk in STUDY.chunks
+        ],
     output:
         f"{DIR}/points.parquet",
     log:
@@ -55,12 +53,11 @@ rule report:
     input:
         points=rules.collect.output[0],
         data=expand(rules.prepare.output[0], dataset=STUDY.datasets),
-        costs=expand(
-            rules.costs.output[0],
-            dataset=STUDY.datasets,
-            costs=STUDY.config["costs"],
-            chunk=STUDY.chunks,
-        ),
+        costs=[
+            f"{DIR}/costs/{dataset}/{costs}/{chunk}.csv"
+            for dataset, costs in STUDY.cases
+            for chunk in STUDY.chunks
+        ],
         published=STUDY.published,
     output:
         page=report(f"{DIR}/report.html", caption="../report/page.rst", category="Report"),

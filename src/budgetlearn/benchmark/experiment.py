@@ -162,6 +162,7 @@ def operating_points(model, run, setting=None):
             "test_score": test["score"],
             "test_mse": test["mse"],
             "estimated_score": test["estimate"],
+            "acquisition_rates": test["rates"],
             "predict_seconds": test["seconds"],
             "status": OK,
         }
@@ -195,7 +196,7 @@ def _stage_facts(model, setting):
 
 
 def _charge(model, run, X, y, queries):
-    """Yield scores, mean cost, mean number of acquired features and seconds of each stage.
+    """Yield scores, mean cost, acquired features on the mean and seconds of each stage.
 
     A stage of a forest walks through the trees of the stages before it too: its time is the sum.
     Where a model foretells its accuracy, `estimate` is the mean of that.
@@ -210,6 +211,7 @@ def _charge(model, run, X, y, queries):
             "mse": squared_error(run.task, y, outcome),
             "cost": float(run.costs.total(acquired).mean()),
             "n_features": float(acquired.sum(axis=1).mean()),
+            "rates": acquired.mean(axis=0, dtype=np.float32),
             "estimate": float(np.mean(estimate)),
             "seconds": seconds,
         }
