@@ -24,6 +24,8 @@ rule fit:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
         limit=STUDY.config["time_limit"],
+        # Not an output: Snakemake deletes those of an interrupted job, this is to outlive it.
+        subsets=f"{DIR}/subsets/{{dataset}}/{{costs}}/{{method}}",
         code=CODE["fit"],
     script:
         "../scripts/fit.py"
