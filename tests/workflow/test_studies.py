@@ -12,7 +12,8 @@ from budgetlearn.exceptions import BudgetlearnError
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = sorted((ROOT / "config" / "studies").glob("*.yaml"))
-DEFAULT = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+COMMON = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+DEFAULT = COMMON | yaml.safe_load((ROOT / "config" / "studies" / "default.yaml").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +67,17 @@ def changed(**changes):
         ({"overrides": {"rfb": {}}}, "method in overrides"),
         ({"methods_file": "config/none.yaml"}, "does not exist"),
         ({"study": "My Study"}, "study"),
-        ({"splits": {"whine": "given"}}, "Did you mean wine"),
-        ({"splits": {"wine": "taken"}}, "splits.wine"),
+        ({"by_dataset": {"whine": {"split": "given"}}}, "Did you mean wine"),
+        ({"by_dataset": {"wine": {"split": "taken"}}}, "by_dataset.wine.split"),
+        ({"by_dataset": {"wine": {"methods": ["msb"]}}}, "by_dataset.wine.methods"),
+        ({"by_dataset": {"wine": {"methods": ["msbb", "constant"]}}}, "Did you mean msb"),
+        ({"budget": "time"}, "budget: 'time' is not one of"),
         ({"stand_ins": {"whine": "wine"}}, "Did you mean wine"),
         ({"published": ["budgetrf-table-2"]}, "Did you mean budgetrf-table-1"),
         ({"overrides": {"msb": {"grid": {"min_variables": [2, 3]}}}}, "msb has a grid"),
-        ({"splits": {"wine": {"per_class": [9, 0, 9]}}}, "splits.wine"),
-        ({"dataset_overrides": {"whine": {}}}, "Did you mean wine"),
-        ({"dataset_overrides": {"wine": {"msbb": {}}}}, "Did you mean msb"),
-        ({"dataset_overrides": {"wine": {"msb": {"clas": "x"}}}}, "'clas' was unexpected"),
+        ({"by_dataset": {"wine": {"split": {"per_class": [9, 0, 9]}}}}, "by_dataset.wine.split"),
+        ({"by_dataset": {"wine": {"overrides": {"msbb": {}}}}}, "Did you mean msb"),
+        ({"by_dataset": {"wine": {"overrides": {"msb": {"clas": "x"}}}}}, "'clas' was unexpected"),
     ],
 )
 def test_mistakes_are_refused(changes, message):
@@ -99,7 +102,7 @@ def test_given_prices_reach_the_runs(workflow):
 
 def test_a_data_set_can_have_its_own_split():
     counts = {"train": 100, "valid": 30, "test": "rest"}
-    study = changed(splits={"wine": counts, "digits": "given"})
+    study = changed(by_dataset={"wine": {"split": counts}, "digits": {"split": "given"}})
     assert study.sizes("wine") == [100, 30, "rest"]
     assert study.sizes("digits") == "given"
     assert study.sizes("breast_cancer") == [0.6, 0.2, 0.2]
@@ -107,15 +110,41 @@ def test_a_data_set_can_have_its_own_split():
 
 def test_a_split_can_count_rows_per_class():
     sizes = {"per_class": [20, 5, 10]}
-    assert changed(splits={"wine": sizes}).sizes("wine") == sizes
+    assert changed(by_dataset={"wine": {"split": sizes}}).sizes("wine") == sizes
 
 
 def test_a_method_can_be_another_on_one_data_set():
-    own = {"wine": {"msb": {"parameters": {"sequences": ["cost"]}}}}
-    study = changed(dataset_overrides=own)
+    own = {"msb": {"parameters": {"sequences": ["cost"]}}}
+    study = changed(by_dataset={"wine": {"overrides": own}})
     assert study.sequences("msb", "wine") == ["cost"]
     assert study.spec("msb", "digits") == changed().spec("msb", "digits")
     assert study.spec("msb", "wine") != study.spec("msb", "digits")
+
+
+def test_a_data_set_can_have_methods_costs_and_a_budget_of_its_own():
+    own = {"methods": ["voc", "constant"], "costs": ["unit"], "budget": "memory"}
+    study = changed(
+        datasets=["wine", "digits"], methods=["msb", "constant"], by_dataset={"wine": own}
+    )
+    assert study.cells == [
+        ("wine", "unit", "voc"),
+        ("wine", "unit", "constant"),
+        ("digits", "random", "msb"),
+        ("digits", "random", "constant"),
+    ]
+    assert list(study.methods) == ["msb", "constant", "voc"]
+    assert [study.budget(name) for name in ("wine", "digits")] == ["memory", "acquisition"]
+
+
+def test_settings_of_a_data_set_that_is_not_compared_add_no_method():
+    study = changed(datasets=["digits"], by_dataset={"wine": {"methods": ["voc", "constant"]}})
+    assert "voc" not in study.methods
+
+
+def test_a_study_without_methods_is_laid_over_the_default_study():
+    study = Study.from_config({**COMMON, "datasets": ["wine"]}, ROOT)
+    assert study.config["methods"] == DEFAULT["methods"]
+    assert list(study.datasets) == ["wine"]
 
 
 def test_chunks_cover_all_runs_once():

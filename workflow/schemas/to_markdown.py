@@ -16,9 +16,9 @@ HEAD = """# Configuration
 
 <!-- Made from workflow/schemas by `make docs`; edit the schemas, not this page. -->
 
-`snakemake --cores N` reads `config.yaml`, the default study; `--configfile config/studies/X.yaml`
-lays another study over it. A typo, an unknown data set or an unknown method is told before any
-job starts.
+`snakemake --cores N` runs the default study, `studies/default.yaml`; `--configfile
+config/studies/X.yaml` runs another one. Both are laid over `config.yaml`. A typo, an unknown data
+set or an unknown method is told before any job starts.
 """
 
 

@@ -50,7 +50,7 @@ def time_limit(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def run_method(method, spec, run, n_jobs=1, limit=None):
+def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None):
     """Fit a method in one run and return its operating points.
 
     Parameters
@@ -59,13 +59,15 @@ def run_method(method, spec, run, n_jobs=1, limit=None):
         Id of the method.
     spec : dict
         `class` and `parameters`, see `budgetlearn.benchmark.methods.build`; and, if wanted, `grid`:
-        {parameter: values to fit it with}.
+        {parameter: values to fit it with}, and `seed_as`: the method whose seeds it shares.
     run : Run
         Data, costs and seed.
     n_jobs : int, default=1
         Threads for estimators that take `n_jobs`.
     limit : float, default=None
         Most seconds for fit and evaluation together, all settings of the grid included.
+    checkpoint : path-like, default=None
+        Where an estimator with a parameter of that name keeps its progress.
 
     Returns
     -------
@@ -88,8 +90,9 @@ def run_method(method, spec, run, n_jobs=1, limit=None):
                 model = build(
                     {"class": spec["class"], "parameters": parameters},
                     feature_costs=run.costs,
-                    random_state=run.seed(method),
+                    random_state=run.seed(spec.get("seed_as", method)),
                     n_jobs=n_jobs,
+                    checkpoint=checkpoint,
                 )
                 fit_seconds += fit(model, run)
                 rows += operating_points(model, run, setting)
@@ -128,7 +131,8 @@ def fit(model, run):
         extra = {"X_val": run.valid[0], "y_val": run.valid[1]}
     start = time.perf_counter()
     model.fit(*run.train, **extra)
-    return time.perf_counter() - start
+    # What came out of a checkpoint took its time before.
+    return time.perf_counter() - start + getattr(model, "resumed_seconds_", 0.0)
 
 
 def operating_points(model, run, setting=None):
@@ -162,6 +166,7 @@ def operating_points(model, run, setting=None):
             "test_score": test["score"],
             "test_mse": test["mse"],
             "estimated_score": test["estimate"],
+            "acquisition_rates": test["rates"],
             "predict_seconds": test["seconds"],
             "status": OK,
         }
@@ -195,7 +200,7 @@ def _stage_facts(model, setting):
 
 
 def _charge(model, run, X, y, queries):
-    """Yield scores, mean cost, mean number of acquired features and seconds of each stage.
+    """Yield scores, mean cost, acquired features on the mean and seconds of each stage.
 
     A stage of a forest walks through the trees of the stages before it too: its time is the sum.
     Where a model foretells its accuracy, `estimate` is the mean of that.
@@ -210,6 +215,7 @@ def _charge(model, run, X, y, queries):
             "mse": squared_error(run.task, y, outcome),
             "cost": float(run.costs.total(acquired).mean()),
             "n_features": float(acquired.sum(axis=1).mean()),
+            "rates": acquired.mean(axis=0, dtype=np.float32),
             "estimate": float(np.mean(estimate)),
             "seconds": seconds,
         }

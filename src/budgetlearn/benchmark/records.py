@@ -8,9 +8,10 @@ import pandas as pd
 
 from ..exceptions import BudgetlearnError
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
-# One row per operating point of one method in one run.
+# One row per operating point of one method in one run. `acquisition_rates` is the share of test
+# examples for which the prediction looked at each feature, an array of shape (n_features,).
 COLUMNS = {
     "dataset": "string",
     "costs": "string",
@@ -31,6 +32,7 @@ COLUMNS = {
     "fit_seconds": "float64",
     "predict_seconds": "float64",
     "variables": "string",
+    "acquisition_rates": "object",
     "status": "string",
     "format_version": "int64",
 }
@@ -68,7 +70,8 @@ def table(rows):
     Parameters
     ----------
     rows : iterable of dict or DataFrame
-        Missing numbers become NaN, missing strings NA; `status` is "ok" where it is missing.
+        Missing numbers become NaN, missing strings NA, missing rates None; `status` is "ok" where
+        it is missing.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def table(rows):
     defaults = {"status": OK, "format_version": FORMAT_VERSION, "stage": 0}
     for name, dtype in COLUMNS.items():
         if name not in frame:
-            missing = np.nan if dtype == "float64" else pd.NA
+            missing = {"float64": np.nan, "object": None}.get(dtype, pd.NA)
             frame[name] = defaults.get(name, missing)
         elif name in defaults:
             frame[name] = frame[name].where(frame[name].notna(), defaults[name])

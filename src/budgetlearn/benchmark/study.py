@@ -13,7 +13,9 @@ from ..exceptions import ConfigError
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
+ACQUISITION, MEMORY = "acquisition", "memory"  # the budgets that methods are compared under
 PUBLISHED = "resources/published"
+DEFAULT = "config/studies/default.yaml"
 
 
 def _read_yaml(path):
@@ -75,16 +77,27 @@ def _sorted(value):
     return value
 
 
-def _own_overrides(config):
-    """Return the overrides of each data set that has some of its own."""
-    return config.get("dataset_overrides", {}).values()
+def _own(config):
+    """Return the settings of each data set in use that has some of its own."""
+    by_dataset = config.get("by_dataset", {})
+    return [by_dataset[name] for name in config["datasets"] if name in by_dataset]
+
+
+def _named_methods(config):
+    """Return every method that a study names, those of all data sets first."""
+    return list(
+        dict.fromkeys(
+            itertools.chain(config["methods"], *(own.get("methods", ()) for own in _own(config)))
+        )
+    )
 
 
 def _check_names(config, registry, root):
     """Refuse what a study names and nobody knows, beside its data sets and methods."""
-    for method in itertools.chain(config.get("overrides", {}), *_own_overrides(config)):
-        _known(method, config["methods"], "method in overrides", "the study")
-    for key in ("splits", "stand_ins", "dataset_overrides"):
+    overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
+    for method in itertools.chain(*overrides):
+        _known(method, _named_methods(config), "method in overrides", "the study")
+    for key in ("by_dataset", "stand_ins"):
         for name in config.get(key, {}):
             registry[name]  # names what is wrong, like the data sets in use
     tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
@@ -100,7 +113,8 @@ def _overridden(methods, overrides):
 def _chosen(config, methods):
     """Return the specifications of a study's methods, its overrides applied."""
     where = config["methods_file"]
-    chosen = {name: methods[_known(name, methods, "method", where)] for name in config["methods"]}
+    names = _named_methods(config)
+    chosen = {name: methods[_known(name, methods, "method", where)] for name in names}
     return _overridden(chosen, config.get("overrides", {}))
 
 
@@ -140,7 +154,8 @@ class Study:
         Parameters
         ----------
         config : dict
-            The settings, as Snakemake read them.
+            The settings, as Snakemake read them. Those without methods are laid over the default
+            study.
         root : str or Path
             The project's folder.
 
@@ -155,14 +170,17 @@ class Study:
         """
         root = Path(root)
         schemas = root / "workflow" / "schemas"
+        if "methods" not in config:
+            config = merged(_read_yaml(root / DEFAULT), config)
         check_schema(config, schemas / "config.schema.yaml", "the study configuration")
         registry = load_registry(root / config["datasets_file"])
         methods = _read_yaml(root / config["methods_file"])
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, root)
         chosen = _chosen(config, methods)
-        for specs in [chosen, *(_overridden(chosen, own) for own in _own_overrides(config))]:
-            _check_methods(specs, schemas)
+        _check_methods(chosen, schemas)
+        for own in _own(config):
+            _check_methods(_overridden(chosen, own.get("overrides", {})), schemas)
         return cls(dict(config), {name: registry[name] for name in config["datasets"]}, chosen)
 
     @property
@@ -180,10 +198,32 @@ class Study:
         """Where the study's results are."""
         return f"results/{self.name}"
 
+    def _setting(self, key, dataset, default=None):
+        """Return a setting for a data set: its own, else that of all data sets."""
+        own = self.config.get("by_dataset", {}).get(dataset, {})
+        return own.get(key, self.config.get(key, default))
+
+    def budget(self, dataset):
+        """Return what methods are compared by on a data set, `ACQUISITION` or `MEMORY`."""
+        return self._setting("budget", dataset, ACQUISITION)
+
     @property
     def cases(self):
-        """The (dataset, costs) pairs that are compared."""
-        return [(dataset, kind) for dataset in self.datasets for kind in self.config["costs"]]
+        """The (dataset, costs) pairs in which methods are compared."""
+        return [
+            (dataset, kind) for dataset in self.datasets for kind in self._setting("costs", dataset)
+        ]
+
+    def cases_under(self, budget):
+        """Return the cases in which methods are compared by a budget."""
+        return [case for case in self.cases if self.budget(case[0]) == budget]
+
+    @property
+    def cells(self):
+        """The (dataset, costs, method) triples: what is fitted in every run."""
+        return [
+            (*case, method) for case in self.cases for method in self._setting("methods", case[0])
+        ]
 
     @property
     def chunks(self):
@@ -199,7 +239,7 @@ class Study:
 
     def sizes(self, dataset):
         """Return the sizes of a data set's split, as `budgetlearn.datasets.split` takes them."""
-        sizes = self.config.get("splits", {}).get(dataset, self.config["split"])
+        sizes = self._setting("split", dataset)
         plain = sizes == "given" or "per_class" in sizes
         return sizes if plain else [sizes[part] for part in ("train", "valid", "test")]
 
@@ -230,11 +270,11 @@ class Study:
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
     def spec(self, method, dataset):
-        """Return what decides a method's results on a data set: class, parameters and grid."""
-        own = self.config.get("dataset_overrides", {}).get(dataset, {})
+        """Return what decides a method's results on a data set: class, parameters, grid, seed."""
+        own = self.config.get("by_dataset", {}).get(dataset, {}).get("overrides", {})
         spec = merged(self.methods[method], own.get(method, {}))
-        decisive = {"class": spec["class"], "parameters": spec.get("parameters", {})}
-        return _sorted(decisive | ({"grid": spec["grid"]} if "grid" in spec else {}))
+        decisive = {key: spec[key] for key in ("class", "grid", "seed_as") if key in spec}
+        return _sorted(decisive | {"parameters": spec.get("parameters", {})})
 
     def sequences(self, method, dataset):
         """Return the names of the sequences of a schedule method on a data set."""

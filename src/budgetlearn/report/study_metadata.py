@@ -3,7 +3,6 @@
 import itertools
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from ..benchmark import provenance
@@ -36,7 +35,7 @@ def metadata_of(study, dataset_paths, cost_paths, root):
         "study": study.name,
         "title": study.config["title"],
         "methods": study.methods,
-        "datasets": {name: _sheet(datasets[name]) for name in study.datasets},
+        "datasets": {name: _sheet(datasets[name], study) for name in study.datasets},
         "settings": _settings(study),
         "provenance": _provenance(study, root),
         "profiles": _profiles(cost_paths),
@@ -46,12 +45,13 @@ def metadata_of(study, dataset_paths, cost_paths, root):
     }
 
 
-def _sheet(data):
+def _sheet(data, study):
     """Return the data sheet of one data set."""
     classes = None if data.class_names is None else len(data.class_names)
     return {
         "title": data.title,
         "score": SCORES[data.task].name,
+        "budget": study.budget(data.id),
         "rows": data.X.shape[0],
         "features": data.X.shape[1],
         "classes": classes,
@@ -65,14 +65,25 @@ def _settings(study):
     """Return what the study compared, in the order in which a reader asks."""
     config = study.config
     splits = {data: _split(study.sizes(data)) for data in study.datasets}
-    own = {f"only on {data}": part for data, part in config.get("dataset_overrides", {}).items()}
+    own = config.get("by_dataset", {})
+    overrides = {
+        f"only on {d}": own[d]["overrides"] for d in splits if "overrides" in own.get(d, {})
+    }
+    profiles = {
+        data: ", ".join(costs for name, costs in study.cases if name == data) for data in splits
+    }
     return {
         "runs": config["runs"],
-        "split": splits.popitem()[1] if len(set(splits.values())) == 1 else splits,
-        "cost profiles": ", ".join(config["costs"]),
+        "split": _same_or_each(splits),
+        "cost profiles": _same_or_each(profiles),
         "seed": study.seed,
-        **own,
+        **overrides,
     }
+
+
+def _same_or_each(settings):
+    """Return what all data sets share, or else the mapping."""
+    return next(iter(settings.values())) if len(set(settings.values())) == 1 else settings
 
 
 def _published(study, root):
@@ -113,7 +124,6 @@ def _profiles(cost_paths):
 
 def _expected(study):
     """Return every (dataset, costs, method, run) that the study asks for."""
-    cells = itertools.product(
-        study.datasets, study.config["costs"], study.methods, np.arange(study.config["runs"])
-    )
-    return pd.DataFrame(cells, columns=["dataset", "costs", "method", "run"])
+    runs = range(study.config["runs"])
+    rows = [(*cell, run) for cell, run in itertools.product(study.cells, runs)]
+    return pd.DataFrame(rows, columns=["dataset", "costs", "method", "run"])
