@@ -215,6 +215,10 @@ class Study:
             (dataset, kind) for dataset in self.datasets for kind in self._setting("costs", dataset)
         ]
 
+    def cases_under(self, budget):
+        """Return the cases in which methods are compared by a budget."""
+        return [case for case in self.cases if self.budget(case[0]) == budget]
+
     @property
     def cells(self):
         """The (dataset, costs, method) triples: what is fitted in every run."""
