@@ -34,7 +34,7 @@ class Method:
     peer : bool
         Whether it is what users pick today, beside the papers' methods.
     spec : dict
-        What it is: class and parameters, shown as they are.
+        What it is: class, parameters and the grid of settings tried, shown as they are.
     """
 
     id: str
@@ -193,6 +193,6 @@ def _styled(methods):
             line=LINES[again % len(LINES)],
             control=control,
             peer=bool(given.get("peer", False)),
-            spec={key: given[key] for key in ("class", "parameters") if given.get(key)},
+            spec={key: given[key] for key in ("class", "parameters", "grid") if given.get(key)},
         )
     return styled

@@ -42,6 +42,7 @@ def render_page(tables, drawings, metadata):
             **_memory(tables, metadata),
             scope=words.scope(tables["coverage"], metadata),
             cases=_cases(tables, metadata),
+            offered=words.offered(tables["times"]),
             times=time_rows(tables["times"], metadata),
             published=[] if published is None else published_sections(published, metadata),
             not_rerun=[] if published is None else left_out(published),

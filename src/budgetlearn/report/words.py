@@ -79,6 +79,24 @@ def leads(table, metadata):
     return rows
 
 
+def offered(table):
+    """Return {method: how many models it offers in a run, least to most over the data sets}.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.aggregate.time_table`.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    spans = table.groupby("method")["n_points"].agg(["min", "max"]).round().astype(int)
+    return {
+        name: f"{low}" if low == high else f"{low}–{high}" for name, low, high in spans.itertuples()
+    }
+
+
 def coverage(table, metadata):
     """Return completed runs of every method in every case, and what kept the others from it.
 
