@@ -15,8 +15,8 @@ from budgetlearn.peers import ForestStages, GIFNodeShares
     [
         ForestStages(ExtraTreesClassifier(), n_trees=(2, 5)),
         ForestStages(ExtraTreesRegressor(), n_trees=(2, 5)),
-        GIFNodeShares(GIFClassifier(n_estimators=50, learning_rate=0.3), percents=(5, 50)),
-        GIFNodeShares(GIFRegressor(n_estimators=50, learning_rate=0.3), percents=(5, 50)),
+        GIFNodeShares(GIFClassifier(n_estimators=50, learning_rate=0.3), (5, 50), n_trees=50),
+        GIFNodeShares(GIFRegressor(n_estimators=50, learning_rate=0.3), (5, 50), n_trees=50),
     ]
 )
 def test_scikit_learn_conventions(estimator, check):
@@ -57,7 +57,7 @@ def test_smaller_stages_look_at_no_more_features(numbers):
     X, y = numbers
     for model in (
         ForestStages(ExtraTreesRegressor(max_depth=1), n_trees=(1, 5), random_state=0),
-        GIFNodeShares(GIFRegressor(n_estimators=30), percents=(1, 20), random_state=0),
+        GIFNodeShares(GIFRegressor(n_estimators=30), (1, 20), n_trees=30, random_state=0),
     ):
         few, many = model.fit(X, y).staged_acquired_features(X)
         assert (few <= many).all()
@@ -65,9 +65,11 @@ def test_smaller_stages_look_at_no_more_features(numbers):
         np.testing.assert_array_equal(model.acquired_features(X), many)
 
 
-def test_budgets_are_shares_of_fully_grown_trees(numbers):
+@pytest.mark.parametrize("n_estimators", [50, 100, 200])
+def test_budgets_are_shares_of_fully_grown_trees(numbers, n_estimators):
     X, y = numbers
-    model = GIFNodeShares(GIFRegressor(n_estimators=100), percents=(1, 10), random_state=0)
+    forest = GIFRegressor(n_estimators=n_estimators)
+    model = GIFNodeShares(forest, percents=(1, 10), n_trees=100, random_state=0)
     model.fit(X, y)
     # A tree on 200 distinct targets has 399 nodes.
     assert model.n_full_ == 39_900
@@ -79,11 +81,12 @@ def test_budgets_are_shares_of_fully_grown_trees(numbers):
 
 def test_the_small_budget_is_the_forest_that_this_budget_grows(classes):
     X, y = classes
-    model = GIFNodeShares(GIFClassifier(n_estimators=50), percents=(2, 20), random_state=1)
+    model = GIFNodeShares(GIFClassifier(n_estimators=50), (2, 20), n_trees=50, random_state=1)
     model.fit(X, y)
     seed = model.estimator_.random_state
     small = GIFClassifier(model.node_budgets_[0], n_estimators=50, random_state=seed).fit(X, y)
     np.testing.assert_array_equal(next(model.staged_predict(X)), small.predict(X))
+    assert next(model.staged_node_entropy()) == small.node_entropy_
 
 
 @pytest.mark.parametrize("sizes", [(), (10, 10), (0, 5), (5, 101)])

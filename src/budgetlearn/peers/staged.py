@@ -229,7 +229,7 @@ class ForestStages(_Sizes):
 class GIFNodeShares(_Sizes):
     """A globally induced forest whose node budgets are shares of fully grown extra trees.
 
-    The paper's way to state budgets: 10 % is a tenth of the nodes of as many extremely randomized
+    The paper's way to state budgets: 10 % is a tenth of the nodes of 1000 extremely randomized
     trees, grown to the end on the same training data. Their number is estimated from a few trees.
 
     Parameters
@@ -238,6 +238,8 @@ class GIFNodeShares(_Sizes):
         Without `refit`. Its `node_budget` is replaced.
     percents : sequence of float, default=(1, 10)
         Node budgets in percent, increasing.
+    n_trees : int, default=1000
+        Fully grown trees whose nodes are 100 %.
     n_probes : int, default=20
         Fully grown trees that the number of nodes is estimated from.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
@@ -255,6 +257,8 @@ class GIFNodeShares(_Sizes):
         Estimated nodes of the fully grown extra trees.
     node_budgets_ : list of int
         The budgets.
+    forests_ : list of GIFRegressor or GIFClassifier
+        The forest within each budget.
     stage_settings_ : list of dict
         What tells each size apart: {"budget_percent": share}.
 
@@ -268,6 +272,7 @@ class GIFNodeShares(_Sizes):
         self,
         estimator,
         percents=(1, 10),
+        n_trees=1000,
         n_probes=20,
         feature_costs=None,
         random_state=None,
@@ -275,6 +280,7 @@ class GIFNodeShares(_Sizes):
     ):
         self.estimator = estimator
         self.percents = percents
+        self.n_trees = n_trees
         self.n_probes = n_probes
         self.feature_costs = feature_costs
         self.random_state = random_state
@@ -282,24 +288,26 @@ class GIFNodeShares(_Sizes):
 
     def _fit(self, X, y):
         percents = _increasing(self.percents, "percents", high=100)
+        check_number(self.n_trees, "n_trees", low=1, integer=True)
         check_number(self.n_probes, "n_probes", low=1, integer=True)
         seeds = check_random_state(self.random_state).randint(_SEEDS, size=2)
         forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
         probes = forest(self.n_probes, random_state=seeds[0]).fit(X, y).estimators_
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
-        self.n_full_ = float(per_tree * self.estimator.n_estimators)
+        self.n_full_ = float(per_tree * self.n_trees)
         self.node_budgets_ = [max(1, int(self.n_full_ * share / 100)) for share in percents]
         self.estimator_ = clone(self.estimator).set_params(
             node_budget=self.node_budgets_[-1], random_state=seeds[1], n_jobs=self.n_jobs
         )
         self.estimator_.fit(X, y)
+        self.forests_ = [self.estimator_.within(budget) for budget in self.node_budgets_]
         self.stage_settings_ = [{"budget_percent": share} for share in percents]
 
     def _predict_stage(self, X, stage):
-        return next(self.estimator_.staged_predict(X, [self.node_budgets_[stage]]))
+        return self.forests_[stage].predict(X)
 
     def _acquired_stage(self, X, stage):
-        return next(self.estimator_.staged_acquired_features(X, [self.node_budgets_[stage]]))
+        return self.forests_[stage].acquired_features(X)
 
     def staged_n_nodes(self):
         """Return the nodes at each size.
@@ -309,7 +317,19 @@ class GIFNodeShares(_Sizes):
         int
         """
         check_is_fitted(self)
-        yield from self.estimator_.staged_n_nodes(self.node_budgets_)
+        for forest in self.forests_:
+            yield forest.n_nodes_
+
+    def staged_node_entropy(self):
+        """Return the entropy of the nodes' distribution over the trees, by log of their number.
+
+        Yields
+        ------
+        float
+        """
+        check_is_fitted(self)
+        for forest in self.forests_:
+            yield forest.node_entropy_
 
 
 def _increasing(values, name, high=None, integer=False):
