@@ -157,7 +157,10 @@ def test_each_setting_of_a_grid_gives_its_own_points(wine_runs):
 def test_a_grid_reaches_nested_parameters(regression_run):
     spec = {
         "class": "budgetlearn.peers.GIFNodeShares",
-        "parameters": {"n_trees": 30, "estimator": {"class": "budgetlearn.forest.GIFRegressor"}},
+        "parameters": {
+            "n_full_trees": 30,
+            "estimator": {"class": "budgetlearn.forest.GIFRegressor"},
+        },
         "grid": {"estimator__n_estimators": [10, 40], "estimator__candidate_window": [1, None]},
     }
     frame = records.table(run_method("gif", spec, regression_run))
@@ -230,7 +233,7 @@ def test_sizes_are_stages_with_their_nodes(regression_run):
         "class": "budgetlearn.peers.GIFNodeShares",
         "parameters": {
             "percents": [1, 10],
-            "n_trees": 100,
+            "n_full_trees": 100,
             "estimator": {
                 "class": "budgetlearn.forest.GIFRegressor",
                 "parameters": {"n_estimators": 100},

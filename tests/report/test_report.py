@@ -63,10 +63,16 @@ def page(folder):
 
 def test_every_figure_and_table_is_there(folder):
     cases = ["breast_cancer_random", "wine_random"]
-    figures = ["areas", "times", *(f"{kind}_{c}" for kind in ("curves", "schedule") for c in cases)]
+    figures = [
+        "areas",
+        "ranks",
+        "times",
+        "growth",
+        *(f"{kind}_{c}" for kind in ("curves", "schedule") for c in cases),
+    ]
     names = {path.name for path in (folder / "figures").iterdir()}
     assert names == {f"{name}.{kind}" for name in figures for kind in ("svg", "png")}
-    tables = ["areas", "summary", "leads", "controls", "times", "coverage"]
+    tables = ["areas", "summary", "ranks", "leads", "controls", "times", "coverage"]
     names = {path.name for path in (folder / "tables").iterdir()}
     assert names == {f"{name}.csv" for name in [*tables, *(f"schedule_{c}" for c in cases)]}
     assert {path.name for path in folder.iterdir()} == {"figures", "tables", "report.html"}
@@ -107,7 +113,7 @@ def test_tables_and_figures_can_be_read_aloud(page):
     assert len(outline.all("caption")) == len(outline.all("table"))
     assert all(attrs.get("scope") in {"col", "row"} for attrs in outline.all("th"))
     assert all(attrs.get("alt") for attrs in outline.all("img"))
-    assert len(outline.all("img")) == 6
+    assert len(outline.all("img")) == 8
 
 
 def test_the_page_says_what_is_missing(page):

@@ -50,7 +50,7 @@ def time_limit(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def run_method(method, spec, run, n_jobs=1, limit=None):
+def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None):
     """Fit a method in one run and return its operating points.
 
     Parameters
@@ -59,13 +59,16 @@ def run_method(method, spec, run, n_jobs=1, limit=None):
         Id of the method.
     spec : dict
         `class` and `parameters`, see `budgetlearn.benchmark.methods.build`; and, if wanted, `grid`:
-        {parameter: values to fit it with}, a nested parameter written as `estimator__depth`.
+        {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, and
+        `seed_as`: the method whose seeds it shares.
     run : Run
         Data, costs and seed.
     n_jobs : int, default=1
         Threads for estimators that take `n_jobs`.
     limit : float, default=None
         Most seconds for fit and evaluation together, all settings of the grid included.
+    checkpoint : path-like, default=None
+        Where an estimator with a parameter of that name keeps its progress.
 
     Returns
     -------
@@ -85,7 +88,11 @@ def run_method(method, spec, run, n_jobs=1, limit=None):
         with time_limit(limit):
             for number, setting in enumerate(ParameterGrid(spec.get("grid", {}))):
                 model = build(
-                    spec, feature_costs=run.costs, random_state=run.seed(method), n_jobs=n_jobs
+                    spec,
+                    feature_costs=run.costs,
+                    random_state=run.seed(spec.get("seed_as", method)),
+                    n_jobs=n_jobs,
+                    checkpoint=checkpoint,
                 ).set_params(**setting)
                 seconds = fit(model, run)
                 for row in operating_points(model, run, setting):
@@ -129,7 +136,8 @@ def fit(model, run):
         extra = {"X_val": run.valid[0], "y_val": run.valid[1]}
     start = time.perf_counter()
     model.fit(*run.train, **extra)
-    return time.perf_counter() - start
+    # What came out of a checkpoint took its time before.
+    return time.perf_counter() - start + getattr(model, "resumed_seconds_", 0.0)
 
 
 def operating_points(model, run, setting=None):

@@ -35,7 +35,8 @@ def importance_table(method, spec, runs, n_jobs=1):
     """
     frames = []
     for run in runs:
-        search = build(spec, random_state=run.seed(method), n_jobs=n_jobs)
+        seed = run.seed(spec.get("seed_as", method))
+        search = build(spec, random_state=seed, n_jobs=n_jobs)
         start = time.perf_counter()
         importance = search.variable_importance(*run.train, *run.valid)
         seconds = time.perf_counter() - start

@@ -1,5 +1,6 @@
 """msB: model sequences and model schedules under a budget (Yan et al.), and logitB."""
 
+from .exhaustive import ExhaustiveSearch
 from .logit_path import LogitPathClassifier
 from .search import ModelScheduleSearch
 from .sequences import (
@@ -12,6 +13,7 @@ from .sequences import (
 
 __all__ = [
     "CostSequence",
+    "ExhaustiveSearch",
     "ImportanceSequence",
     "L1PathSequence",
     "LogitPathClassifier",

@@ -3,9 +3,13 @@
 from ..benchmark import aggregate
 from ..benchmark.points import compressed_points
 from ..benchmark.published import published_table
-from .figures import area_figure, curve_figure, time_figure
+from ..benchmark.ranking import rank_table, ranking_of
+from ..benchmark.study import ACQUISITION, MEMORY
+from .figures import area_figure, curve_figure
 from .memory import memory_figure, memory_table
+from .ranking import rank_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
+from .times import growth_figure, time_figure
 
 
 def build_tables(points, metadata):
@@ -21,28 +25,38 @@ def build_tables(points, metadata):
     Returns
     -------
     dict of str to DataFrame
-        areas, summary, leads, controls, times, coverage, schedule_<dataset>_<costs> for each
-        case, memory where methods come in several sizes, and published where the study reruns
-        published numbers.
+        times and coverage; areas, summary, ranks, leads, controls and schedule_<dataset>_<costs>
+        for each case where the study compares methods by acquisition cost; memory where it
+        compares them by memory; published where it reruns published numbers.
     """
     metadata.check_covers(points)
-    areas = aggregate.area_table(points)
+    bought = metadata.under(ACQUISITION, points)
     tables = {
-        "areas": areas,
-        "summary": aggregate.summary_table(areas),
-        "leads": aggregate.lead_table(areas, metadata.competitors),
-        "controls": aggregate.score_table(points, metadata.controls),
+        **(_area_tables(bought, metadata) if len(bought) else {}),
         "times": aggregate.time_table(points),
         "coverage": aggregate.coverage_table(points, metadata.expected),
     }
     if metadata.published is not None:
         tables["published"] = published_table(points, metadata.published, metadata.stand_ins)
-    memory = memory_table(points, metadata)
-    if len(memory):
-        tables["memory"] = memory
-    for (dataset, costs), (chosen, prices) in _examples(points, metadata).items():
+    stored = metadata.under(MEMORY, points)
+    if len(stored):
+        tables["memory"] = memory_table(stored, metadata)
+    for (dataset, costs), (chosen, prices) in _examples(bought, metadata).items():
         tables[f"schedule_{dataset}_{costs}"] = schedule_table(chosen, prices)
     return tables
+
+
+def _area_tables(bought, metadata):
+    """Return who wins where methods are compared by acquisition cost."""
+    areas = aggregate.area_table(bought)
+    summary = aggregate.summary_table(areas)
+    return {
+        "areas": areas,
+        "summary": summary,
+        "ranks": rank_table(ranking_of(summary, metadata.rivals(summary))),
+        "leads": aggregate.lead_table(areas, metadata.competitors),
+        "controls": aggregate.score_table(bought, metadata.controls),
+    }
 
 
 def build_figures(points, metadata):
@@ -56,20 +70,25 @@ def build_figures(points, metadata):
     Returns
     -------
     dict of str to matplotlib.figure.Figure
-        areas, times, curves_<dataset>_<costs> and schedule_<dataset>_<costs> for each case, and
-        memory_<dataset>_<costs> for each that has methods of several sizes.
+        times and growth; areas, ranks, curves_<dataset>_<costs> and schedule_<dataset>_<costs>
+        for each case where methods are compared by acquisition cost; memory_<dataset>_<costs> for
+        each where they are compared by memory.
     """
     metadata.check_covers(points)
-    kept = compressed_points(points)
-    figures = {
-        "areas": area_figure(aggregate.area_table(points), metadata),
-        "times": time_figure(aggregate.run_times(points), metadata),
-    }
-    for (dataset, costs), (chosen, prices) in _examples(points, metadata).items():
+    bought = metadata.under(ACQUISITION, points)
+    kept = compressed_points(bought)
+    times = aggregate.time_table(points)
+    figures = {"times": time_figure(times, metadata), "growth": growth_figure(times, metadata)}
+    if len(bought):
+        areas = aggregate.area_table(bought)
+        summary = aggregate.summary_table(areas)
+        figures["areas"] = area_figure(areas, metadata)
+        figures["ranks"] = rank_figure(ranking_of(summary, metadata.rivals(summary)), metadata)
+    for (dataset, costs), (chosen, prices) in _examples(bought, metadata).items():
         figures[f"curves_{dataset}_{costs}"] = curve_figure(kept, metadata, dataset, costs)
         figures[f"schedule_{dataset}_{costs}"] = schedule_figure(chosen, metadata, prices)
-    memory = memory_table(points, metadata)
-    for dataset, costs in metadata.cases(memory):
+    memory = memory_table(metadata.under(MEMORY, points), metadata)
+    for dataset, costs in metadata.cases(metadata.under(MEMORY, points)):
         figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)
     return figures
 

@@ -56,70 +56,9 @@ def _listed(metadata, names):
     )
 
 
-def areas(summary, metadata, part="test"):
-    """Return the AUP of every case and competitor as cells of a table.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        From `budgetlearn.benchmark.aggregate.summary_table`.
-    metadata : Metadata
-        Order and labels.
-    part : {"test", "valid"}, default="test"
-        Which reading.
-
-    Returns
-    -------
-    list of dict
-        title (of the case), runs (the most that any method completed), cells: for each
-        competitor a dict of text, best (bool) and note (runs it lacks of those, or "").
-    """
-    rows = []
-    for case in metadata.cases(summary):
-        own = of_case(summary, *case).set_index("method")
-        own = own.reindex(metadata.competitors)
-        runs = int(own["n_runs"].max()) if own["n_runs"].notna().any() else 0
-        means = own[f"mean_{part}"].round(12)
-        cells = [
-            {
-                "text": plus_minus(row[f"mean_{part}"], row[f"sd_{part}"]),
-                "best": bool(mean == means.max()) and means.count() > 1,
-                "note": "" if row["n_runs"] == runs else _run_note(row["n_runs"]),
-            }
-            for (_, row), mean in zip(own.iterrows(), means, strict=True)
-        ]
-        rows.append({"title": metadata.case_title(*case), "runs": runs, "cells": cells})
-    return rows
-
-
-def _run_note(count):
+def run_note(count):
     """Return a note on the number of runs that a mean is over."""
     return "no run" if pd.isna(count) or count == 0 else counted(int(count), "run")
-
-
-def controls(scores, metadata):
-    """Return the mean test accuracy of the controls, which bracket all methods.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        From `budgetlearn.benchmark.aggregate.score_table`.
-    metadata : Metadata
-        Order.
-
-    Returns
-    -------
-    dict of str to dict
-        Title of a case to {control: text}.
-    """
-    known = scores.set_index(["dataset", "costs", "method"])[["mean", "sd"]]
-    return {
-        metadata.case_title(*case): {
-            name: plus_minus(*known.loc[(*case, name)]) if (*case, name) in known.index else DASH
-            for name in metadata.controls
-        }
-        for case in metadata.cases(scores)
-    }
 
 
 def leads(table, metadata):
@@ -138,18 +77,6 @@ def leads(table, metadata):
             }
         )
     return rows
-
-
-def times(table, metadata):
-    """Return fit seconds of every case and method: (methods, rows of title and texts)."""
-    methods = [m for m in metadata.methods.values() if m.id in set(table["method"])]
-    rows = []
-    for case in metadata.cases(table):
-        own = of_case(table, *case).set_index("method")
-        own = own.reindex([m.id for m in methods])
-        texts = [seconds(mean, sd) for mean, sd in zip(own["fit_mean"], own["fit_sd"], strict=True)]
-        rows.append({"title": metadata.case_title(*case), "texts": texts})
-    return methods, rows
 
 
 def coverage(table, metadata):

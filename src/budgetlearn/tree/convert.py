@@ -30,6 +30,18 @@ def _boosted(estimator):
     return trees
 
 
+def _adaptively_boosted(estimator):
+    """Trees of AdaBoost (SAMME): a tree votes with its weight, against all other classes alike."""
+    against = -1 / (estimator.n_classes_ - 1)
+    trees = []
+    for fitted, weight in zip(estimator.estimators_, estimator.estimator_weights_, strict=False):
+        shares = fitted.tree_.value[:, 0, :]
+        value = np.full(shares.shape, against * weight)
+        value[np.arange(len(shares)), shares.argmax(axis=1)] = weight
+        trees.append(_from_arrays(fitted.tree_, value))
+    return trees
+
+
 def from_sklearn(estimator):
     """Return the trees of a fitted scikit-learn estimator.
 
@@ -38,15 +50,17 @@ def from_sklearn(estimator):
     Parameters
     ----------
     estimator : fitted estimator
-        A decision tree, a forest (random forest, extra trees) or gradient boosting, with one
-        target.
+        A decision tree, a forest (random forest, extra trees), gradient boosting or
+        AdaBoostClassifier over decision trees, with one target.
 
     Returns
     -------
     list of Tree
         Node values are those of scikit-learn: class shares in classification trees and forests
         (the mean over the trees is `predict_proba`), means in regression trees and forests,
-        learning rate times leaf value in boosting, in the column of its class.
+        learning rate times leaf value in gradient boosting, in the column of its class; in
+        AdaBoost the tree's weight for the class that the leaf votes for and −1/(K − 1) times
+        the weight for the others, so that the sum is `decision_function` but for its scale.
 
     Raises
     ------
@@ -60,14 +74,43 @@ def from_sklearn(estimator):
     if isinstance(members, np.ndarray) and members.ndim == 2:
         return _boosted(estimator)
     plain = isinstance(members, list) and all(hasattr(member, "tree_") for member in members)
-    if not plain or hasattr(estimator, "estimator_weights_"):
+    weighted = hasattr(estimator, "estimator_weights_")
+    if not plain or (weighted and not hasattr(estimator, "n_classes_")):
         raise TypeError(
-            "from_sklearn takes a fitted decision tree, random forest, extra trees or gradient "
-            f"boosting of scikit-learn, got {type(estimator).__name__}."
+            "from_sklearn takes a fitted decision tree, random forest, extra trees, gradient "
+            "boosting or AdaBoostClassifier over decision trees of scikit-learn, got "
+            f"{type(estimator).__name__}."
         )
+    if weighted:
+        return _adaptively_boosted(estimator)
     if members[0].n_outputs_ != 1:
         raise TypeError(f"from_sklearn takes one target, got {members[0].n_outputs_}.")
     return [_from_arrays(member.tree_, member.tree_.value[:, 0, :]) for member in members]
+
+
+def sklearn_intercept(estimator):
+    """Return what the scores of a fitted scikit-learn ensemble start from, before any tree.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        One that `from_sklearn` takes; gradient boosting with its default `init` or "zero".
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+        In gradient boosting the constant that fits the training targets best: their mean (or
+        quantile), the log-odds of the second of two classes, or the centred log shares of more.
+        Else 0.
+    """
+    start = getattr(estimator, "init_", "zero")
+    if isinstance(start, str):
+        return 0.0
+    row = np.zeros((1, estimator.n_features_in_))
+    if not hasattr(estimator, "classes_"):
+        return start.predict(row)[0]
+    logs = np.log(start.predict_proba(row)[0])
+    return logs[1] - logs[0] if logs.size == 2 else logs - logs.mean()
 
 
 def _check_split(node):
