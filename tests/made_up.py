@@ -25,6 +25,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "method": method,
                 "run": run,
                 "stage": stage,
+                "fit": 0,
                 "setting": pd.NA,
                 "budget": np.nan,
                 "cost": float(prices[chosen].sum()),
