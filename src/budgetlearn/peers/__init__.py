@@ -2,6 +2,8 @@
 
 from .controls import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
 from .ensembles import ForestStages
+from .greedy_miser import GreedyMiserClassifier
+from .lightgbm_costs import LightGBMCostClassifier
 from .node_shares import BoostingNodeShares, GIFNodeShares
 
 __all__ = [
@@ -11,4 +13,6 @@ __all__ = [
     "FreeConstantClassifier",
     "FreeConstantRegressor",
     "GIFNodeShares",
+    "GreedyMiserClassifier",
+    "LightGBMCostClassifier",
 ]
