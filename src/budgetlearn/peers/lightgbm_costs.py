@@ -57,14 +57,14 @@ class LightGBMCostClassifier(CostBoosting):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names, when X has them.
 
-    References
-    ----------
-    S. Peter, F. Diego, F. Hamprecht and B. Nadler. Cost efficient gradient boosting. NIPS 2017.
-
     Notes
     -----
     The penalty of a split is tradeoff × n_samples × share ("coupled"), or tradeoff × share for
     each example ("lazy"), where share is the feature's price over the full price.
+
+    References
+    ----------
+    S. Peter, F. Diego, F. Hamprecht and B. Nadler. Cost efficient gradient boosting. NIPS 2017.
     """
 
     def __init__(
