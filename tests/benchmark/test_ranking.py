@@ -52,6 +52,13 @@ def test_methods_with_a_gap_are_left_out():
     assert list(ranking.ranks) == ["a", "b", "c"]
 
 
+def test_only_cases_with_the_most_rivals_are_ranked():
+    summary = summary_of(MEANS)
+    fewer = summary_of({"a": [0.1], "c": [0.9]}).assign(dataset="another")
+    ranking = ranking_of(pd.concat([summary, fewer], ignore_index=True), list(MEANS))
+    assert ranking.mean.equals(ranking_of(summary, list(MEANS)).mean)
+
+
 @pytest.mark.parametrize(
     "means",
     [

@@ -67,6 +67,7 @@ def test_every_figure_and_table_is_there(folder):
         "areas",
         "ranks",
         "times",
+        "growth",
         *(f"{kind}_{c}" for kind in ("curves", "schedule") for c in cases),
     ]
     names = {path.name for path in (folder / "figures").iterdir()}
@@ -112,7 +113,7 @@ def test_tables_and_figures_can_be_read_aloud(page):
     assert len(outline.all("caption")) == len(outline.all("table"))
     assert all(attrs.get("scope") in {"col", "row"} for attrs in outline.all("th"))
     assert all(attrs.get("alt") for attrs in outline.all("img"))
-    assert len(outline.all("img")) == 7
+    assert len(outline.all("img")) == 8
 
 
 def test_the_page_says_what_is_missing(page):
@@ -130,7 +131,9 @@ def test_the_page_shows_the_numbers_of_the_tables(folder, page):
 
 
 def test_the_page_shows_the_data_sheets(page):
-    cells = re.findall(r'<td class="number">([^<]*)</td>', page[page.index('id="settings"') :])
+    cells = re.findall(
+        r'<td class="number">([^<]*)</td>', page[page.index("<caption>Data sets</caption>") :]
+    )
     assert cells[:6] == ["178", "13", "3", "178", "30", "2"]
     assert "wine.data " + "ab" * 32 in page
 

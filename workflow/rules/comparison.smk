@@ -24,7 +24,9 @@ rule fit:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
         limit=STUDY.config["time_limit"],
-        code=CODE["fit"],
+        # Not an output: Snakemake deletes those of an interrupted job, this is to outlive it.
+        subsets=f"{DIR}/subsets/{{dataset}}/{{costs}}/{{method}}",
+        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
     script:
         "../scripts/fit.py"
 
@@ -70,12 +72,15 @@ rule report:
             )
             for figure, label in AREA_FIGURES.items()
         ],
-        times=report(
-            f"{DIR}/figures/times.svg",
-            caption="../report/times.rst",
-            category="Times",
-            labels={"figure": "fit times"},
-        ),
+        times=[
+            report(
+                f"{DIR}/figures/{figure}.svg",
+                caption=f"../report/{figure}.rst",
+                category="Time",
+                labels={"figure": label},
+            )
+            for figure, label in TIME_FIGURES.items()
+        ],
         curves=[
             report(
                 f"{DIR}/figures/curves_{dataset}_{costs}.svg",

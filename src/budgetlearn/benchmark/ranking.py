@@ -19,10 +19,10 @@ class Ranking:
     Attributes
     ----------
     ranks : DataFrame
-        One row for each case, one column for each method that has an area in all of them; 1 is
-        the best, equal means share the mean of their ranks.
+        One row for each case that is ranked, one column for each method that has an area in all
+        of them; 1 is the best, equal means share the mean of their ranks.
     left_out : list of str
-        Methods without an area in some case.
+        Methods that lack an area in some case that is ranked.
     friedman : float
         p-value of Friedman's test that all methods rank alike; NaN with fewer than two cases or
         three methods.
@@ -42,7 +42,10 @@ class Ranking:
 
 
 def ranking_of(summary, methods):
-    """Rank methods by their mean AUP on test data in each case.
+    """Rank methods by their mean AUP on test data.
+
+    Only the cases on which the most methods compete are ranked: on others the same rank would
+    mean something else.
 
     Parameters
     ----------
@@ -60,9 +63,11 @@ def ranking_of(summary, methods):
     J. Demšar. Statistical comparisons of classifiers over multiple data sets. Journal of Machine
     Learning Research 7, 2006. A data set is one observation, however many runs its mean is over.
     """
-    means = summary.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
-    present = [name for name in methods if name in means]
-    complete = [name for name in present if means[name].notna().all()]
+    rivals = summary[summary["method"].isin(methods)]
+    n_rivals = rivals.groupby(CASE)["method"].transform("nunique")
+    ranked = rivals[n_rivals == n_rivals.max()]
+    means = ranked.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
+    complete = [name for name in methods if name in means and means[name].notna().all()]
     means = means[complete]
     ranks = means.rank(axis=1, ascending=False)
     friedman, pairs = np.nan, None

@@ -1,14 +1,16 @@
 """All tables and figures of a report, by the name of their file."""
 
 from ..benchmark import aggregate
+from ..benchmark.deviations import with_deviations
 from ..benchmark.points import compressed_points
 from ..benchmark.published import published_table
 from ..benchmark.ranking import rank_table, ranking_of
 from ..benchmark.study import ACQUISITION, MEMORY
-from .figures import area_figure, curve_figure, time_figure
+from .figures import area_figure, curve_figure
 from .memory import memory_figure, memory_table
 from .ranking import rank_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
+from .times import growth_figure, time_figure
 
 
 def build_tables(points, metadata):
@@ -36,7 +38,8 @@ def build_tables(points, metadata):
         "coverage": aggregate.coverage_table(points, metadata.expected),
     }
     if metadata.published is not None:
-        tables["published"] = published_table(points, metadata.published, metadata.stand_ins)
+        printed = published_table(points, metadata.published, metadata.stand_ins)
+        tables["published"] = with_deviations(printed, metadata.reasons)
     stored = metadata.under(MEMORY, points)
     if len(stored):
         tables["memory"] = memory_table(stored, metadata)
@@ -69,14 +72,15 @@ def build_figures(points, metadata):
     Returns
     -------
     dict of str to matplotlib.figure.Figure
-        times; areas, ranks, curves_<dataset>_<costs> and schedule_<dataset>_<costs> for each case
-        where methods are compared by acquisition cost; memory_<dataset>_<costs> for each where
-        they are compared by memory.
+        times and growth; areas, ranks, curves_<dataset>_<costs> and schedule_<dataset>_<costs>
+        for each case where methods are compared by acquisition cost; memory_<dataset>_<costs> for
+        each where they are compared by memory.
     """
     metadata.check_covers(points)
     bought = metadata.under(ACQUISITION, points)
     kept = compressed_points(bought)
-    figures = {"times": time_figure(aggregate.run_times(points), metadata)}
+    times = aggregate.time_table(points)
+    figures = {"times": time_figure(times, metadata), "growth": growth_figure(times, metadata)}
     if len(bought):
         areas = aggregate.area_table(bought)
         summary = aggregate.summary_table(areas)

@@ -10,6 +10,7 @@ from . import words
 from .memory import memory_sections, memory_verdict
 from .published import left_out, published_sections
 from .ranking import control_rows, peers_ahead, rank_sentences, standings
+from .times import time_rows
 from .verdict import verdict
 
 
@@ -30,9 +31,8 @@ def render_page(tables, drawings, metadata):
     str
         HTML with inline style and with figures as data URIs.
     """
-    coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
+    coverage_columns, coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
     published = tables.get("published")
-    time_methods, time_rows = words.times(tables["times"], metadata)
     return (
         _environment()
         .get_template("page.html.j2")
@@ -42,10 +42,11 @@ def render_page(tables, drawings, metadata):
             **_memory(tables, metadata),
             scope=words.scope(tables["coverage"], metadata),
             cases=_cases(tables, metadata),
-            time_methods=time_methods,
-            time_rows=time_rows,
+            offered=words.offered(tables["times"]),
+            times=time_rows(tables["times"], metadata),
             published=[] if published is None else published_sections(published, metadata),
             not_rerun=[] if published is None else left_out(published),
+            coverage_columns=coverage_columns,
             coverage_rows=coverage_rows,
             gaps=gaps,
             images={name: _data_uri(svg) for name, svg in drawings.items()},
