@@ -4,8 +4,10 @@ from ..benchmark import aggregate
 from ..benchmark.points import compressed_points
 from ..benchmark.published import published_table
 from .figures import area_figure, curve_figure, time_figure
+from .mean_curves import case_curves
 from .memory import memory_figure, memory_table
 from .schedule import example_schedule, schedule_figure, schedule_table
+from .shop import recommendations, shop_data
 
 
 def build_tables(points, metadata):
@@ -72,6 +74,32 @@ def build_figures(points, metadata):
     for dataset, costs in metadata.cases(memory):
         figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)
     return figures
+
+
+def build_cases(points, metadata):
+    """Return what the page's scripts show of each case.
+
+    Parameters
+    ----------
+    points, metadata
+        As for `build_tables`.
+
+    Returns
+    -------
+    dict of str to dict
+        <dataset>_<costs> to title, score (its name) and curves (see `case_curves`),
+        shop (see `shop_data`).
+    """
+    kept = compressed_points(points)
+    return {
+        f"{dataset}_{costs}": {
+            "title": metadata.case_title(dataset, costs),
+            "score": metadata.score(dataset),
+            "curves": case_curves(kept, metadata, dataset, costs),
+            "shop": shop_data(kept, metadata, dataset, costs),
+        }
+        for dataset, costs in metadata.cases(points)
+    }
 
 
 def _examples(points, metadata):
