@@ -13,12 +13,13 @@ from ..costs import FeatureCosts
 from ..forest import RandomForestClassifier
 from ..tree.binning import bin_features
 from ..tree.structure import LEAF
-from .staged import TreeStages, TreeSum, check_classes, check_increasing
+from .probabilities import ProbabilityStages
+from .staged import TreeSum, check_classes, check_increasing
 
 _SEEDS = np.iinfo(np.int32).max
 
 
-class FilterForestClassifier(ClassifierMixin, TreeStages):
+class FilterForestClassifier(ClassifierMixin, ProbabilityStages):
     """Random forests on the k features with the most mutual information per price.
 
     Each feature is rated alone, before any model: its mutual information with the class over
@@ -109,6 +110,9 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         ]
         self.stage_settings_ = [{"features": size} for size in sizes]
         return self
+
+    def _shares(self, scores):
+        return scores / self.n_estimators
 
     def _sizes(self, n_features):
         if self.n_selected is None:
