@@ -71,14 +71,17 @@ def test_stages_are_the_models_of_lightgbm(request, table, penalty):
     model = fitted(PATHS[0], table, penalty=penalty)
     X, _ = table
     assert model.stage_settings_[1] == {"tradeoff": 3, "trees": 20}
-    stages = zip(model.stage_settings_, model.staged_predict(X), model._models, strict=True)
-    for setting, predicted, trees in stages:
+    stages = zip(
+        model.stage_settings_, model.staged_predict(X), model.staged_predict_proba(X), strict=True
+    )
+    for setting, predicted, shares in stages:
         booster = lightgbm_itself(table, penalty, setting["tradeoff"], setting["trees"])
-        raw = booster.predict(X, raw_score=True).reshape(len(X), -1)
-        np.testing.assert_allclose(trees.scores(X, None), raw, rtol=1e-9, atol=1e-12)
-        shares = booster.predict(X)
-        own = shares.argmax(axis=1) if shares.ndim == 2 else (shares > 0.5).astype(int)
-        np.testing.assert_array_equal(predicted, own)
+        own = booster.predict(X)
+        own = own if own.ndim == 2 else np.c_[1 - own, own]
+        # LightGBM adds up in its own order: equal but for rounding.
+        np.testing.assert_allclose(shares, own, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(predicted, own.argmax(axis=1))
+    np.testing.assert_array_equal(model.predict_proba(X), shares)
 
 
 @every_path

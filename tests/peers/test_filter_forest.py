@@ -67,6 +67,9 @@ def test_a_stage_is_a_forest_on_the_selected_columns(wine):
     np.testing.assert_array_equal(
         model.acquired_features(X)[:, columns], forest.acquired_features(X[:, columns])
     )
+    shares = forest.predict_proba(X[:, columns])
+    np.testing.assert_allclose(model.predict_proba(X), shares, rtol=1e-12)
+    np.testing.assert_allclose(next(model.staged_predict_proba(X)), shares, rtol=1e-12)
     assert list(model.staged_n_nodes()) == [sum(tree.node_count for tree in forest.trees_)]
 
 

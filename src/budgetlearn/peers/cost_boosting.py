@@ -80,5 +80,5 @@ def _check_tradeoffs(tradeoffs):
 
 def _price_shares(costs):
     """Return what each feature costs when bought alone, as a share of what all cost together."""
-    alone = np.array([costs.subset([feature]) for feature in range(costs.n_features)])
+    alone = costs.marginal(np.zeros(costs.n_features, dtype=bool))
     return alone / costs.full if costs.full else alone

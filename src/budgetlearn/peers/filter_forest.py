@@ -13,12 +13,13 @@ from ..costs import FeatureCosts
 from ..forest import RandomForestClassifier
 from ..tree.binning import bin_features
 from ..tree.structure import LEAF
-from .staged import TreeStages, TreeSum, check_classes, check_increasing
+from .probabilities import ProbabilityStages
+from .staged import TreeSum, check_classes, check_increasing
 
 _SEEDS = np.iinfo(np.int32).max
 
 
-class FilterForestClassifier(ClassifierMixin, TreeStages):
+class FilterForestClassifier(ClassifierMixin, ProbabilityStages):
     """Random forests on the k features with the most mutual information per price.
 
     Each feature is rated alone, before any model: its mutual information with the class over
@@ -110,6 +111,9 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         self.stage_settings_ = [{"features": size} for size in sizes]
         return self
 
+    def _shares(self, scores):
+        return scores / self.n_estimators
+
     def _sizes(self, n_features):
         if self.n_selected is None:
             sizes = [1, 2]
@@ -137,6 +141,6 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
 
 def _best_for_price(information, costs):
     """Return the features by information per price, free ones first; equals by information."""
-    prices = np.array([costs.subset([feature]) for feature in range(costs.n_features)])
+    prices = costs.marginal(np.zeros(costs.n_features, dtype=bool))
     paid = np.where(prices > 0, prices, 1.0)
     return np.lexsort((-information, -information / paid, prices > 0))
