@@ -7,9 +7,11 @@ from ..benchmark.published import published_table
 from ..benchmark.ranking import rank_table, ranking_of
 from ..benchmark.study import ACQUISITION, MEMORY
 from .figures import area_figure, curve_figure
+from .mean_curves import case_curves
 from .memory import memory_figure, memory_table
 from .ranking import rank_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
+from .shop import shop_data
 from .times import growth_figure, time_figure
 
 
@@ -93,6 +95,33 @@ def build_figures(points, metadata):
     for dataset, costs in metadata.cases(metadata.under(MEMORY, points)):
         figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)
     return figures
+
+
+def build_cases(points, metadata):
+    """Return what the page's scripts show of each case compared by acquisition cost.
+
+    Parameters
+    ----------
+    points, metadata
+        As for `build_tables`.
+
+    Returns
+    -------
+    dict of str to dict
+        <dataset>_<costs> to title, score (its name) and curves (see `case_curves`),
+        shop (see `shop_data`).
+    """
+    bought = metadata.under(ACQUISITION, points)
+    kept = compressed_points(bought)
+    return {
+        f"{dataset}_{costs}": {
+            "title": metadata.case_title(dataset, costs),
+            "score": metadata.score(dataset),
+            "curves": case_curves(kept, metadata, dataset, costs),
+            "shop": shop_data(kept, metadata, dataset, costs),
+        }
+        for dataset, costs in metadata.cases(bought)
+    }
 
 
 def _examples(points, metadata):

@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ..benchmark.ranking import ranking_of
 from ..benchmark.study import ACQUISITION
 from . import words
+from .interactive import drawing_library, script_data
 from .memory import memory_sections, memory_verdict
 from .published import left_out, published_sections
 from .ranking import control_rows, peers_ahead, rank_sentences, standings
@@ -14,7 +15,7 @@ from .times import time_rows
 from .verdict import verdict
 
 
-def render_page(tables, drawings, metadata):
+def render_page(tables, drawings, cases, metadata):
     """Return the report as one HTML document that works offline.
 
     Parameters
@@ -23,13 +24,15 @@ def render_page(tables, drawings, metadata):
         From `budgetlearn.report.build.build_tables`.
     drawings : dict of str to bytes
         The figures of `budgetlearn.report.build.build_figures` as SVG.
+    cases : dict of str to dict
+        What the page's scripts show, from `budgetlearn.report.build.build_cases`.
     metadata : Metadata
         What is known beside them.
 
     Returns
     -------
     str
-        HTML with inline style and with figures as data URIs.
+        HTML with inline style and scripts, and with figures as data URIs.
     """
     coverage_columns, coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
     published = tables.get("published")
@@ -49,6 +52,8 @@ def render_page(tables, drawings, metadata):
             coverage_columns=coverage_columns,
             coverage_rows=coverage_rows,
             gaps=gaps,
+            script_data=script_data(cases, metadata),
+            library=drawing_library(),
             images={name: _data_uri(svg) for name, svg in drawings.items()},
         )
     )
@@ -113,7 +118,6 @@ def _case(tables, dataset, costs, metadata):
     schedule = tables.get(f"schedule_{name}")
     case = {"name": name, "title": metadata.case_title(dataset, costs), "schedule": None}
     case["score"] = metadata.score(dataset)
-    case["cost_axis"] = "the share of the full cost" if costs == "random" else "mean cost"
     case["first"] = metadata.schedule_of.get("dataset", dataset) == dataset
     if schedule is not None and len(schedule):
         rows = schedule.assign(variables=schedule["variables"].str.split("; ")).to_dict("records")
