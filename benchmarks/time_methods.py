@@ -17,17 +17,27 @@ from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
 from budgetlearn.datasets import load_dataset
 
 ROOT = Path(__file__).parents[1]
-METHODS = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text(encoding="utf-8"))
-STUDY = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
-SEED = STUDY["seed"]
+CONFIG = ROOT / "config"
+
+
+def read(path):
+    """Return a configuration file."""
+    return yaml.safe_load((CONFIG / path).read_text(encoding="utf-8"))
+
+
+METHODS = read("methods.yaml")
+STUDY = read("config.yaml") | read("studies/default.yaml")
 
 
 def first_run(name):
     """Return the first run of the default study on a data set."""
     data = load_dataset(name)
-    split = draw_splits(data, [0], SEED, list(STUDY["split"].values()))
-    costs = draw_costs(data, "random", [0], SEED)
-    return next(iter(iterate(data, split, costs, "random", SEED)))
+    own = STUDY["by_dataset"].get(name, {})
+    sizes = list(own.get("split", STUDY["split"]).values())
+    (kind,) = own.get("costs", STUDY["costs"])
+    split = draw_splits(data, [0], STUDY["seed"], sizes)
+    costs = draw_costs(data, kind, [0], STUDY["seed"])
+    return next(iter(iterate(data, split, costs, kind, STUDY["seed"])))
 
 
 def main():
