@@ -50,7 +50,7 @@ def time_limit(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None):
+def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None, fitted=None):
     """Fit a method in one run and return its operating points.
 
     Parameters
@@ -69,6 +69,8 @@ def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None):
         Most seconds for fit and evaluation together, all settings of the grid included.
     checkpoint : path-like, default=None
         Where an estimator with a parameter of that name keeps its progress.
+    fitted : list, default=None
+        Gets every fitted model, for those who want to know more of it than its operating points.
 
     Returns
     -------
@@ -95,6 +97,8 @@ def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None):
                     checkpoint=checkpoint,
                 ).set_params(**setting)
                 seconds = fit(model, run)
+                if fitted is not None:
+                    fitted.append(model)
                 for row in operating_points(model, run, setting):
                     rows.append({"fit": number, "fit_seconds": seconds, **row})
     except FitTimeout as error:

@@ -10,6 +10,7 @@ import yaml
 
 from ..datasets.registry import load_registry
 from ..exceptions import ConfigError
+from .methods import sequence_name
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
@@ -278,4 +279,4 @@ class Study:
 
     def sequences(self, method, dataset):
         """Return the names of the sequences of a schedule method on a data set."""
-        return list(self.spec(method, dataset)["parameters"]["sequences"])
+        return [sequence_name(e) for e in self.spec(method, dataset)["parameters"]["sequences"]]

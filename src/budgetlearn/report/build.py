@@ -1,6 +1,7 @@
 """All tables and figures of a report, by the name of their file."""
 
 from ..benchmark import aggregate
+from ..benchmark.deviations import with_deviations
 from ..benchmark.points import compressed_points
 from ..benchmark.published import published_table
 from ..benchmark.ranking import rank_table, ranking_of
@@ -37,7 +38,8 @@ def build_tables(points, metadata):
         "coverage": aggregate.coverage_table(points, metadata.expected),
     }
     if metadata.published is not None:
-        tables["published"] = published_table(points, metadata.published, metadata.stand_ins)
+        printed = published_table(points, metadata.published, metadata.stand_ins)
+        tables["published"] = with_deviations(printed, metadata.reasons)
     stored = metadata.under(MEMORY, points)
     if len(stored):
         tables["memory"] = memory_table(stored, metadata)

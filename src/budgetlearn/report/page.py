@@ -31,7 +31,7 @@ def render_page(tables, drawings, metadata):
     str
         HTML with inline style and with figures as data URIs.
     """
-    coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
+    coverage_columns, coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
     published = tables.get("published")
     return (
         _environment()
@@ -42,9 +42,11 @@ def render_page(tables, drawings, metadata):
             **_memory(tables, metadata),
             scope=words.scope(tables["coverage"], metadata),
             cases=_cases(tables, metadata),
+            offered=words.offered(tables["times"]),
             times=time_rows(tables["times"], metadata),
             published=[] if published is None else published_sections(published, metadata),
             not_rerun=[] if published is None else left_out(published),
+            coverage_columns=coverage_columns,
             coverage_rows=coverage_rows,
             gaps=gaps,
             images={name: _data_uri(svg) for name, svg in drawings.items()},
