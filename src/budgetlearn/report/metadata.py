@@ -7,6 +7,7 @@ import pandas as pd
 from ..benchmark.points import of_case
 from ..benchmark.study import ACQUISITION
 from ..exceptions import ConfigError
+from .inside import Inside
 
 # Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
 # its yellow, which is too faint on white. Each has a marker of its own, for print without colour;
@@ -75,6 +76,8 @@ class Metadata:
         Printed numbers to stand beside ours, from `budgetlearn.benchmark.published`.
     stand_ins : dict of str to str
         Data set of ours → the paper's that it stands in for.
+    inside : Inside
+        What is known of msB beside its operating points.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Metadata:
     schedule_of: dict = field(default_factory=dict)
     published: pd.DataFrame | None = None
     stand_ins: dict = field(default_factory=dict)
+    inside: Inside = field(default_factory=Inside)
 
     @classmethod
     def from_dict(cls, metadata):
@@ -107,7 +111,7 @@ class Metadata:
         """
         required = {"study", "methods", "datasets"}
         optional = {"title", "settings", "provenance", "profiles", "expected", "schedule_of"}
-        optional |= {"published", "stand_ins"}
+        optional |= {"published", "stand_ins", "inside"}
         if not required <= metadata.keys() <= required | optional:
             raise ConfigError(
                 f"Report metadata must have the keys {sorted(required)} and may have "

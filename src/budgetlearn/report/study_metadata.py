@@ -9,6 +9,7 @@ from ..benchmark import provenance
 from ..benchmark.published import read_published
 from ..benchmark.scores import SCORES
 from ..datasets import Dataset
+from .inside import inside_of
 from .metadata import PROFILE_COLUMNS
 
 
@@ -42,6 +43,7 @@ def metadata_of(study, dataset_paths, cost_paths, root):
         "expected": _expected(study),
         "published": _published(study, root),
         "stand_ins": study.config.get("stand_ins", {}),
+        "inside": inside_of(study, cost_paths),
     }
 
 
@@ -78,6 +80,7 @@ def _settings(study):
         "cost profiles": _same_or_each(profiles),
         "seed": study.seed,
         **overrides,
+        **({"left out": config["left_out"]} if "left_out" in config else {}),
     }
 
 
