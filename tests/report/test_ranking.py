@@ -70,7 +70,7 @@ def test_a_case_without_a_method_has_an_empty_cell(tmp_path):
     metadata = Metadata.from_dict(made_up_metadata())
     rows = standings(summary, ranking_of(summary, ["msb", "logitb"]), metadata)["rows"]
     cells = {row["method"].id: row["cells"] for row in rows}
-    assert [cell["text"] for cell in cells["logitb"]][0] == "–"
+    assert cells["logitb"][0]["text"] == "–"
     assert cells["logitb"][1]["text"] != "–"
 
 
