@@ -12,8 +12,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.forest import GIFClassifier, GIFRegressor
+from budgetlearn.forest import GIFClassifier, GIFRegressor, gif_model
 from budgetlearn.peers import BoostingNodeShares, GIFNodeShares
+from budgetlearn.tree.packed import PackedForest
 
 STUMPS = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1))
 
@@ -61,6 +62,22 @@ def test_the_small_budget_is_the_forest_that_this_budget_grows(classes):
     small = GIFClassifier(model.node_budgets_[0], n_estimators=50, random_state=seed).fit(X, y)
     np.testing.assert_array_equal(next(model.staged_predict(X)), small.predict(X))
     assert next(model.staged_node_entropy()) == small.node_entropy_
+
+
+def test_each_budget_is_packed_for_prediction_once(numbers, monkeypatch):
+    packed = []
+
+    def pack(*arguments):
+        packed.append(arguments)
+        return PackedForest(*arguments)
+
+    monkeypatch.setattr(gif_model, "PackedForest", pack)
+    X, y = numbers
+    model = GIFNodeShares(GIFRegressor(n_estimators=30), (1, 5, 20), 30, random_state=0).fit(X, y)
+    for _ in range(2):
+        list(model.staged_predict(X))
+        list(model.staged_acquired_features(X))
+    assert len(packed) == 3
 
 
 def test_smaller_budgets_look_at_no_more_features(numbers):

@@ -78,50 +78,37 @@ def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None, fitted=
         Rows for `budgetlearn.benchmark.records`. When the method failed or ran out of time, the
         last row has a status that says why; settings after it were not tried.
     """
-    head = {
-        "dataset": run.dataset,
-        "costs": run.costs_kind,
-        "method": method,
-        "run": run.number,
+    head = {"dataset": run.dataset, "costs": run.costs_kind, "method": method, "run": run.number}
+    extra = {
+        "feature_costs": run.costs,
+        "random_state": run.seed(spec.get("seed_as", method)),
+        "n_jobs": n_jobs,
+        "checkpoint": checkpoint,
     }
     start = time.perf_counter()
     rows, number, setting = [], 0, {}
     try:
         with time_limit(limit):
             for number, setting in enumerate(ParameterGrid(spec.get("grid", {}))):
-                model = build(
-                    spec,
-                    feature_costs=run.costs,
-                    random_state=run.seed(spec.get("seed_as", method)),
-                    n_jobs=n_jobs,
-                    checkpoint=checkpoint,
-                ).set_params(**setting)
+                model = build(spec, **extra).set_params(**setting)
                 seconds = fit(model, run)
                 if fitted is not None:
                     fitted.append(model)
                 for row in operating_points(model, run, setting):
                     rows.append({"fit": number, "fit_seconds": seconds, **row})
     except FitTimeout as error:
-        rows.append({"fit": number, **_failed_row(f"timeout: {error}", setting)})
+        rows.append({"fit": number, "status": f"timeout: {error}", **_setting(setting)})
     except Exception as error:  # any failure of a method is a result: a row, not a dead study
         log.exception("%s on %s, run %d", method, run.dataset, run.number)
-        message = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        rows.append({"fit": number, **_failed_row(f"failed: {message}", setting)})
+        status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
+        rows.append({"fit": number, "status": status, **_setting(setting)})
     log.info(
         "%s on %s, %s costs, run %d: %d operating points, %s, %.1f s",
-        method,
-        run.dataset,
-        run.costs_kind,
-        run.number,
-        sum(row["status"] == OK for row in rows),
-        rows[-1]["status"],
+        *(method, run.dataset, run.costs_kind, run.number),
+        *(sum(row["status"] == OK for row in rows), rows[-1]["status"]),
         time.perf_counter() - start,
     )
     return [{**head, "stage": i, **row} for i, row in enumerate(rows)]
-
-
-def _failed_row(status, setting):
-    return {"status": status, **_setting(setting)}
 
 
 def _setting(setting):

@@ -106,7 +106,7 @@ def _kind(row):
         return ""
     if abs(row["in_sd"]) <= 1:
         return "near"
-    if abs(row["in_sd"]) <= FAR:
+    if abs(row["in_sd"]) <= FAR or row["better"] is None:
         return "off"
     return "better" if row["better"] else "worse"
 

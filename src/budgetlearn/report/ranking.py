@@ -8,6 +8,9 @@ from ..benchmark.ranking import LEVEL
 from .style import house_style, message_figure, new_figure
 from .words import DASH, counted, plus_minus, run_note
 
+# The cell of a method that the study does not ask for on a data set.
+_EMPTY = {"text": DASH, "best": False, "note": ""}
+
 
 def rank_figure(ranking, metadata):
     """Draw the critical-difference diagram: mean ranks, bars joining what may be chance.
@@ -99,7 +102,7 @@ def standings(summary, ranking, metadata, part="test"):
         {
             "method": metadata.methods[name],
             "rank": f"{mean[name]:.1f}" if name in mean else DASH,
-            "cells": [column["cells"].get(name, {"text": DASH}) for column in columns],
+            "cells": [column["cells"].get(name, _EMPTY) for column in columns],
         }
         for name in rivals
     ]
