@@ -9,11 +9,13 @@ import argparse
 import time
 from pathlib import Path
 
+import pandas as pd
 import yaml
 from threadpoolctl import threadpool_limits
 
 from budgetlearn.benchmark.experiment import run_method
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
+from budgetlearn.benchmark.study import Study
 from budgetlearn.datasets import load_dataset
 
 ROOT = Path(__file__).parents[1]
@@ -26,18 +28,22 @@ def read(path):
 
 
 METHODS = read("methods.yaml")
-STUDY = read("config.yaml") | read("studies/default.yaml")
+STUDY = Study.from_config(read("config.yaml") | read("studies/default.yaml"), ROOT)
 
 
 def first_run(name):
     """Return the first run of the default study on a data set."""
     data = load_dataset(name)
-    own = STUDY["by_dataset"].get(name, {})
-    sizes = list(own.get("split", STUDY["split"]).values())
-    (kind,) = own.get("costs", STUDY["costs"])
-    split = draw_splits(data, [0], STUDY["seed"], sizes)
-    costs = draw_costs(data, kind, [0], STUDY["seed"])
-    return next(iter(iterate(data, split, costs, kind, STUDY["seed"])))
+    kind = next(kind for dataset, kind in STUDY.cases if dataset == name)
+    given = [pd.read_csv(ROOT / path) for path in STUDY.price_list(name, kind)]
+    split = draw_splits(data, [0], STUDY.seed, STUDY.sizes(name))
+    costs = draw_costs(data, kind, [0], STUDY.seed, *given)
+    return next(iter(iterate(data, split, costs, kind, STUDY.seed)))
+
+
+def specification(method, dataset):
+    """Return what a method is in the default study, or in the methods file."""
+    return STUDY.spec(method, dataset) if method in STUDY.methods else METHODS[method]
 
 
 def main():
@@ -53,7 +59,7 @@ def main():
         for method in options.methods:
             start = time.process_time()
             with threadpool_limits(1):
-                rows = run_method(method, METHODS[method], run)
+                rows = run_method(method, specification(method, name), run)
             spent = time.process_time() - start
             best = max(row.get("test_score", float("nan")) for row in rows)
             fit = rows[0]["fit_seconds"]
