@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..benchmark.points import GROUP, RUN, of_case
 from ..benchmark.records import OK
-from .style import house_style, message_figure, new_figure
+from .style import house_style, legend_below, message_figure, new_figure
 from .words import plus_minus
 
 # The cost of the same features, summed in another order, differs in the last bits.
@@ -94,8 +94,7 @@ def own_cost_figure(table, metadata):
             axes.set(title=metadata.methods[name].label, xlabel="test accuracy")
         grid[0].set_yticks(range(len(cases)), [metadata.case_title(*case) for case in cases])
         grid[0].set_ylim(len(cases) - 0.5, -0.5)
-        handles, labels = grid[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+        legend_below(figure, *grid[0].get_legend_handles_labels())
     return figure
 
 

@@ -37,7 +37,8 @@ def rank_figure(ranking, metadata):
         axes = figure.subplots()
         critical_difference_diagram(
             mean, pairs, alpha=LEVEL, ax=axes, color_palette=colours,
-            label_fmt_left="{label}  {rank:.1f}", label_fmt_right="{rank:.1f}  {label}",
+            label_fmt_left="{label}  {rank:.1f} ", label_fmt_right=" {rank:.1f}  {label}",
+            text_h_margin=0.02,
             crossbar_props={"color": "#222222", "linewidth": 2.4},
         )  # fmt: skip
         axes.set_title(f"mean rank over {counted(len(ranking.ranks), 'data set')}, 1 is the best")
