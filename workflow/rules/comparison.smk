@@ -26,7 +26,7 @@ rule fit:
         limit=STUDY.config["time_limit"],
         # Not an output: Snakemake deletes those of an interrupted job, this is to outlive it.
         subsets=f"{DIR}/subsets/{{dataset}}/{{costs}}/{{method}}",
-        code=CODE["fit"],
+        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
     script:
         "../scripts/fit.py"
 

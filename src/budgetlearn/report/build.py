@@ -1,16 +1,19 @@
 """All tables and figures of a report, by the name of their file."""
 
 from ..benchmark import aggregate
+from ..benchmark.deviations import with_deviations
 from ..benchmark.points import compressed_points
 from ..benchmark.published import published_table
 from ..benchmark.ranking import rank_table, ranking_of
 from ..benchmark.study import ACQUISITION, MEMORY
 from .figures import area_figure, curve_figure
 from .inside import inside_drawings
+from .mean_curves import case_curves
 from .memory import memory_figure, memory_table
 from .own_cost import own_cost_figure, own_cost_table
 from .ranking import rank_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
+from .shop import shop_data
 from .times import growth_figure, time_figure
 
 
@@ -40,7 +43,8 @@ def build_tables(points, metadata):
         "coverage": aggregate.coverage_table(points, metadata.expected),
     }
     if metadata.published is not None:
-        tables["published"] = published_table(points, metadata.published, metadata.stand_ins)
+        printed = published_table(points, metadata.published, metadata.stand_ins)
+        tables["published"] = with_deviations(printed, metadata.reasons)
     if metadata.inside.own_cost:
         tables["own_cost"] = own_cost_table(bought, compressed_points(bought), metadata)
     stored = metadata.under(MEMORY, points)
@@ -101,6 +105,33 @@ def build_figures(points, metadata):
     for dataset, costs in metadata.cases(metadata.under(MEMORY, points)):
         figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)
     return figures
+
+
+def build_cases(points, metadata):
+    """Return what the page's scripts show of each case compared by acquisition cost.
+
+    Parameters
+    ----------
+    points, metadata
+        As for `build_tables`.
+
+    Returns
+    -------
+    dict of str to dict
+        <dataset>_<costs> to title, score (its name) and curves (see `case_curves`),
+        shop (see `shop_data`).
+    """
+    bought = metadata.under(ACQUISITION, points)
+    kept = compressed_points(bought)
+    return {
+        f"{dataset}_{costs}": {
+            "title": metadata.case_title(dataset, costs),
+            "score": metadata.score(dataset),
+            "curves": case_curves(kept, metadata, dataset, costs),
+            "shop": shop_data(kept, metadata, dataset, costs),
+        }
+        for dataset, costs in metadata.cases(bought)
+    }
 
 
 def _examples(points, metadata):

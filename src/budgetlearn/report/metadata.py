@@ -35,7 +35,7 @@ class Method:
     peer : bool
         Whether it is what users pick today, beside the papers' methods.
     spec : dict
-        What it is: class and parameters, shown as they are.
+        What it is: class, parameters and the grid of settings tried, shown as they are.
     """
 
     id: str
@@ -76,6 +76,10 @@ class Metadata:
         Printed numbers to stand beside ours, from `budgetlearn.benchmark.published`.
     stand_ins : dict of str to str
         Data set of ours → the paper's that it stands in for.
+    reasons : list of dict
+        Why numbers deviate, from `budgetlearn.benchmark.deviations.read_reasons`.
+    not_rerun : list of str
+        Tables of printed numbers that the study does not rerun.
     inside : Inside
         What is known of msB beside its operating points.
     """
@@ -91,6 +95,8 @@ class Metadata:
     schedule_of: dict = field(default_factory=dict)
     published: pd.DataFrame | None = None
     stand_ins: dict = field(default_factory=dict)
+    reasons: list = field(default_factory=list)
+    not_rerun: list = field(default_factory=list)
     inside: Inside = field(default_factory=Inside)
 
     @classmethod
@@ -111,7 +117,7 @@ class Metadata:
         """
         required = {"study", "methods", "datasets"}
         optional = {"title", "settings", "provenance", "profiles", "expected", "schedule_of"}
-        optional |= {"published", "stand_ins", "inside"}
+        optional |= {"published", "stand_ins", "reasons", "not_rerun", "inside"}
         if not required <= metadata.keys() <= required | optional:
             raise ConfigError(
                 f"Report metadata must have the keys {sorted(required)} and may have "
@@ -191,6 +197,6 @@ def _styled(methods):
             line=LINES[again % len(LINES)],
             control=control,
             peer=bool(given.get("peer", False)),
-            spec={key: given[key] for key in ("class", "parameters") if given.get(key)},
+            spec={key: given[key] for key in ("class", "parameters", "grid") if given.get(key)},
         )
     return styled
