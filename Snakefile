@@ -4,6 +4,7 @@ snakemake --cores 2                                          the default study
 snakemake --cores 2 --configfile config/studies/msb.yaml     another one
 """
 
+from budgetlearn.benchmark.inside import importance_files, inside_figures, visited_files
 from budgetlearn.benchmark.provenance import fit_fingerprint, source_fingerprint
 from budgetlearn.benchmark.study import ACQUISITION, FIT, MEMORY, SCHEDULE, Study
 from snakemake.utils import min_version
@@ -39,6 +40,8 @@ if STUDY.cases_under(ACQUISITION):
         "controls": "controls",
     }
     AREA_FIGURES = {"ranks": "mean ranks", "areas": "areas under the Pareto"}
+if "own_cost" in STUDY.config:
+    REPORT_TABLES["own_cost"] = "inside"
 if STUDY.cases_under(MEMORY):
     REPORT_TABLES["memory"] = "memory"
 if STUDY.published:

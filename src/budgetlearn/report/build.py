@@ -7,9 +7,13 @@ from ..benchmark.published import published_table
 from ..benchmark.ranking import rank_table, ranking_of
 from ..benchmark.study import ACQUISITION, MEMORY
 from .figures import area_figure, curve_figure
+from .inside import inside_drawings
+from .mean_curves import case_curves
 from .memory import memory_figure, memory_table
+from .own_cost import own_cost_figure, own_cost_table
 from .ranking import rank_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
+from .shop import shop_data
 from .times import growth_figure, time_figure
 
 
@@ -28,7 +32,8 @@ def build_tables(points, metadata):
     dict of str to DataFrame
         times and coverage; areas, summary, ranks, leads, controls and schedule_<dataset>_<costs>
         for each case where the study compares methods by acquisition cost; memory where it
-        compares them by memory; published where it reruns published numbers.
+        compares them by memory; published where it reruns published numbers; own_cost where it
+        has methods without a choice of budget.
     """
     metadata.check_covers(points)
     bought = metadata.under(ACQUISITION, points)
@@ -40,6 +45,8 @@ def build_tables(points, metadata):
     if metadata.published is not None:
         printed = published_table(points, metadata.published, metadata.stand_ins)
         tables["published"] = with_deviations(printed, metadata.reasons)
+    if metadata.inside.own_cost:
+        tables["own_cost"] = own_cost_table(bought, compressed_points(bought), metadata)
     stored = metadata.under(MEMORY, points)
     if len(stored):
         tables["memory"] = memory_table(stored, metadata)
@@ -74,7 +81,8 @@ def build_figures(points, metadata):
     dict of str to matplotlib.figure.Figure
         times and growth; areas, ranks, curves_<dataset>_<costs> and schedule_<dataset>_<costs>
         for each case where methods are compared by acquisition cost; memory_<dataset>_<costs> for
-        each where they are compared by memory.
+        each where they are compared by memory; own_cost, importance_<dataset>,
+        staircases_<dataset>_<costs> and space_<dataset>_<costs> where the study asks for them.
     """
     metadata.check_covers(points)
     bought = metadata.under(ACQUISITION, points)
@@ -89,10 +97,41 @@ def build_figures(points, metadata):
     for (dataset, costs), (chosen, prices) in _examples(bought, metadata).items():
         figures[f"curves_{dataset}_{costs}"] = curve_figure(kept, metadata, dataset, costs)
         figures[f"schedule_{dataset}_{costs}"] = schedule_figure(chosen, metadata, prices)
+    figures |= inside_drawings(kept, metadata.cases(bought), metadata)
+    if metadata.inside.own_cost:
+        own_cost = own_cost_table(bought, kept, metadata)
+        figures["own_cost"] = own_cost_figure(own_cost, metadata)
     memory = memory_table(metadata.under(MEMORY, points), metadata)
     for dataset, costs in metadata.cases(metadata.under(MEMORY, points)):
         figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)
     return figures
+
+
+def build_cases(points, metadata):
+    """Return what the page's scripts show of each case compared by acquisition cost.
+
+    Parameters
+    ----------
+    points, metadata
+        As for `build_tables`.
+
+    Returns
+    -------
+    dict of str to dict
+        <dataset>_<costs> to title, score (its name) and curves (see `case_curves`),
+        shop (see `shop_data`).
+    """
+    bought = metadata.under(ACQUISITION, points)
+    kept = compressed_points(bought)
+    return {
+        f"{dataset}_{costs}": {
+            "title": metadata.case_title(dataset, costs),
+            "score": metadata.score(dataset),
+            "curves": case_curves(kept, metadata, dataset, costs),
+            "shop": shop_data(kept, metadata, dataset, costs),
+        }
+        for dataset, costs in metadata.cases(bought)
+    }
 
 
 def _examples(points, metadata):

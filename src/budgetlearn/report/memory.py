@@ -6,7 +6,7 @@ from matplotlib.colors import to_rgb
 
 from ..benchmark.points import GROUP, of_case
 from ..benchmark.records import OK, parse_setting, setting_text
-from .style import house_style, message_figure, new_figure
+from .style import house_style, legend_below, message_figure, new_figure
 from .words import counted, plus_minus, seconds
 
 # Above this many sizes (every tree of a forest, say) points alone are drawn: they need no line.
@@ -89,7 +89,7 @@ def memory_figure(table, metadata, dataset, costs):
     if frame.empty:
         return message_figure(f"{metadata.case_title(dataset, costs)}: no model has nodes.")
     with house_style():
-        figure = new_figure(6.4, 4.8)
+        figure = new_figure(6.4, 4.4)
         axes = figure.subplots()
         for method in metadata.methods.values():
             _draw_method(axes, frame[frame["method"] == method.id], method)
@@ -99,7 +99,7 @@ def memory_figure(table, metadata, dataset, costs):
             ylabel=error_name(metadata.score(dataset)),
             title=metadata.case_title(dataset, costs),
         )
-        figure.legend(loc="outside lower center", ncols=2 if frame["variant"].any() else 4)
+        legend_below(figure, *axes.get_legend_handles_labels())
     return figure
 
 
