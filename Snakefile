@@ -5,7 +5,7 @@ snakemake --cores 2 --configfile config/studies/msb.yaml     another one
 """
 
 from budgetlearn.benchmark.provenance import source_fingerprint
-from budgetlearn.benchmark.study import FIT, SCHEDULE, Study
+from budgetlearn.benchmark.study import ACQUISITION, FIT, MEMORY, SCHEDULE, Study
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -35,13 +35,22 @@ CODE = {
     "report": source_fingerprint(),
 }
 
-REPORT_TABLES = {  # table → its caption in workflow/report
-    "summary": "summary",
-    "leads": "leads",
-    "controls": "controls",
-    "times": "time_table",
-    "coverage": "coverage",
-}
+# Table or figure of the report → its caption in workflow/report, or its label.
+REPORT_TABLES = {"times": "time_table", "coverage": "coverage"}
+TIME_FIGURES = {"times": "by method and data set", "growth": "over rows"}
+AREA_FIGURES = {}
+if STUDY.cases_under(ACQUISITION):
+    REPORT_TABLES |= {
+        "summary": "summary",
+        "ranks": "ranks",
+        "leads": "leads",
+        "controls": "controls",
+        "recommendations": "recommendations",
+        "acquisition": "acquisition_table",
+    }
+    AREA_FIGURES = {"ranks": "mean ranks", "areas": "areas under the Pareto"}
+if STUDY.cases_under(MEMORY):
+    REPORT_TABLES["memory"] = "memory"
 if STUDY.published:
     REPORT_TABLES["published"] = "published"
 

@@ -1,6 +1,5 @@
-"""Error against memory: means per size, and only where there are sizes to compare."""
+"""Error against memory: means per size, where methods are compared by memory."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -44,18 +43,18 @@ def test_regression_shows_mean_squared_errors(metadata):
     assert memory_table(points, metadata)["error"].unique().tolist() == [7.0]
 
 
-@pytest.mark.parametrize("methods", [(), ("msb",)])
-def test_nothing_to_compare_is_no_section(metadata, methods):
-    points = sized(methods)
-    assert memory_table(points, metadata).empty
+def test_no_nodes_are_a_figure_that_says_so(metadata):
+    table = memory_table(sized(()), metadata)
+    assert table.empty
+    assert (
+        "no model has nodes" in memory_figure(table, metadata, "wine", "random").texts[0].get_text()
+    )
+
+
+def test_comparing_by_acquisition_cost_makes_no_memory_table(metadata):
+    points = sized()
     assert "memory" not in build_tables(points, metadata)
     assert not [name for name in build_figures(points, metadata) if name.startswith("memory")]
-
-
-def test_one_size_is_no_line(metadata):
-    points = sized()
-    points["n_nodes"] = np.where(points["method"] == "msb", 10.0, points["n_nodes"])
-    assert memory_table(points, metadata).empty
 
 
 def test_verdict_compares_where_every_method_has_a_model(metadata):
@@ -77,7 +76,9 @@ def test_axis_of_nodes_is_logarithmic(metadata):
 
 
 def test_page_has_the_section(tmp_path):
-    page = write_report(sized(), made_up_metadata(), tmp_path).read_text()
+    given = made_up_metadata()
+    given["datasets"]["wine"]["budget"] = "memory"
+    page = write_report(sized(), given, tmp_path).read_text()
     assert '<section id="memory">' in page
     assert "Error against memory" in page
     table = pd.read_csv(tmp_path / "tables" / "memory.csv")
@@ -85,6 +86,6 @@ def test_page_has_the_section(tmp_path):
     assert (tmp_path / "figures" / "memory_wine_random.svg").exists()
 
 
-def test_page_of_models_without_nodes_has_none(tmp_path):
-    page = write_report(sized(()), made_up_metadata(), tmp_path).read_text()
+def test_page_without_memory_budgets_has_none(tmp_path):
+    page = write_report(sized(), made_up_metadata(), tmp_path).read_text()
     assert "memory" not in page

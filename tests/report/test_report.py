@@ -12,7 +12,7 @@ from budgetlearn.report.metadata import Metadata
 
 from ..made_up import fail, made_up_metadata, made_up_points
 
-VOID = {"meta", "link", "img", "br", "hr"}
+VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 
 class Outline(HTMLParser):
@@ -55,10 +55,26 @@ def page(folder):
 
 def test_every_figure_and_table_is_there(folder):
     cases = ["breast_cancer_random", "wine_random"]
-    figures = ["areas", "times", *(f"{kind}_{c}" for kind in ("curves", "schedule") for c in cases)]
+    figures = [
+        "areas",
+        "ranks",
+        "times",
+        "growth",
+        *(f"{kind}_{c}" for kind in ("curves", "schedule", "acquisition") for c in cases),
+    ]
     names = {path.name for path in (folder / "figures").iterdir()}
     assert names == {f"{name}.{kind}" for name in figures for kind in ("svg", "png")}
-    tables = ["areas", "summary", "leads", "controls", "times", "coverage"]
+    tables = [
+        "areas",
+        "summary",
+        "ranks",
+        "leads",
+        "controls",
+        "recommendations",
+        "acquisition",
+        "times",
+        "coverage",
+    ]
     names = {path.name for path in (folder / "tables").iterdir()}
     assert names == {f"{name}.csv" for name in [*tables, *(f"schedule_{c}" for c in cases)]}
     assert {path.name for path in folder.iterdir()} == {"figures", "tables", "report.html"}
@@ -100,7 +116,7 @@ def test_tables_and_figures_can_be_read_aloud(page):
     assert len(outline.all("caption")) == len(outline.all("table"))
     assert all(attrs.get("scope") in {"col", "row"} for attrs in outline.all("th"))
     assert all(attrs.get("alt") for attrs in outline.all("img"))
-    assert len(outline.all("img")) == 6
+    assert len(outline.all("img")) == 8
 
 
 def test_the_page_says_what_is_missing(page):
@@ -118,7 +134,9 @@ def test_the_page_shows_the_numbers_of_the_tables(folder, page):
 
 
 def test_the_page_shows_the_data_sheets(page):
-    cells = re.findall(r'<td class="number">([^<]*)</td>', page[page.index('id="settings"') :])
+    cells = re.findall(
+        r'<td class="number">([^<]*)</td>', page[page.index("<caption>Data sets</caption>") :]
+    )
     assert cells[:6] == ["178", "13", "3", "178", "30", "2"]
     assert "wine.data " + "ab" * 32 in page
 

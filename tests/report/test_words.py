@@ -68,22 +68,6 @@ def test_scope_names_methods_data_sets_and_runs(metadata):
     )
 
 
-def test_the_best_mean_is_marked_ties_included(metadata):
-    areas = aggregate.area_table(made_up_points())
-    summary = aggregate.summary_table(areas)
-    for row in words.areas(summary, metadata):
-        assert [cell["best"] for cell in row["cells"]] == [True, False]
-    for row in words.areas(summary.assign(mean_test=0.5), metadata):
-        assert [cell["best"] for cell in row["cells"]] == [True, True]
-    rivals_lost = summary.assign(mean_test=summary["mean_test"].where(summary["method"] == "msb"))
-    for row in words.areas(rivals_lost, metadata):
-        assert [cell["best"] for cell in row["cells"]] == [False, False]
-    lost = summary.assign(mean_test=np.nan, n_runs=0)
-    for row in words.areas(lost, metadata):
-        assert [cell["best"] for cell in row["cells"]] == [False, False]
-        assert {cell["text"] for cell in row["cells"]} == {"–"}
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -6,6 +6,7 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import (
     AdaBoostClassifier,
+    AdaBoostRegressor,
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -13,7 +14,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from budgetlearn.tree.convert import from_lightgbm, from_sklearn
+from budgetlearn.tree.convert import from_lightgbm, from_sklearn, sklearn_intercept
 from budgetlearn.tree.packed import PackedForest
 
 from .reference import walk
@@ -61,6 +62,34 @@ def test_sklearn_boosted_classes(table, n_classes):
     np.testing.assert_allclose(raw(from_sklearn(model), X), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boosting_starts_from_its_intercept(table, n_classes):
+    X, y = table
+    rows = y < n_classes
+    model = GradientBoostingClassifier(n_estimators=4).fit(X[rows], y[rows])
+    expected = model.decision_function(X).reshape(len(X), -1)
+    scores = raw(from_sklearn(model), X) + sklearn_intercept(model)
+    np.testing.assert_allclose(scores, expected, atol=1e-12)
+
+
+def test_ensembles_without_a_start_have_intercept_zero(table):
+    assert sklearn_intercept(RandomForestClassifier(2).fit(*table)) == 0
+
+
+@pytest.mark.parametrize("max_depth", [1, 3])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_adaboost_votes(table, n_classes, max_depth):
+    X, y = table
+    rows = y < n_classes
+    base = DecisionTreeClassifier(max_depth=max_depth)
+    model = AdaBoostClassifier(base, n_estimators=9).fit(X[rows], y[rows])
+    scores = raw(from_sklearn(model), X)
+    np.testing.assert_array_equal(model.classes_[scores.argmax(axis=1)], model.predict(X))
+    expected = model.decision_function(X) * model.estimator_weights_.sum()
+    scores = scores if n_classes > 2 else scores[:, 1] - scores[:, 0]
+    np.testing.assert_allclose(scores, expected, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -105,8 +134,8 @@ def test_lightgbm_constant_target_is_a_lone_leaf():
 
 def test_what_cannot_be_represented_is_refused(table):
     X, y = table
-    with pytest.raises(TypeError, match="got AdaBoostClassifier"):
-        from_sklearn(AdaBoostClassifier().fit(X, y))
+    with pytest.raises(TypeError, match="got AdaBoostRegressor"):
+        from_sklearn(AdaBoostRegressor().fit(X, y))
     with pytest.raises(TypeError, match="one target, got 2"):
         from_sklearn(DecisionTreeClassifier().fit(X, np.c_[y, y]))
     base = {"objective": "regression", "verbose": -1, "num_threads": 1}

@@ -24,6 +24,8 @@ rule fit:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
         limit=STUDY.config["time_limit"],
+        # Not an output: Snakemake deletes those of an interrupted job, this is to outlive it.
+        subsets=f"{DIR}/subsets/{{dataset}}/{{costs}}/{{method}}",
         code=CODE["fit"],
     script:
         "../scripts/fit.py"
@@ -61,18 +63,24 @@ rule report:
         published=STUDY.published,
     output:
         page=report(f"{DIR}/report.html", caption="../report/page.rst", category="Report"),
-        areas=report(
-            f"{DIR}/figures/areas.svg",
-            caption="../report/areas.rst",
-            category="Areas under the curves",
-            labels={"figure": "areas under the Pareto"},
-        ),
-        times=report(
-            f"{DIR}/figures/times.svg",
-            caption="../report/times.rst",
-            category="Times",
-            labels={"figure": "fit times"},
-        ),
+        areas=[
+            report(
+                f"{DIR}/figures/{figure}.svg",
+                caption=f"../report/{figure}.rst",
+                category="Who wins",
+                labels={"figure": label},
+            )
+            for figure, label in AREA_FIGURES.items()
+        ],
+        times=[
+            report(
+                f"{DIR}/figures/{figure}.svg",
+                caption=f"../report/{figure}.rst",
+                category="Time",
+                labels={"figure": label},
+            )
+            for figure, label in TIME_FIGURES.items()
+        ],
         curves=[
             report(
                 f"{DIR}/figures/curves_{dataset}_{costs}.svg",
@@ -80,7 +88,7 @@ rule report:
                 category="Cost–accuracy curves",
                 labels={"data set": dataset, "costs": costs},
             )
-            for dataset, costs in STUDY.cases
+            for dataset, costs in STUDY.cases_under(ACQUISITION)
         ],
         schedules=[
             report(
@@ -89,7 +97,25 @@ rule report:
                 category="Model schedules",
                 labels={"data set": dataset, "costs": costs},
             )
-            for dataset, costs in STUDY.cases
+            for dataset, costs in STUDY.cases_under(ACQUISITION)
+        ],
+        acquisition=[
+            report(
+                f"{DIR}/figures/acquisition_{dataset}_{costs}.svg",
+                caption="../report/acquisition.rst",
+                category="Features bought",
+                labels={"data set": dataset, "costs": costs},
+            )
+            for dataset, costs in STUDY.cases_under(ACQUISITION)
+        ],
+        memory=[
+            report(
+                f"{DIR}/figures/memory_{dataset}_{costs}.svg",
+                caption="../report/memory.rst",
+                category="Error against memory",
+                labels={"data set": dataset, "costs": costs},
+            )
+            for dataset, costs in STUDY.cases_under(MEMORY)
         ],
         tables=[
             report(

@@ -32,7 +32,8 @@ rule msb_sequence:
         costs=rules.costs.output[0],
         importance=rules.msb_importance.output[0],
     output:
-        f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.parquet",
+        points=f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.parquet",
+        visited=f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.csv",
     log:
         f"{DIR}/logs/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.log",
     benchmark:
@@ -56,7 +57,7 @@ rule msb_schedule:
     input:
         importance=rules.msb_importance.output[0],
         sequences=lambda w: expand(
-            rules.msb_sequence.output[0],
+            rules.msb_sequence.output.points,
             sequence=STUDY.sequences(w.method, w.dataset),
             allow_missing=True,
         ),

@@ -216,7 +216,8 @@ def time_table(points):
     Returns
     -------
     DataFrame
-        dataset, costs, method, fit_mean, fit_sd, predict_mean, predict_sd, n_runs.
+        dataset, costs, method, fit_mean, fit_sd, predict_mean, predict_sd, n_points (mean number of
+        operating points), n_runs.
     """
     return (
         run_times(points)
@@ -226,6 +227,7 @@ def time_table(points):
             fit_sd=("fit_seconds", "std"),
             predict_mean=("predict_seconds", "mean"),
             predict_sd=("predict_seconds", "std"),
+            n_points=("n_points", "mean"),
             n_runs=("run", "size"),
         )
         .reset_index()

@@ -50,7 +50,7 @@ def time_limit(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def run_method(method, spec, run, n_jobs=1, limit=None):
+def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None, fitted=None):
     """Fit a method in one run and return its operating points.
 
     Parameters
@@ -59,13 +59,17 @@ def run_method(method, spec, run, n_jobs=1, limit=None):
         Id of the method.
     spec : dict
         `class` and `parameters`, see `budgetlearn.benchmark.methods.build`; and, if wanted, `grid`:
-        {parameter: values to fit it with}.
+        {parameter: values to fit it with}, and `seed_as`: the method whose seeds it shares.
     run : Run
         Data, costs and seed.
     n_jobs : int, default=1
         Threads for estimators that take `n_jobs`.
     limit : float, default=None
         Most seconds for fit and evaluation together, all settings of the grid included.
+    checkpoint : path-like, default=None
+        Where an estimator with a parameter of that name keeps its progress.
+    fitted : list, default=None
+        Gets every fitted model, for those who want to know more of it than its operating points.
 
     Returns
     -------
@@ -88,10 +92,13 @@ def run_method(method, spec, run, n_jobs=1, limit=None):
                 model = build(
                     {"class": spec["class"], "parameters": parameters},
                     feature_costs=run.costs,
-                    random_state=run.seed(method),
+                    random_state=run.seed(spec.get("seed_as", method)),
                     n_jobs=n_jobs,
+                    checkpoint=checkpoint,
                 )
                 fit_seconds += fit(model, run)
+                if fitted is not None:
+                    fitted.append(model)
                 rows += operating_points(model, run, setting)
     except FitTimeout as error:
         rows.append(_failed_row(f"timeout: {error}", setting))
@@ -128,7 +135,8 @@ def fit(model, run):
         extra = {"X_val": run.valid[0], "y_val": run.valid[1]}
     start = time.perf_counter()
     model.fit(*run.train, **extra)
-    return time.perf_counter() - start
+    # What came out of a checkpoint took its time before.
+    return time.perf_counter() - start + getattr(model, "resumed_seconds_", 0.0)
 
 
 def operating_points(model, run, setting=None):

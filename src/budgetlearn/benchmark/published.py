@@ -25,6 +25,7 @@ QUANTITIES = {
     "n_features": lambda point: point["n_features"],
     "n_nodes": lambda point: point["n_nodes"],
     "seconds": lambda point: point["fit_seconds"],
+    "predict_seconds": lambda point: point["predict_seconds"],
     "test_score": lambda point: point["test_score"],
     "test_error": lambda point: 1 - point["test_score"],
     "error_percent": lambda point: 100 * (1 - point["test_score"]),

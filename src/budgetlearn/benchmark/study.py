@@ -10,6 +10,7 @@ import yaml
 
 from ..datasets.registry import load_registry
 from ..exceptions import ConfigError
+from .methods import sequence_name
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
@@ -214,6 +215,10 @@ class Study:
             (dataset, kind) for dataset in self.datasets for kind in self._setting("costs", dataset)
         ]
 
+    def cases_under(self, budget):
+        """Return the cases in which methods are compared by a budget."""
+        return [case for case in self.cases if self.budget(case[0]) == budget]
+
     @property
     def cells(self):
         """The (dataset, costs, method) triples: what is fitted in every run."""
@@ -266,12 +271,12 @@ class Study:
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
     def spec(self, method, dataset):
-        """Return what decides a method's results on a data set: class, parameters and grid."""
+        """Return what decides a method's results on a data set: class, parameters, grid, seed."""
         own = self.config.get("by_dataset", {}).get(dataset, {}).get("overrides", {})
         spec = merged(self.methods[method], own.get(method, {}))
-        decisive = {"class": spec["class"], "parameters": spec.get("parameters", {})}
-        return _sorted(decisive | ({"grid": spec["grid"]} if "grid" in spec else {}))
+        decisive = {key: spec[key] for key in ("class", "grid", "seed_as") if key in spec}
+        return _sorted(decisive | {"parameters": spec.get("parameters", {})})
 
     def sequences(self, method, dataset):
         """Return the names of the sequences of a schedule method on a data set."""
-        return list(self.spec(method, dataset)["parameters"]["sequences"])
+        return [sequence_name(e) for e in self.spec(method, dataset)["parameters"]["sequences"]]

@@ -3,6 +3,7 @@
 from .budget_rf import BudgetRFClassifier
 from .cost_sensitive_path import CostSensitiveRFPathClassifier
 from .cost_sensitive_rf import CostSensitiveRFClassifier
+from .cost_weighted_rf import CostWeightedRFClassifier
 from .gif import GIFClassifier, GIFRegressor
 from .random_forest import RandomForestClassifier
 
@@ -10,6 +11,7 @@ __all__ = [
     "BudgetRFClassifier",
     "CostSensitiveRFClassifier",
     "CostSensitiveRFPathClassifier",
+    "CostWeightedRFClassifier",
     "GIFClassifier",
     "GIFRegressor",
     "RandomForestClassifier",

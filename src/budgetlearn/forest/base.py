@@ -181,3 +181,56 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         X = self._check_predict(X)
         for walk in self._packed.staged_walk(X, acquired=True, n_jobs=self.n_jobs):
             yield walk.acquired.copy()
+
+
+class UsedFeaturesForest(ForestClassifier):
+    """A forest whose predictions pay for every feature that some tree of it tests.
+
+    Which features are to be measured is settled before an example comes: all examples cost the
+    same.
+    """
+
+    def _used(self, trees):
+        """Return the mask of the features that some node of the trees tests."""
+        used = np.zeros(self.n_features_in_, dtype=bool)
+        for tree in trees:
+            used[tree.feature[~tree.is_leaf]] = True
+        return used
+
+    def _set_trees(self, trees):
+        super()._set_trees(trees)
+        self.features_ = np.flatnonzero(self._used(trees))
+        self.cost_ = self.feature_costs_.subset(self.features_)
+
+    def acquired_features(self, X):
+        """Return which features a prediction pays for: those of the forest, for every example.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_features)
+        """
+        X = self._check_predict(X)
+        return np.tile(self._used(self.trees_), (X.shape[0], 1))
+
+    def staged_acquired_features(self, X):
+        """Return which features the first tree uses, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+
+        Yields
+        ------
+        ndarray of bool of shape (n_samples, n_features)
+        """
+        X = self._check_predict(X)
+        used = np.zeros(self.n_features_in_, dtype=bool)
+        for tree in self.trees_:
+            used |= self._used([tree])
+            yield np.tile(used, (X.shape[0], 1))

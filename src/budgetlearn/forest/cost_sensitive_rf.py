@@ -6,12 +6,12 @@ from sklearn.utils import check_random_state
 from .._validation import ParameterError, check_choice, check_number
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
 from ..tree.impurity import Entropy
-from .base import ForestClassifier
+from .base import UsedFeaturesForest
 from .complementary import ComplementarySampling, EqualSampling
 from .random_forest import resolve_max_features
 
 
-class CostSensitiveRFClassifier(ForestClassifier):
+class CostSensitiveRFClassifier(UsedFeaturesForest):
     """Random forest that trades information gain for the price of features (Thomas).
 
     A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf where
@@ -125,8 +125,6 @@ class CostSensitiveRFClassifier(ForestClassifier):
         data = self._codes(X, binned)
         seeds = self._tree_seeds(check_random_state(self.random_state), self.n_estimators)
         self._set_trees(self._grown(data, labels, rule, sampling, seeds))
-        self.features_ = np.flatnonzero(self._used(self.trees_))
-        self.cost_ = self.feature_costs_.subset(self.features_)
         return self
 
     def _rule(self, n_features):
@@ -159,43 +157,3 @@ class CostSensitiveRFClassifier(ForestClassifier):
             sampling.learn(tree)
             trees.append(tree)
         return trees
-
-    def _used(self, trees):
-        """Return the mask of the features that some node of the trees tests."""
-        used = np.zeros(self.n_features_in_, dtype=bool)
-        for tree in trees:
-            used[tree.feature[~tree.is_leaf]] = True
-        return used
-
-    def acquired_features(self, X):
-        """Return which features a prediction pays for: those of the forest, for every example.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        X = self._check_predict(X)
-        return np.tile(self._used(self.trees_), (X.shape[0], 1))
-
-    def staged_acquired_features(self, X):
-        """Return which features the first tree uses, the first two, and so on.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        X = self._check_predict(X)
-        used = np.zeros(self.n_features_in_, dtype=bool)
-        for tree in self.trees_:
-            used |= self._used([tree])
-            yield np.tile(used, (X.shape[0], 1))

@@ -1,21 +1,30 @@
 """msB: model sequences and model schedules under a budget (Yan et al.), and logitB."""
 
+from .exhaustive import ExhaustiveSearch
 from .logit_path import LogitPathClassifier
 from .search import ModelScheduleSearch
 from .sequences import (
     CostSequence,
+    ImportancePerCostSequence,
     ImportanceSequence,
     L1PathSequence,
+    RemovalSequence,
     SamplingSequence,
     UniformSequence,
 )
+from .stagewise import BackwardSequence, ForwardSequence
 
 __all__ = [
+    "BackwardSequence",
     "CostSequence",
+    "ExhaustiveSearch",
+    "ForwardSequence",
+    "ImportancePerCostSequence",
     "ImportanceSequence",
     "L1PathSequence",
     "LogitPathClassifier",
     "ModelScheduleSearch",
+    "RemovalSequence",
     "SamplingSequence",
     "UniformSequence",
 ]

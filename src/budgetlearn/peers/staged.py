@@ -1,79 +1,47 @@
-"""Forests at several sizes from one fit, so that a study can set error against memory."""
+"""Models in several stages from one fit, so that a study can set error against cost or memory."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import ParameterError, check_number
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
-from ..tree.convert import from_sklearn
 from ..tree.packed import PackedForest
 
-_SEEDS = np.iinfo(np.int32).max
 
+class Staged(AcquisitionMixin, BaseEstimator):
+    """An estimator in stages; the last is what `predict` and `acquired_features` use.
 
-class _Sizes(AcquisitionMixin, MetaEstimatorMixin, BaseEstimator):
-    """An estimator at several sizes; the last is what `predict` and `acquired_features` use.
-
-    A subclass fits `estimator_`, sets `stage_settings_` and says what one stage does.
+    A subclass sets `stage_settings_` when fitted, and says what one stage does.
     """
 
     _dtype = np.float64
 
     @abstractmethod
-    def _fit(self, X, y):
-        """Fit on validated data."""
-
-    @abstractmethod
     def _predict_stage(self, X, stage):
-        """Return the predictions at one size."""
+        """Return the predictions of one stage."""
 
     @abstractmethod
     def _acquired_stage(self, X, stage):
-        """Return the acquired features at one size."""
+        """Return the acquired features of one stage."""
 
-    def __sklearn_tags__(self):
-        tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
-        tags.estimator_type = own.estimator_type
-        tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
-        if tags.classifier_tags is not None:
-            tags.classifier_tags.multi_label = False
-        tags.target_tags.required = own.target_tags.required
-        return tags
-
-    def fit(self, X, y):
-        """Fit the largest size, which holds all others.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels or numbers, as the estimator takes them.
-
-        Returns
-        -------
-        self
-        """
-        X, y = validate_data(self, X, y, dtype=self._dtype, y_numeric=not is_classifier(self))
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
-        self._fit(X, y)
-        if is_classifier(self):
-            self.classes_ = self.estimator_.classes_
-        return self
+    @abstractmethod
+    def staged_n_nodes(self):
+        """Yield the nodes of each stage."""
 
     def _checked(self, X):
         check_is_fitted(self)
         return validate_data(self, X, dtype=self._dtype, reset=False)
 
     def predict(self, X):
-        """Predict at the largest size.
+        """Predict at the last stage.
 
         Parameters
         ----------
@@ -86,24 +54,8 @@ class _Sizes(AcquisitionMixin, MetaEstimatorMixin, BaseEstimator):
         """
         return self._predict_stage(self._checked(X), -1)
 
-    def score(self, X, y):
-        """Return accuracy in classification, R² in regression, at the largest size.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        y : array-like of shape (n_samples,)
-            True labels or numbers.
-
-        Returns
-        -------
-        float
-        """
-        return (accuracy_score if is_classifier(self) else r2_score)(y, self.predict(X))
-
     def staged_predict(self, X):
-        """Predict at each size.
+        """Predict at each stage.
 
         Parameters
         ----------
@@ -119,7 +71,7 @@ class _Sizes(AcquisitionMixin, MetaEstimatorMixin, BaseEstimator):
             yield self._predict_stage(X, stage)
 
     def acquired_features(self, X):
-        """Return which features the prediction of each example looks at, at the largest size.
+        """Return which features the prediction of each example looks at, at the last stage.
 
         Parameters
         ----------
@@ -133,7 +85,7 @@ class _Sizes(AcquisitionMixin, MetaEstimatorMixin, BaseEstimator):
         return self._acquired_stage(self._checked(X), -1)
 
     def staged_acquired_features(self, X):
-        """Return `acquired_features` at each size.
+        """Return `acquired_features` at each stage.
 
         Parameters
         ----------
@@ -149,171 +101,172 @@ class _Sizes(AcquisitionMixin, MetaEstimatorMixin, BaseEstimator):
             yield self._acquired_stage(X, stage)
 
 
-class ForestStages(_Sizes):
-    """A forest of scikit-learn, and what it would be with its first trees only.
+@dataclass(frozen=True, eq=False)
+class TreeSum:
+    """The first trees of a forest as a model: scores are what their leaves add up to.
 
     Parameters
     ----------
-    estimator : ExtraTreesClassifier, ExtraTreesRegressor or random forest of scikit-learn
-        Its `n_estimators` is replaced by the last of `n_trees`.
-    n_trees : sequence of int, default=(10, 100, 1000)
-        Trees at each size, increasing.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    random_state : int, RandomState instance or None, default=None
-        Given to the estimator.
-    n_jobs : int, default=None
-        Threads.
-
-    Attributes
-    ----------
-    estimator_ : estimator
-        The fitted forest.
-    stage_settings_ : list of dict
-        What tells each size apart: {"trees": n}.
+    forest : PackedForest
+        The trees.
+    n_trees : int
+        How many of them belong to the model.
+    n_nodes : int
+        Their nodes.
+    intercept : float or ndarray of shape (n_values,), default=0.0
+        Added to the sum.
+    scale : float, default=1.0
+        Factor of the sum: 1 / n_trees where the trees average.
     """
 
-    _dtype = np.float32  # what scikit-learn's trees compare
+    forest: PackedForest
+    n_trees: int
+    n_nodes: int
+    intercept: float | np.ndarray = 0.0
+    scale: float = 1.0
 
-    def __init__(
-        self,
-        estimator,
-        n_trees=(10, 100, 1000),
-        feature_costs=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.estimator = estimator
-        self.n_trees = n_trees
-        self.feature_costs = feature_costs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    @classmethod
+    def of(cls, trees, n_features, intercept=0.0):
+        """Return the model that all of `trees` make."""
+        n_nodes = sum(tree.node_count for tree in trees)
+        return cls(PackedForest(trees, n_features), len(trees), n_nodes, intercept)
 
-    def _fit(self, X, y):
-        n_trees = _increasing(self.n_trees, "n_trees", integer=True)
-        self.estimator_ = clone(self.estimator).set_params(
-            n_estimators=n_trees[-1], random_state=self.random_state, n_jobs=self.n_jobs
-        )
-        self.estimator_.fit(X, y)
-        self.stage_settings_ = [{"trees": n} for n in n_trees]
-        trees = from_sklearn(self.estimator_)
-        self._n_nodes = np.cumsum([tree.node_count for tree in trees])
-        self._packed = PackedForest(trees, X.shape[1])
+    def scores(self, X, n_jobs):
+        """Return the scores of each example, shape (n_samples, n_values)."""
+        walk = self.forest.walk(X, values=True, trees=(0, self.n_trees), n_jobs=n_jobs)
+        return self.scale * walk.values + self.intercept
 
-    def _first_trees(self, stage):
-        return 0, self.stage_settings_[stage]["trees"]
+    def acquired(self, X, n_jobs):
+        """Return the features that each example's paths test, over all trees of the model."""
+        trees = (0, self.n_trees)
+        return self.forest.walk(X, acquired=True, trees=trees, n_jobs=n_jobs).acquired
+
+
+class TreeStages(Staged):
+    """Stages that are sums of trees: a subclass sets `_models`, a `TreeSum` for each stage."""
 
     def _predict_stage(self, X, stage):
-        trees = self._first_trees(stage)
-        total = self._packed.walk(X, values=True, trees=trees, n_jobs=self.n_jobs).values
-        return (
-            self.classes_[total.argmax(axis=1)] if is_classifier(self) else total[:, 0] / trees[1]
-        )
+        scores = self._models[stage].scores(X, self.n_jobs)
+        if not is_classifier(self):
+            return scores[:, 0]
+        if scores.shape[1] < self.classes_.size:
+            return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
+        return self.classes_[scores.argmax(axis=1)]
 
     def _acquired_stage(self, X, stage):
-        trees = self._first_trees(stage)
-        return self._packed.walk(X, acquired=True, trees=trees, n_jobs=self.n_jobs).acquired
+        return self._models[stage].acquired(X, self.n_jobs)
 
     def staged_n_nodes(self):
-        """Return the nodes at each size.
+        """Return the nodes at each stage.
 
         Yields
         ------
         int
         """
         check_is_fitted(self)
-        for setting in self.stage_settings_:
-            yield int(self._n_nodes[setting["trees"] - 1])
+        for model in self._models:
+            yield model.n_nodes
 
 
-class GIFNodeShares(_Sizes):
-    """A globally induced forest whose node budgets are shares of fully grown extra trees.
+class MetaStaged(MetaEstimatorMixin, Staged):
+    """Stages that one fit of another estimator gives: classifier or regressor as that is.
 
-    The paper's way to state budgets: 10 % is a tenth of the nodes of as many extremely randomized
-    trees, grown to the end on the same training data. Their number is estimated from a few trees.
+    A subclass fits `estimator_` and sets `stage_settings_` in `_fit`.
+    """
+
+    @abstractmethod
+    def _fit(self, X, y):
+        """Fit on validated data."""
+
+    def __sklearn_tags__(self):
+        tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = own.estimator_type
+        tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        tags.target_tags.required = own.target_tags.required
+        return tags
+
+    def fit(self, X, y):
+        """Fit the last stage, which holds all others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples, finite.
+        y : array-like of shape (n_samples,)
+            Class labels or numbers, as the estimator takes them.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, dtype=self._dtype, y_numeric=not is_classifier(self))
+        if is_classifier(self):
+            check_classes(y)
+        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
+        self._fit(X, y)
+        if is_classifier(self):
+            self.classes_ = self.estimator_.classes_
+        return self
+
+    def score(self, X, y):
+        """Return accuracy in classification, R² in regression, at the last stage.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+        y : array-like of shape (n_samples,)
+            True labels or numbers.
+
+        Returns
+        -------
+        float
+        """
+        return (accuracy_score if is_classifier(self) else r2_score)(y, self.predict(X))
+
+
+def check_classes(y):
+    """Return the class labels and each example's index among them; at least two are needed.
 
     Parameters
     ----------
-    estimator : GIFRegressor or GIFClassifier
-        Without `refit`. Its `node_budget` is replaced.
-    percents : sequence of float, default=(1, 10)
-        Node budgets in percent, increasing.
-    n_probes : int, default=20
-        Fully grown trees that the number of nodes is estimated from.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-    n_jobs : int, default=None
-        Threads of prediction.
+    y : ndarray of shape (n_samples,)
+        Class labels.
 
-    Attributes
-    ----------
-    estimator_ : GIFRegressor or GIFClassifier
-        The fitted forest at the largest budget.
-    n_full_ : float
-        Estimated nodes of the fully grown extra trees.
-    node_budgets_ : list of int
-        The budgets.
-    stage_settings_ : list of dict
-        What tells each size apart: {"budget_percent": share}.
-
-    References
-    ----------
-    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
-    ICML 2017, section 4.
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+    labels : ndarray of int of shape (n_samples,)
     """
-
-    def __init__(
-        self,
-        estimator,
-        percents=(1, 10),
-        n_probes=20,
-        feature_costs=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.estimator = estimator
-        self.percents = percents
-        self.n_probes = n_probes
-        self.feature_costs = feature_costs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _fit(self, X, y):
-        percents = _increasing(self.percents, "percents", high=100)
-        check_number(self.n_probes, "n_probes", low=1, integer=True)
-        seeds = check_random_state(self.random_state).randint(_SEEDS, size=2)
-        forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
-        probes = forest(self.n_probes, random_state=seeds[0]).fit(X, y).estimators_
-        per_tree = np.mean([probe.tree_.node_count for probe in probes])
-        self.n_full_ = float(per_tree * self.estimator.n_estimators)
-        self.node_budgets_ = [max(1, int(self.n_full_ * share / 100)) for share in percents]
-        self.estimator_ = clone(self.estimator).set_params(
-            node_budget=self.node_budgets_[-1], random_state=seeds[1], n_jobs=self.n_jobs
+    check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ParameterError(
+            f"y must hold at least two classes, got one class only: {classes[0]!r}."
         )
-        self.estimator_.fit(X, y)
-        self.stage_settings_ = [{"budget_percent": share} for share in percents]
-
-    def _predict_stage(self, X, stage):
-        return next(self.estimator_.staged_predict(X, [self.node_budgets_[stage]]))
-
-    def _acquired_stage(self, X, stage):
-        return next(self.estimator_.staged_acquired_features(X, [self.node_budgets_[stage]]))
-
-    def staged_n_nodes(self):
-        """Return the nodes at each size.
-
-        Yields
-        ------
-        int
-        """
-        check_is_fitted(self)
-        yield from self.estimator_.staged_n_nodes(self.node_budgets_)
+    return classes, labels
 
 
-def _increasing(values, name, high=None, integer=False):
-    """Return sizes as a list, checked: numbers above 0, each larger than the one before."""
+def check_increasing(values, name, high=None, integer=False):
+    """Return sizes as a list, checked: numbers above 0, each larger than the one before.
+
+    Parameters
+    ----------
+    values : sequence of float
+        The sizes.
+    name : str
+        How messages name them.
+    high : float, default=None
+        Upper bound, inclusive.
+    integer : bool, default=False
+        Whether only whole numbers are accepted.
+
+    Returns
+    -------
+    list
+    """
     values = list(values)
     for value in values:
         check_number(value, f"{name} (each)", low=0, low_open=True, high=high, integer=integer)

@@ -1,13 +1,18 @@
 """All tables and figures of a report, by the name of their file."""
 
 from ..benchmark import aggregate
+from ..benchmark.deviations import with_deviations
 from ..benchmark.points import compressed_points
 from ..benchmark.published import published_table
-from .figures import area_figure, curve_figure, time_figure
-from .mean_curves import case_curves
+from ..benchmark.ranking import rank_table, ranking_of
+from ..benchmark.study import ACQUISITION, MEMORY
+from .acquisition import acquisition_figure, acquisition_table
+from .figures import area_figure, curve_figure
 from .memory import memory_figure, memory_table
+from .ranking import rank_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
-from .shop import recommendations, shop_data
+from .shop import all_recommendations
+from .times import growth_figure, time_figure
 
 
 def build_tables(points, metadata):
@@ -23,28 +28,43 @@ def build_tables(points, metadata):
     Returns
     -------
     dict of str to DataFrame
-        areas, summary, leads, controls, times, coverage, schedule_<dataset>_<costs> for each
-        case, memory where methods come in several sizes, and published where the study reruns
+        times and coverage; areas, summary, ranks, leads, controls, recommendations, acquisition,
+        and schedule_<dataset>_<costs> for each case, where the study compares methods by
+        acquisition cost; memory where it compares them by memory; published where it reruns
         published numbers.
     """
     metadata.check_covers(points)
-    areas = aggregate.area_table(points)
+    bought = metadata.under(ACQUISITION, points)
     tables = {
-        "areas": areas,
-        "summary": aggregate.summary_table(areas),
-        "leads": aggregate.lead_table(areas, metadata.competitors),
-        "controls": aggregate.score_table(points, metadata.controls),
+        **(_area_tables(bought, metadata) if len(bought) else {}),
         "times": aggregate.time_table(points),
         "coverage": aggregate.coverage_table(points, metadata.expected),
     }
     if metadata.published is not None:
-        tables["published"] = published_table(points, metadata.published, metadata.stand_ins)
-    memory = memory_table(points, metadata)
-    if len(memory):
-        tables["memory"] = memory
-    for (dataset, costs), (chosen, prices) in _examples(points, metadata).items():
+        printed = published_table(points, metadata.published, metadata.stand_ins)
+        tables["published"] = with_deviations(printed, metadata.reasons)
+    stored = metadata.under(MEMORY, points)
+    if len(stored):
+        tables["memory"] = memory_table(stored, metadata)
+    for (dataset, costs), (chosen, prices) in _examples(bought, metadata).items():
         tables[f"schedule_{dataset}_{costs}"] = schedule_table(chosen, prices)
     return tables
+
+
+def _area_tables(bought, metadata):
+    """Return who wins where methods are compared by acquisition cost."""
+    areas = aggregate.area_table(bought)
+    summary = aggregate.summary_table(areas)
+    kept = compressed_points(bought)
+    return {
+        "areas": areas,
+        "summary": summary,
+        "ranks": rank_table(ranking_of(summary, metadata.rivals(summary))),
+        "leads": aggregate.lead_table(areas, metadata.competitors),
+        "controls": aggregate.score_table(bought, metadata.controls),
+        "recommendations": all_recommendations(kept, metadata),
+        "acquisition": acquisition_table(kept, metadata),
+    }
 
 
 def build_figures(points, metadata):
@@ -58,48 +78,31 @@ def build_figures(points, metadata):
     Returns
     -------
     dict of str to matplotlib.figure.Figure
-        areas, times, curves_<dataset>_<costs> and schedule_<dataset>_<costs> for each case, and
-        memory_<dataset>_<costs> for each that has methods of several sizes.
+        times and growth; areas, ranks, and curves_<dataset>_<costs>, schedule_<dataset>_<costs>
+        and acquisition_<dataset>_<costs> for each case where methods are compared by acquisition
+        cost; memory_<dataset>_<costs> for each where they are compared by memory.
     """
     metadata.check_covers(points)
-    kept = compressed_points(points)
-    figures = {
-        "areas": area_figure(aggregate.area_table(points), metadata),
-        "times": time_figure(aggregate.run_times(points), metadata),
-    }
-    for (dataset, costs), (chosen, prices) in _examples(points, metadata).items():
+    bought = metadata.under(ACQUISITION, points)
+    kept = compressed_points(bought)
+    times = aggregate.time_table(points)
+    figures = {"times": time_figure(times, metadata), "growth": growth_figure(times, metadata)}
+    if len(bought):
+        areas = aggregate.area_table(bought)
+        summary = aggregate.summary_table(areas)
+        figures["areas"] = area_figure(areas, metadata)
+        figures["ranks"] = rank_figure(ranking_of(summary, metadata.rivals(summary)), metadata)
+    bought_how_often = acquisition_table(kept, metadata)
+    for (dataset, costs), (chosen, prices) in _examples(bought, metadata).items():
+        figures[f"acquisition_{dataset}_{costs}"] = acquisition_figure(
+            bought_how_often, metadata, dataset, costs
+        )
         figures[f"curves_{dataset}_{costs}"] = curve_figure(kept, metadata, dataset, costs)
         figures[f"schedule_{dataset}_{costs}"] = schedule_figure(chosen, metadata, prices)
-    memory = memory_table(points, metadata)
-    for dataset, costs in metadata.cases(memory):
+    memory = memory_table(metadata.under(MEMORY, points), metadata)
+    for dataset, costs in metadata.cases(metadata.under(MEMORY, points)):
         figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)
     return figures
-
-
-def build_cases(points, metadata):
-    """Return what the page's scripts show of each case.
-
-    Parameters
-    ----------
-    points, metadata
-        As for `build_tables`.
-
-    Returns
-    -------
-    dict of str to dict
-        <dataset>_<costs> to title, score (its name) and curves (see `case_curves`),
-        shop (see `shop_data`).
-    """
-    kept = compressed_points(points)
-    return {
-        f"{dataset}_{costs}": {
-            "title": metadata.case_title(dataset, costs),
-            "score": metadata.score(dataset),
-            "curves": case_curves(kept, metadata, dataset, costs),
-            "shop": shop_data(kept, metadata, dataset, costs),
-        }
-        for dataset, costs in metadata.cases(points)
-    }
 
 
 def _examples(points, metadata):

@@ -4,7 +4,7 @@ from textwrap import fill
 
 import numpy as np
 import seaborn as sns
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter
 
 from ..benchmark.points import of_case
 from .smooth import lowess_mean
@@ -12,8 +12,6 @@ from .style import house_style, message_figure, new_figure
 
 # From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
 _MANY_POINTS = 500
-# Shorter times are the clock's; a logarithmic axis needs some floor.
-_SHORTEST = 1e-4
 _LABEL_WIDTH = 28  # characters of a case's title on one line
 _PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 
@@ -82,6 +80,7 @@ def _draw_curve(axes, points, method, column):
     x, y = points[column], points["test_score"]
     mean = lowess_mean(forward(x), y)
     style = {"color": method.colour, "marker": method.marker}
+    line = {"linestyle": method.line, "linewidth": 2.2}
     axes.scatter(
         x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > _MANY_POINTS, **style,
         label=method.label if mean is None else None,
@@ -89,7 +88,7 @@ def _draw_curve(axes, points, method, column):
     if mean is not None:
         gap = max(1, mean[0].size // 8)
         axes.plot(
-            back(mean[0]), mean[1], linewidth=2.2, markersize=6, markevery=gap, **style,
+            back(mean[0]), mean[1], markersize=6, markevery=gap, **line, **style,
             label=method.label,
         )  # fmt: skip
 
@@ -126,26 +125,7 @@ def area_figure(areas, metadata):
     return _run_figure(shown, metadata, "aup_test", "area under the Pareto (AUP), test data")
 
 
-def time_figure(times, metadata):
-    """Draw fit times per case and method on a logarithmic axis (Fig. 12).
-
-    Parameters
-    ----------
-    times : DataFrame
-        From `budgetlearn.benchmark.aggregate.run_times`.
-    metadata : Metadata
-        Labels and colours.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    shown = times[times["method"] != "constant"]
-    shown = shown.assign(fit_seconds=shown["fit_seconds"].clip(lower=_SHORTEST))
-    return _run_figure(shown, metadata, "fit_seconds", "seconds to fit one run", log_scale=True)
-
-
-def _run_figure(frame, metadata, value, label, log_scale=False):
+def _run_figure(frame, metadata, value, label):
     """Draw one value per run by case and method, with mean and standard deviation."""
     if frame.empty:
         return message_figure("No run completed.")
@@ -157,7 +137,6 @@ def _run_figure(frame, metadata, value, label, log_scale=False):
     shared = {
         "data": frame, "x": value, "y": "case", "order": titles, "hue": "method",
         "hue_order": [m.id for m in methods], "palette": {m.id: m.colour for m in methods},
-        "log_scale": log_scale,
     }  # fmt: skip
     width = 0.8 * (1 - 1 / len(methods))
     with house_style():
@@ -174,18 +153,8 @@ def _run_figure(frame, metadata, value, label, log_scale=False):
         axes.set(xlabel=label, ylabel="", ylim=(len(titles) - 0.5, -0.5))
         for border in range(1, len(titles)):
             axes.axhline(border - 0.5, color="#cccccc", linewidth=0.8)
-        if log_scale:
-            _plain_decades(axes, frame[value])
         _method_legend(figure, axes, methods)
     return figure
-
-
-def _plain_decades(axes, values):
-    """Label a logarithmic axis with plain numbers, as many as there is room for."""
-    wide = np.log10(values.max() / values.min()) > 1.5
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(_PLAIN)
 
 
 def _method_legend(figure, axes, methods):

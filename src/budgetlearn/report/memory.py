@@ -25,8 +25,7 @@ def memory_table(points, metadata):
     -------
     DataFrame
         dataset, costs, method, setting, n_nodes, error (mean squared error in regression, else 1 −
-        score), error_sd, n_runs; sorted by nodes within a method. Cases in which fewer than two
-        methods come in several sizes have no rows: there is nothing to compare.
+        score), error_sd, n_runs; sorted by nodes within a method.
     """
     shown = points[
         (points["status"] == OK)
@@ -42,10 +41,6 @@ def memory_table(points, metadata):
         error_sd=("error", "std"),
         n_runs=("run", "nunique"),
     ).reset_index()
-    sizes = table.groupby([*CASE, "method"])["n_nodes"].transform("nunique")
-    table = table[sizes > 1]
-    rivals = table.groupby(CASE)["method"].transform("nunique")
-    table = table[rivals > 1]
     return table.sort_values([*CASE, "method", "n_nodes"], ignore_index=True)
 
 
@@ -73,7 +68,7 @@ def memory_figure(table, metadata, dataset, costs):
     """
     frame = of_case(table, dataset, costs)
     if frame.empty:
-        return message_figure(f"{metadata.case_title(dataset, costs)}: no sizes to compare.")
+        return message_figure(f"{metadata.case_title(dataset, costs)}: no model has nodes.")
     with house_style():
         figure = new_figure(6.4, 4.8)
         axes = figure.subplots()
@@ -84,7 +79,8 @@ def memory_figure(table, metadata, dataset, costs):
                     own["n_nodes"], own["error"],
                     yerr=own["error_sd"] if own["error_sd"].notna().all() else None,
                     color=method.colour, marker=method.marker, capsize=3, linewidth=1.6,
-                    linestyle="-" if len(own) <= _FEW_SIZES else "none", label=method.label,
+                    linestyle=method.line if len(own) <= _FEW_SIZES else "none",
+                    label=method.label,
                 )  # fmt: skip
         axes.set(
             xscale="log",

@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from ..benchmark.points import of_case
+from ..benchmark.study import ACQUISITION
 from ..exceptions import ConfigError
 
 # Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
-# its yellow, which is too faint on white. Each has a marker of its own, for print without colour.
+# its yellow, which is too faint on white. Each has a marker of its own, for print without colour;
+# from the eighth method on colours come again, with other markers and other lines.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("-", "--", ":")
 CONTROL_COLOURS = ("#222222", "#777777")
 CONTROL_MARKERS = ("*", "_")
 PROFILE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
@@ -24,19 +27,23 @@ class Method:
     ----------
     id, label : str
         Its names in the records and on the page.
-    colour, marker : str
-        As matplotlib knows them.
+    colour, marker, line : str
+        As matplotlib knows them; no two methods share all three.
     control : bool
         Whether it only brackets the others (no feature, or all of them) and does not compete.
+    peer : bool
+        Whether it is what users pick today, beside the papers' methods.
     spec : dict
-        What it is: class and parameters, shown as they are.
+        What it is: class, parameters and the grid of settings tried, shown as they are.
     """
 
     id: str
     label: str
     colour: str
     marker: str
+    line: str
     control: bool
+    peer: bool
     spec: dict
 
 
@@ -53,7 +60,8 @@ class Metadata:
     datasets : dict of str to dict
         Data sheets: title, and where known score (what predictions are scored by), rows,
         features, classes (how many, or class to rows), licence, citation, sha256 (a mapping from
-        file to hash; nothing for embedded data).
+        file to hash; nothing for embedded data), budget (what methods are compared by, acquisition
+        cost unless it says memory).
     settings, provenance : dict
         Shown as they are: what was compared, and what it was made with.
     profiles : DataFrame
@@ -67,6 +75,10 @@ class Metadata:
         Printed numbers to stand beside ours, from `budgetlearn.benchmark.published`.
     stand_ins : dict of str to str
         Data set of ours → the paper's that it stands in for.
+    reasons : list of dict
+        Why numbers deviate, from `budgetlearn.benchmark.deviations.read_reasons`.
+    not_rerun : list of str
+        Tables of printed numbers that the study does not rerun.
     """
 
     name: str
@@ -80,6 +92,8 @@ class Metadata:
     schedule_of: dict = field(default_factory=dict)
     published: pd.DataFrame | None = None
     stand_ins: dict = field(default_factory=dict)
+    reasons: list = field(default_factory=list)
+    not_rerun: list = field(default_factory=list)
 
     @classmethod
     def from_dict(cls, metadata):
@@ -99,7 +113,7 @@ class Metadata:
         """
         required = {"study", "methods", "datasets"}
         optional = {"title", "settings", "provenance", "profiles", "expected", "schedule_of"}
-        optional |= {"published", "stand_ins"}
+        optional |= {"published", "stand_ins", "reasons", "not_rerun"}
         if not required <= metadata.keys() <= required | optional:
             raise ConfigError(
                 f"Report metadata must have the keys {sorted(required)} and may have "
@@ -130,6 +144,16 @@ class Metadata:
                     f"metadata does not describe (it knows {', '.join(known)}). Add it there."
                 )
 
+    def under(self, budget, points):
+        """Return the rows of `points` on data sets where methods are compared by `budget`."""
+        budgets = {name: sheet.get("budget", ACQUISITION) for name, sheet in self.datasets.items()}
+        return points[points["dataset"].map(budgets) == budget]
+
+    def rivals(self, points):
+        """Return the methods of `points` that are no controls, in the order of display."""
+        present = set(points["method"])
+        return [name for name in self.competitors if name in present]
+
     def cases(self, points):
         """Return the (dataset, costs) pairs of `points`, data sets in the order of the sheets."""
         present = set(map(tuple, points[["dataset", "costs"]].to_numpy()))
@@ -154,14 +178,21 @@ class Metadata:
 
 
 def _styled(methods):
-    """Return the methods with a colour and a marker each, controls in grey."""
+    """Return the methods with a colour, a marker and a line each, controls in grey."""
     taken, styled = {True: 0, False: 0}, {}
     for name, given in methods.items():
         control = bool(given.get("control", False))
         colours, markers = (CONTROL_COLOURS, CONTROL_MARKERS) if control else (PALETTE, MARKERS)
-        turn = taken[control] % len(colours)
+        again, turn = divmod(taken[control], len(colours))
         taken[control] += 1
-        spec = {key: given[key] for key in ("class", "parameters") if given.get(key)}
-        label = given.get("label", name)
-        styled[name] = Method(name, label, colours[turn], markers[turn], control, spec)
+        styled[name] = Method(
+            id=name,
+            label=given.get("label", name),
+            colour=colours[turn],
+            marker=markers[(turn + 3 * again) % len(markers)],
+            line=LINES[again % len(LINES)],
+            control=control,
+            peer=bool(given.get("peer", False)),
+            spec={key: given[key] for key in ("class", "parameters", "grid") if given.get(key)},
+        )
     return styled

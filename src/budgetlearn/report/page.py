@@ -4,10 +4,15 @@ import base64
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from ..benchmark.ranking import ranking_of
+from ..benchmark.study import ACQUISITION
 from . import words
+from .acquisition import acquisition_sections
 from .interactive import drawing_library, script_data
 from .memory import memory_sections, memory_verdict
 from .published import left_out, published_sections
+from .ranking import control_rows, peers_ahead, rank_sentences, standings
+from .times import time_rows
 from .verdict import verdict
 
 
@@ -30,29 +35,22 @@ def render_page(tables, drawings, cases, metadata):
     str
         HTML with inline style and scripts, and with figures as data URIs.
     """
-    coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
-    published, memory = tables.get("published"), tables.get("memory")
-    time_methods, time_rows = words.times(tables["times"], metadata)
+    coverage_columns, coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
+    published = tables.get("published")
     return (
         _environment()
         .get_template("page.html.j2")
         .render(
             metadata=metadata,
-            competitors=[metadata.methods[name] for name in metadata.competitors],
-            controls=[metadata.methods[name] for name in metadata.controls],
-            verdict=verdict(tables["leads"], metadata),
+            **_standings(tables, metadata),
+            **_memory(tables, metadata),
             scope=words.scope(tables["coverage"], metadata),
-            area_rows=words.areas(tables["summary"], metadata),
-            valid_rows=words.areas(tables["summary"], metadata, part="valid"),
-            control_rows=words.controls(tables["controls"], metadata),
-            lead_rows=words.leads(tables["leads"], metadata),
-            cases=[_case(tables, *case, metadata) for case in metadata.cases(tables["coverage"])],
-            time_methods=time_methods,
-            time_rows=time_rows,
+            cases=_cases(tables, metadata),
+            offered=words.offered(tables["times"]),
+            times=time_rows(tables["times"], metadata),
             published=[] if published is None else published_sections(published, metadata),
             not_rerun=[] if published is None else left_out(published),
-            memory=[] if memory is None else memory_sections(memory, metadata),
-            memory_verdict=[] if memory is None else memory_verdict(memory, metadata),
+            coverage_columns=coverage_columns,
             coverage_rows=coverage_rows,
             gaps=gaps,
             script_data=script_data(cases, metadata),
@@ -60,6 +58,38 @@ def render_page(tables, drawings, cases, metadata):
             images={name: _data_uri(svg) for name, svg in drawings.items()},
         )
     )
+
+
+def _standings(tables, metadata):
+    """Return what the page says about who wins where methods compete by acquisition cost."""
+    if "summary" not in tables:
+        return {"verdict": [], "standings": None}
+    summary = tables["summary"]
+    ranking = ranking_of(summary, metadata.rivals(summary))
+    return {
+        "verdict": [*peers_ahead(summary, metadata), *verdict(tables["leads"], metadata)],
+        "standings": standings(summary, ranking, metadata),
+        "valid_standings": standings(summary, ranking, metadata, part="valid"),
+        "rank_sentences": rank_sentences(ranking, metadata),
+        "control_rows": control_rows(tables["controls"], metadata),
+        "acquisition": acquisition_sections(tables["acquisition"], metadata),
+        "lead_rows": words.leads(tables["leads"], metadata),
+    }
+
+
+def _memory(tables, metadata):
+    """Return what the page says where methods compete by memory."""
+    memory = tables.get("memory")
+    return {
+        "memory": [] if memory is None else memory_sections(memory, metadata),
+        "memory_verdict": [] if memory is None else memory_verdict(memory, metadata),
+    }
+
+
+def _cases(tables, metadata):
+    """Return what the page shows of each case in which methods compete by acquisition cost."""
+    bought = metadata.under(ACQUISITION, tables["coverage"])
+    return [_case(tables, *case, metadata) for case in metadata.cases(bought)]
 
 
 def _environment():

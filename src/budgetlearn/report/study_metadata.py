@@ -6,8 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from ..benchmark import provenance
+from ..benchmark.deviations import read_reasons, tables_left_out
 from ..benchmark.published import read_published
 from ..benchmark.scores import SCORES
+from ..benchmark.study import PUBLISHED
 from ..datasets import Dataset
 from .metadata import PROFILE_COLUMNS
 
@@ -42,6 +44,8 @@ def metadata_of(study, dataset_paths, cost_paths, root):
         "expected": _expected(study),
         "published": _published(study, root),
         "stand_ins": study.config.get("stand_ins", {}),
+        "reasons": read_reasons(Path(root) / PUBLISHED / "deviations.yaml"),
+        "not_rerun": tables_left_out(Path(root) / PUBLISHED, study.published),
     }
 
 

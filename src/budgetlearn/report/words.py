@@ -56,70 +56,9 @@ def _listed(metadata, names):
     )
 
 
-def areas(summary, metadata, part="test"):
-    """Return the AUP of every case and competitor as cells of a table.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        From `budgetlearn.benchmark.aggregate.summary_table`.
-    metadata : Metadata
-        Order and labels.
-    part : {"test", "valid"}, default="test"
-        Which reading.
-
-    Returns
-    -------
-    list of dict
-        title (of the case), runs (the most that any method completed), cells: for each
-        competitor a dict of text, best (bool) and note (runs it lacks of those, or "").
-    """
-    rows = []
-    for case in metadata.cases(summary):
-        own = of_case(summary, *case).set_index("method")
-        own = own.reindex(metadata.competitors)
-        runs = int(own["n_runs"].max()) if own["n_runs"].notna().any() else 0
-        means = own[f"mean_{part}"].round(12)
-        cells = [
-            {
-                "text": plus_minus(row[f"mean_{part}"], row[f"sd_{part}"]),
-                "best": bool(mean == means.max()) and means.count() > 1,
-                "note": "" if row["n_runs"] == runs else _run_note(row["n_runs"]),
-            }
-            for (_, row), mean in zip(own.iterrows(), means, strict=True)
-        ]
-        rows.append({"title": metadata.case_title(*case), "runs": runs, "cells": cells})
-    return rows
-
-
-def _run_note(count):
+def run_note(count):
     """Return a note on the number of runs that a mean is over."""
     return "no run" if pd.isna(count) or count == 0 else counted(int(count), "run")
-
-
-def controls(scores, metadata):
-    """Return the mean test accuracy of the controls, which bracket all methods.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        From `budgetlearn.benchmark.aggregate.score_table`.
-    metadata : Metadata
-        Order.
-
-    Returns
-    -------
-    dict of str to dict
-        Title of a case to {control: text}.
-    """
-    known = scores.set_index(["dataset", "costs", "method"])[["mean", "sd"]]
-    return {
-        metadata.case_title(*case): {
-            name: plus_minus(*known.loc[(*case, name)]) if (*case, name) in known.index else DASH
-            for name in metadata.controls
-        }
-        for case in metadata.cases(scores)
-    }
 
 
 def leads(table, metadata):
@@ -140,47 +79,62 @@ def leads(table, metadata):
     return rows
 
 
-def times(table, metadata):
-    """Return fit seconds of every case and method: (methods, rows of title and texts)."""
-    methods = [m for m in metadata.methods.values() if m.id in set(table["method"])]
-    rows = []
-    for case in metadata.cases(table):
-        own = of_case(table, *case).set_index("method")
-        own = own.reindex([m.id for m in methods])
-        texts = [seconds(mean, sd) for mean, sd in zip(own["fit_mean"], own["fit_sd"], strict=True)]
-        rows.append({"title": metadata.case_title(*case), "texts": texts})
-    return methods, rows
+def offered(table):
+    """Return {method: how many models it offers in a run, least to most over the data sets}.
 
-
-def coverage(table, metadata):
-    """Return completed runs of every case and method, and what kept the others from it.
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.aggregate.time_table`.
 
     Returns
     -------
-    tuple of (list of dict, list of str)
-        Rows of title and cells (text, good); one line for each method that lacks something.
+    dict of str to str
     """
+    spans = table.groupby("method")["n_points"].agg(["min", "max"]).round().astype(int)
+    return {
+        name: f"{low}" if low == high else f"{low}–{high}" for name, low, high in spans.itertuples()
+    }
+
+
+def coverage(table, metadata):
+    """Return completed runs of every method in every case, and what kept the others from it.
+
+    Returns
+    -------
+    tuple of (list of str, list of dict, list of str)
+        Titles of the cases; rows of a method's label and cells (text, good); one line for each
+        method that lacks something.
+    """
+    cases = metadata.cases(table)
+    titles = [metadata.case_title(*case) for case in cases]
+    known = {tuple(row[:3]): row for row in table.itertuples(index=False)}
     rows, gaps = [], []
-    for case in metadata.cases(table):
-        own = of_case(table, *case).set_index("method")
+    for method in metadata.methods.values():
         cells = []
-        for method in metadata.methods.values():
-            text, good = _coverage_text(own.loc[method.id] if method.id in own.index else None)
+        for title, case in zip(titles, cases, strict=True):
+            row = known.get((*case, method.id))
+            text, good = _coverage_text(row)
             cells.append({"text": text, "good": good})
             if not good:
-                message = own.loc[method.id, "message"] or "no record of it was found"
-                gaps.append(f"{metadata.case_title(*case)}, {method.label}: {text} ({message})")
-        rows.append({"title": metadata.case_title(*case), "cells": cells})
-    return rows, gaps
+                message = row.message or "no record of it was found"
+                gaps.append(f"{title}, {method.label}: {text} ({message})")
+        rows.append({"label": method.label, "cells": cells})
+    return titles, rows, gaps
 
 
 def _coverage_text(row):
     """Return how many runs were completed, and whether that is all of them."""
     if row is None:
-        return "not in the study", True
-    states = {"ok": "ok", "partial": "in part", "failed": "failed", "missing": "missing"}
-    parts = [f"{row[f'n_{key}']} {word}" for key, word in states.items() if row[f"n_{key}"]]
-    return ", ".join(parts), bool(row["n_partial"] + row["n_failed"] + row["n_missing"] == 0)
+        return DASH, True
+    counts = {
+        "ok": row.n_ok,
+        "in part": row.n_partial,
+        "failed": row.n_failed,
+        "missing": row.n_missing,
+    }
+    parts = [f"{count} {word}" for word, count in counts.items() if count]
+    return ", ".join(parts), bool(sum(counts.values()) == row.n_ok)
 
 
 def n_classes(classes):

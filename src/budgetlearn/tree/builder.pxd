@@ -23,6 +23,7 @@ cdef class Builder:
     cdef:
         GrownNode* nodes
         double* counts                # (capacity, n_classes)
+        double* lanes                 # (LANES, n_classes): scratch
         Py_ssize_t n_nodes, capacity, n_classes
         Task* tasks
         Py_ssize_t n_tasks, task_capacity

@@ -4,6 +4,10 @@ import numpy as np
 
 from .structure import LEAF, Tree
 
+# Flags of a split in LightGBM's model text.
+_CATEGORICAL = 1
+_MISSING, _ZERO_IS_MISSING = 12, 4
+
 
 def _from_arrays(source, value):
     """Return one scikit-learn `tree_` as `Tree` with the given node values."""
@@ -30,6 +34,18 @@ def _boosted(estimator):
     return trees
 
 
+def _adaptively_boosted(estimator):
+    """Trees of AdaBoost (SAMME): a tree votes with its weight, against all other classes alike."""
+    against = -1 / (estimator.n_classes_ - 1)
+    trees = []
+    for fitted, weight in zip(estimator.estimators_, estimator.estimator_weights_, strict=False):
+        shares = fitted.tree_.value[:, 0, :]
+        value = np.full(shares.shape, against * weight)
+        value[np.arange(len(shares)), shares.argmax(axis=1)] = weight
+        trees.append(_from_arrays(fitted.tree_, value))
+    return trees
+
+
 def from_sklearn(estimator):
     """Return the trees of a fitted scikit-learn estimator.
 
@@ -38,15 +54,17 @@ def from_sklearn(estimator):
     Parameters
     ----------
     estimator : fitted estimator
-        A decision tree, a forest (random forest, extra trees) or gradient boosting, with one
-        target.
+        A decision tree, a forest (random forest, extra trees), gradient boosting or
+        AdaBoostClassifier over decision trees, with one target.
 
     Returns
     -------
     list of Tree
         Node values are those of scikit-learn: class shares in classification trees and forests
         (the mean over the trees is `predict_proba`), means in regression trees and forests,
-        learning rate times leaf value in boosting, in the column of its class.
+        learning rate times leaf value in gradient boosting, in the column of its class; in
+        AdaBoost the tree's weight for the class that the leaf votes for and −1/(K − 1) times
+        the weight for the others, so that the sum is `decision_function` but for its scale.
 
     Raises
     ------
@@ -60,49 +78,95 @@ def from_sklearn(estimator):
     if isinstance(members, np.ndarray) and members.ndim == 2:
         return _boosted(estimator)
     plain = isinstance(members, list) and all(hasattr(member, "tree_") for member in members)
-    if not plain or hasattr(estimator, "estimator_weights_"):
+    weighted = hasattr(estimator, "estimator_weights_")
+    if not plain or (weighted and not hasattr(estimator, "n_classes_")):
         raise TypeError(
-            "from_sklearn takes a fitted decision tree, random forest, extra trees or gradient "
-            f"boosting of scikit-learn, got {type(estimator).__name__}."
+            "from_sklearn takes a fitted decision tree, random forest, extra trees, gradient "
+            "boosting or AdaBoostClassifier over decision trees of scikit-learn, got "
+            f"{type(estimator).__name__}."
         )
+    if weighted:
+        return _adaptively_boosted(estimator)
     if members[0].n_outputs_ != 1:
         raise TypeError(f"from_sklearn takes one target, got {members[0].n_outputs_}.")
     return [_from_arrays(member.tree_, member.tree_.value[:, 0, :]) for member in members]
 
 
-def _check_split(node):
-    """Refuse the splits of LightGBM that are not of the form x <= threshold."""
-    if node["decision_type"] != "<=":
+def sklearn_intercept(estimator):
+    """Return what the scores of a fitted scikit-learn ensemble start from, before any tree.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        One that `from_sklearn` takes; gradient boosting with its default `init` or "zero".
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+        In gradient boosting the constant that fits the training targets best: their mean (or
+        quantile), the log-odds of the second of two classes, or the centred log shares of more.
+        Else 0.
+    """
+    start = getattr(estimator, "init_", "zero")
+    if isinstance(start, str):
+        return 0.0
+    row = np.zeros((1, estimator.n_features_in_))
+    if not hasattr(estimator, "classes_"):
+        return start.predict(row)[0]
+    logs = np.log(start.predict_proba(row)[0])
+    return logs[1] - logs[0] if logs.size == 2 else logs - logs.mean()
+
+
+def _fields(section):
+    """Return the lines `name=numbers` of one tree in LightGBM's model text as a dictionary."""
+    return dict(line.split("=", 1) for line in section.splitlines() if "=" in line)
+
+
+def _check_splits(fields, decisions):
+    """Refuse trees of LightGBM that are not made of x <= threshold and constant leaves."""
+    if fields.get("is_linear", "0") != "0":
+        raise TypeError("from_lightgbm cannot represent linear trees (linear_tree=True).")
+    categorical = np.flatnonzero(decisions & _CATEGORICAL)
+    if categorical.size:
+        feature = fields["split_feature"].split()[categorical[0]]
         raise TypeError(
             "from_lightgbm takes numerical splits only, got a categorical one on feature "
-            f"{node['split_feature']}: encode categories as numbers before training."
+            f"{feature}: encode categories as numbers before training."
         )
-    if node["missing_type"] == "Zero":
+    if (decisions & _MISSING == _ZERO_IS_MISSING).any():
         raise TypeError(
             "from_lightgbm cannot represent zero_as_missing=True, where zeros leave the order of "
             "the numbers: train without it."
         )
 
 
-def _flatten(structure):
-    """Return the nodes of a dumped tree, parents before children, as rows of `Tree` fields."""
-    rows, todo = [], [(structure, None, None)]
-    while todo:
-        node, parent, side = todo.pop()
-        row = {"left": LEAF, "right": LEAF, "feature": LEAF, "threshold": 0.0}
-        if "split_feature" in node:
-            _check_split(node)
-            row.update(feature=node["split_feature"], threshold=float(node["threshold"]))
-            row.update(value=node["internal_value"], samples=node["internal_count"])
-            todo += [(node["right_child"], row, "right"), (node["left_child"], row, "left")]
-        else:
-            if "leaf_coeff" in node:
-                raise TypeError("from_lightgbm cannot represent linear trees (linear_tree=True).")
-            row.update(value=node["leaf_value"], samples=node.get("leaf_count", 0))
-        if parent is not None:
-            parent[side] = len(rows)
-        rows.append(row)
-    return rows
+def _from_text(section, output, n_outputs):
+    """Return one tree of LightGBM's model text: inner nodes first, leaves after them."""
+    fields = _fields(section)
+
+    def numbers(name, dtype):
+        return np.array(fields.get(name, "").split(), dtype=dtype)
+
+    leaves = numbers("leaf_value", np.float64)
+    feature = numbers("split_feature", np.int32)
+    _check_splits(fields, numbers("decision_type", np.int32))
+    inner, no_child = feature.size, np.full(leaves.size, LEAF)
+
+    def children(name):
+        child = numbers(name, np.int32)
+        return np.concatenate([np.where(child < 0, inner + ~child, child), no_child])
+
+    value = np.zeros((inner + leaves.size, n_outputs))
+    value[:, output] = np.concatenate([numbers("internal_value", np.float64), leaves])
+    counts = [numbers(name, np.int32) for name in ("internal_count", "leaf_count")]
+    return Tree(
+        feature=np.concatenate([feature, no_child]),
+        threshold=np.concatenate([numbers("threshold", np.float64), np.zeros(leaves.size)]),
+        children_left=children("left_child"),
+        children_right=children("right_child"),
+        value=value,
+        n_node_samples=np.concatenate(counts),
+    )
 
 
 def from_lightgbm(booster):
@@ -119,28 +183,15 @@ def from_lightgbm(booster):
     list of Tree
         Up to the best iteration. The sum of their values is LightGBM's `raw_score`, shape
         (n_samples, number of classes, or 1), also with `boosting="rf"`, whose predictions
-        average. Inner nodes carry LightGBM's `internal_value`.
+        average. Inner nodes carry LightGBM's `internal_value`, of which its text has six digits.
 
     Raises
     ------
     TypeError
         For categorical splits, `zero_as_missing` and linear trees.
     """
-    model = booster.dump_model()
-    n_outputs = model["num_tree_per_iteration"]
-    trees = []
-    for index, info in enumerate(model["tree_info"]):
-        rows = _flatten(info["tree_structure"])
-        value = np.zeros((len(rows), n_outputs))
-        value[:, index % n_outputs] = [row["value"] for row in rows]
-        trees.append(
-            Tree(
-                feature=[row["feature"] for row in rows],
-                threshold=[row["threshold"] for row in rows],
-                children_left=[row["left"] for row in rows],
-                children_right=[row["right"] for row in rows],
-                value=value,
-                n_node_samples=[row["samples"] for row in rows],
-            )
-        )
-    return trees
+    head, *sections = booster.model_to_string().split("\nTree=")
+    if sections:
+        sections[-1] = sections[-1].split("\nend of trees")[0]
+    n_outputs = int(_fields(head)["num_tree_per_iteration"])
+    return [_from_text(text, tree % n_outputs, n_outputs) for tree, text in enumerate(sections)]

@@ -4,13 +4,25 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from .builder cimport Builder, Task
+from .cells cimport Cells, examine_cells, n_mark_words
 from .impurity cimport Kind, Side, shift, value
 from .random cimport below, uniform
 from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
+
+ctypedef fused code_t:
+    uint8_t
+    uint16_t
+
+
+# Where the right side of a split begins, and the codes next to the cut.
+cdef struct Parting:
+    Py_ssize_t middle
+    int32_t below, above
+
 
 cdef class Grower:
     """Scratch memory and growing arrays for one tree.
@@ -56,6 +68,8 @@ cdef class Grower:
         Builder tree                  # OUT
         Search search
         Column column
+        Cells cells
+        bint counts_cells             # whether the rule lets `cells` find the best threshold
         void* blocks[32]
         Py_ssize_t n_blocks
 
@@ -69,20 +83,16 @@ cdef class Grower:
         self.search.n_classes = n_classes
         self.tree = Builder(n_classes)
         cdef Py_ssize_t row, n = 0
+        self._allocate(weights.shape[0], self.columns.shape[0], n_classes)
         for row in range(weights.shape[0]):
+            self.rows[n] = <int32_t> row
+            self.labels[n] = labels[row]
+            self.weights[n] = weights[row]
             n += weights[row] != 0
         self.n = n
-        self._allocate(n, self.columns.shape[0], n_classes)
-        n = 0
-        for row in range(weights.shape[0]):
-            if weights[row] != 0:
-                self.rows[n] = <int32_t> row
-                self.labels[n] = labels[row]
-                self.weights[n] = weights[row]
-                n += 1
 
-    cdef void* block(self, Py_ssize_t size) except NULL:
-        cdef void* memory = malloc(max(size, 1))
+    cdef void* block(self, Py_ssize_t size, bint zero=False) except NULL:
+        cdef void* memory = calloc(max(size, 1), 1) if zero else malloc(max(size, 1))
         if memory == NULL:
             raise MemoryError(f"no {size} bytes left to grow a tree")
         self.blocks[self.n_blocks] = memory
@@ -140,6 +150,23 @@ cdef class Grower:
         rule.ties = <Ties> ties
         rule.least_gain, rule.tolerance = least_gain, tolerance
         self.pay_once = gain
+        self.counts_cells = not minimax and not stumps and rule.impurity.kind >= Kind.GINI
+        if self.counts_cells:
+            self._allocate_cells()
+
+    def _allocate_cells(self):
+        cdef Py_ssize_t f, most = 0, n_cells
+        cdef Py_ssize_t K = self.search.n_classes
+        while 1 << self.cells.bits < K:
+            self.cells.bits += 1
+        for f in range(self.columns.shape[0]):
+            most = max(most, self.n_codes(f))
+        n_cells = most << self.cells.bits
+        # Room for the copies that `count` makes where there are few cells for so many examples.
+        self.cells.weights = <double*> self.block(4 * n_cells * sizeof(double), True)
+        self.cells.marks = <uint64_t*> self.block(4 * (n_cells // 64 + 1) * sizeof(uint64_t), True)
+        self.cells.left = <double*> self.block(K * sizeof(double))
+        self.cells.right = <double*> self.block(K * sizeof(double))
 
     def grow(
         self, double[::1] prices, const double[::1] odds, double[::1] usage,
@@ -296,24 +323,35 @@ cdef class Grower:
         """Offer a feature's thresholds to the node's best split; say whether it varies."""
         cdef Search* search = &self.search
         cdef Column* column = &self.column
-        cdef int32_t stored = self.columns[feature]
-        cdef double rank = self.rank_of(feature, task.node)
-        cdef Py_ssize_t n_codes = self.offsets[stored + 1] - self.offsets[stored]
+        cdef double price = self.prices[feature], rank = self.rank_of(feature, task.node)
+        cdef Py_ssize_t n_codes = self.n_codes(feature)
+        cdef const uint8_t* bytes = self.bytes_of(feature)
+        cdef const uint16_t* words = self.words_of(feature)
+        cdef const int32_t* rows = self.rows + task.start
         cdef bint varies
-        if n_codes * search.n_classes * 2 <= column.size and not search.rule.stumps:
-            varies = tally(
-                search, column,
-                NULL if self.bytes is None else &self.bytes[stored, 0],
-                NULL if self.words is None else &self.words[stored, 0],
-                self.rows + task.start, n_codes,
+        if self.counts_cells and n_mark_words(&self.cells, n_codes) <= 8 + column.size // 4:
+            return examine_cells(
+                search, &self.cells, column, bytes, words, rows, n_codes, feature, price, rank
             )
+        if n_codes * search.n_classes * 2 <= column.size and not search.rule.stumps:
+            varies = tally(search, column, bytes, words, rows, n_codes)
             if varies:
-                examine_tally(search, column, feature, self.prices[feature], rank)
+                examine_tally(search, column, feature, price, rank)
         else:
             varies = self.gather(feature, task.start)
             if varies:
-                examine(search, column, feature, self.prices[feature], rank)
+                examine(search, column, feature, price, rank)
         return varies
+
+    cdef inline Py_ssize_t n_codes(self, Py_ssize_t feature) noexcept nogil:
+        cdef Py_ssize_t stored = self.columns[feature]
+        return self.offsets[stored + 1] - self.offsets[stored]
+
+    cdef inline const uint8_t* bytes_of(self, Py_ssize_t feature) noexcept nogil:
+        return NULL if self.bytes is None else &self.bytes[self.columns[feature], 0]
+
+    cdef inline const uint16_t* words_of(self, Py_ssize_t feature) noexcept nogil:
+        return NULL if self.words is None else &self.words[self.columns[feature], 0]
 
     cdef void mark_path(self, int32_t node) noexcept nogil:
         """Note which features the path to a node has used."""
@@ -356,34 +394,45 @@ cdef class Grower:
     cdef Py_ssize_t split(self, const Task* task) noexcept nogil:
         """Record the best split and part the node's examples by it, keeping their order."""
         cdef Best* best = &self.search.best
-        cdef Column* column = &self.column
-        cdef int32_t code, below_cut = -1, above_cut = 0x10000
-        cdef Py_ssize_t i, at, kept = task.start, moved = 0
-        self.gather(<int32_t> best.feature, task.start)
-        for i in range(column.size):
-            code = column.codes[i]
-            at = task.start + i
-            if code <= best.cut:
-                below_cut = max(below_cut, code)
-                self.rows[kept] = self.rows[at]
-                self.labels[kept] = self.labels[at]
-                self.weights[kept] = self.weights[at]
-                kept += 1
-            else:
-                above_cut = min(above_cut, code)
-                self.spare_rows[moved] = self.rows[at]
-                self.spare_labels[moved] = self.labels[at]
-                self.spare_weights[moved] = self.weights[at]
-                moved += 1
-        memcpy(self.rows + kept, self.spare_rows, moved * sizeof(int32_t))
-        memcpy(self.labels + kept, self.spare_labels, moved * sizeof(int32_t))
-        memcpy(self.weights + kept, self.spare_weights, moved * sizeof(double))
+        cdef Parting parting
+        cdef Py_ssize_t moved
+        if self.words is None:
+            parting = self.part(task, self.bytes_of(best.feature), best.cut)
+        else:
+            parting = self.part(task, self.words_of(best.feature), best.cut)
+        moved = task.end - parting.middle
+        memcpy(self.rows + parting.middle, self.spare_rows, moved * sizeof(int32_t))
+        memcpy(self.labels + parting.middle, self.spare_labels, moved * sizeof(int32_t))
+        memcpy(self.weights + parting.middle, self.spare_weights, moved * sizeof(double))
         self.tree.nodes[task.node].feature = <int32_t> best.feature
-        self.tree.nodes[task.node].threshold = self.threshold(best.feature, below_cut, above_cut)
-        self.usage[best.feature] += column.size
+        self.tree.nodes[task.node].threshold = self.threshold(
+            best.feature, parting.below, parting.above
+        )
+        self.usage[best.feature] += task.end - task.start
         if self.pay_once:
             self.prices[best.feature] = 0.0
-        return kept
+        return parting.middle
+
+    cdef Parting part(self, const Task* task, const code_t* codes, int32_t cut) noexcept nogil:
+        """Keep the examples of codes up to `cut` in front; copy the others to the spare arrays."""
+        cdef Py_ssize_t i, moved = 0
+        cdef int32_t code, row, label
+        cdef double weight
+        cdef bint left
+        cdef Parting parting = Parting(task.start, -1, 0x10000)
+        for i in range(task.start, task.end):
+            # Each example is written to both sides and counted on one: no branch to mispredict.
+            row, label, weight = self.rows[i], self.labels[i], self.weights[i]
+            code = codes[row]
+            left = code <= cut
+            self.rows[parting.middle] = self.spare_rows[moved] = row
+            self.labels[parting.middle] = self.spare_labels[moved] = label
+            self.weights[parting.middle] = self.spare_weights[moved] = weight
+            parting.middle += left
+            moved += not left
+            parting.below = max(parting.below, code if left else -1)
+            parting.above = min(parting.above, 0x10000 if left else code)
+        return parting
 
     cdef double threshold(self, Py_ssize_t feature, int32_t low, int32_t high) noexcept nogil:
         """Return the midpoint of the values behind two codes, never equal to the upper one."""

@@ -62,6 +62,7 @@ cdef struct Search:
 
 
 cdef void begin_node(Search* search, double impurity) noexcept nogil
+cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) noexcept nogil
 cdef void examine(
     Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil

@@ -60,8 +60,10 @@ cdef inline void update_limit(Search* search) noexcept nogil:
     search.limit = search.impurity * (1 + 1e-12) - drop * (1 - 1e-12)
 
 
-cdef inline bint wins(Search* search, double score, int32_t cut) noexcept nogil:
-    """Say whether a candidate replaces the best; settle ties by the rule."""
+cdef inline bint wins(
+    Search* search, double score, int32_t cut, Py_ssize_t n_equal
+) noexcept nogil:
+    """Say whether a candidate, one of `n_equal`, replaces the best; settle ties by the rule."""
     cdef Best* best = &search.best
     if score != best.score:
         return score < best.score
@@ -71,8 +73,8 @@ cdef inline bint wins(Search* search, double score, int32_t cut) noexcept nogil:
         )
     if search.rule.ties == REUSE and search.rank != best.rank:
         return search.rank < best.rank
-    best.n_tied += 1
-    return below(&search.random, best.n_tied) == 0
+    best.n_tied += n_equal
+    return below(&search.random, best.n_tied) < n_equal
 
 
 cdef inline double score_of(Search* search, double after) noexcept nogil:
@@ -86,24 +88,30 @@ cdef inline double score_of(Search* search, double after) noexcept nogil:
     return search.price / drop if search.price > 0 else -drop
 
 
-cdef inline void offer(
-    Search* search, double left_value, double right_value, double left_share, int32_t cut
-) noexcept nogil:
-    """Take a split, given F of its sides and the left one's share, as the node's best if it is."""
-    cdef double after, score
+cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) noexcept nogil:
+    """Take a split as the node's best if it is, given F `after` it.
+
+    It stands for `n_equal` thresholds of the feature that are equally good.
+    """
+    cdef double score = score_of(search, after)
     cdef Best* best = &search.best
-    if search.rule.minimax:
-        after = max(left_value, right_value)
-    else:
-        after = left_share * left_value + (1.0 - left_share) * right_value
-    score = score_of(search, after)
-    if score == INFINITY or score > best.score or not wins(search, score, cut):
+    if score == INFINITY or score > best.score or not wins(search, score, cut, n_equal):
         return
     if score < best.score or search.rank < best.rank:
-        best.n_tied = 1
+        best.n_tied = n_equal
     best.score, best.feature, best.cut, best.rank = score, search.feature, cut, search.rank
     if search.rule.bounded:
         update_limit(search)
+
+
+cdef inline void offer_sides(
+    Search* search, double left_value, double right_value, double left_share, int32_t cut
+) noexcept nogil:
+    """Offer a split, given F of its sides and the left one's share."""
+    if search.rule.minimax:
+        offer(search, max(left_value, right_value), cut, 1)
+    else:
+        offer(search, left_share * left_value + (1.0 - left_share) * right_value, cut, 1)
 
 
 cdef void insertion_sort(uint64_t* keys, Py_ssize_t n) noexcept nogil:
@@ -185,7 +193,7 @@ cdef void scan_sorted(Search* search, const Column* column, Side* left, Side* ri
             # Sampling without replacement: each of the n_left thresholds still to come is as
             # likely to be one of the n_wanted.
             if not sampling or uniform(&search.random) * n_left < n_wanted:
-                offer(
+                offer_sides(
                     search, left_value, value(&search.rule.impurity, right),
                     left.n / search.node.n, <int32_t> before + column.low,
                 )
@@ -318,7 +326,9 @@ cdef Py_ssize_t scan_bounds(
             right_value = value(&search.rule.impurity, &search.right)
             if bucket < n_buckets - 1:
                 cut = column.low + <int32_t> ((bucket + 1) << bits) - 1
-                offer(search, left_value, right_value, search.left.n / search.node.n, cut)
+                offer_sides(
+                    search, left_value, right_value, search.left.n / search.node.n, cut
+                )
             search.bounds[2 * bucket + 1] = right_value
         else:
             search.bounds[2 * bucket + 1] = INFINITY  # nothing to refine

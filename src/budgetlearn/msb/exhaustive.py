@@ -1,0 +1,195 @@
+"""Exhaustive search: the best schedule there is, for a few variables."""
+
+import logging
+import time
+
+import numpy as np
+from joblib import effective_n_jobs
+from tqdm import tqdm
+
+from .._validation import ParameterError, check_number
+from ..curves import ModelSchedule
+from .search import ModelScheduleSearch
+from .subset_scores import CheckpointError, SubsetScores, fingerprint, variables_of
+
+log = logging.getLogger("budgetlearn")
+
+# Subsets between two savings; each of these chunks starts from an empty memory.
+CHUNK = 64
+_UNITS = (("s", 1), ("min", 60), ("h", 3600), ("days", 86400), ("years", 365.25 * 86400))
+
+
+def duration(seconds):
+    """Return a time in words of two digits: "75 s", "40 min", "3.1 days"."""
+    name, unit = next((u for u in reversed(_UNITS) if seconds >= 1.5 * u[1]), _UNITS[0])
+    value = seconds / unit
+    return f"{value:,.0f} {name}" if value >= 10 else f"{value:.2g} {name}"
+
+
+class ExhaustiveSearch(ModelScheduleSearch):
+    """Fit every subset of the variables and keep the best models under all budgets.
+
+    The schedule is the optimal one of msB's section 4 for the data at hand. Models have the same
+    seeds as in `ModelScheduleSearch`: at equal `estimator`, `random_state` and data no schedule of
+    model sequences can beat it on the validation data.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        As for `ModelScheduleSearch`.
+    min_variables : int, default=2
+        Fewest variables of a model.
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each.
+    budget : float, default=None
+        Budget of `predict` where its call names none.
+    checkpoint : path-like, default=None
+        File of the scores found so far. A search that was interrupted goes on from it; one with
+        other prices reuses it whole; other data, another estimator or seed are refused.
+    max_variables : int, default=18
+        With more variables `fit` refuses to start, and says how long it would take.
+    verbose : bool, default=False
+        Whether to print the estimated time and to show a progress bar.
+    validation_fraction : float, default=0.25
+        Share of each class held out to compare models when `fit` gets no validation data.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the engine. A checkpoint wants an integer: without one each fit is another search.
+    n_jobs : int, default=None
+        Models fitted at a time, in threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    schedule_ : ModelSchedule
+        Costs, validation accuracies and variables, cheap to dear.
+    models_ : list of estimator
+        The fitted engine of each entry of the schedule.
+    subsets_ : ndarray of int of shape (n_subsets,)
+        Every subset, ascending: bit j stands for variable j.
+    subset_costs_, subset_scores_ : ndarray of shape (n_subsets,)
+        Cost and validation accuracy of each: the solution space.
+    resumed_seconds_ : float
+        Seconds of the fits that came out of the checkpoint.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        The costs in use.
+
+    References
+    ----------
+    D. Yan, Z. Qin, S. Gu, H. Xu, M. Shao: Cost-sensitive Selection of Variables by Ensemble of
+    Model Sequences. Sections 4 and 5.4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = ExhaustiveSearch(DecisionTreeClassifier(), feature_costs=[1, 2, 3, 4])
+    >>> search.set_params(random_state=0).fit(X, y).subset_scores_.size  # of 2, 3 or 4 variables
+    11
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        min_variables=2,
+        feature_costs=None,
+        budget=None,
+        checkpoint=None,
+        max_variables=18,
+        verbose=False,
+        validation_fraction=0.25,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.min_variables = min_variables
+        self.feature_costs = feature_costs
+        self.budget = budget
+        self.checkpoint = checkpoint
+        self.max_variables = max_variables
+        self.verbose = verbose
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_schedule(self, train, valid, seed):
+        data = train, valid, seed
+        n_variables = train[0].shape[1]
+        check_number(self.max_variables, "max_variables", low=1, high=30, integer=True)
+        smallest = check_number(self.min_variables, "min_variables", low=1, integer=True)
+        if n_variables > self.max_variables:
+            self._refuse(data)
+        self.subsets_ = _subsets(n_variables, min(smallest, n_variables))
+        key = fingerprint(self._engine(), seed, train, valid)
+        known = SubsetScores(n_variables, self.checkpoint, key)
+        done = ~np.isnan(known.scores[self.subsets_])
+        self.resumed_seconds_ = float(known.seconds[self.subsets_[done]].sum())
+        self._score(self.subsets_[~done], known, data)
+        acquired = (self.subsets_[:, None] >> np.arange(n_variables) & 1).astype(bool)
+        self.subset_costs_ = self.feature_costs_.total(acquired)
+        self.subset_scores_ = known.scores[self.subsets_]
+        self._compress(data)
+
+    def _refuse(self, data):
+        n_variables = data[0][0].shape[1]
+        half, seconds = self._trial(data)
+        exact = 2**n_variables - 1
+        fits = f"{exact:,}" if exact < 1e12 else f"{float(2 ** min(n_variables, 1000)):.1e}"
+        total = seconds * 2.0 ** min(n_variables, 1000) / effective_n_jobs(self.n_jobs)
+        raise ParameterError(
+            f"an exhaustive search of {n_variables} variables fits {fits} models; at "
+            f"{seconds:.3g} s a model (measured with {half} variables) that takes "
+            f"{duration(total)} with n_jobs={self.n_jobs}. Raise max_variables (now "
+            f"{self.max_variables}) to do it all the same, drop variables, or use "
+            "ModelScheduleSearch."
+        )
+
+    def _trial(self, data):
+        """Return the size of a middling subset and the seconds that fitting and scoring it take."""
+        n_variables = data[0][0].shape[1]
+        half = max(1, n_variables // 2)
+        start = time.perf_counter()
+        self._problem(*data).visit([tuple(range(half))])
+        return half, time.perf_counter() - start
+
+    def _score(self, subsets, known, data):
+        """Fit and score the subsets that are left, chunk after chunk."""
+        if not subsets.size:
+            return
+        _, seconds = self._trial(data)
+        expected = duration(seconds * subsets.size / effective_n_jobs(self.n_jobs))
+        message = f"exhaustive search: {subsets.size:,} models to fit, about {expected}"
+        log.info(message)
+        if self.verbose:
+            tqdm.write(message)
+        with tqdm(total=subsets.size, unit="model", disable=not self.verbose) as bar:
+            for start in range(0, subsets.size, CHUNK):
+                chunk = subsets[start : start + CHUNK].tolist()
+                # A problem of its own: what it remembers goes with it, so memory stays bounded.
+                visited = self._problem(*data).visit([variables_of(subset) for subset in chunk])
+                known.add(chunk, [m.score for m in visited], [m.fit_seconds for m in visited])
+                bar.update(len(chunk))
+
+    def _compress(self, data):
+        """Set the schedule, and fit its models again: their seeds are those of their variables."""
+        # In the order of ModelScheduleSearch, so that of two equal models the same one stays.
+        order = sorted(range(self.subsets_.size), key=lambda i: variables_of(self.subsets_[i]))
+        variables = [variables_of(subset) for subset in self.subsets_[order]]
+        costs, scores = self.subset_costs_[order], self.subset_scores_[order]
+        self.schedule_ = ModelSchedule.from_points(costs, scores, variables)
+        visited = self._problem(*data).visit(self.schedule_.variables)
+        again = np.array([model.score for model in visited])
+        if not np.array_equal(again, self.schedule_.scores):
+            raise CheckpointError(
+                f"models of the schedule score {again.tolist()} when they are fitted again, and "
+                f"{self.schedule_.scores.tolist()} before. The checkpoint was made with other "
+                "versions, or the estimator does not keep to its random_state."
+            )
+        self.models_ = [model.model for model in visited]
+
+
+def _subsets(n_variables, smallest):
+    """Return the codes of all subsets of at least `smallest` variables, ascending."""
+    codes = np.arange(1, 2**n_variables)
+    return codes[np.bitwise_count(codes) >= smallest]

@@ -1,0 +1,99 @@
+"""Ensembles of scikit-learn with their first trees only: sums that are charged like ours."""
+
+import numpy as np
+from sklearn.base import clone
+
+from ..tree.convert import from_sklearn, sklearn_intercept
+from ..tree.packed import PackedForest
+from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
+
+
+def first_trees(estimator, n_features, sizes=None, node_budgets=None):
+    """Return what a fitted ensemble would be with its first members only.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A forest, gradient boosting or AdaBoost of scikit-learn.
+    n_features : int
+        Columns of its training data.
+    sizes : sequence of int, default=None
+        Members at each stage: trees, or boosting iterations, which are one tree for each class in
+        gradient boosting of more than two. Boosting that ended early has no more than it has.
+    node_budgets : sequence of int, default=None
+        Instead of `sizes`: as many members as have at most so many nodes together.
+
+    Returns
+    -------
+    list of TreeSum
+    """
+    trees = from_sklearn(estimator)
+    members = len(estimator.estimators_)
+    per_member = len(trees) // members
+    nodes = np.cumsum([tree.node_count for tree in trees])[per_member - 1 :: per_member]
+    if sizes is None:
+        sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
+    packed, intercept = PackedForest(trees, n_features), sklearn_intercept(estimator)
+    averages = not hasattr(estimator, "learning_rate")
+    return [
+        TreeSum(
+            packed,
+            n_trees=per_member * min(size, members),
+            n_nodes=int(nodes[min(size, members) - 1]),
+            intercept=intercept,
+            scale=1 / size if averages else 1.0,
+        )
+        for size in sizes
+    ]
+
+
+class ForestStages(TreeStages, MetaStaged):
+    """A forest or boosting of scikit-learn, and what it would be with its first trees only.
+
+    Parameters
+    ----------
+    estimator : estimator of scikit-learn
+        Random forest, extra trees, gradient boosting or AdaBoost over decision trees. Its
+        `n_estimators` is replaced by the last of `n_trees`.
+    n_trees : sequence of int, default=(10, 100, 1000)
+        Trees at each size, increasing; in gradient boosting of more than two classes, iterations.
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each.
+    random_state : int, RandomState instance or None, default=None
+        Given to the estimator.
+    n_jobs : int, default=None
+        Threads; scikit-learn's boosting fits in one.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted ensemble.
+    stage_settings_ : list of dict
+        What tells each size apart: {"trees": n}.
+    """
+
+    _dtype = np.float32  # what scikit-learn's trees compare
+
+    def __init__(
+        self,
+        estimator,
+        n_trees=(10, 100, 1000),
+        feature_costs=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.estimator = estimator
+        self.n_trees = n_trees
+        self.feature_costs = feature_costs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, X, y):
+        n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
+        model = clone(self.estimator)
+        if "n_jobs" in model.get_params():
+            model.set_params(n_jobs=self.n_jobs)
+        model.set_params(n_estimators=n_trees[-1], random_state=self.random_state)
+        self.estimator_ = model.fit(X, y)
+        self._models = first_trees(model, X.shape[1], n_trees)
+        self.stage_settings_ = [{"trees": n} for n in n_trees]

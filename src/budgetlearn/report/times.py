@@ -1,0 +1,131 @@
+"""Seconds to fit and to predict: by method and data set, and over the size of the data."""
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter
+
+from ..benchmark.points import of_case
+from .metadata import MARKERS, PALETTE
+from .style import house_style, message_figure, new_figure
+from .words import DASH, seconds
+
+# Shorter times are the clock's; a logarithmic axis needs some floor.
+_SHORTEST = 1e-4
+_PARTS = {"fit": "seconds to fit one run", "predict": "seconds to predict the test part"}
+_PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
+
+
+def time_figure(table, metadata):
+    """Draw the mean times of every method, one mark for each data set (Fig. 12 of Yan et al.).
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.aggregate.time_table`.
+    metadata : Metadata
+        Labels and colours.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    shown = _shown(table)
+    if shown.empty:
+        return message_figure("No run completed.")
+    by_speed = shown.groupby("method")["fit_mean"].median().sort_values(kind="stable")
+    labels = [metadata.methods[name].label for name in by_speed.index]
+    with house_style():
+        figure = new_figure(8.6, 1.6 + 0.27 * len(labels))
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, part in zip(panels, _PARTS, strict=True):
+            for turn, case in enumerate(metadata.cases(shown)):
+                own = of_case(shown, *case)
+                axes.errorbar(
+                    own[f"{part}_mean"], [by_speed.index.get_loc(name) for name in own["method"]],
+                    xerr=own[f"{part}_sd"].fillna(0), linestyle="none", capsize=2,
+                    color=PALETTE[turn % len(PALETTE)], marker=MARKERS[turn % len(MARKERS)],
+                    markersize=5.5, linewidth=1.2, label=metadata.case_title(*case),
+                )  # fmt: skip
+            axes.set(xscale="log", xlabel=_PARTS[part])
+            axes.xaxis.set_major_formatter(_PLAIN)
+        panels[0].set_yticks(range(len(labels)), labels)
+        panels[0].set_ylim(len(labels) - 0.4, -0.6)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def growth_figure(table, metadata):
+    """Draw the mean times of every method over the number of rows of the data.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.aggregate.time_table`.
+    metadata : Metadata
+        Labels, colours and rows of the data sets.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    rows = {name: sheet.get("rows") for name, sheet in metadata.datasets.items()}
+    shown = _shown(table).assign(rows=lambda frame: frame["dataset"].map(rows))
+    shown = shown.dropna(subset="rows").sort_values("rows", kind="stable")
+    if shown["rows"].nunique() < 2:
+        return message_figure("All data sets have the same number of rows: no growth to show.")
+    methods = [m for m in metadata.methods.values() if m.id in set(shown["method"])]
+    with house_style():
+        figure = new_figure(8.6, 4.2 + 0.2 * np.ceil(len(methods) / 3))
+        panels = figure.subplots(1, 2)
+        for axes, part in zip(panels, _PARTS, strict=True):
+            for method in methods:
+                own = shown[shown["method"] == method.id]
+                axes.plot(
+                    own["rows"], own[f"{part}_mean"], color=method.colour, marker=method.marker,
+                    linestyle=method.line, markersize=5, linewidth=1.4, label=method.label,
+                )  # fmt: skip
+            axes.set(xscale="log", yscale="log", xlabel="rows of the data set", ylabel=_PARTS[part])
+            axes.yaxis.set_major_formatter(_PLAIN)
+            axes.xaxis.set_major_formatter(_PLAIN)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _shown(table):
+    """Return the times above the clock's resolution, without the control that does nothing."""
+    means = [f"{part}_mean" for part in _PARTS]
+    shown = table[table["method"] != "constant"]
+    return shown.assign(**{name: shown[name].clip(lower=_SHORTEST) for name in means})
+
+
+def time_rows(table, metadata):
+    """Return the times as the page words them.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.aggregate.time_table`.
+    metadata : Metadata
+        Order and labels.
+
+    Returns
+    -------
+    dict
+        columns: the titles of the cases; fit and predict: for each method its label and texts.
+    """
+    cases = metadata.cases(table)
+    known = table.set_index(["method", "dataset", "costs"])
+    methods = [m for m in metadata.methods.values() if m.id in set(table["method"])]
+    parts = {
+        part: [
+            {"label": m.label, "texts": [_text(known, (m.id, *case), part) for case in cases]}
+            for m in methods
+        ]
+        for part in _PARTS
+    }
+    return {"columns": [metadata.case_title(*case) for case in cases], **parts}
+
+
+def _text(known, key, part):
+    if key not in known.index:
+        return DASH
+    return seconds(known.loc[key, f"{part}_mean"], known.loc[key, f"{part}_sd"])

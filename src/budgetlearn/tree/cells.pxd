@@ -1,0 +1,20 @@
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+
+from .splitter cimport Column, Search
+
+
+# Where the examples of a node are counted: a cell for each (code, class) of a feature.
+cdef struct Cells:
+    double* weights        # (n_codes << bits,): zero between uses
+    uint64_t* marks        # a bit for each cell that is not empty: zero between uses
+    int bits               # cell = code << bits | class
+    double* left           # (n_classes,): scratch
+    double* right
+
+
+cdef Py_ssize_t n_mark_words(const Cells* cells, Py_ssize_t n_codes) noexcept nogil
+cdef bint examine_cells(
+    Search* search, Cells* cells, const Column* column, const uint8_t* bytes,
+    const uint16_t* words, const int32_t* rows, Py_ssize_t n_codes, Py_ssize_t feature,
+    double price, double rank,
+) noexcept nogil

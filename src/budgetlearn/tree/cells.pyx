@@ -1,0 +1,151 @@
+"""Search for the best threshold of one feature by counting, for Gini and entropy.
+
+The mean impurity of both sides needs no order of the examples, only how much of each class each
+code holds. A node adds its weights up in cells (code, class) and sets a bit for each cell that it
+uses; the set bits, lowest first, then visit the cells in the order of the codes. So a feature costs
+one pass over the node's examples and one over the cells in use, however small the node, and neither
+a sort nor a histogram to be cleared.
+"""
+
+from libc.math cimport INFINITY, log2
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from .impurity cimport Kind, x_log_x
+from .random cimport below
+from .splitter cimport Column, Search, Ties, offer
+
+cdef extern from *:
+    int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
+
+ctypedef fused code_t:
+    uint8_t
+    uint16_t
+
+cdef enum:
+    LANES = 2          # copies of few cells, so that sums do not wait for each other
+
+
+cdef Py_ssize_t n_mark_words(const Cells* cells, Py_ssize_t n_codes) noexcept nogil:
+    """Return how many words hold the marks of a feature of `n_codes` codes."""
+    return ((n_codes << cells.bits) + 63) // 64
+
+
+cdef void count(
+    Cells* cells, const Column* column, const code_t* codes, const int32_t* rows,
+    Py_ssize_t n_codes,
+) noexcept nogil:
+    """Add the examples to their cells, in copies, and mark the cells that are in use."""
+    cdef Py_ssize_t i, cell, lane, n_cells = n_codes << cells.bits
+    cdef Py_ssize_t n_words = n_mark_words(cells, n_codes)
+    cdef bint few = 2 * n_cells <= column.size
+    cdef int bits = cells.bits
+    cdef double* weights = cells.weights
+    cdef uint64_t* marks = cells.marks
+    if few:
+        for i in range(column.size):
+            cell = (<Py_ssize_t> codes[rows[i]] << bits) | column.labels[i]
+            weights[(i & (LANES - 1)) * n_cells + cell] += column.weights[i]
+        for i in range(n_words):
+            marks[i] = ~(<uint64_t> 0)
+        if n_cells & 63:
+            marks[n_words - 1] = (<uint64_t> 1 << (n_cells & 63)) - 1
+    else:
+        for i in range(column.size):
+            cell = (<Py_ssize_t> codes[rows[i]] << bits) | column.labels[i]
+            lane = i & (LANES - 1)
+            weights[lane * n_cells + cell] += column.weights[i]
+            marks[lane * n_words + (cell >> 6)] |= <uint64_t> 1 << (cell & 63)
+
+
+cdef inline double quality(
+    bint gini, double n_left, double n_right, double sum_left, double sum_right
+) noexcept nogil:
+    """Return a number that grows as the mean impurity of the sides falls.
+
+    Gini: the sum of Σ n_i² / n, with one division, so that equal splits are equal in rounding too.
+    Entropy: minus n times the mean.
+    """
+    if gini:
+        return (sum_left * n_right + sum_right * n_left) / (n_left * n_right)
+    return sum_left + sum_right - x_log_x(n_left) - x_log_x(n_right)
+
+
+cdef inline double moved_sum(bint gini, double count, double weight) noexcept nogil:
+    """Return how a side's sum over the classes changes when one class grows by `weight`."""
+    if gini:
+        return weight * (2 * count + weight)
+    return x_log_x(count + weight) - x_log_x(count)
+
+
+cdef Py_ssize_t scan(Search* search, Cells* cells, Py_ssize_t n_codes) noexcept nogil:
+    """Offer the feature's best threshold, clear the cells; return how many codes were in use."""
+    cdef:
+        bint gini = search.rule.impurity.kind == Kind.GINI
+        bint first = search.rule.ties == Ties.FIRST
+        int bits = cells.bits
+        Py_ssize_t word, cell, code, before = -1, cut = -1, n_used = 0, n_tied = 0
+        Py_ssize_t lane, n_cells = n_codes << bits, n_words = n_mark_words(cells, n_codes)
+        uint64_t marks, lowest_class = (<uint64_t> 1 << bits) - 1
+        double* left = cells.left
+        double* right = cells.right
+        double n_left = 0.0, n_right = search.node.n, sum_left = 0.0, sum_right = search.node.sum
+        double weight, found, best = -INFINITY
+    memset(left, 0, search.n_classes * sizeof(double))
+    memcpy(right, search.node.counts, search.n_classes * sizeof(double))
+    for word in range(n_words):
+        marks = 0
+        for lane in range(LANES):
+            marks |= cells.marks[lane * n_words + word]
+            cells.marks[lane * n_words + word] = 0
+        while marks:
+            # Invariant: `left` holds the cells below, `right` the rest of the node.
+            cell = (word << 6) | trailing_zeros(marks)
+            marks &= marks - 1
+            weight = 0.0
+            for lane in range(LANES):
+                weight += cells.weights[lane * n_cells + cell]
+                cells.weights[lane * n_cells + cell] = 0.0
+            if weight == 0:
+                continue
+            code = cell >> bits
+            if code != before:
+                if n_used:
+                    found = quality(gini, n_left, n_right, sum_left, sum_right)
+                    if found >= best:
+                        if found > best:
+                            best, cut, n_tied = found, before, 1
+                        elif not first:
+                            n_tied += 1
+                            if below(&search.random, n_tied) == 0:
+                                cut = before
+                n_used += 1
+                before = code
+            cell = <Py_ssize_t> (<uint64_t> cell & lowest_class)
+            sum_left += moved_sum(gini, left[cell], weight)
+            sum_right += moved_sum(gini, right[cell], -weight)
+            left[cell] += weight
+            right[cell] -= weight
+            n_left += weight
+            n_right -= weight
+    if n_used > 1:
+        offer(search, mean_impurity(search, gini, best), <int32_t> cut, n_tied)
+    return n_used
+
+
+cdef inline double mean_impurity(Search* search, bint gini, double found) noexcept nogil:
+    return 1.0 - found / search.node.n if gini else -found / search.node.n
+
+
+cdef bint examine_cells(
+    Search* search, Cells* cells, const Column* column, const uint8_t* bytes,
+    const uint16_t* words, const int32_t* rows, Py_ssize_t n_codes, Py_ssize_t feature,
+    double price, double rank,
+) noexcept nogil:
+    """Offer the thresholds of a feature to the node's best split; say whether it varies."""
+    search.feature, search.price, search.rank = feature, price, rank
+    if bytes != NULL:
+        count(cells, column, bytes, rows, n_codes)
+    else:
+        count(cells, column, words, rows, n_codes)
+    return scan(search, cells, n_codes) > 1
