@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ..benchmark.ranking import ranking_of
 from ..benchmark.study import ACQUISITION
 from . import words
+from .acquisition import acquisition_sections
 from .inside import inside_sections
 from .interactive import drawing_library, script_data
 from .memory import memory_sections, memory_verdict
@@ -75,6 +76,7 @@ def _standings(tables, metadata):
         "valid_standings": standings(summary, ranking, metadata, part="valid"),
         "rank_sentences": rank_sentences(ranking, metadata),
         "control_rows": control_rows(tables["controls"], metadata),
+        "acquisition": acquisition_sections(tables["acquisition"], metadata),
         "lead_rows": words.leads(tables["leads"], metadata),
     }
 

@@ -2,18 +2,19 @@
 // still picture, and again whenever a switch or the legend changes.
 const study = JSON.parse(document.getElementById("study").textContent);
 const controls = document.getElementById("curve-controls");
+const BEST = 1; // no score exceeds it
 const hidden = new Set();
 const drawn = new Set(); // figures that have come near the window
 
 const methods = new Map(study.methods.map((method) => [method.id, method]));
-const colour = {
-  field: "method", legend: null,
-  scale: { domain: study.methods.map((m) => m.id), range: study.methods.map((m) => m.colour) },
-};
-const shape = {
-  field: "method", legend: null,
-  scale: { domain: study.methods.map((m) => m.id), range: study.methods.map((m) => m.shape) },
-};
+
+// The channel that shows a method by one of its marks of recognition.
+function byMethod(mark) {
+  const scale = { domain: [...methods.keys()], range: study.methods.map((method) => method[mark]) };
+  return { field: "method", legend: null, scale };
+}
+const [colour, shape, dash] = ["colour", "shape", "dash"].map(byMethod);
+
 
 function chosen(name) {
   return controls.elements[name].value;
@@ -25,7 +26,7 @@ function curveRows(curve, unit) {
   const gap = Math.max(1, Math.floor(budget.length / 8));
   return budget.map((x, i) => ({
     method: curve.method, kind: curve.kind, label: methods.get(curve.method).label,
-    x, mean: mean[i], low: mean[i] - sd[i], high: mean[i] + sd[i], marked: i % gap === 0,
+    x, mean: mean[i], low: mean[i] - sd[i], high: Math.min(mean[i] + sd[i], BEST), marked: i % gap === 0,
     spread: sd[i] === null ? "one run" : `± ${sd[i].toFixed(3)}`,
     runs: n_affording[i] < n_runs[i] ? `${n_runs[i]}, ${n_affording[i]} afford a model` : `${n_runs[i]}`,
   }));
@@ -36,7 +37,7 @@ function pointRows(points, unit) {
 }
 
 function layersOf(x, score, share) {
-  const y = { field: "mean", type: "quantitative", title: `test ${score}`, scale: { zero: false } };
+  const y = { field: "mean", type: "quantitative", title: `test ${score}`, scale: { zero: false, domainMax: BEST } };
   const position = { x, y, color: colour };
   const spread = { x, y: { ...y, field: "low" }, y2: { field: "high" }, color: colour };
   const tooltip = [
@@ -56,26 +57,36 @@ function layersOf(x, score, share) {
     { transform: only("datum.kind == 'level'"), mark: { type: "rule", strokeDash: [5, 4], strokeWidth: 1.5 },
       encoding: { y, color: colour } },
     { transform: only("datum.kind == 'curve'"), mark: { type: "line", interpolate: "step-after", strokeWidth: 2 },
-      encoding: position },
+      encoding: { ...position, strokeDash: dash } },
     { transform: only("datum.kind == 'point'"), mark: { type: "rule", strokeWidth: 1.5 }, encoding: spread },
     { transform: only("datum.marked && datum.kind != 'level'"), mark: { type: "point", size: 60, opacity: 1 },
       encoding: { ...position, shape } },
-    { params: [{ name: "near", select: nearest }], mark: { type: "point", size: 90, fillOpacity: 0 },
-      encoding: { ...position, tooltip, opacity: { condition: { param: "near", empty: false, value: 1 }, value: 0 } } },
+    { transform: only("datum.kind != 'level'"), params: [{ name: "near", select: nearest }],
+      mark: { type: "point", size: 90, fillOpacity: 0 }, encoding: {
+        ...position, tooltip, opacity: { condition: { param: "near", empty: false, value: 1 }, value: 0 },
+      } },
   ];
+}
+
+// 1, 2 and 5 times each power of ten within the range of the rows.
+function decades(rows) {
+  const costs = rows.map(({ x }) => x).filter((x) => x > 0);
+  const [least, most] = [Math.min(...costs), Math.max(...costs)];
+  const powers = Array.from({ length: 14 }, (_, turn) => 10 ** (turn - 5));
+  return powers.flatMap((ten) => [ten, 2 * ten, 5 * ten]).filter((tick) => tick >= least && tick <= most);
 }
 
 function specification(name) {
   const { curves, title, score } = study.cases[name];
   const unit = chosen("unit");
   const log = chosen("axis") === "log";
-  const visible = (row) => !hidden.has(row.method) && (!log || row.x > 0 || row.kind === "level");
+  const visible = ({ method, x, kind }) => !hidden.has(method) && (!log || x > 0 || kind === "level");
   const rows = curves.curves.flatMap((curve) => curveRows(curve, unit)).filter(visible);
   const share = unit === "share";
   const x = {
     field: "x", type: "quantitative", scale: { type: log ? "log" : "linear", nice: !share },
     title: share ? "acquisition cost (share of all features)" : "acquisition cost",
-    axis: share ? { format: "~%", tickCount: 6 } : { tickCount: 6 },
+    axis: { format: share ? "~%" : "~g", tickCount: 6, ...(log && { values: decades(rows) }) },
   };
   return {
     description: `Cost–accuracy curves on ${title}`,
