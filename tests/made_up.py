@@ -70,7 +70,6 @@ def made_up_points(n_runs=5, seed=0):
                 "cost_fraction": 0.0,
                 "n_features": 0.0,
                 "variables": "",
-                "acquisition_rates": np.zeros(FEATURES[dataset], dtype=np.float32),
             }
             scores = {"valid_score": 0.41, "test_score": 0.4 + rng.normal(0, 0.003)}
             times = {"fit_seconds": 1e-4, "predict_seconds": 1e-5}
