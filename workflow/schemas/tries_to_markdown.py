@@ -1,4 +1,4 @@
-"""Write what is tried of every method into docs/peers.md, from config/methods.yaml (`make docs`)."""
+"""Write what is tried of every method into docs/peers.md (`make docs`)."""
 
 import inspect
 from pathlib import Path
