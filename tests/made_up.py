@@ -25,6 +25,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "method": method,
                 "run": run,
                 "stage": stage,
+                "fit": 0,
                 "setting": pd.NA,
                 "budget": np.nan,
                 "cost": float(prices[chosen].sum()),
@@ -39,6 +40,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "predict_seconds": 0.002,
                 "status": "ok",
                 "variables": ",".join(map(str, chosen)),
+                "acquisition_rates": np.isin(np.arange(len(prices)), chosen).astype(np.float32),
                 "format_version": FORMAT_VERSION,
             }
         )
@@ -62,6 +64,7 @@ def made_up_points(n_runs=5, seed=0):
             everything = schedule_rows(dataset, run, "all_features", rng, n_stages=12, ceiling=0.96)
             rows.append(everything[-1] | {"stage": 0})
             nothing = {
+                "acquisition_rates": np.zeros(FEATURES[dataset], dtype=np.float32),
                 "cost": 0.0,
                 "valid_cost": 0.0,
                 "cost_fraction": 0.0,
@@ -77,7 +80,7 @@ def made_up_points(n_runs=5, seed=0):
 def fail(points, method, run, dataset="wine", status="failed: ValueError: made up"):
     """Return `points` with one run of one method replaced by a failed row."""
     hit = (points[["dataset", "method", "run"]] == [dataset, method, run]).all(axis=1)
-    row = points[hit].iloc[:1].assign(status=status, variables=None)
+    row = points[hit].iloc[:1].assign(status=status, variables=None, acquisition_rates=None)
     row[["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds"]] = np.nan
     return pd.concat([points[~hit], row], ignore_index=True)
 

@@ -39,6 +39,20 @@ def test_total_is_the_bill_of_each_example(case):
     assert costs.full == bill(costs, np.ones(costs.n_features))
 
 
+@given(purchases())
+def test_shares_add_up_to_the_bill(case):
+    costs, acquired = case
+    for row in np.array(acquired):
+        shares = costs.shares(row)
+        assert shares.sum() == pytest.approx(bill(costs, row))
+        assert not shares[~row].any()
+        for last in np.flatnonzero(row):
+            others = row & (costs.groups == costs.groups[last])
+            if costs.groups[last] < 0 or others.sum() == 1:  # nobody shares a charge with it
+                without = row & (np.arange(row.size) != last)
+                assert shares[last] == pytest.approx(bill(costs, row) - bill(costs, without))
+
+
 @given(purchases(), st.integers(0, 7))
 def test_marginal_is_what_the_bill_would_grow_by(case, feature):
     costs, (before, *_) = case

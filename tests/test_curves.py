@@ -64,6 +64,25 @@ def test_budget_that_is_none_is_refused(printed, budget):
         printed.select(budget)
 
 
+def test_least_budget_for_an_accuracy(printed):
+    assert printed.cheapest(0.95) == (248, 0.9706745, (11, 13, 14, 15))
+    assert printed.cheapest(0.9706745)[0] == 248
+    assert printed.cheapest(0)[0] == 119
+    with pytest.raises(BudgetError, match=r"reaches 0\.990783 and costs 417"):
+        printed.cheapest(0.999)
+    with pytest.raises(BudgetError, match="must be a number"):
+        printed.cheapest(float("nan"))
+    with pytest.raises(BudgetError, match="empty"):
+        ModelSchedule([], [], []).cheapest(0.5)
+
+
+def test_both_look_ups_agree(printed):
+    for budget in range(119, 450):
+        cost, score, variables = printed.select(budget)
+        assert printed.cheapest(score) == (cost, score, variables)
+        assert cost <= budget
+
+
 def test_area_of_the_printed_schedule_by_hand(printed):
     steps = [(119, 0.5), (52, 0.8504399), (77, 0.9400922), (92, 0.9706745), (45, 0.9773775)]
     by_hand = (sum(width * height for width, height in steps) + 32 * 0.9874319) / 500

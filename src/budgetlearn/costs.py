@@ -191,6 +191,36 @@ class FeatureCosts:
         price[acquired] = 0.0
         return price
 
+    def shares(self, acquired):
+        """Return which part of the bill each acquired feature carries.
+
+        The members of a group that are acquired carry its charge in equal parts, so a member is
+        the dearer the fewer are left, and the last one carries what dropping it would free.
+
+        Parameters
+        ----------
+        acquired : array-like of bool of shape (n_features,)
+            What is bought.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            0 for features that are not acquired; the sum is their `subset` cost.
+
+        Examples
+        --------
+        >>> costs = FeatureCosts([1, 2, 3], groups=[0, 0, -1], group_costs=[10])
+        >>> costs.shares([True, True, True]).tolist(), costs.shares([True, False, True]).tolist()
+        ([6.0, 7.0, 3.0], [11.0, 0.0, 3.0])
+        """
+        acquired = np.asarray(acquired, dtype=bool)
+        share = np.where(acquired, self.costs, 0.0)
+        if self.groups is not None:
+            members = np.flatnonzero(acquired & (self.groups >= 0))
+            groups = self.groups[members]
+            share[members] += self.group_costs[groups] / np.bincount(groups)[groups]
+        return share
+
     def __repr__(self):
         shared = "" if self.groups is None else f", {self.group_costs.size} groups"
         return f"FeatureCosts({self.n_features} features, full cost {self.full:g}{shared})"

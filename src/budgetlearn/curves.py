@@ -179,8 +179,8 @@ class ModelSchedule(CostAccuracyCurve):
     def select(self, budget):
         """Return (cost, score, variables) of the model to use under `budget`.
 
-        The score is the conservative look-up of the paper (section 3.1.1): that of the dearest
-        model affordable, which is also the best.
+        Between two models it looks up as the paper does (section 3.1.1), conservatively: the score
+        to expect is that of the dearest model affordable, which is also the best.
 
         Parameters
         ----------
@@ -202,7 +202,47 @@ class ModelSchedule(CostAccuracyCurve):
         >>> schedule.select(150)
         (119.0, 0.85, (11, 14))
         """
-        i = self.index(budget)
+        return self._entry(self.index(budget))
+
+    def cheapest(self, score):
+        """Return (cost, score, variables) of the cheapest model that reaches a score.
+
+        Its cost is the least budget for that score. The look-up is conservative like `select`:
+        between two models it takes the dearer one.
+
+        Parameters
+        ----------
+        score : float
+            Validation score to reach.
+
+        Returns
+        -------
+        tuple of (float, float, tuple of int)
+
+        Raises
+        ------
+        BudgetError
+            When no model reaches it, whatever the budget; the message names the best.
+
+        Examples
+        --------
+        >>> schedule = ModelSchedule([119, 171], [0.85, 0.94], [(11, 14), (11, 14, 15)])
+        >>> schedule.cheapest(0.9)
+        (171.0, 0.94, (11, 14, 15))
+        """
+        if not score == score:
+            raise BudgetError(f"score must be a number, got {score!r}.")
+        if not len(self):
+            raise BudgetError("There is no model to choose from: the schedule is empty.")
+        i = int(np.searchsorted(self.scores, score - _SLACK, side="left"))
+        if i == len(self):
+            raise BudgetError(
+                f"No model reaches {score:g} under any budget: the best one reaches "
+                f"{self.scores[-1]:g} and costs {self.costs[-1]:g}."
+            )
+        return self._entry(i)
+
+    def _entry(self, i):
         return float(self.costs[i]), float(self.scores[i]), self.variables[i]
 
     def __str__(self):

@@ -20,7 +20,7 @@ rule msb_importance:
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
-        code=CODE["fit"],
+        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
     script:
         "../scripts/msb_importance.py"
 
@@ -32,7 +32,8 @@ rule msb_sequence:
         costs=rules.costs.output[0],
         importance=rules.msb_importance.output[0],
     output:
-        f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.parquet",
+        points=f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.parquet",
+        visited=f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.csv",
     log:
         f"{DIR}/logs/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.log",
     benchmark:
@@ -47,7 +48,7 @@ rule msb_sequence:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
         limit=STUDY.config["time_limit"],
-        code=CODE["fit"],
+        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
     script:
         "../scripts/msb_sequence.py"
 
@@ -56,7 +57,7 @@ rule msb_schedule:
     input:
         importance=rules.msb_importance.output[0],
         sequences=lambda w: expand(
-            rules.msb_sequence.output[0],
+            rules.msb_sequence.output.points,
             sequence=STUDY.sequences(w.method, w.dataset),
             allow_missing=True,
         ),
@@ -72,6 +73,6 @@ rule msb_schedule:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 10 * attempt,
     params:
-        code=CODE["fit"],
+        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
     script:
         "../scripts/msb_schedule.py"

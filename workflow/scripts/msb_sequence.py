@@ -8,7 +8,10 @@ wildcards, params, threads = snakemake.wildcards, snakemake.params, snakemake.th
 with job_log(snakemake.log[0], threads):
     importance = pd.read_csv(snakemake.input.importance)
     method = (wildcards.method, params.spec, wildcards.sequence)
-    rows = []
+    rows, visited = [], []
     for run in load_runs(snakemake.input, wildcards, params.seed):
-        rows += sequence_points(*method, run, importance, threads, params.limit)
-    records.write(rows, snakemake.output[0])
+        points, models = sequence_points(*method, run, importance, threads, params.limit)
+        rows += points
+        visited.append(models)
+    records.write(rows, snakemake.output.points)
+    pd.concat(visited).to_csv(snakemake.output.visited, index=False)

@@ -23,6 +23,24 @@ def resolve(name):
         ) from error
 
 
+def sequence_name(entry):
+    """Return the name of a model sequence, of which its files are called.
+
+    Parameters
+    ----------
+    entry : str or dict
+        Name of one of the library's sequences, or {class, parameters, name}; without a name, the
+        class's in small letters is it.
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(entry, str):
+        return entry
+    return entry.get("name", entry["class"].rpartition(".")[2].lower())
+
+
 def _value(value):
     """Return a parameter, building nested estimators given as {class: …, parameters: …}."""
     if isinstance(value, dict) and "class" in value:

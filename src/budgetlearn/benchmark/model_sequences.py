@@ -1,5 +1,6 @@
 """msB in the workflow: its sequences fitted in jobs of their own, then one schedule."""
 
+import inspect
 import time
 
 import pandas as pd
@@ -8,7 +9,7 @@ from ..curves import ModelSchedule
 from ..exceptions import ConfigError
 from ..msb.sequences import SEQUENCES
 from .experiment import run_method
-from .methods import build
+from .methods import build, resolve, sequence_name
 from .records import OK
 
 
@@ -58,7 +59,7 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, limit=Non
     spec : dict
         Specification of a `ModelScheduleSearch`.
     sequence : str
-        Name of the sequence.
+        Name of the sequence, as `sequence_name` gives it for its entry in the specification.
     run : Run
         Data, costs and seed.
     importance : DataFrame
@@ -68,20 +69,39 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, limit=Non
 
     Returns
     -------
-    list of dict
+    rows : list of dict
+    visited : DataFrame
+        Every model of the sequence in its order: run, sequence, step, variables, cost, score (on
+        the validation data). No rows where the fit failed.
     """
-    if sequence not in SEQUENCES:
-        raise ConfigError(f"unknown sequence {sequence!r}; known: {', '.join(SEQUENCES)}.")
-    cls = SEQUENCES[sequence]
+    entries = {sequence_name(entry): entry for entry in spec["parameters"]["sequences"]}
     part = importance[importance["run"] == run.number].sort_values("variable")
-    wanted = {"importance": part["importance"].tolist()} if _uses_importance(cls) else {}
-    entry = {"class": f"{cls.__module__}.{cls.__name__}", "parameters": wanted}
-    alone = {**spec, "parameters": {**spec.get("parameters", {}), "sequences": [entry]}}
-    return run_method(method, alone, run, n_jobs, limit)
+    entry = _with_importance(entries[sequence], part["importance"].tolist())
+    alone = {**spec, "parameters": {**spec["parameters"], "sequences": [entry]}}
+    fitted = []
+    rows = run_method(method, alone, run, n_jobs, limit, fitted=fitted)
+    models = [model for search in fitted for model in next(iter(search.sequences_.values()))]
+    return rows, _visited(models, run.number, sequence)
 
 
-def _uses_importance(cls):
-    return hasattr(cls(), "importance")
+def _visited(models, run, sequence):
+    columns = ["run", "sequence", "step", "variables", "cost", "score"]
+    rows = [
+        (run, sequence, step, ",".join(map(str, model.variables)), model.cost, model.score)
+        for step, model in enumerate(models)
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _with_importance(entry, importance):
+    """Return a sequence's entry as {class, parameters}, with the importance where it wants one."""
+    if isinstance(entry, str):
+        if entry not in SEQUENCES:
+            raise ConfigError(f"unknown sequence {entry!r}; known: {', '.join(SEQUENCES)}.")
+        entry = {"class": f"{SEQUENCES[entry].__module__}.{SEQUENCES[entry].__name__}"}
+    wants = "importance" in inspect.signature(resolve(entry["class"])).parameters
+    given = {"importance": importance} if wants else {}
+    return {"class": entry["class"], "parameters": given | entry.get("parameters", {})}
 
 
 def schedule_points(points, importance):

@@ -12,13 +12,15 @@ def resumable_run(method, spec, run, folder, code, n_jobs=1, limit=None):
 
     Parameters
     ----------
-    method, spec, run, n_jobs, limit
+    method, spec, run
         As for `budgetlearn.benchmark.experiment.run_method`.
     folder : path-like
         Its files: `<run>.csv` once the run is complete; until then a name that changes with the
         specification and the code, so that nothing outdated is ever gone on from.
     code : str
         Fingerprint of the package's source.
+    n_jobs, limit
+        As for `run_method`.
 
     Returns
     -------

@@ -10,6 +10,7 @@ import yaml
 
 from ..datasets.registry import load_registry
 from ..exceptions import ConfigError
+from .methods import sequence_name
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
@@ -100,6 +101,9 @@ def _check_names(config, registry, root):
     for key in ("by_dataset", "stand_ins"):
         for name in config.get(key, {}):
             registry[name]  # names what is wrong, like the data sets in use
+    for shown in (config.get("own_cost", []), *config.get("staircases", {}).values()):
+        for method in shown:
+            _known(method, _named_methods(config), "method in a figure", "the study")
     tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
     for name in config.get("published", []):
         _known(name, tables, "published table", PUBLISHED)
@@ -278,4 +282,4 @@ class Study:
 
     def sequences(self, method, dataset):
         """Return the names of the sequences of a schedule method on a data set."""
-        return list(self.spec(method, dataset)["parameters"]["sequences"])
+        return [sequence_name(e) for e in self.spec(method, dataset)["parameters"]["sequences"]]

@@ -5,19 +5,26 @@ from .logit_path import LogitPathClassifier
 from .search import ModelScheduleSearch
 from .sequences import (
     CostSequence,
+    ImportancePerCostSequence,
     ImportanceSequence,
     L1PathSequence,
+    RemovalSequence,
     SamplingSequence,
     UniformSequence,
 )
+from .stagewise import BackwardSequence, ForwardSequence
 
 __all__ = [
+    "BackwardSequence",
     "CostSequence",
     "ExhaustiveSearch",
+    "ForwardSequence",
+    "ImportancePerCostSequence",
     "ImportanceSequence",
     "L1PathSequence",
     "LogitPathClassifier",
     "ModelScheduleSearch",
+    "RemovalSequence",
     "SamplingSequence",
     "UniformSequence",
 ]

@@ -2,26 +2,66 @@
 
 A sequence is any object with a `name` and a method `subsets(problem)` that yields tuples of
 variable indices. `problem` is a `budgetlearn.msb.problem.SequenceProblem`: it knows the costs, the
-importance of the variables, the training data and a source of randomness.
+importance of the variables, the training data and a source of randomness, and fits models.
 """
+
+from abc import ABC, abstractmethod
 
 import numpy as np
 
 from .._validation import ParameterError, check_number
+from .stagewise import BackwardSequence, ForwardSequence
 
-# Weakest importance that sampling sees, as a share of the strongest: permutation importance can
-# be zero or negative, and a weight must be positive.
+# Weakest importance that a normalised one sees, as a share of the strongest: permutation
+# importance can be zero or negative, and a weight must be positive.
 IMPORTANCE_FLOOR = 1e-3
+# Least price that it sees, as a share of the dearest: free variables are never worth removing, and
+# a large finite ν stands for their infinity.
+PRICE_FLOOR = 1e-9
 
 
-def _shrink(order, min_variables):
-    """Yield the nested subsets that removing variables in `order` leaves, the full one first."""
-    order = [int(variable) for variable in order]
-    for removed in range(len(order) - min_variables + 1):
-        yield tuple(sorted(order[removed:]))
+class RemovalSequence(ABC):
+    """Nested models: start from all variables and remove one after another.
+
+    A subclass has a `name` and says in `chooser` which variable goes next.
+    """
+
+    @abstractmethod
+    def chooser(self, problem):
+        """Return a function from the variables that are left (ascending) to the one to remove.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            Costs, importance, data and randomness to choose by.
+
+        Returns
+        -------
+        callable
+        """
+
+    def subsets(self, problem):
+        """Yield the nested subsets, the full one first, down to `problem.min_variables`.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What to order the variables by.
+
+        Yields
+        ------
+        tuple of int
+            Indices of the variables of a subset, ascending.
+        """
+        choose = self.chooser(problem)
+        left = list(range(problem.costs.n_features))
+        yield tuple(left)
+        while len(left) > problem.min_variables:
+            left.remove(choose(left))
+            yield tuple(left)
 
 
-class ImportanceSequence:
+class ImportanceSequence(RemovalSequence):
     """Remove the least important variable first (Yan et al., section 3.1.1).
 
     Parameters
@@ -36,111 +76,154 @@ class ImportanceSequence:
     def __init__(self, importance=None):
         self.importance = importance
 
-    def subsets(self, problem):
-        """Return the nested subsets, the full one first.
+    def chooser(self, problem):
+        """Return what picks the least important variable, of equals the first.
 
         Parameters
         ----------
         problem : SequenceProblem
-            Costs, importance, data and randomness to order the variables by.
+            What to choose by.
 
         Returns
         -------
-        iterator of tuple of int
-            Indices of the variables of each subset, ascending.
+        callable
+            From the variables that are left to the one to remove.
         """
         importance = problem.importance_or(self.importance)
-        return _shrink(np.argsort(importance, kind="stable"), problem.min_variables)
+        return lambda left: min(left, key=importance.__getitem__)
 
 
-class CostSequence:
-    """Remove the most expensive variable first (Yan et al., section 3.1.1)."""
+class CostSequence(RemovalSequence):
+    """Remove the most expensive variable first (Yan et al., section 3.1.1).
+
+    In a cost group the members that are left carry the charge in equal parts
+    (`FeatureCosts.shares`), so a group once begun is soon finished, which frees the charge.
+    """
 
     name = "cost"
 
-    def subsets(self, problem):
-        """Return the nested subsets, the full one first.
+    def chooser(self, problem):
+        """Return what picks the variable of largest share of the bill, of equals the first.
 
         Parameters
         ----------
         problem : SequenceProblem
-            Costs, importance, data and randomness to order the variables by.
+            What to choose by.
 
         Returns
         -------
-        iterator of tuple of int
-            Indices of the variables of each subset, ascending.
+        callable
+            From the variables that are left to the one to remove.
         """
-        order = np.argsort(-problem.costs.costs, kind="stable")
-        return _shrink(order, problem.min_variables)
+        return lambda left: max(left, key=_shares(problem.costs, left).__getitem__)
 
 
-class SamplingSequence:
-    """Remove variables at random, the less important per cost the sooner (section 3.1.1).
-
-    A variable leaves with probability proportional to 1/ν, where ν = importance / cost^γ is its
-    normalised importance.
+class ImportancePerCostSequence(RemovalSequence):
+    """Remove the variable of least normalised importance ν = importance / cost^γ first.
 
     Parameters
     ----------
     importance : array-like of shape (n_features,), default=None
-        As for `ImportanceSequence`.
+        As for `ImportanceSequence`; values below a thousandth of the largest count as that much.
     gamma : float, default=1.0
-        The exponent γ >= 0 of the cost.
+        The exponent γ >= 0 of the cost, which is the variable's share of the bill as in
+        `CostSequence`.
     """
 
-    name = "sampling"
+    name = "importance_per_cost"
 
     def __init__(self, importance=None, gamma=1.0):
         self.importance = importance
         self.gamma = gamma
 
-    def subsets(self, problem):
-        """Return the nested subsets, the full one first.
+    def chooser(self, problem):
+        """Return what picks the variable of least ν, of equals the first.
 
         Parameters
         ----------
         problem : SequenceProblem
-            Costs, importance, data and randomness to order the variables by.
+            What to choose by.
 
         Returns
         -------
-        iterator of tuple of int
-            Indices of the variables of each subset, ascending.
+        callable
+            From the variables that are left to the one to remove.
         """
-        check_number(self.gamma, "gamma", low=0)
-        importance = np.asarray(problem.importance_or(self.importance), dtype=np.float64)
+        weights = self._weights(problem)
+        return lambda left: left[int(weights(left).argmax())]
+
+    def _weights(self, problem):
+        """Return a function from the variables left to their 1/ν."""
+        gamma = check_number(self.gamma, "gamma", low=0)
+        importance = problem.importance_or(self.importance)
         strongest = max(importance.max(), 0.0) or 1.0
         importance = np.maximum(importance, IMPORTANCE_FLOOR * strongest)
-        # Free variables are never worth removing: the largest finite ν stands for their infinity.
-        price = np.maximum(problem.costs.costs, 1e-9 * (problem.costs.costs.max() or 1.0))
-        weight = price**self.gamma / importance
-        order = problem.rng(self.name).choice(
-            weight.size, size=weight.size, replace=False, p=weight / weight.sum()
-        )
-        return _shrink(order, problem.min_variables)
+        least_price = PRICE_FLOOR * (problem.costs.costs.max() or 1.0)
+
+        def weights(left):
+            price = np.maximum(_shares(problem.costs, left)[left], least_price)
+            return price**gamma / importance[left]
+
+        return weights
 
 
-class UniformSequence:
+class SamplingSequence(ImportancePerCostSequence):
+    """Remove variables at random, the less important per cost the sooner (section 3.1.1).
+
+    A variable leaves with probability proportional to 1/ν.
+
+    Parameters
+    ----------
+    importance : array-like of shape (n_features,), default=None
+        As for `ImportancePerCostSequence`.
+    gamma : float, default=1.0
+        As for `ImportancePerCostSequence`.
+    """
+
+    name = "sampling"
+
+    def chooser(self, problem):
+        """Return what draws a variable.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What to choose by.
+
+        Returns
+        -------
+        callable
+            From the variables that are left to the one to remove.
+        """
+        weights, rng = self._weights(problem), problem.rng(self.name)
+
+        def draw(left):
+            chances = weights(left)
+            return int(rng.choice(left, p=chances / chances.sum()))
+
+        return draw
+
+
+class UniformSequence(RemovalSequence):
     """Remove variables uniformly at random (section 3.1.1)."""
 
     name = "uniform"
 
-    def subsets(self, problem):
-        """Return the nested subsets, the full one first.
+    def chooser(self, problem):
+        """Return what draws a variable.
 
         Parameters
         ----------
         problem : SequenceProblem
-            Costs, importance, data and randomness to order the variables by.
+            What to choose by.
 
         Returns
         -------
-        iterator of tuple of int
-            Indices of the variables of each subset, ascending.
+        callable
+            From the variables that are left to the one to remove.
         """
-        order = problem.rng(self.name).permutation(problem.costs.n_features)
-        return _shrink(order, problem.min_variables)
+        rng = problem.rng(self.name)
+        return lambda left: int(rng.choice(left))
 
 
 class L1PathSequence:
@@ -180,9 +263,25 @@ class L1PathSequence:
         return iter(seen)
 
 
+def _shares(costs, left):
+    """Return which part of the bill for the variables `left` each variable carries."""
+    acquired = np.zeros(costs.n_features, dtype=bool)
+    acquired[left] = True
+    return costs.shares(acquired)
+
+
 SEQUENCES = {
     cls.name: cls
-    for cls in (ImportanceSequence, CostSequence, SamplingSequence, L1PathSequence, UniformSequence)
+    for cls in (
+        ImportanceSequence,
+        CostSequence,
+        SamplingSequence,
+        L1PathSequence,
+        UniformSequence,
+        ImportancePerCostSequence,
+        ForwardSequence,
+        BackwardSequence,
+    )
 }
 
 

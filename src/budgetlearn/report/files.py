@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from .build import build_figures, build_tables
+from .interactive import build_cases
 from .metadata import Metadata
 from .page import render_page
 from .style import figure_bytes
@@ -37,7 +38,7 @@ def write_report(points, metadata, folder):
     tables = build_tables(points, metadata)
     figures = build_figures(points, metadata)
     drawn = {name: figure_bytes(figure, "svg") for name, figure in figures.items()}
-    page = render_page(tables, drawn, metadata)
+    page = render_page(tables, drawn, build_cases(points, metadata), metadata)
     for name, frame in tables.items():
         write_table(frame, folder / "tables" / f"{name}.csv")
     for name, figure in figures.items():

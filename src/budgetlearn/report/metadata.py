@@ -7,6 +7,7 @@ import pandas as pd
 from ..benchmark.points import of_case
 from ..benchmark.study import ACQUISITION
 from ..exceptions import ConfigError
+from .inside import Inside
 
 # Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
 # its yellow, which is too faint on white. Each has a marker of its own, for print without colour;
@@ -34,7 +35,7 @@ class Method:
     peer : bool
         Whether it is what users pick today, beside the papers' methods.
     spec : dict
-        What it is: class and parameters, shown as they are.
+        What it is: class, parameters and the grid of settings tried, shown as they are.
     """
 
     id: str
@@ -75,6 +76,12 @@ class Metadata:
         Printed numbers to stand beside ours, from `budgetlearn.benchmark.published`.
     stand_ins : dict of str to str
         Data set of ours → the paper's that it stands in for.
+    reasons : list of dict
+        Why numbers deviate, from `budgetlearn.benchmark.deviations.read_reasons`.
+    not_rerun : list of str
+        Tables of printed numbers that the study does not rerun.
+    inside : Inside
+        What is known of msB beside its operating points.
     """
 
     name: str
@@ -88,6 +95,9 @@ class Metadata:
     schedule_of: dict = field(default_factory=dict)
     published: pd.DataFrame | None = None
     stand_ins: dict = field(default_factory=dict)
+    reasons: list = field(default_factory=list)
+    not_rerun: list = field(default_factory=list)
+    inside: Inside = field(default_factory=Inside)
 
     @classmethod
     def from_dict(cls, metadata):
@@ -107,7 +117,7 @@ class Metadata:
         """
         required = {"study", "methods", "datasets"}
         optional = {"title", "settings", "provenance", "profiles", "expected", "schedule_of"}
-        optional |= {"published", "stand_ins"}
+        optional |= {"published", "stand_ins", "reasons", "not_rerun", "inside"}
         if not required <= metadata.keys() <= required | optional:
             raise ConfigError(
                 f"Report metadata must have the keys {sorted(required)} and may have "
@@ -187,6 +197,6 @@ def _styled(methods):
             line=LINES[again % len(LINES)],
             control=control,
             peer=bool(given.get("peer", False)),
-            spec={key: given[key] for key in ("class", "parameters") if given.get(key)},
+            spec={key: given[key] for key in ("class", "parameters", "grid") if given.get(key)},
         )
     return styled

@@ -7,14 +7,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ..benchmark.ranking import ranking_of
 from ..benchmark.study import ACQUISITION
 from . import words
+from .acquisition import acquisition_sections
+from .inside import inside_sections
+from .interactive import drawing_library, script_data
 from .memory import memory_sections, memory_verdict
+from .own_cost import own_cost_rows
 from .published import left_out, published_sections
 from .ranking import control_rows, peers_ahead, rank_sentences, standings
 from .times import time_rows
 from .verdict import verdict
 
 
-def render_page(tables, drawings, metadata):
+def render_page(tables, drawings, cases, metadata):
     """Return the report as one HTML document that works offline.
 
     Parameters
@@ -23,15 +27,17 @@ def render_page(tables, drawings, metadata):
         From `budgetlearn.report.build.build_tables`.
     drawings : dict of str to bytes
         The figures of `budgetlearn.report.build.build_figures` as SVG.
+    cases : dict of str to dict
+        What the page's scripts show, from `budgetlearn.report.build.build_cases`.
     metadata : Metadata
         What is known beside them.
 
     Returns
     -------
     str
-        HTML with inline style and with figures as data URIs.
+        HTML with inline style and scripts, and with figures as data URIs.
     """
-    coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
+    coverage_columns, coverage_rows, gaps = words.coverage(tables["coverage"], metadata)
     published = tables.get("published")
     return (
         _environment()
@@ -42,11 +48,17 @@ def render_page(tables, drawings, metadata):
             **_memory(tables, metadata),
             scope=words.scope(tables["coverage"], metadata),
             cases=_cases(tables, metadata),
+            offered=words.offered(tables["times"]),
             times=time_rows(tables["times"], metadata),
             published=[] if published is None else published_sections(published, metadata),
             not_rerun=[] if published is None else left_out(published),
+            coverage_columns=coverage_columns,
+            inside=inside_sections(drawings, metadata),
+            own_cost=own_cost_rows(tables["own_cost"], metadata) if "own_cost" in tables else [],
             coverage_rows=coverage_rows,
             gaps=gaps,
+            script_data=script_data(cases, metadata),
+            library=drawing_library(),
             images={name: _data_uri(svg) for name, svg in drawings.items()},
         )
     )
@@ -64,6 +76,7 @@ def _standings(tables, metadata):
         "valid_standings": standings(summary, ranking, metadata, part="valid"),
         "rank_sentences": rank_sentences(ranking, metadata),
         "control_rows": control_rows(tables["controls"], metadata),
+        "acquisition": acquisition_sections(tables["acquisition"], metadata),
         "lead_rows": words.leads(tables["leads"], metadata),
     }
 
@@ -111,7 +124,6 @@ def _case(tables, dataset, costs, metadata):
     schedule = tables.get(f"schedule_{name}")
     case = {"name": name, "title": metadata.case_title(dataset, costs), "schedule": None}
     case["score"] = metadata.score(dataset)
-    case["cost_axis"] = "the share of the full cost" if costs == "random" else "mean cost"
     case["first"] = metadata.schedule_of.get("dataset", dataset) == dataset
     if schedule is not None and len(schedule):
         rows = schedule.assign(variables=schedule["variables"].str.split("; ")).to_dict("records")

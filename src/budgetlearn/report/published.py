@@ -1,15 +1,19 @@
 """Printed and ours, as the page words them."""
 
+import pandas as pd
+
+from ..benchmark.deviations import FAR
 from .words import DASH, counted, plus_minus
 
 # Digits that matter, by quantity; three for all others.
 _DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 1}
-_DIGITS |= {"error_percent": 2, "mse": 4}
+_DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
 _NAMES = {
     "aup_test": "AUP, test reading",
     "aup_valid": "AUP, validation reading",
     "cost": "mean cost",
     "cost_percent": "% of the full cost",
+    "entropy_percent": "entropy of nodes over trees, %",
     "error_percent": "test error, %",
     "estimated_score": "estimated test score",
     "mse": "mean squared error",
@@ -36,7 +40,8 @@ def published_sections(table, metadata):
     list of dict
         One for each published table and case: title; note (how many runs, on the paper's data or
         on others); quantities (names of the groups of columns); rows of method, setting and cells
-        (printed, ours, difference: texts).
+        (printed, ours, difference and its kind: near, off, better or worse); reasons of
+        differences that are far off.
     """
     rerun = table[table["n_runs"] > 0]
     keys = ["source", "run_on", "costs"]
@@ -63,6 +68,7 @@ def _section(part, case_title):
         "title": f"{first['paper']}, table {first['table']}: {case_title}",
         "note": _note(part, first),
         "quantities": [_NAMES[name] for name in quantities],
+        "reasons": _reasons(part),
         "rows": [
             {
                 "method": method,
@@ -83,15 +89,40 @@ def _note(part, first):
     return f"{runs} of ours, on other rows than the paper's {first['dataset']}: expect a gap"
 
 
+def _reasons(part):
+    """Return why numbers are far off, each reason once; that none is known is said too."""
+    far = part[part["in_sd"].abs() > FAR]
+    known = [reason for reason in far["reason"].drop_duplicates() if reason]
+    unknown = int((far["reason"] == "").sum())
+    if unknown:
+        numbers = counted(unknown, "number")
+        known.append(f"{numbers} more than {FAR:g} standard deviations off, for no reason known.")
+    return known
+
+
+def _kind(row):
+    """Return how far ours is from the printed number, for its colour: "" where that is unknown."""
+    if pd.isna(row["in_sd"]):
+        return ""
+    if abs(row["in_sd"]) <= 1:
+        return "near"
+    if abs(row["in_sd"]) <= FAR or row["better"] is None:
+        return "off"
+    return "better" if row["better"] else "worse"
+
+
 def _cells(numbers, quantities):
-    """Return printed, ours and difference of each quantity."""
+    """Return printed, ours, difference and kind of difference of each quantity."""
     cells = []
     for name in quantities:
         if name not in numbers.index:
-            cells.append((DASH, DASH, DASH))
+            cells.append((DASH, DASH, DASH, ""))
             continue
         row, digits = numbers.loc[name], _DIGITS.get(name, 3)
         own = plus_minus(row["ours"], row["sd"], digits)
-        difference = f"{row['difference']:+.{digits}f}".replace("-", "−")
-        cells.append((plus_minus(row["value"], row["value_sd"], digits), own, difference))
+        difference = f"{row['difference']:+.{digits}f}"
+        if pd.notna(row["in_sd"]):
+            difference += f" ({row['in_sd']:+.1f} sd)"
+        printed = plus_minus(row["value"], row["value_sd"], digits)
+        cells.append((printed, own, difference.replace("-", "−"), _kind(row)))
     return cells

@@ -44,8 +44,12 @@ def scope(table, metadata):
     least, most = int(runs.min()), int(runs.max())
     span = counted(most, "run") if least == most else f"{least} to {most} runs"
     cases = counted(len(metadata.cases(table)), "data set")
-    rivals, controls = (_listed(metadata, m) for m in (metadata.competitors, metadata.controls))
-    return f"{rivals}, with {controls} as controls; {cases}, {span} each."
+    peers = [name for name in metadata.competitors if metadata.methods[name].peer]
+    others = [name for name in metadata.competitors if name not in peers]
+    parts = [_listed(metadata, others)] if others else []
+    parts += [f"as peers {_listed(metadata, peers)}"] if peers else []
+    parts.append(f"as controls {_listed(metadata, metadata.controls)}")
+    return f"{'; '.join(parts)}; {cases}, {span} each."
 
 
 def _listed(metadata, names):
@@ -79,35 +83,62 @@ def leads(table, metadata):
     return rows
 
 
-def coverage(table, metadata):
-    """Return completed runs of every case and method, and what kept the others from it.
+def offered(table):
+    """Return {method: how many models it offers in a run, least to most over the data sets}.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.aggregate.time_table`.
 
     Returns
     -------
-    tuple of (list of dict, list of str)
-        Rows of title and cells (text, good); one line for each method that lacks something.
+    dict of str to str
     """
+    spans = table.groupby("method")["n_points"].agg(["min", "max"]).round().astype(int)
+    return {
+        name: f"{low}" if low == high else f"{low}–{high}" for name, low, high in spans.itertuples()
+    }
+
+
+def coverage(table, metadata):
+    """Return completed runs of every method in every case, and what kept the others from it.
+
+    Returns
+    -------
+    tuple of (list of str, list of dict, list of str)
+        Titles of the cases; rows of a method's label and cells (text, good); one line for each
+        method that lacks something.
+    """
+    cases = metadata.cases(table)
+    titles = [metadata.case_title(*case) for case in cases]
+    known = {tuple(row[:3]): row for row in table.itertuples(index=False)}
     rows, gaps = [], []
-    for case in metadata.cases(table):
-        own = of_case(table, *case).set_index("method")
+    for method in metadata.methods.values():
         cells = []
-        for method in metadata.methods.values():
-            text, good = _coverage_text(own.loc[method.id] if method.id in own.index else None)
+        for title, case in zip(titles, cases, strict=True):
+            row = known.get((*case, method.id))
+            text, good = _coverage_text(row)
             cells.append({"text": text, "good": good})
             if not good:
-                message = own.loc[method.id, "message"] or "no record of it was found"
-                gaps.append(f"{metadata.case_title(*case)}, {method.label}: {text} ({message})")
-        rows.append({"title": metadata.case_title(*case), "cells": cells})
-    return rows, gaps
+                message = row.message or "no record of it was found"
+                gaps.append(f"{title}, {method.label}: {text} ({message})")
+        rows.append({"label": method.label, "cells": cells})
+    return titles, rows, gaps
 
 
 def _coverage_text(row):
     """Return how many runs were completed, and whether that is all of them."""
     if row is None:
-        return "not in the study", True
-    states = {"ok": "ok", "partial": "in part", "failed": "failed", "missing": "missing"}
-    parts = [f"{row[f'n_{key}']} {word}" for key, word in states.items() if row[f"n_{key}"]]
-    return ", ".join(parts), bool(row["n_partial"] + row["n_failed"] + row["n_missing"] == 0)
+        return DASH, True
+    counts = {
+        "ok": row.n_ok,
+        "in part": row.n_partial,
+        "failed": row.n_failed,
+        "missing": row.n_missing,
+    }
+    parts = [f"{count} {word}" for word, count in counts.items() if count]
+    return ", ".join(parts), bool(sum(counts.values()) == row.n_ok)
 
 
 def n_classes(classes):

@@ -4,6 +4,10 @@ import numpy as np
 
 from .structure import LEAF, Tree
 
+# Flags of a split in LightGBM's model text.
+_CATEGORICAL = 1
+_MISSING, _ZERO_IS_MISSING = 12, 4
+
 
 def _from_arrays(source, value):
     """Return one scikit-learn `tree_` as `Tree` with the given node values."""
@@ -113,39 +117,56 @@ def sklearn_intercept(estimator):
     return logs[1] - logs[0] if logs.size == 2 else logs - logs.mean()
 
 
-def _check_split(node):
-    """Refuse the splits of LightGBM that are not of the form x <= threshold."""
-    if node["decision_type"] != "<=":
+def _fields(section):
+    """Return the lines `name=numbers` of one tree in LightGBM's model text as a dictionary."""
+    return dict(line.split("=", 1) for line in section.splitlines() if "=" in line)
+
+
+def _check_splits(fields, decisions):
+    """Refuse trees of LightGBM that are not made of x <= threshold and constant leaves."""
+    if fields.get("is_linear", "0") != "0":
+        raise TypeError("from_lightgbm cannot represent linear trees (linear_tree=True).")
+    categorical = np.flatnonzero(decisions & _CATEGORICAL)
+    if categorical.size:
+        feature = fields["split_feature"].split()[categorical[0]]
         raise TypeError(
             "from_lightgbm takes numerical splits only, got a categorical one on feature "
-            f"{node['split_feature']}: encode categories as numbers before training."
+            f"{feature}: encode categories as numbers before training."
         )
-    if node["missing_type"] == "Zero":
+    if (decisions & _MISSING == _ZERO_IS_MISSING).any():
         raise TypeError(
             "from_lightgbm cannot represent zero_as_missing=True, where zeros leave the order of "
             "the numbers: train without it."
         )
 
 
-def _flatten(structure):
-    """Return the nodes of a dumped tree, parents before children, as rows of `Tree` fields."""
-    rows, todo = [], [(structure, None, None)]
-    while todo:
-        node, parent, side = todo.pop()
-        row = {"left": LEAF, "right": LEAF, "feature": LEAF, "threshold": 0.0}
-        if "split_feature" in node:
-            _check_split(node)
-            row.update(feature=node["split_feature"], threshold=float(node["threshold"]))
-            row.update(value=node["internal_value"], samples=node["internal_count"])
-            todo += [(node["right_child"], row, "right"), (node["left_child"], row, "left")]
-        else:
-            if "leaf_coeff" in node:
-                raise TypeError("from_lightgbm cannot represent linear trees (linear_tree=True).")
-            row.update(value=node["leaf_value"], samples=node.get("leaf_count", 0))
-        if parent is not None:
-            parent[side] = len(rows)
-        rows.append(row)
-    return rows
+def _from_text(section, output, n_outputs):
+    """Return one tree of LightGBM's model text: inner nodes first, leaves after them."""
+    fields = _fields(section)
+
+    def numbers(name, dtype):
+        return np.array(fields.get(name, "").split(), dtype=dtype)
+
+    leaves = numbers("leaf_value", np.float64)
+    feature = numbers("split_feature", np.int32)
+    _check_splits(fields, numbers("decision_type", np.int32))
+    inner, no_child = feature.size, np.full(leaves.size, LEAF)
+
+    def children(name):
+        child = numbers(name, np.int32)
+        return np.concatenate([np.where(child < 0, inner + ~child, child), no_child])
+
+    value = np.zeros((inner + leaves.size, n_outputs))
+    value[:, output] = np.concatenate([numbers("internal_value", np.float64), leaves])
+    counts = [numbers(name, np.int32) for name in ("internal_count", "leaf_count")]
+    return Tree(
+        feature=np.concatenate([feature, no_child]),
+        threshold=np.concatenate([numbers("threshold", np.float64), np.zeros(leaves.size)]),
+        children_left=children("left_child"),
+        children_right=children("right_child"),
+        value=value,
+        n_node_samples=np.concatenate(counts),
+    )
 
 
 def from_lightgbm(booster):
@@ -162,28 +183,15 @@ def from_lightgbm(booster):
     list of Tree
         Up to the best iteration. The sum of their values is LightGBM's `raw_score`, shape
         (n_samples, number of classes, or 1), also with `boosting="rf"`, whose predictions
-        average. Inner nodes carry LightGBM's `internal_value`.
+        average. Inner nodes carry LightGBM's `internal_value`, of which its text has six digits.
 
     Raises
     ------
     TypeError
         For categorical splits, `zero_as_missing` and linear trees.
     """
-    model = booster.dump_model()
-    n_outputs = model["num_tree_per_iteration"]
-    trees = []
-    for index, info in enumerate(model["tree_info"]):
-        rows = _flatten(info["tree_structure"])
-        value = np.zeros((len(rows), n_outputs))
-        value[:, index % n_outputs] = [row["value"] for row in rows]
-        trees.append(
-            Tree(
-                feature=[row["feature"] for row in rows],
-                threshold=[row["threshold"] for row in rows],
-                children_left=[row["left"] for row in rows],
-                children_right=[row["right"] for row in rows],
-                value=value,
-                n_node_samples=[row["samples"] for row in rows],
-            )
-        )
-    return trees
+    head, *sections = booster.model_to_string().split("\nTree=")
+    if sections:
+        sections[-1] = sections[-1].split("\nend of trees")[0]
+    n_outputs = int(_fields(head)["num_tree_per_iteration"])
+    return [_from_text(text, tree % n_outputs, n_outputs) for tree, text in enumerate(sections)]

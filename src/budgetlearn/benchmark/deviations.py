@@ -1,0 +1,98 @@
+"""How far our numbers are from the printed ones, and why where that is known."""
+
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from ..exceptions import ConfigError
+
+FAR = 2.0  # standard deviations from which a difference asks for a reason
+# An entry may leave out what it is meant for all of.
+_WHERE = ("table", "dataset", "method", "setting", "quantity")
+_LOWER_IS_BETTER = ("cost", "cost_percent", "error_percent", "mse", "n_features", "n_nodes")
+_LOWER_IS_BETTER += ("seconds", "test_error")
+_NEITHER_IS_BETTER = ("entropy_percent",)
+
+
+def read_reasons(path):
+    """Read the reasons of known deviations.
+
+    Parameters
+    ----------
+    path : path-like
+        YAML: a list of entries with `why` and any of table, dataset, method, setting, quantity, as
+        the tables of printed numbers name them.
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    ConfigError
+        When an entry has no `why` or a key that is not known.
+    """
+    entries = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or []
+    for entry in entries:
+        if "why" not in entry or not entry.keys() <= {"why", *_WHERE}:
+            raise ConfigError(
+                f"{path}: an entry needs `why` and may have {', '.join(_WHERE)}; got "
+                f"{', '.join(map(str, entry))}."
+            )
+    return entries
+
+
+def with_deviations(table, reasons):
+    """Say of each printed number how far ours is, whether it is better, and why.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetlearn.benchmark.published.published_table`.
+    reasons : list of dict
+        From `read_reasons`.
+
+    Returns
+    -------
+    DataFrame
+        With the columns in_sd, the difference in standard deviations over runs (ours and, where it
+        is printed, the paper's together; NaN with a single run of ours); better, whether ours is
+        the better number (None of a quantity that is neither good nor bad); and reason, "" unless
+        the difference exceeds `FAR` and one is known.
+    """
+    lower = table["quantity"].isin(_LOWER_IS_BETTER)
+    better = np.where(lower, table["difference"] < 0, table["difference"] > 0).astype(object)
+    better[table["quantity"].isin(_NEITHER_IS_BETTER)] = None
+    spread = np.hypot(table["sd"], table["value_sd"].fillna(0.0))
+    in_sd = (table["difference"] / spread).where(spread > 0)
+    table = table.assign(in_sd=in_sd, better=better)
+    rows = zip(table.to_dict("records"), in_sd.abs() > FAR, strict=True)
+    return table.assign(reason=[_reason(row, reasons) if far else "" for row, far in rows])
+
+
+def _reason(row, reasons):
+    """Return the reason of the entry that fits a row most closely."""
+    row = row | {"table": row["source"]}
+    fitting = [
+        entry for entry in reasons if all(row[k] == v for k, v in entry.items() if k != "why")
+    ]
+    return max(fitting, key=len)["why"] if fitting else ""
+
+
+def tables_left_out(folder, published):
+    """Return the names of the tables of printed numbers that a study does not rerun.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where the tables are.
+    published : iterable of path-like
+        Those that the study reruns.
+
+    Returns
+    -------
+    list of str
+    """
+    rerun = {Path(path).stem for path in published}
+    return sorted(p.stem for p in Path(folder).glob("*.csv") if p.stem not in rerun)

@@ -1,0 +1,132 @@
+"""Stagewise model sequences: at each step fit the models within reach and keep the best."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from .._validation import check_number
+
+
+class StagewiseSequence(ABC):
+    """Models that grow or shrink by one variable at a time, the best one on validation data.
+
+    The models tried at a step are fitted side by side, as many as the problem's `n_jobs`, and all
+    of them belong to the sequence: they are paid for, so the schedule may use them.
+
+    Parameters
+    ----------
+    n_candidates : int or None, default=8
+        Variables tried at a step, those that importance puts first; None: all that there are.
+    importance : array-like of shape (n_features,), default=None
+        As for `ImportanceSequence`; not needed where all variables are tried.
+    """
+
+    def __init__(self, n_candidates=8, importance=None):
+        self.n_candidates = n_candidates
+        self.importance = importance
+
+    @abstractmethod
+    def subsets(self, problem):
+        """Yield the subsets that are tried, step after step."""
+
+    def _promising(self, variables, problem, sign):
+        """Return the candidates among the variables: those of largest `sign` × importance."""
+        if self.n_candidates is None:
+            return variables
+        check_number(self.n_candidates, "n_candidates", low=1, integer=True)
+        if len(variables) <= self.n_candidates:
+            return variables
+        importance = sign * problem.importance_or(self.importance)
+        order = np.argsort(-importance[variables], kind="stable")
+        return [variables[i] for i in order[: self.n_candidates]]
+
+
+class ForwardSequence(StagewiseSequence):
+    """Forward stagewise selection: add the variable that helps most (section 3.1).
+
+    Of p variables it fits at most p (p + 1) / 2 models, and at most n_candidates · p.
+
+    Parameters
+    ----------
+    n_candidates : int or None, default=8
+        Variables tried at a step, those of largest importance; None: all that there are.
+    importance : array-like of shape (n_features,), default=None
+        As for `ImportanceSequence`; not needed where all variables are tried.
+    """
+
+    name = "forward"
+
+    def subsets(self, problem):
+        """Yield the subsets that are tried, small to full.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What fits and scores the models.
+
+        Yields
+        ------
+        tuple of int
+            Indices of the variables of a subset, ascending.
+        """
+        chosen = ()
+        n_variables = problem.costs.n_features
+        while len(chosen) < n_variables:
+            absent = [j for j in range(n_variables) if j not in chosen]
+            candidates = self._promising(absent, problem, sign=1)
+            tried = [tuple(sorted((*chosen, j))) for j in candidates]
+            chosen = best_of(problem.visit(tried))
+            if len(chosen) >= problem.min_variables:
+                yield from tried
+
+
+class BackwardSequence(StagewiseSequence):
+    """Backward stagewise selection: remove the variable that is missed least (section 3.1).
+
+    It fits about as many models as `ForwardSequence`.
+
+    Parameters
+    ----------
+    n_candidates : int or None, default=8
+        Variables tried at a step, those of least importance; None: all that there are.
+    importance : array-like of shape (n_features,), default=None
+        As for `ImportanceSequence`; not needed where all variables are tried.
+    """
+
+    name = "backward"
+
+    def subsets(self, problem):
+        """Yield the subsets that are tried, full to small.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What fits and scores the models.
+
+        Yields
+        ------
+        tuple of int
+            Indices of the variables of a subset, ascending.
+        """
+        left = tuple(range(problem.costs.n_features))
+        yield left
+        while len(left) > problem.min_variables:
+            candidates = self._promising(list(left), problem, sign=-1)
+            tried = [tuple(v for v in left if v != j) for j in candidates]
+            left = best_of(problem.visit(tried))
+            yield from tried
+
+
+def best_of(models):
+    """Return the variables of the model of largest score, of equals the cheapest.
+
+    Parameters
+    ----------
+    models : list of VisitedModel
+        Candidates.
+
+    Returns
+    -------
+    tuple of int
+    """
+    return min(models, key=lambda model: (-model.score, model.cost, model.variables)).variables

@@ -1,0 +1,103 @@
+"""msB in pieces, as the workflow runs it, is msB in one piece."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.benchmark import records
+from budgetlearn.benchmark.experiment import run_method
+from budgetlearn.benchmark.methods import sequence_name
+from budgetlearn.benchmark.model_sequences import (
+    importance_table,
+    schedule_points,
+    sequence_points,
+)
+from budgetlearn.exceptions import ConfigError
+from budgetlearn.msb import ImportanceSequence, RemovalSequence
+
+ENGINE = {"class": "sklearn.tree.DecisionTreeClassifier", "parameters": {"max_depth": 3}}
+
+
+class LastFirst(RemovalSequence):
+    """A sequence of a user's own, that wants the importance and a number."""
+
+    name = "last_first"
+
+    def __init__(self, importance=None, power=1):
+        self.importance = importance
+        self.power = power
+
+    def chooser(self, problem):
+        assert len(self.importance) == problem.costs.n_features
+        return lambda left: max(left)
+
+
+OWN = {"class": f"{__name__}.LastFirst", "parameters": {"power": 2}, "name": "last_2"}
+
+
+def spec(*sequences):
+    return {
+        "class": "budgetlearn.msb.ModelScheduleSearch",
+        "parameters": {"estimator": ENGINE, "sequences": list(sequences)},
+    }
+
+
+def pieces(wanted, run):
+    """Rows and visited models of each sequence of a specification, and the importance."""
+    importance = importance_table("msb", wanted, [run])
+    names = map(sequence_name, wanted["parameters"]["sequences"])
+    parts = [sequence_points("msb", wanted, name, run, importance) for name in names]
+    rows = [row for points, _ in parts for row in points]
+    return rows, pd.concat([visited for _, visited in parts]), importance
+
+
+def test_the_pieces_make_the_schedule(wine_runs):
+    wanted = spec("importance", "cost", "sampling", "l1", "importance_per_cost", "uniform")
+    rows, _, importance = pieces(wanted, wine_runs[0])
+    merged = schedule_points(records.table(rows), importance)
+    whole = records.table(run_method("msb", wanted, wine_runs[0]))
+    for column in ("stage", "variables", "cost", "valid_score", "test_score"):
+        assert merged[column].tolist() == whole[column].tolist()
+
+
+def test_visited_models_are_told_in_order(wine_runs):
+    run = wine_runs[0]
+    rows, visited, importance = pieces(spec("importance"), run)
+    assert visited["step"].tolist() == list(range(12))
+    sets = [set(map(int, text.split(","))) for text in visited["variables"]]
+    order = np.argsort(importance["importance"], kind="stable")
+    assert (sets[0] - sets[1]) == {order[0]}
+    assert visited["cost"].tolist() == pytest.approx([run.costs.subset(list(s)) for s in sets])
+    assert visited["score"].max() == rows[-1]["valid_score"]
+
+
+def test_a_sequence_of_ones_own_is_named_and_given_the_importance(wine_runs):
+    assert sequence_name(OWN) == "last_2"
+    assert sequence_name({"class": "my_package.LastFirst"}) == "lastfirst"
+    rows, visited, _ = pieces(spec(OWN, "cost"), wine_runs[0])
+    assert {row["status"] for row in rows} == {"ok"}
+    own = visited[visited["sequence"] == "last_2"]
+    assert own["variables"].iloc[-1] == "0,1"
+
+
+def test_parameters_of_a_known_class_are_kept(wine_runs):
+    flat = {
+        "class": f"{ImportanceSequence.__module__}.ImportanceSequence",
+        "parameters": {"importance": list(range(13))},
+    }
+    _, visited, _ = pieces(spec(flat), wine_runs[0])
+    assert visited["variables"].iloc[-1] == "11,12"
+
+
+def test_a_failed_fit_has_visited_nothing(wine_runs):
+    run = wine_runs[0]
+    importance = importance_table("msb", spec("cost"), [run])
+    rows, visited = sequence_points("msb", spec("cost"), "cost", run, importance, limit=1e-6)
+    assert rows[-1]["status"].startswith("timeout")
+    assert visited.empty
+
+
+def test_an_unknown_sequence_is_refused(wine_runs):
+    importance = importance_table("msb", spec("cost"), [wine_runs[0]])
+    with pytest.raises(ConfigError, match="unknown sequence 'dear'; known: importance, cost"):
+        sequence_points("msb", spec("dear"), "dear", wine_runs[0], importance)

@@ -1,0 +1,59 @@
+"""A headless Chromium, and what it says about the page that it shows."""
+
+import json
+import os
+import shutil
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+PHONE, DESKTOP = 400, 1280
+SWITCHES = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+
+
+def start_browser():
+    """Return a driver; skip the test where there is no browser, unless one is required."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser = next(filter(None, map(shutil.which, names)), None)
+    driver = shutil.which("chromedriver")
+    if not (browser and driver):
+        message = "no Chromium with its chromedriver (Debian: chromium, chromium-driver)"
+        if os.environ.get("BUDGETLEARN_REQUIRE_BROWSER") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for switch in SWITCHES:
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(driver))
+
+
+def resize(driver, width):
+    """Give the page a width in CSS pixels, smaller than a window can be if need be."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def emulate(driver, *, media="screen", scheme="light"):
+    """Show the page as in print, or to a reader who prefers a dark scheme; nothing glides."""
+    wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+    features = [{"name": name, "value": value} for name, value in wishes.items()]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+
+
+def requests(driver):
+    """Return the addresses that the page asked for since the last call, data URIs left out."""
+    events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    asked = [
+        e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"
+    ]
+    return [address for address in asked if not address.startswith("data:")]
+
+
+def main_thread_seconds(driver):
+    """Return the computing time that the page's main thread has taken so far."""
+    driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+    metrics = driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+    return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
