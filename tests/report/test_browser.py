@@ -7,7 +7,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from ..made_up import prices_of
-from .browsing import DESKTOP, PHONE, emulate, main_thread_seconds, requests, resize
+from .browsing import WIDTHS, emulate, main_thread_seconds, requests, resize
 
 SLOWEST = 10  # seconds of computing; a page of this size takes less than 2
 PATIENCE = 60  # seconds to wait, for a machine on which much else runs
@@ -16,7 +16,7 @@ PATIENCE = 60  # seconds to wait, for a machine on which much else runs
 @pytest.fixture
 def page(browser, folder):
     """The page just opened in a wide window."""
-    resize(browser, DESKTOP)
+    resize(browser, WIDTHS["desktop"])
     emulate(browser)
     browser.get((folder / "report.html").as_uri())
     return browser
@@ -78,7 +78,7 @@ def test_the_page_opens_silently_and_offline(browser, folder):
     assert requests(browser) == [address]
 
 
-@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 def test_the_page_never_scrolls_sideways(page, width):
     resize(page, width)
     for case in ("wine_random", "breast_cancer_random"):

@@ -95,7 +95,7 @@ function specification(name) {
     datasets: { runs: pointRows(curves.points, unit).filter(visible) },
     layer: layersOf(x, score, share),
     config: {
-      aria: false, background: null, font: "inherit", view: { stroke: null }, point: { filled: true },
+      aria: false, background: null, font: getComputedStyle(document.body).fontFamily, view: { stroke: null }, point: { filled: true },
       axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridColor: "#e3e6ea" },
     },
   };
