@@ -4,7 +4,8 @@ snakemake --cores 2                                          the default study
 snakemake --cores 2 --configfile config/studies/msb.yaml     another one
 """
 
-from budgetlearn.benchmark.provenance import source_fingerprint
+from budgetlearn.benchmark.inside import importance_files, inside_figures, visited_files
+from budgetlearn.benchmark.provenance import fit_fingerprint, source_fingerprint
 from budgetlearn.benchmark.study import ACQUISITION, FIT, MEMORY, SCHEDULE, Study
 from snakemake.utils import min_version
 
@@ -19,18 +20,10 @@ report: "workflow/report/workflow.rst"
 
 STUDY = Study.from_config(config, workflow.basedir)
 DIR = STUDY.folder
-# Editing package code reruns the jobs that it may touch: the report alone does not touch fits.
+# Editing package code reruns the jobs that it may touch; fits have a fingerprint for each method.
 CODE = {
-    "data": source_fingerprint("datasets", "costs.py", "exceptions.py", "_validation.py"),
-    "fit": source_fingerprint(
-        exclude=(
-            "report",
-            "benchmark/aggregate.py",
-            "benchmark/points.py",
-            "benchmark/provenance.py",
-            "benchmark/published.py",
-            "benchmark/study.py",
-        )
+    "data": source_fingerprint(
+        "datasets", "costs.py", "exceptions.py", "_validation.py", "benchmark/runs.py"
     ),
     "report": source_fingerprint(),
 }
@@ -49,6 +42,8 @@ if STUDY.cases_under(ACQUISITION):
         "acquisition": "acquisition_table",
     }
     AREA_FIGURES = {"ranks": "mean ranks", "areas": "areas under the Pareto"}
+if "own_cost" in STUDY.config:
+    REPORT_TABLES["own_cost"] = "inside"
 if STUDY.cases_under(MEMORY):
     REPORT_TABLES["memory"] = "memory"
 if STUDY.published:

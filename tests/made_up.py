@@ -25,6 +25,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "method": method,
                 "run": run,
                 "stage": stage,
+                "fit": 0,
                 "setting": pd.NA,
                 "budget": np.nan,
                 "cost": float(prices[chosen].sum()),
@@ -63,12 +64,12 @@ def made_up_points(n_runs=5, seed=0):
             everything = schedule_rows(dataset, run, "all_features", rng, n_stages=12, ceiling=0.96)
             rows.append(everything[-1] | {"stage": 0})
             nothing = {
+                "acquisition_rates": np.zeros(FEATURES[dataset], dtype=np.float32),
                 "cost": 0.0,
                 "valid_cost": 0.0,
                 "cost_fraction": 0.0,
                 "n_features": 0.0,
                 "variables": "",
-                "acquisition_rates": np.zeros(FEATURES[dataset], dtype=np.float32),
             }
             scores = {"valid_score": 0.41, "test_score": 0.4 + rng.normal(0, 0.003)}
             times = {"fit_seconds": 1e-4, "predict_seconds": 1e-5}
@@ -79,7 +80,7 @@ def made_up_points(n_runs=5, seed=0):
 def fail(points, method, run, dataset="wine", status="failed: ValueError: made up"):
     """Return `points` with one run of one method replaced by a failed row."""
     hit = (points[["dataset", "method", "run"]] == [dataset, method, run]).all(axis=1)
-    row = points[hit].iloc[:1].assign(status=status, variables=None)
+    row = points[hit].iloc[:1].assign(status=status, variables=None, acquisition_rates=None)
     row[["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds"]] = np.nan
     return pd.concat([points[~hit], row], ignore_index=True)
 

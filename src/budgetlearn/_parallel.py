@@ -1,7 +1,8 @@
 """Threads over blocks of rows or over trees; the kernels release the GIL."""
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -61,6 +62,37 @@ def threads_ahead(function, items, n_jobs=None):
         finally:
             for future in pending:
                 future.cancel()
+
+
+@contextmanager
+def task_threads(n_jobs=None):
+    """Give a `submit(function, *arguments)` whose calls are made while the caller goes on.
+
+    Parameters
+    ----------
+    n_jobs : int, default=None
+        Threads, as in joblib; in one thread a call is made at once.
+
+    Yields
+    ------
+    callable
+        Returns a `concurrent.futures.Future`; what has not begun when the block ends is dropped.
+    """
+    n_threads = effective_n_jobs(n_jobs)
+    if n_threads == 1:
+        yield _call_at_once
+        return
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        yield pool.submit
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _call_at_once(function, *arguments):
+    future = Future()
+    future.set_result(function(*arguments))
+    return future
 
 
 def row_blocks(n_rows, n_jobs=None, smallest=1024):

@@ -21,7 +21,7 @@ def points():
 
 def small_study(models, constant=0.5, run=0):
     """Return one method with `models`, tuples (cost of 10, valid, test), and the constant."""
-    head = {"dataset": "d", "costs": "random", "run": run, "status": "ok"}
+    head = {"dataset": "d", "costs": "random", "run": run, "fit": 0, "status": "ok"}
     times = {"fit_seconds": 2.0, "predict_seconds": 0.1}
     rows = [
         {"method": "m", "stage": i, "cost": c, "valid_score": v, "test_score": t}
@@ -137,9 +137,11 @@ def test_leads_are_measured_within_runs(points):
     assert alone["runner_up"].isna().all()
 
 
-def test_the_time_of_a_run_is_counted_once():
-    times = aggregate.time_table(small_study([(2, 0.7, 0.6), (5, 0.9, 0.8)]))
-    assert times["fit_mean"].tolist() == [2.0, 2.0]
+def test_the_time_of_each_fit_is_counted_once():
+    points = small_study([(2, 0.7, 0.6), (5, 0.9, 0.8), (6, 0.9, 0.8)])
+    points.loc[points["stage"] == 2, ["fit", "fit_seconds"]] = 1, 5.0
+    times = aggregate.time_table(points)
+    assert times["fit_mean"].tolist() == [2.0, 7.0]
     assert times["predict_mean"].tolist() == pytest.approx([0.1, 0.1])
 
 

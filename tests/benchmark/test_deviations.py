@@ -35,7 +35,13 @@ def test_a_single_run_has_no_distance():
 
 @pytest.mark.parametrize(
     ("quantity", "difference", "better"),
-    [("mse", -1.0, True), ("mse", 1.0, False), ("test_score", 1.0, True), ("aup_test", -1, False)],
+    [
+        ("mse", -1.0, True),
+        ("mse", 1.0, False),
+        ("test_score", 1.0, True),
+        ("aup_test", -1, False),
+        ("entropy_percent", 1.0, None),
+    ],
 )
 def test_which_way_is_better(quantity, difference, better):
     table = with_deviations(printed(quantity=quantity, difference=difference), [])

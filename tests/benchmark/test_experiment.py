@@ -147,10 +147,27 @@ def test_each_setting_of_a_grid_gives_its_own_points(wine_runs):
     frame = records.table(run_method("budgetrf", spec, wine_runs[0]))
     assert frame["stage"].tolist() == list(range(6))
     assert frame["setting"].tolist()[2:4] == ["alpha=0, trees=3", "alpha=8, trees=1"]
-    assert frame["fit_seconds"].nunique() == 1
+    assert frame["fit"].tolist() == [0] * 3 + [1] * 3
+    assert frame.groupby("fit")["fit_seconds"].nunique().tolist() == [1, 1]
     alone = records.table(run_method("budgetrf", forest(n_estimators=3, alpha=8), wine_runs[0]))
     assert frame["test_score"].tolist()[3:] == alone["test_score"].tolist()
     assert frame["n_nodes"].tolist()[3:] == alone["n_nodes"].tolist()
+
+
+def test_a_grid_reaches_nested_parameters(regression_run):
+    spec = {
+        "class": "budgetlearn.peers.GIFNodeShares",
+        "parameters": {
+            "n_full_trees": 30,
+            "estimator": {"class": "budgetlearn.forest.GIFRegressor"},
+        },
+        "grid": {"estimator__n_estimators": [10, 40], "estimator__candidate_window": [1, None]},
+    }
+    frame = records.table(run_method("gif", spec, regression_run))
+    assert frame["setting"].iloc[0] == "candidate_window=1, n_estimators=10, budget_percent=1"
+    assert frame["setting"].iloc[-1] == "candidate_window=None, n_estimators=40, budget_percent=10"
+    assert frame["fit"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert frame["node_entropy"].between(0.5, 1).all()
 
 
 def test_a_setting_that_fails_leaves_the_others(wine_runs):
@@ -216,6 +233,7 @@ def test_sizes_are_stages_with_their_nodes(regression_run):
         "class": "budgetlearn.peers.GIFNodeShares",
         "parameters": {
             "percents": [1, 10],
+            "n_full_trees": 100,
             "estimator": {
                 "class": "budgetlearn.forest.GIFRegressor",
                 "parameters": {"n_estimators": 100},

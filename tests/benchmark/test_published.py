@@ -116,6 +116,15 @@ def test_errors_are_in_the_unit_that_papers_print(tmp_path):
     assert table["value_sd"].fillna(-1).tolist() == [0.5, -1]
 
 
+def test_none_is_a_setting_and_an_empty_field_is_not(tmp_path):
+    frame = points().assign(node_entropy=0.75)
+    frame["setting"] = frame["setting"].str.replace("alpha=0", "alpha=None")
+    lines = ["p,1,sample,m,None,entropy_percent,80", "p,1,sample,m,,entropy_percent,81"]
+    table = published_table(frame, printed(tmp_path, *lines, head=HEAD.replace("trees", "alpha")))
+    assert table["setting"].tolist() == ["alpha=None", ""]
+    assert table["ours"].tolist() == [75, 75]
+
+
 @pytest.mark.parametrize(
     ("lines", "head", "message"),
     [

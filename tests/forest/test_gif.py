@@ -134,6 +134,19 @@ def test_stages_are_the_models_of_smaller_budgets(three_classes, loss):
     assert len(list(model.staged_predict(X))) == 10
 
 
+def test_the_forest_within_a_smaller_budget_is_a_fitted_forest(three_classes):
+    X, y = three_classes
+    forest = GIFClassifier(500, n_estimators=50, loss="squared", random_state=0).fit(X, y)
+    small = forest.within(200)
+    assert forest.n_nodes_ == 500
+    assert small.n_nodes_ == small.get_params()["node_budget"] == 200
+    grown = clone(small).fit(X, y)
+    np.testing.assert_array_equal(small.predict_proba(X), grown.predict_proba(X))
+    np.testing.assert_array_equal(small.feature_importances_, grown.feature_importances_)
+    np.testing.assert_array_equal(small.node_distribution_, grown.node_distribution_)
+    np.testing.assert_array_equal(small.within(60).predict(X), forest.within(60).predict(X))
+
+
 def test_refitting_goes_on_lowering_the_training_loss(friedman):
     X, y = friedman
     options = {"node_budget": 60, "n_estimators": 12, "learning_rate": 0.2, "random_state": 1}
@@ -286,7 +299,7 @@ def test_bad_data_are_refused(three_classes):
     with pytest.raises(CostError, match="one entry for each"):
         GIFRegressor(feature_costs=[1, 2]).fit(X, y)
     model = GIFRegressor(50, n_estimators=10).fit(X, y)
-    with pytest.raises(ParameterError, match="node_budgets"):
+    with pytest.raises(ParameterError, match="node_budget must be an integer >= 0, got -1"):
         list(model.staged_predict(X, [-1]))
 
 

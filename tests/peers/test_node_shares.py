@@ -12,16 +12,17 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.forest import GIFClassifier, GIFRegressor
+from budgetlearn.forest import GIFClassifier, GIFRegressor, gif_model
 from budgetlearn.peers import BoostingNodeShares, GIFNodeShares
+from budgetlearn.tree.packed import PackedForest
 
 STUMPS = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1))
 
 
 @parametrize_with_checks(
     [
-        GIFNodeShares(GIFClassifier(n_estimators=50, learning_rate=0.3), percents=(5, 50)),
-        GIFNodeShares(GIFRegressor(n_estimators=50, learning_rate=0.3), percents=(5, 50)),
+        GIFNodeShares(GIFClassifier(n_estimators=50, learning_rate=0.3), (5, 50), 50),
+        GIFNodeShares(GIFRegressor(n_estimators=50, learning_rate=0.3), (5, 50), 50),
         BoostingNodeShares(STUMPS, (25, 50), n_full_trees=4),
         BoostingNodeShares(GradientBoostingRegressor(max_depth=1), (25, 50), n_full_trees=4),
     ]
@@ -40,8 +41,10 @@ def classes():
     return load_wine(return_X_y=True)
 
 
-def test_gif_budgets_are_shares_of_fully_grown_trees(numbers):
-    model = GIFNodeShares(GIFRegressor(n_estimators=100), percents=(1, 10), random_state=0)
+@pytest.mark.parametrize("n_estimators", [50, 100, 200])
+def test_gif_budgets_are_shares_of_fully_grown_trees(numbers, n_estimators):
+    forest = GIFRegressor(n_estimators=n_estimators)
+    model = GIFNodeShares(forest, percents=(1, 10), n_full_trees=100, random_state=0)
     model.fit(*numbers)
     # A tree on 200 distinct targets has 399 nodes.
     assert model.n_full_ == 39_900
@@ -53,17 +56,34 @@ def test_gif_budgets_are_shares_of_fully_grown_trees(numbers):
 
 def test_the_small_budget_is_the_forest_that_this_budget_grows(classes):
     X, y = classes
-    model = GIFNodeShares(GIFClassifier(n_estimators=50), percents=(2, 20), random_state=1)
+    model = GIFNodeShares(GIFClassifier(n_estimators=50), (2, 20), 50, random_state=1)
     model.fit(X, y)
     seed = model.estimator_.random_state
     small = GIFClassifier(model.node_budgets_[0], n_estimators=50, random_state=seed).fit(X, y)
     np.testing.assert_array_equal(next(model.staged_predict(X)), small.predict(X))
+    assert next(model.staged_node_entropy()) == small.node_entropy_
+
+
+def test_each_budget_is_packed_for_prediction_once(numbers, monkeypatch):
+    packed = []
+
+    def pack(*arguments):
+        packed.append(arguments)
+        return PackedForest(*arguments)
+
+    monkeypatch.setattr(gif_model, "PackedForest", pack)
+    X, y = numbers
+    model = GIFNodeShares(GIFRegressor(n_estimators=30), (1, 5, 20), 30, random_state=0).fit(X, y)
+    for _ in range(2):
+        list(model.staged_predict(X))
+        list(model.staged_acquired_features(X))
+    assert len(packed) == 3
 
 
 def test_smaller_budgets_look_at_no_more_features(numbers):
     X, y = numbers
     for model in (
-        GIFNodeShares(GIFRegressor(n_estimators=30), percents=(1, 20), random_state=0),
+        GIFNodeShares(GIFRegressor(n_estimators=30), (1, 20), 30, random_state=0),
         BoostingNodeShares(GradientBoostingRegressor(max_depth=1), (0.001, 0.02), random_state=0),
     ):
         few, many = model.fit(X, y).staged_acquired_features(X)

@@ -62,10 +62,37 @@ def test_verdict_compares_where_every_method_has_a_model(metadata):
         [("msb", 10, 0.4), ("msb", 50, 0.2), ("msb", 90, 0.1), ("logitb", 60, 0.3),
          ("logitb", 900, 0.01)],
         columns=["method", "n_nodes", "error"],
-    ).assign(dataset="wine", costs="random")  # fmt: skip
+    ).assign(dataset="wine", costs="random", variant="")  # fmt: skip
     (sentence,) = memory_verdict(table, metadata)
     assert sentence.endswith("of 1 data set: msB on 1.")
     assert memory_verdict(table.iloc[:0], metadata) == []
+
+
+def gridded():
+    """The made-up study, msB fitted at two depths."""
+    points = sized(["msb"]).query("method in ['msb', 'constant'] and stage < 4")
+    deeper = points.query("method == 'msb'").assign(fit=1, stage=lambda f: f["stage"] + 4)
+    points = pd.concat([points, deeper.assign(test_score=0.99)], ignore_index=True)
+    own = points["method"] == "msb"
+    depth = "depth=" + (points.loc[own, "fit"] + 1).astype(str)
+    points.loc[own, "setting"] = depth + ", " + points.loc[own, "setting"]
+    return points
+
+
+def test_settings_of_a_grid_are_lines_and_rivals_of_their_own(metadata):
+    table = memory_table(gridded(), metadata)
+    assert table["variant"].tolist() == ["depth=1"] * 4 + ["depth=2"] * 4
+    assert table["n_nodes"].tolist() == [10, 20, 30, 40] * 2
+    figure = memory_figure(table, metadata, "wine", "random")
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["msB, depth=1", "msB, depth=2"]
+    assert len({container.lines[0].get_color() for container in figure.axes[0].containers}) == 2
+    (sentence,) = memory_verdict(table, metadata)
+    assert sentence.endswith("of 1 data set: depth=2 on 1.")
+
+
+def test_a_method_alone_has_no_verdict(metadata):
+    assert memory_verdict(memory_table(sized(["msb"]), metadata), metadata) == []
 
 
 def test_axis_of_nodes_is_logarithmic(metadata):

@@ -63,6 +63,17 @@ def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, metadata):
     assert rank_sentences(ranking, metadata)[-1].endswith("lacks their area: logitB.")
 
 
+def test_a_case_without_a_method_has_an_empty_cell(tmp_path):
+    points = made_up_points(n_runs=2).query("not (method == 'logitb' and dataset == 'wine')")
+    write_report(points, made_up_metadata(), tmp_path)
+    summary = aggregate.summary_table(aggregate.area_table(points))
+    metadata = Metadata.from_dict(made_up_metadata())
+    rows = standings(summary, ranking_of(summary, ["msb", "logitb"]), metadata)["rows"]
+    cells = {row["method"].id: row["cells"] for row in rows}
+    assert cells["logitb"][0]["text"] == "–"
+    assert cells["logitb"][1]["text"] != "–"
+
+
 def test_a_peer_that_wins_is_named(summary):
     given = made_up_metadata()
     assert peers_ahead(summary, Metadata.from_dict(given)) == []

@@ -64,7 +64,7 @@ def test_a_lead_on_one_data_set_is_held_against_its_spread(metadata):
 def test_scope_names_methods_data_sets_and_runs(metadata):
     coverage = aggregate.coverage_table(made_up_points(n_runs=3))
     assert words.scope(coverage, metadata) == (
-        "msB and logitB, with all features and free constant as controls; 2 data sets, 3 runs each."
+        "msB and logitB; as controls all features and free constant; 2 data sets, 3 runs each."
     )
 
 

@@ -26,7 +26,7 @@ rule fit:
         limit=STUDY.config["time_limit"],
         # Not an output: Snakemake deletes those of an interrupted job, this is to outlive it.
         subsets=f"{DIR}/subsets/{{dataset}}/{{costs}}/{{method}}",
-        code=CODE["fit"],
+        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
     script:
         "../scripts/fit.py"
 
@@ -61,6 +61,8 @@ rule report:
             for chunk in STUDY.chunks
         ],
         published=STUDY.published,
+        importance=importance_files(STUDY),
+        visited=visited_files(STUDY),
     output:
         page=report(f"{DIR}/report.html", caption="../report/page.rst", category="Report"),
         areas=[
@@ -116,6 +118,15 @@ rule report:
                 labels={"data set": dataset, "costs": costs},
             )
             for dataset, costs in STUDY.cases_under(MEMORY)
+        ],
+        inside=[
+            report(
+                f"{DIR}/figures/{figure}.svg",
+                caption="../report/inside.rst",
+                category="Inside msB",
+                labels={"figure": figure},
+            )
+            for figure in inside_figures(STUDY)
         ],
         tables=[
             report(

@@ -20,7 +20,7 @@ rule msb_importance:
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
-        code=CODE["fit"],
+        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
     script:
         "../scripts/msb_importance.py"
 
@@ -48,7 +48,7 @@ rule msb_sequence:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
         limit=STUDY.config["time_limit"],
-        code=CODE["fit"],
+        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
     script:
         "../scripts/msb_sequence.py"
 
@@ -73,6 +73,6 @@ rule msb_schedule:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 10 * attempt,
     params:
-        code=CODE["fit"],
+        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
     script:
         "../scripts/msb_schedule.py"

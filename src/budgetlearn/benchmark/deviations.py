@@ -12,6 +12,7 @@ FAR = 2.0  # standard deviations from which a difference asks for a reason
 _WHERE = ("table", "dataset", "method", "setting", "quantity")
 _LOWER_IS_BETTER = ("cost", "cost_percent", "error_percent", "mse", "n_features", "n_nodes")
 _LOWER_IS_BETTER += ("seconds", "test_error")
+_NEITHER_IS_BETTER = ("entropy_percent",)
 
 
 def read_reasons(path):
@@ -57,15 +58,15 @@ def with_deviations(table, reasons):
     DataFrame
         With the columns in_sd, the difference in standard deviations over runs (ours and, where it
         is printed, the paper's together; NaN with a single run of ours); better, whether ours is
-        the better number; and reason, "" unless the difference exceeds `FAR` and one is known.
+        the better number (None of a quantity that is neither good nor bad); and reason, "" unless
+        the difference exceeds `FAR` and one is known.
     """
     lower = table["quantity"].isin(_LOWER_IS_BETTER)
+    better = np.where(lower, table["difference"] < 0, table["difference"] > 0).astype(object)
+    better[table["quantity"].isin(_NEITHER_IS_BETTER)] = None
     spread = np.hypot(table["sd"], table["value_sd"].fillna(0.0))
     in_sd = (table["difference"] / spread).where(spread > 0)
-    table = table.assign(
-        in_sd=in_sd,
-        better=np.where(lower, table["difference"] < 0, table["difference"] > 0),
-    )
+    table = table.assign(in_sd=in_sd, better=better)
     rows = zip(table.to_dict("records"), in_sd.abs() > FAR, strict=True)
     return table.assign(reason=[_reason(row, reasons) if far else "" for row, far in rows])
 

@@ -59,7 +59,8 @@ def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None, fitted=
         Id of the method.
     spec : dict
         `class` and `parameters`, see `budgetlearn.benchmark.methods.build`; and, if wanted, `grid`:
-        {parameter: values to fit it with}, and `seed_as`: the method whose seeds it shares.
+        {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, and
+        `seed_as`: the method whose seeds it shares.
     run : Run
         Data, costs and seed.
     n_jobs : int, default=1
@@ -77,55 +78,46 @@ def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None, fitted=
         Rows for `budgetlearn.benchmark.records`. When the method failed or ran out of time, the
         last row has a status that says why; settings after it were not tried.
     """
-    head = {
-        "dataset": run.dataset,
-        "costs": run.costs_kind,
-        "method": method,
-        "run": run.number,
+    head = {"dataset": run.dataset, "costs": run.costs_kind, "method": method, "run": run.number}
+    extra = {
+        "feature_costs": run.costs,
+        "random_state": run.seed(spec.get("seed_as", method)),
+        "n_jobs": n_jobs,
+        "checkpoint": checkpoint,
     }
     start = time.perf_counter()
-    rows, fit_seconds, setting = [], 0.0, {}
+    rows, number, setting = [], 0, {}
     try:
         with time_limit(limit):
-            for setting in ParameterGrid(spec.get("grid", {})):
-                parameters = {**spec.get("parameters", {}), **setting}
-                model = build(
-                    {"class": spec["class"], "parameters": parameters},
-                    feature_costs=run.costs,
-                    random_state=run.seed(spec.get("seed_as", method)),
-                    n_jobs=n_jobs,
-                    checkpoint=checkpoint,
-                )
-                fit_seconds += fit(model, run)
+            for number, setting in enumerate(ParameterGrid(spec.get("grid", {}))):
+                model = build(spec, **extra).set_params(**setting)
+                seconds = fit(model, run)
                 if fitted is not None:
                     fitted.append(model)
-                rows += operating_points(model, run, setting)
+                for row in operating_points(model, run, setting):
+                    rows.append({"fit": number, "fit_seconds": seconds, **row})
     except FitTimeout as error:
-        rows.append(_failed_row(f"timeout: {error}", setting))
+        rows.append({"fit": number, "status": f"timeout: {error}", **_setting(setting)})
     except Exception as error:  # any failure of a method is a result: a row, not a dead study
         log.exception("%s on %s, run %d", method, run.dataset, run.number)
-        message = " ".join(str(error).split())
-        rows.append(_failed_row(f"failed: {type(error).__name__}: {message}", setting))
+        status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
+        rows.append({"fit": number, "status": status, **_setting(setting)})
     log.info(
         "%s on %s, %s costs, run %d: %d operating points, %s, %.1f s",
-        method,
-        run.dataset,
-        run.costs_kind,
-        run.number,
-        sum(row["status"] == OK for row in rows),
-        rows[-1]["status"],
+        *(method, run.dataset, run.costs_kind, run.number),
+        *(sum(row["status"] == OK for row in rows), rows[-1]["status"]),
         time.perf_counter() - start,
     )
-    return [{**head, "stage": i, "fit_seconds": fit_seconds, **row} for i, row in enumerate(rows)]
-
-
-def _failed_row(status, setting):
-    return {"status": status, "fit_seconds": np.nan, **_setting(setting)}
+    return [{**head, "stage": i, **row} for i, row in enumerate(rows)]
 
 
 def _setting(setting):
-    """Return the column that tells operating points of one run apart, where there is need."""
-    return {"setting": setting_text(setting)} if setting else {}
+    """Return the column that tells operating points of one run apart, where there is need.
+
+    A nested parameter goes by its own name.
+    """
+    own = {name.rpartition("__")[2]: value for name, value in setting.items()}
+    return {"setting": setting_text(own)} if own else {}
 
 
 def fit(model, run):
@@ -195,9 +187,12 @@ def _stage_facts(model, setting):
             yield _setting({**setting, "features": features})
     elif hasattr(model, "staged_n_nodes"):
         settings = getattr(model, "stage_settings_", None)
+        spread = hasattr(model, "staged_node_entropy")
+        entropies = model.staged_node_entropy() if spread else itertools.repeat(np.nan)
         for stage, n_nodes in enumerate(model.staged_n_nodes()):
             own = {"nodes": n_nodes} if settings is None else settings[stage]
-            yield {"n_nodes": n_nodes, **_setting({**setting, **own})}
+            facts = {"n_nodes": n_nodes, "node_entropy": next(entropies)}
+            yield facts | _setting({**setting, **own})
     else:
         for own in getattr(model, "stage_settings_", itertools.repeat({})):
             yield _setting({**setting, **own})

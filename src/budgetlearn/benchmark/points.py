@@ -1,7 +1,7 @@
 """The tidy frame of operating points: what it must hold, and its compression to schedules.
 
-One row per operating point: dataset, costs, method, run, stage, cost, cost_fraction, valid_score,
-test_score, fit_seconds, predict_seconds, status, and optionally valid_cost, as in
+One row per operating point: dataset, costs, method, run, stage, fit, cost, cost_fraction,
+valid_score, test_score, fit_seconds, predict_seconds, status, and optionally valid_cost, as in
 `budgetlearn.benchmark.records`. A row whose status is not "ok" stands for a fit that failed or ran
 out of time.
 """
@@ -17,7 +17,7 @@ GROUP = [*CASE, "method"]
 RUN = [*GROUP, "run"]
 
 _NUMBERS = ["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds", "predict_seconds"]
-_COLUMNS = [*RUN, "stage", *_NUMBERS, "status"]
+_COLUMNS = [*RUN, "stage", "fit", *_NUMBERS, "status"]
 
 
 def of_case(frame, dataset, costs):

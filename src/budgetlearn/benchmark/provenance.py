@@ -8,10 +8,16 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SOURCES = (".py", ".pyx", ".pxd")
+# Packages of methods that stand beside each other: a method depends on those its entry names.
+METHOD_PACKAGES = ("msb", "sequential", "peers")
+# What comes after the fits, or decides which there are.
+_LATER = ("aggregate", "deviations", "inside", "points", "provenance", "published", "ranking")
+AFTER_FITS = ("report/", *(f"benchmark/{name}.py" for name in (*_LATER, "study")))
 LIBRARIES = (
     "budgetlearn",
     "numpy",
@@ -45,6 +51,28 @@ def source_fingerprint(*parts, exclude=()):
         if path.suffix in SOURCES and listed and not inside.startswith(tuple(exclude)):
             digest.update(inside.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def fit_fingerprint(spec):
+    """Return a hash of the source that decides the results of a method.
+
+    Parameters
+    ----------
+    spec : dict
+        The method's class and parameters, nested classes included.
+
+    Returns
+    -------
+    str
+        Code of other methods' packages, of the report and of what comes after the fits is left out.
+    """
+    unused = (name for name in METHOD_PACKAGES if f"budgetlearn.{name}." not in repr(spec))
+    return _fit_fingerprint(tuple(unused))
+
+
+@cache
+def _fit_fingerprint(unused):
+    return source_fingerprint(exclude=(*AFTER_FITS, *(f"{name}/" for name in unused)))
 
 
 def config_hash(config):

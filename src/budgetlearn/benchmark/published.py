@@ -24,6 +24,7 @@ QUANTITIES = {
     "cost_percent": lambda point: 100 * point["cost_fraction"],
     "n_features": lambda point: point["n_features"],
     "n_nodes": lambda point: point["n_nodes"],
+    "entropy_percent": lambda point: 100 * point["node_entropy"],
     "seconds": lambda point: point["fit_seconds"],
     "predict_seconds": lambda point: point["predict_seconds"],
     "test_score": lambda point: point["test_score"],
@@ -61,7 +62,8 @@ def read_published(paths):
 
 
 def _read_one(path):
-    frame = pd.read_csv(path, dtype=str)
+    # "None" is a setting (candidate_window=None: all of them), an empty field is none.
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
     absent = [column for column in _PRINTED if column not in frame]
     if absent:
         raise ConfigError(f"{path}: printed numbers need the column {absent[0]!r}.")

@@ -10,20 +10,25 @@ from ..exceptions import BudgetlearnError
 
 FORMAT_VERSION = 4
 
-# One row per operating point of one method in one run. `acquisition_rates` is the share of test
-# examples for which the prediction looked at each feature, an array of shape (n_features,).
+# One row per operating point of one method in one run. `fit` counts the fits of a run, one for
+# each setting of a grid; `fit_seconds` is what that one took. `node_entropy` is the entropy of the
+# nodes' distribution over the trees, by the logarithm of their number. `acquisition_rates` is the
+# share of test examples for which the prediction looked at each feature, an array of shape
+# (n_features,).
 COLUMNS = {
     "dataset": "string",
     "costs": "string",
     "method": "string",
     "run": "int64",
     "stage": "int64",
+    "fit": "int64",
     "setting": "string",
     "budget": "float64",
     "cost": "float64",
     "cost_fraction": "float64",
     "n_features": "float64",
     "n_nodes": "float64",
+    "node_entropy": "float64",
     "valid_cost": "float64",
     "valid_score": "float64",
     "test_score": "float64",
@@ -81,7 +86,7 @@ def table(rows):
     unknown = sorted(set(frame.columns) - set(COLUMNS))
     if unknown:
         raise RecordError(f"operating points have unknown columns {unknown}.")
-    defaults = {"status": OK, "format_version": FORMAT_VERSION, "stage": 0}
+    defaults = {"status": OK, "format_version": FORMAT_VERSION, "stage": 0, "fit": 0}
     for name, dtype in COLUMNS.items():
         if name not in frame:
             missing = {"float64": np.nan, "object": None}.get(dtype, pd.NA)

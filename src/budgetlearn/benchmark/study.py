@@ -101,6 +101,9 @@ def _check_names(config, registry, root):
     for key in ("by_dataset", "stand_ins"):
         for name in config.get(key, {}):
             registry[name]  # names what is wrong, like the data sets in use
+    for shown in (config.get("own_cost", []), *config.get("staircases", {}).values()):
+        for method in shown:
+            _known(method, _named_methods(config), "method in a figure", "the study")
     tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
     for name in config.get("published", []):
         _known(name, tables, "published table", PUBLISHED)

@@ -5,6 +5,7 @@ from .cost_sensitive_path import CostSensitiveRFPathClassifier
 from .cost_sensitive_rf import CostSensitiveRFClassifier
 from .cost_weighted_rf import CostWeightedRFClassifier
 from .gif import GIFClassifier, GIFRegressor
+from .importance import oob_permutation_importance, permutation_importance
 from .random_forest import RandomForestClassifier
 
 __all__ = [
@@ -15,4 +16,6 @@ __all__ = [
     "GIFClassifier",
     "GIFRegressor",
     "RandomForestClassifier",
+    "oob_permutation_importance",
+    "permutation_importance",
 ]

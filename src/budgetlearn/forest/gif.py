@@ -285,5 +285,4 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
             With an exponential loss the softmax of Eq. (MEproba); with the squared loss the
             scores, which add up to 1, cut off below 0 and scaled.
         """
-        X = self._checked(X)
-        return self._loss().probabilities(self._scores(X, self._model))
+        return self._loss().probabilities(self._scores(self._checked(X)))

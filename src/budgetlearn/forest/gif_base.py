@@ -1,5 +1,6 @@
 """What the globally induced forests of regression and of classification share."""
 
+import copy
 from abc import abstractmethod
 
 import numpy as np
@@ -84,16 +85,43 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
         weights = weights[:n_steps].copy()
         refit(table, loss, self.refit, self.learning_rate, weights)
         self._refitted = self.refit > 0
-        self._model = GIFModel(
-            table.records[: table.n_nodes],
-            weights,
-            nodes_after[:n_steps].copy(),
-            self.n_estimators,
-            n_features,
-        )
-        self.n_nodes_ = self._model.n_nodes
-        self.feature_importances_ = self._model.importances()
+        records, nodes_after = table.records[: table.n_nodes], nodes_after[:n_steps].copy()
+        return self._set(GIFModel(records, weights, nodes_after, self.n_estimators, n_features))
+
+    def _set(self, model):
+        """Take a model as what was fitted."""
+        self._model = model
+        self.n_nodes_ = model.n_nodes
+        self.feature_importances_ = model.importances()
         return self
+
+    def within(self, node_budget):
+        """Return the forest as it was when it had spent a smaller budget.
+
+        Parameters
+        ----------
+        node_budget : int
+            Most nodes, >= 0.
+
+        Returns
+        -------
+        GIFRegressor or GIFClassifier
+            Fitted: what this budget and the same seed give, short of at most the last node.
+
+        Raises
+        ------
+        ParameterError
+            After refitting: those weights are fitted to the whole model.
+        """
+        check_is_fitted(self)
+        if self._refitted:
+            raise ParameterError(
+                "smaller budgets can be had with refit=0 only: refitting fits the weights to the "
+                "whole model. Fit one model for each node budget."
+            )
+        check_number(node_budget, "node_budget", low=0, integer=True)
+        smaller = copy.copy(self).set_params(node_budget=node_budget)
+        return smaller._set(self._model.within(node_budget))
 
     @property
     def trees_(self):
@@ -117,22 +145,18 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, reset=False)
 
-    def _scores(self, X, model):
-        walk = model.packed.walk(X, values=True, n_jobs=self.n_jobs)
+    def _scores(self, X):
+        walk = self._model.packed.walk(X, values=True, n_jobs=self.n_jobs)
         return self.intercept_ + walk.values
 
+    def _acquired(self, X):
+        return self._model.packed.walk(X, acquired=True, n_jobs=self.n_jobs).acquired
+
     def _stages(self, node_budgets):
-        """Yield the model within each node budget."""
-        if self._refitted:
-            raise ParameterError(
-                "stages exist for refit=0 only: refitting fits the weights to the whole model, "
-                "not to smaller budgets. Fit one model for each node budget."
-            )
+        """Yield the forest within each node budget."""
         if node_budgets is None:
             node_budgets = np.unique(np.arange(1, 11) * self.n_nodes_ // 10)
-        for node_budget in np.asarray(node_budgets).tolist():
-            check_number(node_budget, "node_budgets (each of them)", low=0, integer=True)
-            yield self._model.within(node_budget)
+        yield from map(self.within, np.asarray(node_budgets).tolist())
 
     def predict(self, X):
         """Predict the targets of X.
@@ -148,8 +172,7 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
             Regression: the intercept plus the weights of the nodes reached. Classification: the
             class with the largest score.
         """
-        X = self._checked(X)
-        return self._decide(self._scores(X, self._model))
+        return self._decide(self._scores(self._checked(X)))
 
     def staged_predict(self, X, node_budgets=None):
         """Predict as the model would have with smaller node budgets.
@@ -167,8 +190,8 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
             As `predict` returns it.
         """
         X = self._checked(X)
-        for model in self._stages(node_budgets):
-            yield self._decide(self._scores(X, model))
+        for forest in self._stages(node_budgets):
+            yield forest._decide(forest._scores(X))
 
     def staged_n_nodes(self, node_budgets=None):
         """Return the nodes of the model within smaller node budgets.
@@ -183,8 +206,8 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
         int
         """
         check_is_fitted(self)
-        for model in self._stages(node_budgets):
-            yield model.n_nodes
+        for forest in self._stages(node_budgets):
+            yield forest.n_nodes_
 
     def acquired_features(self, X):
         """Return which features the prediction of each example looks at.
@@ -199,8 +222,7 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
         ndarray of bool of shape (n_samples, n_features)
             The union over all trees of the features tested on the example's paths.
         """
-        X = self._checked(X)
-        return self._model.packed.walk(X, acquired=True, n_jobs=self.n_jobs).acquired
+        return self._acquired(self._checked(X))
 
     def staged_acquired_features(self, X, node_budgets=None):
         """Return `acquired_features` as with smaller node budgets.
@@ -217,5 +239,5 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
         ndarray of bool of shape (n_samples, n_features)
         """
         X = self._checked(X)
-        for model in self._stages(node_budgets):
-            yield model.packed.walk(X, acquired=True, n_jobs=self.n_jobs).acquired
+        for forest in self._stages(node_budgets):
+            yield forest._acquired(X)

@@ -65,6 +65,8 @@ class RandomForestClassifier(ForestClassifier):
     ----------
     trees_ : list of Tree
         Node values are class counts.
+    tree_seeds_ : list of int
+        Seed of each tree; its bootstrap sample follows from it.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     feature_costs_ : FeatureCosts
@@ -140,6 +142,7 @@ class RandomForestClassifier(ForestClassifier):
             return tree, self._left_out(tree, X, weights) if self.oob_score else None
 
         grown = thread_map(grow, seeds, self.n_jobs)
+        self.tree_seeds_ = seeds
         self._set_trees([tree for tree, _ in grown])
         if self.oob_score:
             self._set_oob([left_out for _, left_out in grown], labels)

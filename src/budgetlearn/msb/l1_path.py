@@ -45,7 +45,7 @@ class L1Path:
         return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
 
-def fit_l1_path(X, y, n_lambda=100):
+def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7):
     """Fit L1 logistic regression (multinomial for more than two classes) along a λ path.
 
     Parameters
@@ -56,6 +56,9 @@ def fit_l1_path(X, y, n_lambda=100):
         Class indices 0..K-1, each present.
     n_lambda : int, default=100
         Length of the logarithmic grid; glmnet may stop earlier, once the fit is saturated.
+
+    tolerance : float, default=1e-7
+        glmnet's threshold for the convergence of its coordinate descent.
 
     Returns
     -------
@@ -75,7 +78,7 @@ def fit_l1_path(X, y, n_lambda=100):
     standard = np.where(constant, 0.0, (X - mean) / scale)
     if constant.all():
         return _intercepts_only(y, mean, scale)
-    net = LogitNet(alpha=1, n_lambda=n_lambda, standardize=False, n_splits=0)
+    net = LogitNet(alpha=1, n_lambda=n_lambda, standardize=False, n_splits=0, tol=tolerance)
     with warnings.catch_warnings():
         # A path cut short by saturation is told by `jerr_`, read below, not by a warning.
         warnings.simplefilter("ignore", RuntimeWarning)

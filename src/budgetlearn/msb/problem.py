@@ -3,14 +3,19 @@
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.inspection import permutation_importance
+from sklearn.utils.validation import has_fit_parameter
 
+from .._parallel import task_threads
 from .._validation import ParameterError, derive_seed
+from ..forest import importance as forest_importance
+from ..forest.base import ForestClassifier
+from ..tree.binning import bin_features
 from .l1_path import fit_l1_path
 
 
@@ -81,7 +86,9 @@ class SequenceProblem:
         self.min_variables = min(min_variables, costs.n_features)
         self.seed = seed
         self.n_jobs = n_jobs
-        self._visited = {}
+        self._begun = {}  # variables -> Future
+        self._visited = {}  # variables -> VisitedModel
+        self._lock = Lock()
         self._l1_paths = {}
 
     def rng(self, name):
@@ -104,22 +111,35 @@ class SequenceProblem:
     def importance(self):
         """Permutation importance of the full model on the validation data, computed once."""
         full = tuple(range(self.costs.n_features))
-        model = self.visit([full])[0].model or self._fit(full).model
-        X, y = self.valid
-        result = permutation_importance(
-            model,
-            X,
-            y,
-            scoring="accuracy",
-            n_repeats=5,
-            random_state=derive_seed(self.seed, "permutation"),
-        )
-        return result.importances_mean
+        model = self.visit([full])[0].model or self._fitted(full, self._codes).model
+        options = {"n_repeats": 5, "random_state": derive_seed(self.seed, "permutation")}
+        if isinstance(model, ForestClassifier):
+            found = forest_importance.permutation_importance(
+                model, *self.valid, n_jobs=self.n_jobs, **options
+            )
+        else:
+            found = permutation_importance(model, *self.valid, scoring="accuracy", **options)
+        return found.importances_mean
+
+    @cached_property
+    def _codes(self):
+        """Codes of the training table where the engine can train on them, else None.
+
+        Such an engine's `fit` takes `binned`, and its `max_bins` tells how to code.
+        """
+        if not has_fit_parameter(self.estimator, "binned"):
+            return None
+        return bin_features(self.train[0], self.estimator.max_bins, self.n_jobs)
 
     def l1_path(self, n_lambda):
-        """Return the L1 path on the training data, fitted once for each length."""
+        """Return the L1 path on the training data, fitted once for each length.
+
+        Which variables it takes in is what counts here, not the last digits of coefficients: a
+        tolerance of 1e-5 visits as many subsets as glmnet's default of 1e-7, in a sixth of the time
+        on the naval data, where the default spends all its iterations halfway down the path.
+        """
         if n_lambda not in self._l1_paths:
-            self._l1_paths[n_lambda] = fit_l1_path(*self.train, n_lambda)
+            self._l1_paths[n_lambda] = fit_l1_path(*self.train, n_lambda, tolerance=1e-5)
         return self._l1_paths[n_lambda]
 
     def visit(self, subsets):
@@ -128,29 +148,36 @@ class SequenceProblem:
         Parameters
         ----------
         subsets : iterable of tuple of int
-            Subsets of variables.
+            Subsets of variables. Where it is a generator, models are fitted while it goes on.
 
         Returns
         -------
         list of VisitedModel
             In the order of `subsets`.
         """
-        subsets = list(subsets)
-        new = [variables for variables in dict.fromkeys(subsets) if variables not in self._visited]
-        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-            delayed(self._fit)(variables) for variables in new
-        )
-        for visited in fitted:
-            self._remember(visited)
-        return [self._visited[variables] for variables in subsets]
+        codes, asked = self._codes, []
+        with task_threads(self.n_jobs) as submit:
+            for variables in subsets:
+                asked.append(variables)
+                if variables not in self._begun:
+                    self._begun[variables] = submit(self._add, variables, codes)
+            for variables in asked:
+                self._begun[variables].result()
+        return [self._visited[variables] for variables in asked]
 
-    def _fit(self, variables):
+    def _add(self, variables, codes):
+        visited = self._fitted(variables, codes)
+        with self._lock:
+            self._remember(visited)
+
+    def _fitted(self, variables, codes):
         X, y = self.train
         X_val, y_val = self.valid
         columns = list(variables)
         model = seeded_clone(self.estimator, derive_seed(self.seed, *variables))
+        shared = {} if codes is None else {"binned": codes.take(columns)}
         start = time.perf_counter()
-        model.fit(X[:, columns], y)
+        model.fit(X[:, columns], y, **shared)
         seconds = time.perf_counter() - start
         score = float(np.mean(model.predict(X_val[:, columns]) == y_val))
         return VisitedModel(variables, self.costs.subset(columns), score, seconds, model)

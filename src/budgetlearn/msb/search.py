@@ -1,10 +1,10 @@
 """msB: search along several model sequences, and the schedule of the best models under budgets."""
 
 from sklearn.base import is_classifier
-from sklearn.ensemble import RandomForestClassifier
 
 from .._validation import ParameterError, check_number
 from ..curves import ModelSchedule
+from ..forest import RandomForestClassifier
 from .problem import SequenceProblem
 from .schedule_classifier import ScheduleClassifier
 from .sequences import as_sequence
@@ -20,7 +20,8 @@ class ModelScheduleSearch(ScheduleClassifier):
     Parameters
     ----------
     estimator : classifier, default=None
-        The engine, fitted on each subset of variables; None: a random forest of 100 trees.
+        The engine, fitted on each subset of variables; None: our `RandomForestClassifier` of 100
+        trees. Where its `fit` takes `binned`, the training data are coded once for all models.
     sequences : sequence of str or object
         Names of sequences ("importance", "cost", "sampling", "l1", "uniform") or objects with a
         `name` and `subsets(problem)`. Default: the first four, as in the paper.
@@ -58,7 +59,7 @@ class ModelScheduleSearch(ScheduleClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from budgetlearn.forest import RandomForestClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> forest = RandomForestClassifier(n_estimators=20)
     >>> search = ModelScheduleSearch(forest, feature_costs=range(1, 14), random_state=0).fit(X, y)
@@ -109,8 +110,14 @@ class ModelScheduleSearch(ScheduleClassifier):
 
     def _fit_schedule(self, train, valid, seed):
         problem = self._problem(train, valid, seed)
-        subsets = {sequence.name: list(sequence.subsets(problem)) for sequence in self._sequences()}
-        problem.visit(variables for visited in subsets.values() for variables in visited)
+        subsets = {}
+
+        def along_all_sequences():
+            for sequence in self._sequences():
+                subsets[sequence.name] = list(sequence.subsets(problem))
+                yield from subsets[sequence.name]
+
+        problem.visit(along_all_sequences())
         self.sequences_ = {name: problem.visit(visited) for name, visited in subsets.items()}
         # Sorted, so that which of two equal models stays does not depend on the sequences' order.
         union = {model.variables: model for models in self.sequences_.values() for model in models}

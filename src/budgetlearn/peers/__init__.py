@@ -2,13 +2,19 @@
 
 from .controls import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
 from .ensembles import ForestStages
+from .filter_forest import FilterForestClassifier
+from .greedy_miser import GreedyMiserClassifier
+from .lightgbm_costs import LightGBMCostClassifier
 from .node_shares import BoostingNodeShares, GIFNodeShares
 
 __all__ = [
     "AllFeaturesClassifier",
     "BoostingNodeShares",
+    "FilterForestClassifier",
     "ForestStages",
     "FreeConstantClassifier",
     "FreeConstantRegressor",
     "GIFNodeShares",
+    "GreedyMiserClassifier",
+    "LightGBMCostClassifier",
 ]

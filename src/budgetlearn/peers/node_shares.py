@@ -21,12 +21,13 @@ class NodeShares(MetaStaged):
 
     def _fit(self, X, y):
         percents = check_increasing(self.percents, "percents", high=100)
+        check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
         check_number(self.n_probes, "n_probes", low=1, integer=True)
         seeds = check_random_state(self.random_state).randint(_SEEDS, size=2)
         forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
         probes = forest(self.n_probes, random_state=seeds[0]).fit(X, y).estimators_
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
-        self.n_full_ = float(per_tree * self._n_full_trees())
+        self.n_full_ = float(per_tree * self.n_full_trees)
         self.node_budgets_ = [max(1, int(self.n_full_ * share / 100)) for share in percents]
         self._fit_budgets(X, y, seeds[1])
         self.stage_settings_ = [{"budget_percent": share} for share in percents]
@@ -35,7 +36,7 @@ class NodeShares(MetaStaged):
 class GIFNodeShares(NodeShares):
     """A globally induced forest whose node budgets are shares of fully grown extra trees.
 
-    The paper's way to state budgets: 10 % is a tenth of the nodes of as many extremely randomized
+    The paper's way to state budgets: 10 % is a tenth of the nodes of 1000 extremely randomized
     trees, grown to the end on the same training data. Their number is estimated from a few trees.
 
     Parameters
@@ -44,6 +45,8 @@ class GIFNodeShares(NodeShares):
         Without `refit`. Its `node_budget` is replaced.
     percents : sequence of float, default=(1, 10)
         Node budgets in percent, increasing.
+    n_full_trees : int, default=1000
+        Number of the fully grown extra trees that the percents refer to.
     n_probes : int, default=20
         Fully grown trees that the number of nodes is estimated from.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
@@ -61,6 +64,8 @@ class GIFNodeShares(NodeShares):
         Estimated nodes of the fully grown extra trees.
     node_budgets_ : list of int
         The budgets.
+    forests_ : list of GIFRegressor or GIFClassifier
+        The forest within each budget.
     stage_settings_ : list of dict
         What tells each size apart: {"budget_percent": share}.
 
@@ -74,6 +79,7 @@ class GIFNodeShares(NodeShares):
         self,
         estimator,
         percents=(1, 10),
+        n_full_trees=1000,
         n_probes=20,
         feature_costs=None,
         random_state=None,
@@ -81,25 +87,24 @@ class GIFNodeShares(NodeShares):
     ):
         self.estimator = estimator
         self.percents = percents
+        self.n_full_trees = n_full_trees
         self.n_probes = n_probes
         self.feature_costs = feature_costs
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _n_full_trees(self):
-        return self.estimator.n_estimators
 
     def _fit_budgets(self, X, y, seed):
         self.estimator_ = clone(self.estimator).set_params(
             node_budget=self.node_budgets_[-1], random_state=seed, n_jobs=self.n_jobs
         )
         self.estimator_.fit(X, y)
+        self.forests_ = [self.estimator_.within(budget) for budget in self.node_budgets_]
 
     def _predict_stage(self, X, stage):
-        return next(self.estimator_.staged_predict(X, [self.node_budgets_[stage]]))
+        return self.forests_[stage].predict(X)
 
     def _acquired_stage(self, X, stage):
-        return next(self.estimator_.staged_acquired_features(X, [self.node_budgets_[stage]]))
+        return self.forests_[stage].acquired_features(X)
 
     def staged_n_nodes(self):
         """Return the nodes at each size.
@@ -109,7 +114,19 @@ class GIFNodeShares(NodeShares):
         int
         """
         check_is_fitted(self)
-        yield from self.estimator_.staged_n_nodes(self.node_budgets_)
+        for forest in self.forests_:
+            yield forest.n_nodes_
+
+    def staged_node_entropy(self):
+        """Return the entropy of the nodes' distribution over the trees, by log of their number.
+
+        Yields
+        ------
+        float
+        """
+        check_is_fitted(self)
+        for forest in self.forests_:
+            yield forest.node_entropy_
 
 
 class BoostingNodeShares(TreeStages, NodeShares):
@@ -170,9 +187,6 @@ class BoostingNodeShares(TreeStages, NodeShares):
         self.feature_costs = feature_costs
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _n_full_trees(self):
-        return check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
 
     def _fit_budgets(self, X, y, seed):
         most = _most_nodes(self.estimator, np.unique(y).size if is_classifier(self) else 1)

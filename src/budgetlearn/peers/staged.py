@@ -126,10 +126,10 @@ class TreeSum:
     scale: float = 1.0
 
     @classmethod
-    def of(cls, trees, n_features, intercept=0.0):
-        """Return the model that all of `trees` make."""
+    def of(cls, trees, n_features, shares=False):
+        """Return the model that all of `trees` make, with class shares for counts if wanted."""
         n_nodes = sum(tree.node_count for tree in trees)
-        return cls(PackedForest(trees, n_features), len(trees), n_nodes, intercept)
+        return cls(PackedForest(trees, n_features, shares=shares), len(trees), n_nodes)
 
     def scores(self, X, n_jobs):
         """Return the scores of each example, shape (n_samples, n_values)."""

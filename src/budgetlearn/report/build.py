@@ -8,7 +8,9 @@ from ..benchmark.ranking import rank_table, ranking_of
 from ..benchmark.study import ACQUISITION, MEMORY
 from .acquisition import acquisition_figure, acquisition_table
 from .figures import area_figure, curve_figure
+from .inside import inside_drawings
 from .memory import memory_figure, memory_table
+from .own_cost import own_cost_figure, own_cost_table
 from .ranking import rank_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
 from .shop import all_recommendations
@@ -31,7 +33,7 @@ def build_tables(points, metadata):
         times and coverage; areas, summary, ranks, leads, controls, recommendations, acquisition,
         and schedule_<dataset>_<costs> for each case, where the study compares methods by
         acquisition cost; memory where it compares them by memory; published where it reruns
-        published numbers.
+        published numbers; own_cost where it has methods without a choice of budget.
     """
     metadata.check_covers(points)
     bought = metadata.under(ACQUISITION, points)
@@ -43,6 +45,8 @@ def build_tables(points, metadata):
     if metadata.published is not None:
         printed = published_table(points, metadata.published, metadata.stand_ins)
         tables["published"] = with_deviations(printed, metadata.reasons)
+    if metadata.inside.own_cost:
+        tables["own_cost"] = own_cost_table(bought, compressed_points(bought), metadata)
     stored = metadata.under(MEMORY, points)
     if len(stored):
         tables["memory"] = memory_table(stored, metadata)
@@ -80,7 +84,9 @@ def build_figures(points, metadata):
     dict of str to matplotlib.figure.Figure
         times and growth; areas, ranks, and curves_<dataset>_<costs>, schedule_<dataset>_<costs>
         and acquisition_<dataset>_<costs> for each case where methods are compared by acquisition
-        cost; memory_<dataset>_<costs> for each where they are compared by memory.
+        cost; memory_<dataset>_<costs> for each where they are compared by memory; own_cost,
+        importance_<dataset>, staircases_<dataset>_<costs> and space_<dataset>_<costs> where the
+        study asks for them.
     """
     metadata.check_covers(points)
     bought = metadata.under(ACQUISITION, points)
@@ -99,6 +105,10 @@ def build_figures(points, metadata):
         )
         figures[f"curves_{dataset}_{costs}"] = curve_figure(kept, metadata, dataset, costs)
         figures[f"schedule_{dataset}_{costs}"] = schedule_figure(chosen, metadata, prices)
+    figures |= inside_drawings(kept, metadata.cases(bought), metadata)
+    if metadata.inside.own_cost:
+        own_cost = own_cost_table(bought, kept, metadata)
+        figures["own_cost"] = own_cost_figure(own_cost, metadata)
     memory = memory_table(metadata.under(MEMORY, points), metadata)
     for dataset, costs in metadata.cases(metadata.under(MEMORY, points)):
         figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)

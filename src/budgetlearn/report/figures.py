@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter
 
 from ..benchmark.points import of_case
 from .smooth import lowess_mean
-from .style import house_style, message_figure, new_figure
+from .style import house_style, legend_below, message_figure, new_figure
 
 # From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
 _MANY_POINTS = 500
@@ -40,7 +40,7 @@ def curve_figure(schedules, metadata, dataset, costs):
         return message_figure(f"{metadata.case_title(dataset, costs)}: no run completed.")
     score = metadata.score(dataset)
     with house_style():
-        figure = new_figure(6.4, 4.8)
+        figure = new_figure(6.4, 4.4)
         axes = figure.subplots()
         column = _draw_cost_axis(axes, frame, costs)
         for method in metadata.methods.values():
@@ -51,7 +51,7 @@ def curve_figure(schedules, metadata, dataset, costs):
         if score == "accuracy" and column == "cost":
             errors = axes.secondary_yaxis("right", functions=(_complement, _complement))
             errors.set_ylabel("test error")
-        figure.legend(loc="outside lower center", ncols=4)
+        legend_below(figure, *axes.get_legend_handles_labels())
     return figure
 
 
@@ -153,14 +153,8 @@ def _run_figure(frame, metadata, value, label):
         axes.set(xlabel=label, ylabel="", ylim=(len(titles) - 0.5, -0.5))
         for border in range(1, len(titles)):
             axes.axhline(border - 0.5, color="#cccccc", linewidth=0.8)
-        _method_legend(figure, axes, methods)
+        marks = [
+            axes.plot([], [], linestyle="none", marker=m.marker, color=m.colour)[0] for m in methods
+        ]
+        legend_below(figure, marks, [m.label for m in methods])
     return figure
-
-
-def _method_legend(figure, axes, methods):
-    """Put a legend of the methods below the axes."""
-    handles = [
-        axes.plot([], [], linestyle="none", marker=m.marker, color=m.colour, label=m.label)[0]
-        for m in methods
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)

@@ -1,14 +1,18 @@
 """Error against memory, where a study compares models of several sizes."""
 
+import numpy as np
 import pandas as pd
+from matplotlib.colors import to_rgb
 
-from ..benchmark.points import CASE, of_case
-from ..benchmark.records import OK
-from .style import house_style, message_figure, new_figure
-from .words import counted, plus_minus
+from ..benchmark.points import GROUP, of_case
+from ..benchmark.records import OK, parse_setting, setting_text
+from .style import house_style, legend_below, message_figure, new_figure
+from .words import counted, plus_minus, seconds
 
 # Above this many sizes (every tree of a forest, say) points alone are drawn: they need no line.
 _FEW_SIZES = 12
+# Above this many variants of a method they are drawn as one: shades could not be told apart.
+_FEW_VARIANTS = 5
 
 
 def memory_table(points, metadata):
@@ -24,8 +28,9 @@ def memory_table(points, metadata):
     Returns
     -------
     DataFrame
-        dataset, costs, method, setting, n_nodes, error (mean squared error in regression, else 1 −
-        score), error_sd, n_runs; sorted by nodes within a method.
+        dataset, costs, method, variant (the settings that a grid fits the method with, "" for a
+        method without a grid), setting, n_nodes, error (mean squared error in regression, else 1 −
+        score), error_sd, fit_seconds, n_runs; variants in the order of the grid, sorted by nodes.
     """
     shown = points[
         (points["status"] == OK)
@@ -33,15 +38,29 @@ def memory_table(points, metadata):
         & points["method"].isin(metadata.competitors)
     ]
     errors = shown["test_mse"].where(shown["test_mse"].notna(), 1 - shown["test_score"])
-    keys = [*CASE, "method", "setting"]
-    groups = shown.assign(error=errors).groupby(keys, dropna=False)
+    shown = shown.assign(error=errors, variant=_variants(shown))
+    groups = shown.groupby([*GROUP, "fit", "variant", "setting"], dropna=False)
     table = groups.agg(
         n_nodes=("n_nodes", "mean"),
         error=("error", "mean"),
         error_sd=("error", "std"),
+        fit_seconds=("fit_seconds", "mean"),
         n_runs=("run", "nunique"),
     ).reset_index()
-    return table.sort_values([*CASE, "method", "n_nodes"], ignore_index=True)
+    table = table.sort_values([*GROUP, "fit", "n_nodes"], ignore_index=True)
+    return table.drop(columns="fit")
+
+
+def _variants(points):
+    """Return what the grid of each point's method sets: what all points of its fit share."""
+    variants = pd.Series("", index=points.index, dtype=object)
+    for _, own in points.groupby(GROUP):
+        fits = [stages for _, stages in own.groupby("fit")]
+        for stages in fits if len(fits) > 1 else ():
+            settings = [parse_setting(text).items() for text in stages["setting"].unique()]
+            shared = [pair for pair in settings[0] if all(pair in rest for rest in settings)]
+            variants[stages.index] = setting_text(dict(shared))
+    return variants
 
 
 def error_name(score):
@@ -51,7 +70,7 @@ def error_name(score):
 
 
 def memory_figure(table, metadata, dataset, costs):
-    """Draw test error against the number of nodes, logarithmic, one line for each method.
+    """Draw test error against the number of nodes, logarithmic, one line for each variant.
 
     Parameters
     ----------
@@ -70,26 +89,34 @@ def memory_figure(table, metadata, dataset, costs):
     if frame.empty:
         return message_figure(f"{metadata.case_title(dataset, costs)}: no model has nodes.")
     with house_style():
-        figure = new_figure(6.4, 4.8)
+        figure = new_figure(6.4, 4.4)
         axes = figure.subplots()
         for method in metadata.methods.values():
-            own = frame[frame["method"] == method.id]
-            if len(own):
-                axes.errorbar(
-                    own["n_nodes"], own["error"],
-                    yerr=own["error_sd"] if own["error_sd"].notna().all() else None,
-                    color=method.colour, marker=method.marker, capsize=3, linewidth=1.6,
-                    linestyle=method.line if len(own) <= _FEW_SIZES else "none",
-                    label=method.label,
-                )  # fmt: skip
+            _draw_method(axes, frame[frame["method"] == method.id], method)
         axes.set(
             xscale="log",
             xlabel="nodes of the model",
             ylabel=error_name(metadata.score(dataset)),
             title=metadata.case_title(dataset, costs),
         )
-        figure.legend(loc="outside lower center", ncols=4)
+        legend_below(figure, *axes.get_legend_handles_labels())
     return figure
+
+
+def _draw_method(axes, own, method):
+    """Draw the variants of a method, from its colour to pale, or many of them as points alone."""
+    variants = list(own.groupby("variant", sort=False))
+    if len(variants) > _FEW_VARIANTS:
+        variants = [("", own)]
+    for (name, line), pale in zip(variants, np.linspace(0, 0.7, len(variants)), strict=True):
+        axes.errorbar(
+            line["n_nodes"], line["error"],
+            yerr=line["error_sd"] if line["error_sd"].notna().all() else None,
+            color=tuple(pale + (1 - pale) * part for part in to_rgb(method.colour)),
+            marker=method.marker, capsize=3, linewidth=1.6,
+            linestyle=method.line if len(line) <= _FEW_SIZES else "none",
+            label=f"{method.label}, {name}" if name else method.label,
+        )  # fmt: skip
 
 
 def memory_sections(table, metadata):
@@ -113,7 +140,8 @@ def memory_verdict(table, metadata):
     """Return in a sentence who has the lowest mean test error in little memory, and where.
 
     Little is, in each case, the smallest number of nodes in which every method has a model; each
-    is represented by its largest model within it.
+    is represented by its largest model within it. Where one method alone is fitted with a grid,
+    its variants compete.
 
     Parameters
     ----------
@@ -125,25 +153,34 @@ def memory_verdict(table, metadata):
     Returns
     -------
     list of str
-        One sentence; none for an empty table.
+        One sentence; none where nothing competes.
     """
-    cases = metadata.cases(table)
-    if not cases:
+    frames = [of_case(table, *case) for case in metadata.cases(table)]
+    rivals = [rivals for rivals in map(_rivals, frames) if len(set(rivals["rival"])) > 1]
+    if not rivals:
         return []
-    best = pd.Series([_best_in_little(of_case(table, *case)) for case in cases])
+    best = pd.Series([_best_in_little(frame) for frame in rivals])
     counts = best.value_counts(sort=False).sort_values(ascending=False, kind="stable")
-    winners = ", ".join(f"{metadata.methods[name].label} on {n}" for name, n in counts.items())
+    labels = {name: method.label for name, method in metadata.methods.items()}
+    winners = "; ".join(f"{labels.get(name, name)} on {n}" for name, n in counts.items())
     return [
-        "Lowest mean test error within the fewest nodes that hold a model of every method, "
-        f"of {counted(len(cases), 'data set')}: {winners}."
+        "Lowest mean test error within the fewest nodes that hold a model of every one compared, "
+        f"of {counted(len(rivals), 'data set')}: {winners}."
     ]
 
 
+def _rivals(frame):
+    """Add who competes in a case: its methods, or the variants of a method that is alone."""
+    alone = len(set(frame["method"])) == 1
+    return frame.assign(rival=frame["variant"] if alone else frame["method"])
+
+
 def _best_in_little(frame):
-    """Return the method of lowest error in the smallest memory that every method fits into."""
-    little = frame.groupby("method")["n_nodes"].min().max()
+    """Return the rival of lowest error in the smallest memory that every rival fits into."""
+    little = frame.groupby("rival")["n_nodes"].min().max()
     within = frame[frame["n_nodes"] <= little].sort_values("n_nodes", kind="stable")
-    return within.groupby("method")["error"].last().idxmin()
+    largest = within.groupby(["rival", "variant"])["error"].last()
+    return largest.idxmin()[0]
 
 
 def _section(frame, case, metadata):
@@ -157,6 +194,7 @@ def _section(frame, case, metadata):
                 "setting": row["setting"] if pd.notna(row["setting"]) else "",
                 "nodes": f"{row['n_nodes']:,.0f}",
                 "error": plus_minus(row["error"], row["error_sd"], 4),
+                "seconds": seconds(row["fit_seconds"]),
             }
             for method in metadata.competitors
             for row in frame[frame["method"] == method].to_dict("records")

@@ -7,6 +7,7 @@ import pandas as pd
 from ..benchmark.points import of_case
 from ..benchmark.study import ACQUISITION
 from ..exceptions import ConfigError
+from .inside import Inside
 
 # Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
 # its yellow, which is too faint on white. Each has a marker of its own, for print without colour;
@@ -79,6 +80,8 @@ class Metadata:
         Why numbers deviate, from `budgetlearn.benchmark.deviations.read_reasons`.
     not_rerun : list of str
         Tables of printed numbers that the study does not rerun.
+    inside : Inside
+        What is known of msB beside its operating points.
     """
 
     name: str
@@ -94,6 +97,7 @@ class Metadata:
     stand_ins: dict = field(default_factory=dict)
     reasons: list = field(default_factory=list)
     not_rerun: list = field(default_factory=list)
+    inside: Inside = field(default_factory=Inside)
 
     @classmethod
     def from_dict(cls, metadata):
@@ -113,7 +117,7 @@ class Metadata:
         """
         required = {"study", "methods", "datasets"}
         optional = {"title", "settings", "provenance", "profiles", "expected", "schedule_of"}
-        optional |= {"published", "stand_ins", "reasons", "not_rerun"}
+        optional |= {"published", "stand_ins", "reasons", "not_rerun", "inside"}
         if not required <= metadata.keys() <= required | optional:
             raise ConfigError(
                 f"Report metadata must have the keys {sorted(required)} and may have "

@@ -8,8 +8,10 @@ from ..benchmark.ranking import ranking_of
 from ..benchmark.study import ACQUISITION
 from . import words
 from .acquisition import acquisition_sections
+from .inside import inside_sections
 from .interactive import drawing_library, script_data
 from .memory import memory_sections, memory_verdict
+from .own_cost import own_cost_rows
 from .published import left_out, published_sections
 from .ranking import control_rows, peers_ahead, rank_sentences, standings
 from .times import time_rows
@@ -26,7 +28,7 @@ def render_page(tables, drawings, cases, metadata):
     drawings : dict of str to bytes
         The figures of `budgetlearn.report.build.build_figures` as SVG.
     cases : dict of str to dict
-        What the page's scripts show, from `budgetlearn.report.build.build_cases`.
+        What the page's scripts show, from `budgetlearn.report.interactive.build_cases`.
     metadata : Metadata
         What is known beside them.
 
@@ -51,6 +53,8 @@ def render_page(tables, drawings, cases, metadata):
             published=[] if published is None else published_sections(published, metadata),
             not_rerun=[] if published is None else left_out(published),
             coverage_columns=coverage_columns,
+            inside=inside_sections(drawings, metadata),
+            own_cost=own_cost_rows(tables["own_cost"], metadata) if "own_cost" in tables else [],
             coverage_rows=coverage_rows,
             gaps=gaps,
             script_data=script_data(cases, metadata),

@@ -7,12 +7,13 @@ from .words import DASH, counted, plus_minus
 
 # Digits that matter, by quantity; three for all others.
 _DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 1}
-_DIGITS |= {"error_percent": 2, "mse": 4}
+_DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
 _NAMES = {
     "aup_test": "AUP, test reading",
     "aup_valid": "AUP, validation reading",
     "cost": "mean cost",
     "cost_percent": "% of the full cost",
+    "entropy_percent": "entropy of nodes over trees, %",
     "error_percent": "test error, %",
     "estimated_score": "estimated test score",
     "mse": "mean squared error",
@@ -105,7 +106,7 @@ def _kind(row):
         return ""
     if abs(row["in_sd"]) <= 1:
         return "near"
-    if abs(row["in_sd"]) <= FAR:
+    if abs(row["in_sd"]) <= FAR or row["better"] is None:
         return "off"
     return "better" if row["better"] else "worse"
 

@@ -8,6 +8,9 @@ from ..benchmark.ranking import LEVEL
 from .style import house_style, message_figure, new_figure
 from .words import DASH, counted, plus_minus, run_note
 
+# The cell of a method that the study does not ask for on a data set.
+_EMPTY = {"text": DASH, "best": False, "note": ""}
+
 
 def rank_figure(ranking, metadata):
     """Draw the critical-difference diagram: mean ranks, bars joining what may be chance.
@@ -34,7 +37,8 @@ def rank_figure(ranking, metadata):
         axes = figure.subplots()
         critical_difference_diagram(
             mean, pairs, alpha=LEVEL, ax=axes, color_palette=colours,
-            label_fmt_left="{label}  {rank:.1f}", label_fmt_right="{rank:.1f}  {label}",
+            label_fmt_left="{label}  {rank:.1f} ", label_fmt_right=" {rank:.1f}  {label}",
+            text_h_margin=0.02,
             crossbar_props={"color": "#222222", "linewidth": 2.4},
         )  # fmt: skip
         axes.set_title(f"mean rank over {counted(len(ranking.ranks), 'data set')}, 1 is the best")
@@ -99,7 +103,7 @@ def standings(summary, ranking, metadata, part="test"):
         {
             "method": metadata.methods[name],
             "rank": f"{mean[name]:.1f}" if name in mean else DASH,
-            "cells": [column["cells"].get(name, {"text": DASH}) for column in columns],
+            "cells": [column["cells"].get(name, _EMPTY) for column in columns],
         }
         for name in rivals
     ]

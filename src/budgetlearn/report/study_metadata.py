@@ -11,6 +11,7 @@ from ..benchmark.published import read_published
 from ..benchmark.scores import SCORES
 from ..benchmark.study import PUBLISHED
 from ..datasets import Dataset
+from .inside import inside_of
 from .metadata import PROFILE_COLUMNS
 
 
@@ -46,6 +47,7 @@ def metadata_of(study, dataset_paths, cost_paths, root):
         "stand_ins": study.config.get("stand_ins", {}),
         "reasons": read_reasons(Path(root) / PUBLISHED / "deviations.yaml"),
         "not_rerun": tables_left_out(Path(root) / PUBLISHED, study.published),
+        "inside": inside_of(study, cost_paths),
     }
 
 
@@ -82,6 +84,7 @@ def _settings(study):
         "cost profiles": _same_or_each(profiles),
         "seed": study.seed,
         **overrides,
+        **({"left out": config["left_out"]} if "left_out" in config else {}),
     }
 
 

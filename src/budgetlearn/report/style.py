@@ -38,6 +38,25 @@ def new_figure(width, height):
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def legend_below(figure, handles, labels):
+    """Put a legend below everything else, in as many columns as fit; the figure grows by it.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Gets the legend.
+    handles : list of matplotlib artist
+        What to explain.
+    labels : list of str
+        What each is.
+    """
+    column = 0.5 + 0.075 * max(map(len, labels))  # inches at this size of print
+    n_columns = min(max(1, int(figure.get_figwidth() / column)), 4, len(labels))
+    n_rows = -(-len(labels) // n_columns)
+    figure.set_figheight(figure.get_figheight() + 0.18 * n_rows)
+    figure.legend(handles, labels, loc="outside lower center", ncols=n_columns, fontsize=9)
+
+
 def figure_bytes(figure, kind):
     """Return the figure as "svg" or "png" bytes that depend on its content only."""
     stamp = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}

@@ -1,11 +1,10 @@
 """Seconds to fit and to predict: by method and data set, and over the size of the data."""
 
-import numpy as np
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from ..benchmark.points import of_case
 from .metadata import MARKERS, PALETTE
-from .style import house_style, message_figure, new_figure
+from .style import house_style, legend_below, message_figure, new_figure
 from .words import DASH, seconds
 
 # Shorter times are the clock's; a logarithmic axis needs some floor.
@@ -34,7 +33,7 @@ def time_figure(table, metadata):
     by_speed = shown.groupby("method")["fit_mean"].median().sort_values(kind="stable")
     labels = [metadata.methods[name].label for name in by_speed.index]
     with house_style():
-        figure = new_figure(8.6, 1.6 + 0.27 * len(labels))
+        figure = new_figure(8.6, 0.9 + 0.25 * len(labels))
         panels = figure.subplots(1, 2, sharey=True)
         for axes, part in zip(panels, _PARTS, strict=True):
             for turn, case in enumerate(metadata.cases(shown)):
@@ -49,7 +48,7 @@ def time_figure(table, metadata):
             axes.xaxis.set_major_formatter(_PLAIN)
         panels[0].set_yticks(range(len(labels)), labels)
         panels[0].set_ylim(len(labels) - 0.4, -0.6)
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        legend_below(figure, *panels[0].get_legend_handles_labels())
     return figure
 
 
@@ -74,7 +73,7 @@ def growth_figure(table, metadata):
         return message_figure("All data sets have the same number of rows: no growth to show.")
     methods = [m for m in metadata.methods.values() if m.id in set(shown["method"])]
     with house_style():
-        figure = new_figure(8.6, 4.2 + 0.2 * np.ceil(len(methods) / 3))
+        figure = new_figure(8.6, 4.4)
         panels = figure.subplots(1, 2)
         for axes, part in zip(panels, _PARTS, strict=True):
             for method in methods:
@@ -85,9 +84,19 @@ def growth_figure(table, metadata):
                 )  # fmt: skip
             axes.set(xscale="log", yscale="log", xlabel="rows of the data set", ylabel=_PARTS[part])
             axes.yaxis.set_major_formatter(_PLAIN)
-            axes.xaxis.set_major_formatter(_PLAIN)
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+            axes.set_xticks(*_size_ticks(shown["rows"]))
+            axes.xaxis.set_minor_locator(NullLocator())
+        legend_below(figure, *panels[0].get_legend_handles_labels())
     return figure
+
+
+def _size_ticks(rows):
+    """Return where the data sets' sizes are marked and how, those too close to another left out."""
+    ticks = []
+    for size in sorted(set(rows)):
+        if not ticks or size > 1.35 * ticks[-1]:
+            ticks.append(size)
+    return ticks, [f"{size:,.0f}" for size in ticks]
 
 
 def _shown(table):

@@ -44,8 +44,12 @@ def scope(table, metadata):
     least, most = int(runs.min()), int(runs.max())
     span = counted(most, "run") if least == most else f"{least} to {most} runs"
     cases = counted(len(metadata.cases(table)), "data set")
-    rivals, controls = (_listed(metadata, m) for m in (metadata.competitors, metadata.controls))
-    return f"{rivals}, with {controls} as controls; {cases}, {span} each."
+    peers = [name for name in metadata.competitors if metadata.methods[name].peer]
+    others = [name for name in metadata.competitors if name not in peers]
+    parts = [_listed(metadata, others)] if others else []
+    parts += [f"as peers {_listed(metadata, peers)}"] if peers else []
+    parts.append(f"as controls {_listed(metadata, metadata.controls)}")
+    return f"{'; '.join(parts)}; {cases}, {span} each."
 
 
 def _listed(metadata, names):

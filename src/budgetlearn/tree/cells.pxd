@@ -3,10 +3,14 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from .splitter cimport Column, Search
 
 
+cdef enum:
+    LANES = 2              # copies of the cells, so that sums do not wait for each other
+
+
 # Where the examples of a node are counted: a cell for each (code, class) of a feature.
 cdef struct Cells:
-    double* weights        # (n_codes << bits,): zero between uses
-    uint64_t* marks        # a bit for each cell that is not empty: zero between uses
+    double* weights        # (LANES, n_codes << bits): zero between uses
+    uint64_t* marks        # (LANES, n_words): a bit for each cell in use; zero between uses
     int bits               # cell = code << bits | class
     double* left           # (n_classes,): scratch
     double* right

@@ -7,7 +7,7 @@ one pass over the node's examples and one over the cells in use, however small t
 a sort nor a histogram to be cleared.
 """
 
-from libc.math cimport INFINITY, log2
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -21,10 +21,6 @@ cdef extern from *:
 ctypedef fused code_t:
     uint8_t
     uint16_t
-
-cdef enum:
-    LANES = 2          # copies of few cells, so that sums do not wait for each other
-
 
 cdef Py_ssize_t n_mark_words(const Cells* cells, Py_ssize_t n_codes) noexcept nogil:
     """Return how many words hold the marks of a feature of `n_codes` codes."""

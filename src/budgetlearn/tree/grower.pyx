@@ -8,7 +8,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from .builder cimport Builder, Task
-from .cells cimport Cells, examine_cells, n_mark_words
+from .cells cimport LANES, Cells, examine_cells, n_mark_words
 from .impurity cimport Kind, Side, shift, value
 from .random cimport below, uniform
 from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
@@ -155,16 +155,15 @@ cdef class Grower:
             self._allocate_cells()
 
     def _allocate_cells(self):
-        cdef Py_ssize_t f, most = 0, n_cells
+        cdef Py_ssize_t f, most = 0, n_cells, n_words
         cdef Py_ssize_t K = self.search.n_classes
         while 1 << self.cells.bits < K:
             self.cells.bits += 1
         for f in range(self.columns.shape[0]):
             most = max(most, self.n_codes(f))
-        n_cells = most << self.cells.bits
-        # Room for the copies that `count` makes where there are few cells for so many examples.
-        self.cells.weights = <double*> self.block(4 * n_cells * sizeof(double), True)
-        self.cells.marks = <uint64_t*> self.block(4 * (n_cells // 64 + 1) * sizeof(uint64_t), True)
+        n_cells, n_words = most << self.cells.bits, n_mark_words(&self.cells, most)
+        self.cells.weights = <double*> self.block(LANES * n_cells * sizeof(double), True)
+        self.cells.marks = <uint64_t*> self.block(LANES * n_words * sizeof(uint64_t), True)
         self.cells.left = <double*> self.block(K * sizeof(double))
         self.cells.right = <double*> self.block(K * sizeof(double))
 

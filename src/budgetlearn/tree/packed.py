@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._parallel import row_blocks, thread_map
-from .structure import LEAF
-from .traversal import NODE_DTYPE, walk_rows
+from .permuting import Walker
+from .traversal import NODE_DTYPE, pack, walk_rows
 
 
 class Walk(NamedTuple):
@@ -28,21 +28,6 @@ class Walk(NamedTuple):
     votes: np.ndarray | None
     leaves: np.ndarray | None
     acquired: np.ndarray | None
-
-
-def _pack(tree, offset):
-    """Return node records and positions of one tree; the children of a node lie side by side."""
-    inner = np.flatnonzero(~tree.is_leaf)
-    position = np.zeros(tree.node_count, dtype=np.int64)
-    position[tree.children_left[inner]] = 1 + 2 * np.arange(inner.size)
-    position[tree.children_right[inner]] = 2 + 2 * np.arange(inner.size)
-    nodes = np.empty(tree.node_count, dtype=NODE_DTYPE)
-    nodes["threshold"][position] = tree.threshold
-    nodes["feature"][position] = np.where(tree.is_leaf, LEAF, tree.feature)
-    child = np.arange(tree.node_count)
-    child[inner] = offset + position[tree.children_left[inner]]
-    nodes["child"][position] = child
-    return nodes, position
 
 
 class PackedForest:
@@ -67,25 +52,29 @@ class PackedForest:
     """
 
     def __init__(self, trees, n_features, shares=False):
-        packed, values, roots, offset = [], [], [], 0
-        for tree in trees:
-            nodes, position = _pack(tree, offset)
-            ordered = np.empty_like(tree.value)
-            ordered[position] = tree.value
-            packed.append(nodes)
-            values.append(ordered)
-            roots.append(offset)
-            offset += tree.node_count
-        if offset > np.iinfo(np.int32).max:
-            raise ValueError(f"a packed forest holds at most 2**31 - 1 nodes, got {offset}.")
-        self.n_trees, self.n_features = len(roots), n_features
-        self._nodes = np.concatenate(packed)
-        self._values = np.concatenate(values)
+        sizes = [tree.node_count for tree in trees]
+        if sum(sizes) > np.iinfo(np.int32).max:
+            raise ValueError(f"a packed forest holds at most 2**31 - 1 nodes, got {sum(sizes)}.")
+        self.n_trees, self.n_features = len(sizes), n_features
+        self._roots = np.array([0, *np.cumsum(sizes[:-1])], dtype=np.int32)
+        self.n_values = trees[0].value.shape[1]
+        self._nodes = np.empty(sum(sizes), dtype=NODE_DTYPE)
+        self._values = np.empty((sum(sizes), self.n_values))
+        for tree, root in zip(trees, self._roots.tolist(), strict=True):
+            pack(
+                tree.feature,
+                tree.threshold,
+                tree.children_left,
+                tree.children_right,
+                tree.value,
+                root,
+                self._nodes,
+                self._values,
+            )
         if shares:
             self._values /= self._values.sum(axis=1, keepdims=True)
+        self._longest = max(sizes) // 2  # a path has no more tests than its tree
         self._labels = self._values.argmax(axis=1).astype(np.int32)
-        self._roots = np.array(roots, dtype=np.int32)
-        self.n_values = self._values.shape[1]
 
     def walk(
         self, X, *, values=False, votes=False, leaves=False, acquired=False, trees=None, n_jobs=None
@@ -134,6 +123,64 @@ class PackedForest:
         for tree in range(self.n_trees):
             self._add(X, walk, tree, tree + 1, n_jobs)
             yield walk
+
+    def permuted_hits(self, X, labels, partners, *, votes=False, n_jobs=None):
+        """Count right predictions with the rows as they are, and with permuted features.
+
+        Parameters
+        ----------
+        X : ndarray of float64 of shape (n_samples, n_features)
+            Without NaN.
+        labels : ndarray of int32 of shape (n_samples,)
+            The right class of each row.
+        partners : ndarray of int32 of shape (n_repeats, n_samples)
+            Permutations: the row from which each row gets a feature's value.
+        votes : bool, default=False
+            Whether the trees vote, else their values are added up.
+        n_jobs : int, default=None
+            Threads, as in joblib.
+
+        Returns
+        -------
+        hits : int
+            Rows predicted rightly as they are.
+        permuted : ndarray of int64 of shape (n_features, n_repeats)
+            Rows predicted rightly when the values of one feature are exchanged.
+        """
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        ballots = np.eye(self.n_values)[self._labels] if votes else self._values
+
+        def count(rows):
+            walker = Walker(self._nodes, self.n_features, self._longest)
+            return walker.count_hits(
+                self._roots, ballots, X, labels, partners, rows.start, rows.stop
+            )
+
+        counted = thread_map(count, row_blocks(X.shape[0], n_jobs, smallest=128), n_jobs)
+        return sum(hits for hits, _ in counted), sum(permuted for _, permuted in counted)
+
+    def lost_hits(self, tree, X, labels, rows, partners):
+        """Count how many right votes of one tree are lost when a feature is permuted.
+
+        Parameters
+        ----------
+        tree : int
+            Which one.
+        X, labels
+            As for `permuted_hits`.
+        rows : ndarray of int32
+            The rows that count.
+        partners : ndarray of int32, as long as `rows`
+            A permutation of them: the row from which each gets a feature's value.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_features,)
+        """
+        lost = np.zeros(self.n_features, dtype=np.int64)
+        walker = Walker(self._nodes, self.n_features, self._longest)
+        walker.lost_hits(self._roots[tree], self._labels, X, labels, rows, partners, lost)
+        return lost
 
     def _empty(self, X, values, votes, leaves, acquired, n_trees):
         if X.ndim != 2 or X.shape[1] != self.n_features:

@@ -209,3 +209,29 @@ def walk_rows(
                 if keep_leaves:
                     for row in range(size):
                         leaves[start + row, tree - first_tree] = nodes[at[row]].child
+
+
+def pack(
+    const int32_t[::1] feature,     # IN (node_count,), as are the next three: a `Tree`
+    const double[::1] threshold,
+    const int32_t[::1] left,
+    const int32_t[::1] right,
+    const double[:, ::1] value,     # IN (node_count, n_values)
+    int32_t root,                   # IN where the tree begins in `nodes`
+    Node[::1] nodes,                # OUT
+    double[:, ::1] values,          # OUT, in the order of `nodes`
+):
+    """Lay out a tree so that the children of a node lie side by side."""
+    cdef int32_t[::1] position = np.zeros(feature.shape[0], dtype=np.int32)
+    cdef int32_t node, at, fresh = 1
+    with nogil:
+        # Invariant: parents come before children, so `position[node]` is known.
+        for node in range(<int32_t> feature.shape[0]):
+            at = root + position[node]
+            values[at] = value[node]
+            if left[node] < 0:
+                nodes[at] = Node(0.0, -1, node)
+                continue
+            nodes[at] = Node(threshold[node], feature[node], root + fresh)
+            position[left[node]], position[right[node]] = fresh, fresh + 1
+            fresh += 2

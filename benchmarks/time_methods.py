@@ -1,0 +1,71 @@
+"""Seconds that one run of each method takes on the data sets of the default study, one thread.
+
+    python benchmarks/time_methods.py [--datasets wine digits] lightgbm_coupled greedy_miser
+
+Seconds of the fit (all settings of a grid), and CPU seconds of the fit with all its evaluation.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import pandas as pd
+import yaml
+from threadpoolctl import threadpool_limits
+
+from budgetlearn.benchmark.experiment import run_method
+from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
+from budgetlearn.benchmark.study import Study
+from budgetlearn.datasets import load_dataset
+
+ROOT = Path(__file__).parents[1]
+CONFIG = ROOT / "config"
+
+
+def read(path):
+    """Return a configuration file."""
+    return yaml.safe_load((CONFIG / path).read_text(encoding="utf-8"))
+
+
+METHODS = read("methods.yaml")
+STUDY = Study.from_config(read("config.yaml") | read("studies/default.yaml"), ROOT)
+
+
+def first_run(name):
+    """Return the first run of the default study on a data set."""
+    data = load_dataset(name)
+    kind = next(kind for dataset, kind in STUDY.cases if dataset == name)
+    given = [pd.read_csv(ROOT / path) for path in STUDY.price_list(name, kind)]
+    split = draw_splits(data, [0], STUDY.seed, STUDY.sizes(name))
+    costs = draw_costs(data, kind, [0], STUDY.seed, *given)
+    return next(iter(iterate(data, split, costs, kind, STUDY.seed)))
+
+
+def specification(method, dataset):
+    """Return what a method is in the default study, or in the methods file."""
+    return STUDY.spec(method, dataset) if method in STUDY.methods else METHODS[method]
+
+
+def main():
+    """Print a line for each data set and method."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    datasets = ["wine", "breast_cancer", "digits", "gaussian_mixture"]
+    parser.add_argument("--datasets", nargs="+", default=datasets)
+    parser.add_argument("methods", nargs="+", metavar="method")
+    options = parser.parse_args()
+    print(f"{'':38}{'fit':>9}{'in all':>9}{'points':>8}  best test score")
+    for name in options.datasets:
+        run = first_run(name)
+        for method in options.methods:
+            start = time.process_time()
+            with threadpool_limits(1):
+                rows = run_method(method, specification(method, name), run)
+            spent = time.process_time() - start
+            best = max(row.get("test_score", float("nan")) for row in rows)
+            fit = rows[0]["fit_seconds"]
+            line = f"{name:18}{method:20}{fit:8.2f}s{spent:8.2f}s{len(rows):8}"
+            print(f"{line}  {best:.3f}  {rows[-1]['status']}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

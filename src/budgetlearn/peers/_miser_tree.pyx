@@ -1,0 +1,225 @@
+"""Regression trees whose splits pay for features that nobody bought before (GreedyMiser).
+
+The leaf and feature with the largest net gain are split next: the fall of the squared error minus
+the price of the feature. Gains are kept before prices, so that a purchase makes the feature free in
+all other leaves at once.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memset
+
+NODE_DTYPE = np.dtype(
+    [
+        ("value", np.float64),
+        ("feature", np.int32),
+        ("cut", np.int32),       # codes up to this one go left;
+        ("above", np.int32),     # the next code that occurs in the node
+        ("left", np.int32),
+        ("right", np.int32),
+        ("n_samples", np.int32),
+    ]
+)
+
+cdef enum:
+    N_CODES = 256
+
+
+cdef packed struct Node:
+    double value
+    int32_t feature
+    int32_t cut
+    int32_t above
+    int32_t left
+    int32_t right
+    int32_t n_samples
+
+
+# A leaf in the making: its rows are [start, end), node is its id.
+cdef struct Leaf:
+    Py_ssize_t start
+    Py_ssize_t end
+    int32_t node
+    int32_t depth
+
+
+# The best threshold of one feature in one leaf; gain <= 0 where there is none.
+cdef struct Cut:
+    double gain
+    int32_t below
+    int32_t above
+
+
+cdef class MiserGrower:
+    """Grows trees on one coded table, one after another.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8 of shape (n_features, n_samples)
+        Rank codes of the table.
+    max_depth : int
+        Greatest depth, the root being 0.
+    """
+
+    cdef:
+        const uint8_t[:, ::1] codes
+        Py_ssize_t n_samples, n_features, max_leaves, n_nodes, n_leaves
+        int32_t max_depth
+        double least_gain
+        int32_t[::1] rows
+        int32_t[::1] spare
+        double[::1] ordered           # residuals in the order of `rows`
+        Cut[:, ::1] cuts              # (max_leaves, n_features)
+        Leaf[::1] leaves
+        Node[::1] nodes
+
+    def __init__(self, codes, max_depth):
+        self.codes = codes
+        self.n_features, self.n_samples = codes.shape
+        self.max_depth = max_depth
+        self.max_leaves = min(2**max_depth, self.n_samples)
+        cut_dtype = np.dtype([("gain", "f8"), ("below", "i4"), ("above", "i4")])
+        leaf_dtype = np.dtype(
+            [("start", np.intp), ("end", np.intp), ("node", "i4"), ("depth", "i4")]
+        )
+        self.rows = np.empty(self.n_samples, dtype=np.int32)
+        self.spare = np.empty(self.n_samples, dtype=np.int32)
+        self.ordered = np.empty(self.n_samples)
+        self.cuts = np.empty((self.max_leaves, self.n_features), dtype=cut_dtype)
+        self.leaves = np.empty(self.max_leaves, dtype=leaf_dtype)
+        self.nodes = np.empty(2 * self.max_leaves, dtype=NODE_DTYPE)
+
+    def grow(
+        self,
+        const double[::1] residual,   # IN: (n_samples,)
+        const double[::1] prices,     # IN: (n_features,), in squared error
+        uint8_t[::1] bought,          # IN OUT: (n_features,), features that are free
+        double[::1] fitted,           # OUT: (n_samples,), the value of each example's leaf
+    ):
+        """Grow one tree; return its nodes (NODE_DTYPE), parents before children."""
+        cdef Py_ssize_t i, leaf, feature
+        with nogil:
+            self.begin(residual)
+            while self.choose(prices, bought, &leaf, &feature):
+                bought[feature] = True
+                self.split(leaf, feature, residual)
+            for leaf in range(self.n_leaves):
+                for i in range(self.leaves[leaf].start, self.leaves[leaf].end):
+                    fitted[self.rows[i]] = self.nodes[self.leaves[leaf].node].value
+        return np.asarray(self.nodes[: self.n_nodes]).copy()
+
+    cdef void begin(self, const double[::1] residual) noexcept nogil:
+        """Start with the root as the only leaf."""
+        cdef Py_ssize_t i
+        cdef double squares = 0.0
+        for i in range(self.n_samples):
+            self.rows[i] = <int32_t> i
+            squares += residual[i] * residual[i]
+        self.least_gain = 1e-10 * squares  # below that a gain is rounding
+        self.n_nodes = self.n_leaves = 0
+        self.add_leaf(0, self.n_samples, 0, residual)
+
+    cdef int32_t add_leaf(
+        self, Py_ssize_t start, Py_ssize_t end, int32_t depth, const double[::1] residual
+    ) noexcept nogil:
+        """Append a leaf with the rows [start, end), look for its cuts, return its node."""
+        cdef Py_ssize_t leaf = self.n_leaves
+        self.n_leaves += 1
+        return self.set_leaf(leaf, start, end, depth, residual)
+
+    cdef int32_t set_leaf(
+        self, Py_ssize_t leaf, Py_ssize_t start, Py_ssize_t end, int32_t depth,
+        const double[::1] residual,
+    ) noexcept nogil:
+        cdef Py_ssize_t i, feature
+        cdef int32_t id = <int32_t> self.n_nodes
+        cdef double total = 0.0
+        self.n_nodes += 1
+        self.leaves[leaf] = Leaf(start, end, id, depth)
+        for i in range(start, end):
+            self.ordered[i] = residual[self.rows[i]]
+            total += self.ordered[i]
+        self.nodes[id] = Node(total / (end - start), -1, 0, 0, -1, -1, <int32_t> (end - start))
+        for feature in range(self.n_features):
+            if depth == self.max_depth:
+                self.cuts[leaf, feature].gain = 0.0
+            else:
+                self.cuts[leaf, feature] = self.best_cut(start, end, feature, total)
+        return id
+
+    cdef Cut best_cut(
+        self, Py_ssize_t start, Py_ssize_t end, Py_ssize_t feature, double total
+    ) noexcept nogil:
+        """Return the threshold that lowers the squared error of the rows [start, end) most."""
+        cdef double sums[N_CODES]
+        cdef int32_t counts[N_CODES]
+        cdef const uint8_t* codes = &self.codes[feature, 0]
+        cdef Py_ssize_t i, n = end - start, n_left = 0
+        cdef int32_t code, last = -1
+        cdef double left = 0.0, gain, base = total * total / n
+        cdef Cut best = Cut(0.0, 0, 0)
+        memset(sums, 0, sizeof(sums))
+        memset(counts, 0, sizeof(counts))
+        for i in range(start, end):
+            code = codes[self.rows[i]]
+            sums[code] += self.ordered[i]
+            counts[code] += 1
+        for code in range(N_CODES):
+            if counts[code] == 0:
+                continue
+            if n_left > 0:
+                gain = left * left / n_left + (total - left) * (total - left) / (n - n_left) - base
+                if gain > best.gain:
+                    best = Cut(gain, last, code)
+            left += sums[code]
+            n_left += counts[code]
+            last = code
+        return best
+
+    cdef bint choose(
+        self, const double[::1] prices, const uint8_t[::1] bought,
+        Py_ssize_t* chosen_leaf, Py_ssize_t* chosen_feature,
+    ) noexcept nogil:
+        """Find the largest net gain over all leaves and features; say whether there is one."""
+        cdef Py_ssize_t leaf, feature
+        cdef double net, best = self.least_gain
+        cdef bint found = False
+        if self.n_leaves == self.max_leaves:
+            return False
+        for leaf in range(self.n_leaves):
+            for feature in range(self.n_features):
+                net = self.cuts[leaf, feature].gain
+                if not bought[feature]:
+                    net -= prices[feature]
+                if net > best:
+                    best, found = net, True
+                    chosen_leaf[0], chosen_feature[0] = leaf, feature
+        return found
+
+    cdef void split(
+        self, Py_ssize_t leaf, Py_ssize_t feature, const double[::1] residual
+    ) noexcept nogil:
+        """Split a leaf at its cut of a feature: its left side stays there, the right is new."""
+        cdef Leaf parent = self.leaves[leaf]
+        cdef Cut cut = self.cuts[leaf, feature]
+        cdef const uint8_t* codes = &self.codes[feature, 0]
+        cdef Py_ssize_t i, middle = parent.start, n_right = 0
+        for i in range(parent.start, parent.end):
+            if codes[self.rows[i]] <= cut.below:
+                self.rows[middle] = self.rows[i]
+                middle += 1
+            else:
+                self.spare[n_right] = self.rows[i]
+                n_right += 1
+        for i in range(n_right):
+            self.rows[middle + i] = self.spare[i]
+        self.nodes[parent.node].feature = <int32_t> feature
+        self.nodes[parent.node].cut = cut.below
+        self.nodes[parent.node].above = cut.above
+        self.nodes[parent.node].left = self.set_leaf(
+            leaf, parent.start, middle, parent.depth + 1, residual
+        )
+        self.nodes[parent.node].right = self.add_leaf(
+            middle, parent.end, parent.depth + 1, residual
+        )

@@ -1,0 +1,84 @@
+"""Boosted trees with prices on features, along a path of weights of the prices."""
+
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import validate_data
+
+from .._validation import ParameterError, check_number
+from ..costs import FeatureCosts
+from ..tree.packed import PackedForest
+from .staged import TreeStages, TreeSum, check_classes, check_increasing
+
+
+class CostBoosting(ClassifierMixin, TreeStages):
+    """Boosting at several weights of the prices, each with several numbers of trees.
+
+    The prices enter as shares of what all features cost together, and a tradeoff is per training
+    example, so that it means the same whatever the unit of the prices and the size of the table.
+    """
+
+    @abstractmethod
+    def _boost(self, X, labels, shares, tradeoffs, n_iterations):
+        """Return for each tradeoff the list of its trees, the same number in each iteration."""
+
+    def fit(self, X, y):
+        """Boost once for each tradeoff.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples, finite.
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, labels = check_classes(y)
+        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
+        tradeoffs = _check_tradeoffs(self.tradeoffs)
+        n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
+        check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
+        shares = _price_shares(self.feature_costs_)
+        self._models, self.stage_settings_ = [], []
+        paths = self._boost(X, labels, shares, tradeoffs, n_trees[-1])
+        for tradeoff, trees in zip(tradeoffs, paths, strict=True):
+            self._models += self._first_iterations(trees, n_trees)
+            self.stage_settings_ += [{"tradeoff": tradeoff, "trees": n} for n in n_trees]
+        self.trees_ = trees
+        return self
+
+    @property
+    def _n_outputs(self):
+        """Scores of a model: one for two classes, else one for each class."""
+        return 1 if self.classes_.size == 2 else self.classes_.size
+
+    def _first_iterations(self, trees, sizes):
+        """Return the model after each number of iterations, or all where boosting ended early."""
+        nodes = np.cumsum([tree.node_count for tree in trees])
+        packed = PackedForest(trees, self.n_features_in_)
+        counts = [min(self._n_outputs * size, len(trees)) for size in sizes]
+        return [TreeSum(packed, count, int(nodes[count - 1])) for count in counts]
+
+
+def _check_tradeoffs(tradeoffs):
+    """Return the tradeoffs as a list, if each is below the one before and none below 0."""
+    tradeoffs = list(tradeoffs)
+    for tradeoff in tradeoffs:
+        check_number(tradeoff, "tradeoffs (each)", low=0)
+    if not tradeoffs or np.any(np.diff(tradeoffs) >= 0):
+        raise ParameterError(
+            "tradeoffs must be one or more decreasing numbers, so that later stages buy more, got "
+            f"{tradeoffs}."
+        )
+    return tradeoffs
+
+
+def _price_shares(costs):
+    """Return what each feature costs when bought alone, as a share of what all cost together."""
+    alone = costs.marginal(np.zeros(costs.n_features, dtype=bool))
+    return alone / costs.full if costs.full else alone

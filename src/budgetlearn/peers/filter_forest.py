@@ -1,0 +1,146 @@
+"""Cost-aware filter: the features that tell most about the class for their price, then a forest."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.feature_selection import mutual_info_classif
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from .._validation import ParameterError, check_number
+from ..costs import FeatureCosts
+from ..forest import RandomForestClassifier
+from ..tree.binning import bin_features
+from ..tree.structure import LEAF
+from .probabilities import ProbabilityStages
+from .staged import TreeSum, check_classes, check_increasing
+
+_SEEDS = np.iinfo(np.int32).max
+
+
+class FilterForestClassifier(ClassifierMixin, ProbabilityStages):
+    """Random forests on the k features with the most mutual information per price.
+
+    Each feature is rated alone, before any model: its mutual information with the class over
+    its price. Free features come first.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A feature of a group is rated with its own price and
+        the group's; predictions are charged for the group once.
+    n_selected : sequence of int, default=None
+        Numbers k of features, increasing, one forest each. None: 1, 2, 3, 5, 8, 13, … and all.
+    n_estimators : int, default=100
+        Trees of each forest.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_jobs : int, default=None
+        Threads, as in joblib. The model does not depend on it.
+
+    Attributes
+    ----------
+    mutual_information_ : ndarray of shape (n_features,)
+        Estimate for each feature, in nats.
+    order_ : ndarray of int of shape (n_features,)
+        Features, the best for its price first.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    stage_settings_ : list of dict
+        What tells stages apart: {"features": k}.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names, when X has them.
+
+    References
+    ----------
+    B. C. Ross. Mutual information between discrete and continuous data sets. PLoS ONE 9(2), 2014:
+    the estimator, as scikit-learn has it.
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        n_selected=None,
+        n_estimators=100,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.feature_costs = feature_costs
+        self.n_selected = n_selected
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        """Rate the features, and grow a forest for each number of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples, finite.
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, labels = check_classes(y)
+        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
+        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        sizes = self._sizes(X.shape[1])
+        rating_seed, *seeds = check_random_state(self.random_state).randint(
+            _SEEDS, size=1 + len(sizes)
+        )
+        self.mutual_information_ = mutual_info_classif(
+            X, labels, random_state=rating_seed, n_jobs=self.n_jobs
+        )
+        self.order_ = _best_for_price(self.mutual_information_, self.feature_costs_)
+        data = bin_features(X, n_jobs=self.n_jobs)
+        self._models = [
+            self._forest(X, labels, data, np.sort(self.order_[:size]), seed)
+            for size, seed in zip(sizes, seeds, strict=True)
+        ]
+        self.stage_settings_ = [{"features": size} for size in sizes]
+        return self
+
+    def _shares(self, scores):
+        return scores / self.n_estimators
+
+    def _sizes(self, n_features):
+        if self.n_selected is None:
+            sizes = [1, 2]
+            while sizes[-1] < n_features:
+                sizes.append(sizes[-2] + sizes[-1])
+            return [size for size in sizes if size < n_features] + [n_features]
+        sizes = check_increasing(self.n_selected, "n_selected", integer=True)
+        if sizes[-1] > n_features:
+            raise ParameterError(
+                f"n_selected must be at most the number of features, {n_features}, got {sizes[-1]}."
+            )
+        return sizes
+
+    def _forest(self, X, labels, data, selected, seed):
+        """Return a forest on some features as a sum of trees on the whole table."""
+        forest = RandomForestClassifier(
+            n_estimators=self.n_estimators, random_state=seed, n_jobs=self.n_jobs
+        ).fit(X[:, selected], labels, binned=data.take(selected))
+        trees = [
+            replace(tree, feature=np.where(tree.is_leaf, LEAF, selected[tree.feature]))
+            for tree in forest.trees_
+        ]
+        return TreeSum.of(trees, X.shape[1], shares=True)
+
+
+def _best_for_price(information, costs):
+    """Return the features by information per price, free ones first; equals by information."""
+    prices = costs.marginal(np.zeros(costs.n_features, dtype=bool))
+    paid = np.where(prices > 0, prices, 1.0)
+    return np.lexsort((-information, -information / paid, prices > 0))

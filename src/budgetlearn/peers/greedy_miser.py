@@ -1,0 +1,116 @@
+"""GreedyMiser: stage-wise regression whose trees pay for features that they are first to use."""
+
+import numpy as np
+
+from .._parallel import thread_map
+from .._validation import check_number
+from ..tree.binning import bin_features
+from ..tree.structure import Tree
+from ._miser_tree import MiserGrower
+from .cost_boosting import CostBoosting
+
+_MAX_BINS = 255
+
+
+class GreedyMiserClassifier(CostBoosting):
+    """Stage-wise regression with shallow trees and prices on new features.
+
+    Each tree h is grown greedily for Σ (residual − h(x))² plus λ times the price of every feature
+    that no earlier split of the ensemble uses; such a feature is free from then on. Of all leaves
+    and features the split with the largest net gain is made next.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A feature of a group is penalised with its own price
+        and the group's; predictions are charged for the group once.
+    tradeoffs : sequence of float, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
+        λ, decreasing, in squared error of each training example for the price of all features.
+    n_trees : sequence of int, default=(10, 20, 40)
+        Iterations at each size, increasing; with K > 2 classes each is K trees, one for each class.
+    learning_rate : float, default=0.2
+        Shrinkage of each tree.
+    max_depth : int, default=4
+        Depth of the trees, the paper's.
+    n_jobs : int, default=None
+        Threads, as in joblib: tradeoffs are boosted in parallel. The model does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    trees_ : list of Tree
+        Trees of the last stage; the sum of their values is the score of each class, or of the
+        second of two.
+    stage_settings_ : list of dict
+        What tells stages apart: {"tradeoff": λ, "trees": n}, the smallest model first.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names, when X has them.
+
+    References
+    ----------
+    Z. Xu, K. Q. Weinberger and O. Chapelle. The greedy miser: learning under test-time budgets.
+    ICML 2012.
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        tradeoffs=(10, 3, 1, 0.3, 0.1, 0.03, 0),
+        n_trees=(10, 20, 40),
+        learning_rate=0.2,
+        max_depth=4,
+        n_jobs=None,
+    ):
+        self.feature_costs = feature_costs
+        self.tradeoffs = tradeoffs
+        self.n_trees = n_trees
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.n_jobs = n_jobs
+
+    def _boost(self, X, labels, shares, tradeoffs, n_iterations):
+        # Depth 16 is 65,536 leaves: deeper trees are not of limited depth any more.
+        check_number(self.max_depth, "max_depth", low=1, high=16, integer=True)
+        data = bin_features(X, _MAX_BINS, self.n_jobs)
+        members = labels == np.arange(self.classes_.size)[:, None]
+        targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
+
+        def path(tradeoff):
+            grower = MiserGrower(data.codes, self.max_depth)
+            prices = tradeoff * len(X) * shares
+            bought = np.zeros(X.shape[1], dtype=np.uint8)
+            scores, fitted = np.zeros_like(targets), np.empty_like(targets)
+            trees = []
+            for _ in range(n_iterations):
+                residuals = targets - scores
+                for output, residual in enumerate(residuals):
+                    nodes = grower.grow(residual, prices, bought, fitted[output])
+                    trees.append(self._tree(nodes, data, output))
+                scores += self.learning_rate * fitted
+            return trees
+
+        return thread_map(path, tradeoffs, self.n_jobs)
+
+    def _tree(self, nodes, data, output):
+        """Return grown nodes as a `Tree` whose values add up to the scores."""
+        value = np.zeros((nodes.size, self._n_outputs))
+        value[:, output] = self.learning_rate * nodes["value"]
+        inner = nodes["feature"] >= 0
+        first = data.offsets[np.where(inner, nodes["feature"], 0)]
+        lower, upper = data.highest[first + nodes["cut"]], data.lowest[first + nodes["above"]]
+        middle = (lower + upper) / 2
+        threshold = np.where(middle < upper, middle, lower)
+        return Tree(
+            feature=nodes["feature"],
+            threshold=np.where(inner, threshold, 0.0),
+            children_left=nodes["left"],
+            children_right=nodes["right"],
+            value=value,
+            n_node_samples=nodes["n_samples"],
+        )
