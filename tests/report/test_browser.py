@@ -51,9 +51,11 @@ def redraw(figure, act):
     """Act, and return the chart's SVG after it has changed."""
     before = drawing(figure)
     act()
-    driver = figure.parent
-    changed = "return arguments[0].querySelector('.chart svg').outerHTML !== arguments[1]"
-    wait(driver, lambda: driver.execute_script(changed, figure, before))
+    idle = figure.find_element(By.CSS_SELECTOR, ".chart")
+    wait(
+        figure.parent,
+        lambda: idle.get_attribute("aria-busy") == "false" and drawing(figure) != before,
+    )
     return drawing(figure)
 
 
@@ -106,6 +108,16 @@ def test_the_legend_hides_and_shows_methods(page):
     assert button.get_attribute("aria-pressed") == "false"
     assert colour in redraw(figure, button.click)
     assert button.get_attribute("aria-pressed") == "true"
+
+
+def test_all_methods_are_hidden_and_shown_at_once(page):
+    figure = chart(page)
+    page.get_log("browser")
+    redraw(figure, one(page, "#curve-controls button[name=none]").click)
+    assert texts(figure) == ["No method is shown."]
+    redraw(figure, one(page, "#curve-controls button[name=all]").click)
+    assert "test accuracy" in texts(figure)
+    assert page.get_log("browser") == []
 
 
 def test_the_cost_axis_is_linear_or_logarithmic(page):

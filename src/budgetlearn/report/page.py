@@ -58,7 +58,7 @@ def render_page(tables, drawings, cases, metadata):
             coverage_rows=coverage_rows,
             gaps=gaps,
             script_data=script_data(cases, metadata),
-            library=drawing_library(),
+            library=drawing_library() if cases else "",
             images={name: _data_uri(svg) for name, svg in drawings.items()},
         )
     )
