@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from budgetlearn.costs import random_costs
+from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.exceptions import BudgetError, CostError
 from budgetlearn.forest import RandomForestClassifier as OurForest
 from budgetlearn.msb import (
@@ -104,6 +104,23 @@ def test_result_does_not_depend_on_jobs_or_order(fitted, cancer, changes):
     assert other.schedule_.variables == fitted.schedule_.variables
     assert np.array_equal(other.schedule_.scores, fitted.schedule_.scores)
     assert np.array_equal(other.predict(cancer[2]), fitted.predict(cancer[2]))
+
+
+def test_stagewise_sequences_do_not_depend_on_jobs(cancer):
+    sequences = ("cost", "forward", "backward", "importance_per_cost")
+    one, two = (forest_search(sequences=sequences, n_jobs=n).fit(*cancer) for n in (1, 2))
+    assert one.schedule_.variables == two.schedule_.variables
+    assert [m.variables for m in one.sequences_["forward"]] == [
+        m.variables for m in two.sequences_["forward"]
+    ]
+
+
+def test_the_last_member_of_a_group_frees_its_charge(cancer):
+    costs = FeatureCosts(np.ones(12), groups=[0] * 6 + [-1] * 6, group_costs=[100])
+    fitted = forest_search(feature_costs=costs, sequences=["cost"]).fit(*cancer)
+    bills = [model.cost for model in fitted.sequences_["cost"]]
+    # The members go first, one unit each; the last of the six takes the charge along.
+    assert bills == [112, 111, 110, 109, 108, 107, 6, 5, 4, 3, 2]
 
 
 def test_sequences_fitted_apart_are_the_same_models(fitted, cancer):
