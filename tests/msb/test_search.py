@@ -115,6 +115,16 @@ def test_stagewise_sequences_do_not_depend_on_jobs(cancer):
     ]
 
 
+def test_a_model_that_only_a_smaller_one_beats_is_still_there():
+    X, y = load_wine(return_X_y=True)
+    X = np.column_stack([y, X[:, :3]])  # one variable tells all: no larger model is better
+    search = ModelScheduleSearch(
+        DecisionTreeClassifier(), sequences=["forward"], random_state=0
+    ).fit(X, y)
+    assert min(map(len, search.schedule_.variables)) == 2
+    assert np.mean(search.predict(X) == y) == 1
+
+
 def test_the_last_member_of_a_group_frees_its_charge(cancer):
     costs = FeatureCosts(np.ones(12), groups=[0] * 6 + [-1] * 6, group_costs=[100])
     fitted = forest_search(feature_costs=costs, sequences=["cost"]).fit(*cancer)

@@ -111,7 +111,7 @@ class SequenceProblem:
     def importance(self):
         """Permutation importance of the full model on the validation data, computed once."""
         full = tuple(range(self.costs.n_features))
-        model = self.visit([full])[0].model
+        model = self.model(full)
         options = {"n_repeats": 5, "random_state": derive_seed(self.seed, "permutation")}
         if isinstance(model, ForestClassifier):
             found = forest_importance.permutation_importance(
@@ -165,6 +165,24 @@ class SequenceProblem:
                 self._begun[variables].result()
         return [self._visited[variables] for variables in asked]
 
+    def model(self, variables):
+        """Return the fitted model on some variables, fitted again where it was dropped.
+
+        Dropped are the models that another visited one dominates; that one need not be in any
+        sequence (a stagewise sequence tries models smaller than `min_variables`).
+
+        Parameters
+        ----------
+        variables : tuple of int
+            A subset, ascending.
+
+        Returns
+        -------
+        estimator
+        """
+        model = self.visit([variables])[0].model
+        return self._fitted(variables, self._codes).model if model is None else model
+
     def _add(self, variables, codes):
         visited = self._fitted(variables, codes)
         with self._lock:
@@ -187,10 +205,6 @@ class SequenceProblem:
         self._visited[visited.variables] = visited
         for other in list(self._visited.values()):
             if visited.dominates(other):
-                self._drop_model(other)
+                self._visited[other.variables] = replace(other, model=None)
             elif other.dominates(visited):
-                self._drop_model(visited)
-
-    def _drop_model(self, visited):
-        if len(visited.variables) < self.costs.n_features:  # `importance` asks for the full model
-            self._visited[visited.variables] = replace(visited, model=None)
+                self._visited[visited.variables] = replace(visited, model=None)

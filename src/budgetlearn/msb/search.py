@@ -128,7 +128,7 @@ class ModelScheduleSearch(ScheduleClassifier):
             [model.score for model in models],
             [model.variables for model in models],
         )
-        self.models_ = [union[variables].model for variables in self.schedule_.variables]
+        self.models_ = [problem.model(variables) for variables in self.schedule_.variables]
 
     def _engine(self):
         engine = self.estimator
