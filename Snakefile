@@ -38,6 +38,8 @@ if STUDY.cases_under(ACQUISITION):
         "ranks": "ranks",
         "leads": "leads",
         "controls": "controls",
+        "recommendations": "recommendations",
+        "acquisition": "acquisition_table",
     }
     AREA_FIGURES = {"ranks": "mean ranks", "areas": "areas under the Pareto"}
 if "own_cost" in STUDY.config:

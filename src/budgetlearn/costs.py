@@ -1,7 +1,6 @@
 """Feature costs: what acquiring each feature of an example is charged."""
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .exceptions import CostError
 
@@ -255,5 +254,7 @@ def random_costs(n_features, random_state=None, low=1, high=100):
     -------
     FeatureCosts
     """
+    from sklearn.utils import check_random_state  # here: most uses of prices do without
+
     rng = check_random_state(random_state)
     return FeatureCosts(rng.randint(low, high + 1, size=n_features))

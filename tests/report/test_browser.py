@@ -1,11 +1,13 @@
 """The page in a real browser: silent, offline, and its switches do what they say."""
 
+import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from .browsing import DESKTOP, PHONE, emulate, main_thread_seconds, requests, resize
+from ..made_up import prices_of
+from .browsing import WIDTHS, emulate, main_thread_seconds, requests, resize
 
 SLOWEST = 10  # seconds of computing; a page of this size takes less than 2
 PATIENCE = 60  # seconds to wait, for a machine on which much else runs
@@ -14,7 +16,7 @@ PATIENCE = 60  # seconds to wait, for a machine on which much else runs
 @pytest.fixture
 def page(browser, folder):
     """The page just opened in a wide window."""
-    resize(browser, DESKTOP)
+    resize(browser, WIDTHS["desktop"])
     emulate(browser)
     browser.get((folder / "report.html").as_uri())
     return browser
@@ -49,9 +51,11 @@ def redraw(figure, act):
     """Act, and return the chart's SVG after it has changed."""
     before = drawing(figure)
     act()
-    driver = figure.parent
-    changed = "return arguments[0].querySelector('.chart svg').outerHTML !== arguments[1]"
-    wait(driver, lambda: driver.execute_script(changed, figure, before))
+    idle = figure.find_element(By.CSS_SELECTOR, ".chart")
+    wait(
+        figure.parent,
+        lambda: idle.get_attribute("aria-busy") == "false" and drawing(figure) != before,
+    )
     return drawing(figure)
 
 
@@ -76,7 +80,7 @@ def test_the_page_opens_silently_and_offline(browser, folder):
     assert requests(browser) == [address]
 
 
-@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 def test_the_page_never_scrolls_sideways(page, width):
     resize(page, width)
     for case in ("wine_random", "breast_cancer_random"):
@@ -104,6 +108,16 @@ def test_the_legend_hides_and_shows_methods(page):
     assert button.get_attribute("aria-pressed") == "false"
     assert colour in redraw(figure, button.click)
     assert button.get_attribute("aria-pressed") == "true"
+
+
+def test_all_methods_are_hidden_and_shown_at_once(page):
+    figure = chart(page)
+    page.get_log("browser")
+    redraw(figure, one(page, "#curve-controls button[name=none]").click)
+    assert texts(figure) == ["No method is shown."]
+    redraw(figure, one(page, "#curve-controls button[name=all]").click)
+    assert "test accuracy" in texts(figure)
+    assert page.get_log("browser") == []
 
 
 def test_the_cost_axis_is_linear_or_logarithmic(page):
@@ -138,3 +152,106 @@ def test_pointing_at_a_line_shows_its_numbers(page):
     assert "Mean test accuracy" in tip.text
     assert "sd over runs" in tip.text
     assert "Runs" in tip.text
+
+
+def slide(driver, share):
+    """Move the budget, as a reader would."""
+    driver.execute_script(
+        "const slider = document.getElementById('shop-budget'); slider.value = arguments[0];"
+        "slider.dispatchEvent(new Event('input', {bubbles: true}))",
+        100 * share,
+    )
+
+
+def said(driver, name):
+    return one(driver, f"#purchase [data-out={name}]").get_attribute("textContent")
+
+
+def offers_of(folder, dataset="wine"):
+    table = pd.read_csv(folder / "tables" / "recommendations.csv")
+    return table[table["dataset"] == dataset].reset_index(drop=True)
+
+
+LABELS = {"msb": "msB", "logitb": "logitB", "all_features": "all features"} | {
+    "constant": "free constant"
+}
+
+
+def test_the_slider_recommends_what_python_recommends(page, folder):
+    offers = offers_of(folder)
+    for share in (0, 0.2, 0.31, 0.5, 1):
+        slide(page, share)
+        place = int((offers["budget"] <= share + 1e-9).sum()) - 1
+        offer = offers.loc[place]
+        assert said(page, "method") == LABELS[offer["method"]]
+        assert said(page, "valid").startswith(f"{offer['valid']:.3f} ± {offer['valid_sd']:.3f}")
+        assert said(page, "test").startswith(f"{offer['test']:.3f} ± {offer['test_sd']:.3f}")
+        if place + 1 < len(offers):
+            assert f"{offers.loc[place + 1, 'valid']:.3f}" in said(page, "next")
+        else:
+            assert said(page, "next").startswith("none")
+
+
+def test_the_slider_works_by_keyboard(page):
+    slider = one(page, "#shop-budget")
+    slider.send_keys(Keys.END)
+    assert one(page, "#shop-share").text == "100.0 %"
+    assert not one(page, "#shop button[name=better]").is_enabled()
+    slider.send_keys(Keys.HOME)
+    assert said(page, "method") == "free constant"
+    assert one(page, "#basket").text.startswith("Run 0, free constant: 0 variables")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    assert slider.get_attribute("aria-valuetext") == "1.0\u00a0% of the full cost"
+
+
+def test_buttons_step_from_model_to_model(page, folder):
+    offers = offers_of(folder)
+    slide(page, 0)
+    for place in (1, 2, 3):
+        one(page, "#shop button[name=better]").click()
+        assert said(page, "valid").startswith(f"{offers.loc[place, 'valid']:.3f}")
+    one(page, "#shop button[name=cheaper]").click()
+    assert said(page, "valid").startswith(f"{offers.loc[2, 'valid']:.3f}")
+
+
+def test_the_basket_names_variables_and_prices_of_the_chosen_run(page):
+    slide(page, 1)
+    Select(one(page, "#shop-run")).select_by_visible_text("2")
+    rows = every(page, "#basket ~ tbody tr")
+    cells = [[c.text for c in row.find_elements(By.CSS_SELECTOR, "th, td")] for row in rows]
+    prices = prices_of("wine", 2)
+    assert {name: float(price) for name, price, _ in cells} == {
+        f"wine measurement {feature}": price for feature, price in enumerate(prices)
+    }
+    assert {rate for _, _, rate in cells} == {"all examples"}
+
+
+def test_another_data_set_has_its_own_offers(page, folder):
+    slide(page, 0.5)
+    Select(one(page, "#shop-case")).select_by_value("breast_cancer_random")
+    offers = offers_of(folder, "breast_cancer")
+    offer = offers[offers["budget"] <= 0.5].iloc[-1]
+    assert said(page, "valid").startswith(f"{offer['valid']:.3f}")
+
+
+def test_one_heat_map_is_open_at_a_time(page):
+    maps = every(page, "#acquisition details")
+    opened = [m.get_attribute("open") is not None for m in maps]
+    assert opened == [True, False]
+    maps[1].find_element(By.CSS_SELECTOR, "summary").click()
+    assert [m.get_attribute("open") is not None for m in maps] == [False, True]
+    assert maps[1].find_element(By.CSS_SELECTOR, "td.rate").is_displayed()
+
+
+def test_without_scripts_the_still_pictures_are_there(page, folder):
+    page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    page.get((folder / "report.html").as_uri())
+    try:
+        pictures = every(page, "#curves img")
+        assert pictures
+        assert all(picture.is_displayed() for picture in pictures)
+        assert not one(page, "#curve-controls").is_displayed()
+        assert not one(page, "#shop").is_displayed()
+        assert every(page, "#schedules details table")
+    finally:
+        page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -60,11 +60,21 @@ def test_every_figure_and_table_is_there(folder):
         "ranks",
         "times",
         "growth",
-        *(f"{kind}_{c}" for kind in ("curves", "schedule") for c in cases),
+        *(f"{kind}_{c}" for kind in ("curves", "schedule", "acquisition") for c in cases),
     ]
     names = {path.name for path in (folder / "figures").iterdir()}
     assert names == {f"{name}.{kind}" for name in figures for kind in ("svg", "png")}
-    tables = ["areas", "summary", "ranks", "leads", "controls", "times", "coverage"]
+    tables = [
+        "areas",
+        "summary",
+        "ranks",
+        "leads",
+        "controls",
+        "recommendations",
+        "acquisition",
+        "times",
+        "coverage",
+    ]
     names = {path.name for path in (folder / "tables").iterdir()}
     assert names == {f"{name}.csv" for name in [*tables, *(f"schedule_{c}" for c in cases)]}
     assert {path.name for path in folder.iterdir()} == {"figures", "tables", "report.html"}

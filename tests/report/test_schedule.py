@@ -70,7 +70,7 @@ def test_ownership_covers_what_the_affordable_model_buys(chosen):
 
 
 def test_long_names_are_cut_but_not_their_price():
-    label = schedule._shortened("a very long name of some measurement in the laboratory (35)")
+    label = schedule.shortened("a very long name of some measurement in the laboratory (35)")
     assert label.endswith("laboratory (35)")
     assert "…" in label
-    assert schedule._shortened("short (7)") == "short (7)"
+    assert schedule.shortened("short (7)") == "short (7)"

@@ -64,7 +64,7 @@ def changed(**changes):
         ({"runz": 3}, "'runz' was unexpected"),
         ({"costs": ["cheap"]}, "costs"),
         ({"split": {"train": 0.5, "valid": 0.5}}, "split"),
-        ({"overrides": {"rfb": {}}}, "method in overrides"),
+        ({"overrides": {"rfb_subset": {}}}, "method in overrides"),
         ({"methods_file": "config/none.yaml"}, "does not exist"),
         ({"study": "My Study"}, "study"),
         ({"by_dataset": {"whine": {"split": "given"}}}, "Did you mean wine"),

@@ -101,6 +101,15 @@ rule report:
             )
             for dataset, costs in STUDY.cases_under(ACQUISITION)
         ],
+        acquisition=[
+            report(
+                f"{DIR}/figures/acquisition_{dataset}_{costs}.svg",
+                caption="../report/acquisition.rst",
+                category="Features bought",
+                labels={"data set": dataset, "costs": costs},
+            )
+            for dataset, costs in STUDY.cases_under(ACQUISITION)
+        ],
         memory=[
             report(
                 f"{DIR}/figures/memory_{dataset}_{costs}.svg",

@@ -16,17 +16,8 @@ SOURCES = (".py", ".pyx", ".pxd")
 # Packages of methods that stand beside each other: a method depends on those its entry names.
 METHOD_PACKAGES = ("msb", "sequential", "peers")
 # What comes after the fits, or decides which there are.
-_LATER = (
-    "aggregate",
-    "deviations",
-    "inside",
-    "points",
-    "provenance",
-    "published",
-    "ranking",
-    "study",
-)
-AFTER_FITS = ("report/", *(f"benchmark/{name}.py" for name in _LATER))
+_LATER = ("aggregate", "deviations", "inside", "points", "provenance", "published", "ranking")
+AFTER_FITS = ("report/", *(f"benchmark/{name}.py" for name in (*_LATER, "study")))
 LIBRARIES = (
     "budgetlearn",
     "numpy",

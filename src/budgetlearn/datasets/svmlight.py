@@ -1,7 +1,6 @@
 """Reader of SVMlight files, with queries, in bounded memory."""
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
 from tqdm import tqdm
 
 from ..exceptions import DatasetError
@@ -71,6 +70,8 @@ def _count_rows(path):
 
 def _fill(path, X, y, qid, with_queries):
     """Parse a file chunk by chunk into the rows given."""
+    from sklearn.datasets import load_svmlight_file  # as in embedded.py
+
     row, size = 0, path.stat().st_size
     starts = range(0, size, CHUNK)
     for start in tqdm(starts, desc=f"reading {path.name}", disable=len(starts) < 2):

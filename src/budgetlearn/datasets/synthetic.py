@@ -1,7 +1,6 @@
 """Generators of the papers' artificial data: `(n_samples, seed)` to features and target."""
 
 import numpy as np
-from sklearn.datasets import make_classification, make_friedman1
 
 from ..exceptions import DatasetError
 from .ranking import yahoo_like
@@ -56,6 +55,8 @@ def friedman1(n_samples, seed, noise=1.0):
     X : ndarray of shape (n_samples, 10)
     y : ndarray of shape (n_samples,)
     """
+    from sklearn.datasets import make_friedman1  # as in embedded.py
+
     return make_friedman1(n_samples, n_features=10, noise=noise, random_state=seed)
 
 
@@ -182,6 +183,8 @@ def madelon_like(n_samples, seed):
     X : ndarray of shape (n_samples, 500)
     y : ndarray of int of shape (n_samples,)
     """
+    from sklearn.datasets import make_classification
+
     return make_classification(
         n_samples, n_features=500, n_informative=20, n_redundant=50, random_state=seed
     )

@@ -6,14 +6,14 @@ from ..benchmark.points import compressed_points
 from ..benchmark.published import published_table
 from ..benchmark.ranking import rank_table, ranking_of
 from ..benchmark.study import ACQUISITION, MEMORY
+from .acquisition import acquisition_figure, acquisition_table
 from .figures import area_figure, curve_figure
 from .inside import inside_drawings
-from .mean_curves import case_curves
 from .memory import memory_figure, memory_table
 from .own_cost import own_cost_figure, own_cost_table
 from .ranking import rank_figure
 from .schedule import example_schedule, schedule_figure, schedule_table
-from .shop import shop_data
+from .shop import all_recommendations
 from .times import growth_figure, time_figure
 
 
@@ -30,10 +30,10 @@ def build_tables(points, metadata):
     Returns
     -------
     dict of str to DataFrame
-        times and coverage; areas, summary, ranks, leads, controls and schedule_<dataset>_<costs>
-        for each case where the study compares methods by acquisition cost; memory where it
-        compares them by memory; published where it reruns published numbers; own_cost where it
-        has methods without a choice of budget.
+        times and coverage; areas, summary, ranks, leads, controls, recommendations, acquisition,
+        and schedule_<dataset>_<costs> for each case, where the study compares methods by
+        acquisition cost; memory where it compares them by memory; published where it reruns
+        published numbers; own_cost where it has methods without a choice of budget.
     """
     metadata.check_covers(points)
     bought = metadata.under(ACQUISITION, points)
@@ -59,12 +59,15 @@ def _area_tables(bought, metadata):
     """Return who wins where methods are compared by acquisition cost."""
     areas = aggregate.area_table(bought)
     summary = aggregate.summary_table(areas)
+    kept = compressed_points(bought)
     return {
         "areas": areas,
         "summary": summary,
         "ranks": rank_table(ranking_of(summary, metadata.rivals(summary))),
         "leads": aggregate.lead_table(areas, metadata.competitors),
         "controls": aggregate.score_table(bought, metadata.controls),
+        "recommendations": all_recommendations(kept, metadata),
+        "acquisition": acquisition_table(kept, metadata),
     }
 
 
@@ -79,10 +82,11 @@ def build_figures(points, metadata):
     Returns
     -------
     dict of str to matplotlib.figure.Figure
-        times and growth; areas, ranks, curves_<dataset>_<costs> and schedule_<dataset>_<costs>
-        for each case where methods are compared by acquisition cost; memory_<dataset>_<costs> for
-        each where they are compared by memory; own_cost, importance_<dataset>,
-        staircases_<dataset>_<costs> and space_<dataset>_<costs> where the study asks for them.
+        times and growth; areas, ranks, and curves_<dataset>_<costs>, schedule_<dataset>_<costs>
+        and acquisition_<dataset>_<costs> for each case where methods are compared by acquisition
+        cost; memory_<dataset>_<costs> for each where they are compared by memory; own_cost,
+        importance_<dataset>, staircases_<dataset>_<costs> and space_<dataset>_<costs> where the
+        study asks for them.
     """
     metadata.check_covers(points)
     bought = metadata.under(ACQUISITION, points)
@@ -94,7 +98,11 @@ def build_figures(points, metadata):
         summary = aggregate.summary_table(areas)
         figures["areas"] = area_figure(areas, metadata)
         figures["ranks"] = rank_figure(ranking_of(summary, metadata.rivals(summary)), metadata)
+    bought_how_often = acquisition_table(kept, metadata)
     for (dataset, costs), (chosen, prices) in _examples(bought, metadata).items():
+        figures[f"acquisition_{dataset}_{costs}"] = acquisition_figure(
+            bought_how_often, metadata, dataset, costs
+        )
         figures[f"curves_{dataset}_{costs}"] = curve_figure(kept, metadata, dataset, costs)
         figures[f"schedule_{dataset}_{costs}"] = schedule_figure(chosen, metadata, prices)
     figures |= inside_drawings(kept, metadata.cases(bought), metadata)
@@ -105,33 +113,6 @@ def build_figures(points, metadata):
     for dataset, costs in metadata.cases(metadata.under(MEMORY, points)):
         figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)
     return figures
-
-
-def build_cases(points, metadata):
-    """Return what the page's scripts show of each case compared by acquisition cost.
-
-    Parameters
-    ----------
-    points, metadata
-        As for `build_tables`.
-
-    Returns
-    -------
-    dict of str to dict
-        <dataset>_<costs> to title, score (its name) and curves (see `case_curves`),
-        shop (see `shop_data`).
-    """
-    bought = metadata.under(ACQUISITION, points)
-    kept = compressed_points(bought)
-    return {
-        f"{dataset}_{costs}": {
-            "title": metadata.case_title(dataset, costs),
-            "score": metadata.score(dataset),
-            "curves": case_curves(kept, metadata, dataset, costs),
-            "shop": shop_data(kept, metadata, dataset, costs),
-        }
-        for dataset, costs in metadata.cases(bought)
-    }
 
 
 def _examples(points, metadata):

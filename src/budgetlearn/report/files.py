@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from .build import build_cases, build_figures, build_tables
+from .build import build_figures, build_tables
+from .interactive import build_cases
 from .metadata import Metadata
 from .page import render_page
 from .style import figure_bytes

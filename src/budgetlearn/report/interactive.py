@@ -1,9 +1,45 @@
 """What the page's scripts work from: one JSON of the study, and the library that draws."""
 
 import json
+from functools import cache
 
 import vl_convert
 from matplotlib.markers import MarkerStyle
+
+from ..benchmark.points import compressed_points
+from ..benchmark.study import ACQUISITION
+from .mean_curves import case_curves
+from .shop import shop_data
+
+_DASHES = {"-": [], "--": [7, 4], ":": [2, 3]}
+
+
+def build_cases(points, metadata):
+    """Return what the page's scripts show of each case compared by acquisition cost.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points of all methods and runs.
+    metadata : Metadata
+        The methods, and the names and prices of variables.
+
+    Returns
+    -------
+    dict of str to dict
+        <dataset>_<costs> to title, score (its name), curves (see `case_curves`) and shop (see
+        `shop_data`).
+    """
+    kept = compressed_points(metadata.under(ACQUISITION, points))
+    return {
+        f"{dataset}_{costs}": {
+            "title": metadata.case_title(dataset, costs),
+            "score": metadata.score(dataset),
+            "curves": case_curves(kept, metadata, dataset, costs),
+            "shop": shop_data(kept, metadata, dataset, costs),
+        }
+        for dataset, costs in metadata.cases(kept)
+    }
 
 
 def script_data(cases, metadata):
@@ -12,7 +48,7 @@ def script_data(cases, metadata):
     Parameters
     ----------
     cases : dict of str to dict
-        What is known of each case, by its name.
+        From `build_cases`.
     metadata : Metadata
         The methods.
 
@@ -22,7 +58,13 @@ def script_data(cases, metadata):
         JSON that may stand inside a script element.
     """
     methods = [
-        {"id": m.id, "label": m.label, "colour": m.colour, "shape": shape_path(m.marker)}
+        {
+            "id": m.id,
+            "label": m.label,
+            "colour": m.colour,
+            "dash": _DASHES[m.line],
+            "shape": shape_path(m.marker),
+        }
         for m in metadata.methods.values()
     ]
     study = {"methods": methods, "cases": cases}
@@ -42,6 +84,7 @@ def shape_path(marker):
     )
 
 
+@cache
 def drawing_library():
     """Return Vega, Vega-Lite and Vega-Embed as one script (all three BSD-3-Clause)."""
     return vl_convert.javascript_bundle("globalThis.vegaEmbed = vegaEmbed;")

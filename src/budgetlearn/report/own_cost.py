@@ -1,5 +1,7 @@
 """Methods without a choice of budget, beside what others reach at their cost (Yan et al., 5.3)."""
 
+from textwrap import fill
+
 import numpy as np
 import pandas as pd
 
@@ -10,6 +12,7 @@ from .words import plus_minus
 
 # The cost of the same features, summed in another order, differs in the last bits.
 _SLACK = 1e-9
+_LABEL_WIDTH = 28  # characters of a case's title on one line
 
 
 def own_cost_table(points, kept, metadata):
@@ -87,14 +90,20 @@ def own_cost_figure(table, metadata):
     methods = [name for name in metadata.inside.own_cost if (table["method"] == name).any()]
     cases = metadata.cases(table)
     with house_style():
-        figure = new_figure(1.6 + 3.6 * len(methods), 1.6 + 0.42 * len(cases))
+        figure = new_figure(1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases))
         grid = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
         for axes, name in zip(grid, methods, strict=True):
             _draw_panel(axes, table[table["method"] == name], metadata, cases)
             axes.set(title=metadata.methods[name].label, xlabel="test accuracy")
-        grid[0].set_yticks(range(len(cases)), [metadata.case_title(*case) for case in cases])
+        titles = [fill(metadata.case_title(*case), _LABEL_WIDTH) for case in cases]
+        grid[0].set_yticks(range(len(cases)), titles)
         grid[0].set_ylim(len(cases) - 0.5, -0.5)
-        legend_below(figure, *grid[0].get_legend_handles_labels())
+        entries = {
+            label: handle
+            for axes in grid
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        legend_below(figure, list(entries.values()), list(entries))
     return figure
 
 
@@ -104,7 +113,7 @@ def _draw_panel(axes, part, metadata, cases):
     rivals = [name for name in metadata.methods if name in set(part["rival"])]
     lines = np.linspace(-0.25, 0.25, len(rivals) + 1)
     first = part.drop_duplicates(["dataset", "costs"])
-    _dots(axes, first, "score", "score_sd", own, "at its own cost", lines[0], cases)
+    _dots(axes, first, "score", "score_sd", own, ", at its own cost", lines[0], cases)
     for rival, line in zip(rivals, lines[1:], strict=True):
         method = metadata.methods[rival]
         note = "" if method.control else ", within that cost"
@@ -114,10 +123,9 @@ def _draw_panel(axes, part, metadata, cases):
 
 def _dots(axes, rows, score, spread, method, note, line, cases):
     places = [cases.index(tuple(case)) + line for case in rows[["dataset", "costs"]].to_numpy()]
-    label = note if note.startswith("at") else method.label + note
     axes.errorbar(
         rows[score], places, xerr=rows[spread], fmt=method.marker, color=method.colour,
-        capsize=2, markersize=6, label=label,
+        capsize=2, markersize=6, label=method.label + note,
     )  # fmt: skip
 
 

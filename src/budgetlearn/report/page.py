@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ..benchmark.ranking import ranking_of
 from ..benchmark.study import ACQUISITION
 from . import words
+from .acquisition import acquisition_sections
 from .inside import inside_sections
 from .interactive import drawing_library, script_data
 from .memory import memory_sections, memory_verdict
@@ -27,7 +28,7 @@ def render_page(tables, drawings, cases, metadata):
     drawings : dict of str to bytes
         The figures of `budgetlearn.report.build.build_figures` as SVG.
     cases : dict of str to dict
-        What the page's scripts show, from `budgetlearn.report.build.build_cases`.
+        What the page's scripts show, from `budgetlearn.report.interactive.build_cases`.
     metadata : Metadata
         What is known beside them.
 
@@ -57,7 +58,7 @@ def render_page(tables, drawings, cases, metadata):
             coverage_rows=coverage_rows,
             gaps=gaps,
             script_data=script_data(cases, metadata),
-            library=drawing_library(),
+            library=drawing_library() if cases else "",
             images={name: _data_uri(svg) for name, svg in drawings.items()},
         )
     )
@@ -75,6 +76,7 @@ def _standings(tables, metadata):
         "valid_standings": standings(summary, ranking, metadata, part="valid"),
         "rank_sentences": rank_sentences(ranking, metadata),
         "control_rows": control_rows(tables["controls"], metadata),
+        "acquisition": acquisition_sections(tables["acquisition"], metadata),
         "lead_rows": words.leads(tables["leads"], metadata),
     }
 

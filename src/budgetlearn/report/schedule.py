@@ -170,13 +170,13 @@ def _draw_ownership(axes, spans, prices, method):
         own = spans[spans["feature"] == feature]
         bars = list(zip(own["start"], own["width"], strict=True))
         axes.broken_barh(bars, (row - 0.36, 0.72), facecolors=method.colour, alpha=0.75)
-    axes.set_yticks(range(len(features)), [_shortened(labels[f]) for f in features])
+    axes.set_yticks(range(len(features)), [shortened(labels[f]) for f in features])
     axes.tick_params(axis="y", labelsize=8)
     axes.set_ylim(max(len(features), 1) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
 
 
-def _shortened(label):
+def shortened(label):
     """Return a label whose name fits beside the axes, cut in its middle; its price stays whole."""
     name, bracket, price = label.rpartition(" (")
     if not bracket or len(name) <= _LONGEST_NAME:

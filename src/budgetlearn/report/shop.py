@@ -51,6 +51,16 @@ def recommendations(schedules, metadata, dataset, costs):
     return _improving(pd.concat(offers, ignore_index=True)).assign(n_runs=len(runs))
 
 
+def all_recommendations(schedules, metadata):
+    """Return the recommendations of every case as one table: dataset, costs, then as above."""
+    tables = [
+        recommendations(schedules, metadata, dataset, costs).assign(dataset=dataset, costs=costs)
+        for dataset, costs in metadata.cases(schedules)
+    ]
+    columns = ["dataset", "costs", *_SHOWN, "n_runs"]
+    return pd.concat(tables)[columns] if tables else pd.DataFrame(columns=columns)
+
+
 def _budgets(fractions):
     """Return the budgets at which some model becomes affordable, thinned to quantiles."""
     budgets = np.unique(np.concatenate(fractions))

@@ -48,12 +48,9 @@ def space_figure(metadata, dataset, costs):
                      linewidths=1.2, label="other sequences")  # fmt: skip
         for sequence, (colour, marks) in _NUMBERED.items():
             _number(axes, visited[visited["sequence"] == sequence], sequence, colour, marks)
-        count = visited["variables"].nunique()
-        axes.set(
-            xlabel="cost", ylabel=f"validation {metadata.score(dataset)}",
-            title=f"{metadata.case_title(dataset, costs)}, run {run}: "
-            f"msB visits {count} of {len(space):,}",
-        )  # fmt: skip
+        share = f"run {run}: msB visits {visited['variables'].nunique()} of {len(space):,} subsets"
+        axes.set(xlabel="cost", ylabel=f"validation {metadata.score(dataset)}")
+        axes.set_title(f"{metadata.case_title(dataset, costs)}\n{share}")
         axes.legend(loc="lower right")
     return figure
 

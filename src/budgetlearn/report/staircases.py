@@ -30,13 +30,13 @@ def staircase_figure(kept, metadata, dataset, costs):
         return message_figure(f"{metadata.case_title(dataset, costs)}: no run completed.")
     run = case[case["run"] == complete.min()]
     with house_style():
-        figure = new_figure(0.6 + 4.2 * len(panels), 4.2)
+        figure = new_figure(0.6 + 4.4 * len(panels), 4.8)
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (title, methods) in zip(grid, panels.items(), strict=True):
             for method in methods:
                 _draw(axes, run[run["method"] == method], metadata.methods[method], run)
             axes.set(title=title, xlabel="budget")
-            axes.legend(loc="lower right", fontsize=8)
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
         grid[0].set_ylabel(f"validation {metadata.score(dataset)}")
         figure.suptitle(f"{metadata.case_title(dataset, costs)}, run {complete.min()}")
     return figure

@@ -7,7 +7,7 @@ const basket = document.getElementById("basket");
 const labels = new Map(study.methods.map(({ id, label }) => [id, label]));
 const SLACK = 1e-9; // a budget set to a model's cost buys it
 
-const percent = (value) => `${(100 * value).toFixed(1)} %`;
+const percent = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
 const plusMinus = (mean, sd) => (sd === null ? mean.toFixed(3) : `${mean.toFixed(3)} ± ${sd.toFixed(3)}`);
 const inRuns = (count) => (count === 1 ? "one run" : `mean ± sd over ${count} runs`);
 
@@ -46,7 +46,7 @@ function rowOf([feature, rate], names, prices) {
   row.append(
     cell("th", names[feature] ?? `x${feature}`),
     cell("td", prices[feature] ?? "unknown", "number"),
-    cell("td", rate === 1 ? "all examples" : rate < 0.001 ? "< 0.1 %" : percent(rate), "number"),
+    cell("td", rate === 1 ? "all examples" : rate < 0.001 ? "<\u00a00.1\u00a0%" : percent(rate), "number"),
   );
   return row;
 }
