@@ -91,6 +91,13 @@ def test_settings_of_a_grid_are_lines_and_rivals_of_their_own(metadata):
     assert sentence.endswith("of 1 data set: depth=2 on 1.")
 
 
+def test_many_settings_of_a_grid_are_points(metadata):
+    table = memory_table(gridded(), metadata)
+    many = pd.concat([table.assign(variant=f"depth={depth}") for depth in range(6)])
+    (container,) = memory_figure(many, metadata, "wine", "random").axes[0].containers
+    assert container.lines[0].get_linestyle() == "None"
+
+
 def test_a_method_alone_has_no_verdict(metadata):
     assert memory_verdict(memory_table(sized(["msb"]), metadata), metadata) == []
 

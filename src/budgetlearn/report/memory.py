@@ -11,7 +11,7 @@ from .words import counted, plus_minus, seconds
 
 # Above this many sizes (every tree of a forest, say) points alone are drawn: they need no line.
 _FEW_SIZES = 12
-# Above this many variants of a method they are drawn as one: shades could not be told apart.
+# Above this many variants of a method points alone are drawn: shades could not be told apart.
 _FEW_VARIANTS = 5
 
 
@@ -106,7 +106,8 @@ def memory_figure(table, metadata, dataset, costs):
 def _draw_method(axes, own, method):
     """Draw the variants of a method, from its colour to pale, or many of them as points alone."""
     variants = list(own.groupby("variant", sort=False))
-    if len(variants) > _FEW_VARIANTS:
+    joined = len(variants) <= _FEW_VARIANTS
+    if not joined:
         variants = [("", own)]
     for (name, line), pale in zip(variants, np.linspace(0, 0.7, len(variants)), strict=True):
         axes.errorbar(
@@ -114,7 +115,7 @@ def _draw_method(axes, own, method):
             yerr=line["error_sd"] if line["error_sd"].notna().all() else None,
             color=tuple(pale + (1 - pale) * part for part in to_rgb(method.colour)),
             marker=method.marker, capsize=3, linewidth=1.6,
-            linestyle=method.line if len(line) <= _FEW_SIZES else "none",
+            linestyle=method.line if joined and len(line) <= _FEW_SIZES else "none",
             label=f"{method.label}, {name}" if name else method.label,
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ from ..benchmark.deviations import FAR
 from .words import DASH, counted, plus_minus
 
 # Digits that matter, by quantity; three for all others.
-_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 1}
+_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 2}
 _DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
 _NAMES = {
     "aup_test": "AUP, test reading",
