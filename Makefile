@@ -4,7 +4,7 @@
 #   make test     set up what is missing, then run all checks and tests
 #   make setup    only set up: .venv from requirements.lock, and the compiled kernels
 #   make lint     only the checks of style
-#   make docs     write config/README.md anew from the schemas
+#   make docs     write config/README.md and the table of docs/peers.md anew from the configuration
 #   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
 #   make clean    remove what `make setup` made; results and data stay
 #
@@ -67,6 +67,7 @@ $(BUILT): $(PACKAGES) setup.py $(KERNELS)
 
 docs: setup
 	@$(IN_VENV) python workflow/schemas/to_markdown.py
+	@$(IN_VENV) python workflow/schemas/tries_to_markdown.py
 
 lock:
 	$(UV) pip compile pyproject.toml --universal --python-version 3.11 --all-extras --generate-hashes \

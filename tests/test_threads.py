@@ -2,10 +2,11 @@
 
 import itertools
 import threading
+import time
 
 import pytest
 
-from budgetlearn._parallel import row_blocks, thread_map, threads_ahead
+from budgetlearn._parallel import row_blocks, task_threads, thread_map, threads_ahead
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])
@@ -38,3 +39,28 @@ def test_errors_reach_the_caller():
 def test_blocks_cover_the_rows(n_rows, n_jobs):
     blocks = row_blocks(n_rows, n_jobs)
     assert [row for block in blocks for row in range(n_rows)[block]] == list(range(n_rows))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_tasks_are_done_while_the_caller_goes_on(n_jobs):
+    with task_threads(n_jobs) as submit:
+        futures = [submit(pow, base, 2) for base in range(20)]
+        assert [future.result() for future in futures] == [base**2 for base in range(20)]
+
+
+def test_an_error_drops_the_tasks_that_have_not_begun():
+    begun = []
+
+    def task(number):
+        begun.append(number)
+        if number == 0:
+            raise ValueError("first")
+        time.sleep(0.01)
+
+    def first_of_many():
+        with task_threads(2) as submit:
+            return next(iter([submit(task, number) for number in range(200)])).result()
+
+    with pytest.raises(ValueError, match="first"):
+        first_of_many()
+    assert len(begun) < 200

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.exceptions import BudgetError, CostError
+from budgetlearn.forest import RandomForestClassifier as OurForest
 from budgetlearn.msb import (
     CostSequence,
     ImportanceSequence,
@@ -156,12 +157,46 @@ def test_equal_subsets_are_fitted_once(cancer):
 
 
 @pytest.mark.parametrize(
-    "engine", [make_pipeline(StandardScaler(), LogisticRegression()), DecisionTreeClassifier()]
+    "engine",
+    [
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        DecisionTreeClassifier(),
+        GradientBoostingClassifier(n_estimators=10),
+        RandomForestClassifier(10),
+        OurForest(n_estimators=10),
+    ],
 )
 def test_any_classifier_is_an_engine(engine):
     X, y = load_wine(return_X_y=True)
-    search = ModelScheduleSearch(engine, sequences=["cost", "l1"], random_state=0).fit(X, y)
-    assert np.mean(search.predict(X) == y) > 0.85
+    search = ModelScheduleSearch(engine, sequences=["cost", "importance"], random_state=0)
+    assert np.mean(search.fit(X, y).predict(X) == y) > 0.85
+
+
+def test_our_forest_is_the_default_engine(cancer):
+    search = ModelScheduleSearch(sequences=["cost"], min_variables=11, random_state=0).fit(*cancer)
+    assert all(isinstance(model, OurForest) for model in search.models_)
+
+
+def test_models_on_shared_codes_are_the_models_on_their_columns(cancer):
+    X, y, X_val, _ = cancer
+    search = ModelScheduleSearch(OurForest(n_estimators=5, max_bins=16), random_state=0)
+    search.fit(*cancer)
+    for variables, model in zip(search.schedule_.variables, search.models_, strict=True):
+        columns = list(variables)
+        alone = clone(model).fit(X[:, columns], y)
+        np.testing.assert_array_equal(
+            alone.predict_proba(X_val[:, columns]), model.predict_proba(X_val[:, columns])
+        )
+
+
+def test_our_engine_in_two_threads_finds_the_same_schedule(cancer):
+    one, two = (
+        ModelScheduleSearch(OurForest(n_estimators=8), random_state=0, n_jobs=n).fit(*cancer)
+        for n in (1, 2)
+    )
+    assert one.schedule_.variables == two.schedule_.variables
+    np.testing.assert_array_equal(one.schedule_.scores, two.schedule_.scores)
+    np.testing.assert_array_equal(one.predict(cancer[2]), two.predict(cancer[2]))
 
 
 def test_a_sequence_of_ones_own():

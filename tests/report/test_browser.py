@@ -7,7 +7,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from ..made_up import prices_of
-from .browsing import DESKTOP, PHONE, emulate, main_thread_seconds, requests, resize
+from .browsing import WIDTHS, emulate, main_thread_seconds, requests, resize
 
 SLOWEST = 10  # seconds of computing; a page of this size takes less than 2
 PATIENCE = 60  # seconds to wait, for a machine on which much else runs
@@ -16,7 +16,7 @@ PATIENCE = 60  # seconds to wait, for a machine on which much else runs
 @pytest.fixture
 def page(browser, folder):
     """The page just opened in a wide window."""
-    resize(browser, DESKTOP)
+    resize(browser, WIDTHS["desktop"])
     emulate(browser)
     browser.get((folder / "report.html").as_uri())
     return browser
@@ -51,9 +51,11 @@ def redraw(figure, act):
     """Act, and return the chart's SVG after it has changed."""
     before = drawing(figure)
     act()
-    driver = figure.parent
-    changed = "return arguments[0].querySelector('.chart svg').outerHTML !== arguments[1]"
-    wait(driver, lambda: driver.execute_script(changed, figure, before))
+    idle = figure.find_element(By.CSS_SELECTOR, ".chart")
+    wait(
+        figure.parent,
+        lambda: idle.get_attribute("aria-busy") == "false" and drawing(figure) != before,
+    )
     return drawing(figure)
 
 
@@ -78,7 +80,7 @@ def test_the_page_opens_silently_and_offline(browser, folder):
     assert requests(browser) == [address]
 
 
-@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 def test_the_page_never_scrolls_sideways(page, width):
     resize(page, width)
     for case in ("wine_random", "breast_cancer_random"):
@@ -106,6 +108,16 @@ def test_the_legend_hides_and_shows_methods(page):
     assert button.get_attribute("aria-pressed") == "false"
     assert colour in redraw(figure, button.click)
     assert button.get_attribute("aria-pressed") == "true"
+
+
+def test_all_methods_are_hidden_and_shown_at_once(page):
+    figure = chart(page)
+    page.get_log("browser")
+    redraw(figure, one(page, "#curve-controls button[name=none]").click)
+    assert texts(figure) == ["No method is shown."]
+    redraw(figure, one(page, "#curve-controls button[name=all]").click)
+    assert "test accuracy" in texts(figure)
+    assert page.get_log("browser") == []
 
 
 def test_the_cost_axis_is_linear_or_logarithmic(page):

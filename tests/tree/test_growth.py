@@ -105,15 +105,18 @@ def test_every_split_is_a_best_one(name, split):
             check_tree(tree, X, labels, weights, n_classes, name, rule, charged)
 
 
-def test_bytes_and_words_give_the_same_tree():
+@pytest.mark.parametrize(
+    "rule",
+    [GrowthRule(ThresholdPairs(), "minimax", "risk"), GrowthRule(Gini()), GrowthRule(Entropy())],
+)
+def test_bytes_and_words_give_the_same_tree(rule):
     X, labels, weights = make_table(2000, "few", 3, 0)
     data = bin_features(X)
     assert data.codes.dtype == np.uint8
     words = BinnedData(
         data.codes.astype(np.uint16), data.columns, data.offsets, data.lowest, data.highest
     )
-    rule = GrowthRule(ThresholdPairs(), "minimax", "risk")
-    first, second = (grow_tree(d, labels, weights, 3, rule, np.ones(6), 1) for d in (data, words))
+    first, second = (grow_tree(d, labels, weights, 3, rule, np.zeros(6), 1) for d in (data, words))
     np.testing.assert_array_equal(first.threshold, second.threshold)
     np.testing.assert_array_equal(first.value, second.value)
 

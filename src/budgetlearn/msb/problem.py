@@ -201,10 +201,14 @@ class SequenceProblem:
         return VisitedModel(variables, self.costs.subset(columns), score, seconds, model)
 
     def _remember(self, visited):
-        """Keep a visited model; drop the fitted forests that can never be in a schedule."""
+        """Keep a visited model; drop the fitted engines that can never be in a schedule."""
         self._visited[visited.variables] = visited
         for other in list(self._visited.values()):
             if visited.dominates(other):
-                self._visited[other.variables] = replace(other, model=None)
+                self._drop_model(other)
             elif other.dominates(visited):
-                self._visited[visited.variables] = replace(visited, model=None)
+                self._drop_model(visited)
+
+    def _drop_model(self, visited):
+        if len(visited.variables) < self.costs.n_features:  # `importance` asks for the full model
+            self._visited[visited.variables] = replace(visited, model=None)

@@ -21,7 +21,8 @@ class ModelScheduleSearch(ScheduleClassifier):
     ----------
     estimator : classifier, default=None
         The engine, fitted on each subset of variables; None: our `RandomForestClassifier` of 100
-        trees. Where its `fit` takes `binned`, the training data are coded once for all models.
+        trees on 255 bins. Where its `fit` takes `binned`, the training data are coded once for all
+        models.
     sequences : sequence of str or object
         Names of sequences ("importance", "cost", "sampling", "l1", "uniform") or objects with a
         `name` and `subsets(problem)`. Default: the first four, as in the paper.
@@ -130,7 +131,9 @@ class ModelScheduleSearch(ScheduleClassifier):
         self.models_ = [problem.model(variables) for variables in self.schedule_.variables]
 
     def _engine(self):
-        engine = RandomForestClassifier() if self.estimator is None else self.estimator
+        engine = self.estimator
+        if engine is None:
+            engine = RandomForestClassifier(max_bins=255)
         if not is_classifier(engine):
             raise ParameterError(f"estimator must be a classifier, got {engine!r}.")
         return engine

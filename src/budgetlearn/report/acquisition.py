@@ -149,8 +149,8 @@ def acquisition_sections(table, metadata):
     Returns
     -------
     list of dict
-        name, title; methods: label and runs of each column; rows: feature, price and rates;
-        hidden: the number of features left out.
+        name, title; runs: the most that a mean is over; methods: label and runs of each column;
+        rows: feature, price and rates; hidden: the number of features left out.
     """
     sections = []
     for dataset, costs in metadata.cases(table):
@@ -160,6 +160,7 @@ def acquisition_sections(table, metadata):
             {
                 "name": f"{dataset}_{costs}",
                 "title": metadata.case_title(dataset, costs),
+                "runs": int(runs.max()),
                 "methods": [(metadata.methods[m].label, int(runs[m])) for m in rates],
                 "rows": [
                     {"feature": name, "price": price, "rates": row.tolist()}

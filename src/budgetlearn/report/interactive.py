@@ -1,6 +1,7 @@
 """What the page's scripts work from: one JSON of the study, and the library that draws."""
 
 import json
+from functools import cache
 
 import vl_convert
 from matplotlib.markers import MarkerStyle
@@ -83,6 +84,7 @@ def shape_path(marker):
     )
 
 
+@cache
 def drawing_library():
     """Return Vega, Vega-Lite and Vega-Embed as one script (all three BSD-3-Clause)."""
     return vl_convert.javascript_bundle("globalThis.vegaEmbed = vegaEmbed;")

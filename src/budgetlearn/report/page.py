@@ -28,7 +28,7 @@ def render_page(tables, drawings, cases, metadata):
     drawings : dict of str to bytes
         The figures of `budgetlearn.report.build.build_figures` as SVG.
     cases : dict of str to dict
-        What the page's scripts show, from `budgetlearn.report.build.build_cases`.
+        What the page's scripts show, from `budgetlearn.report.interactive.build_cases`.
     metadata : Metadata
         What is known beside them.
 
@@ -58,7 +58,7 @@ def render_page(tables, drawings, cases, metadata):
             coverage_rows=coverage_rows,
             gaps=gaps,
             script_data=script_data(cases, metadata),
-            library=drawing_library(),
+            library=drawing_library() if cases else "",
             images={name: _data_uri(svg) for name, svg in drawings.items()},
         )
     )

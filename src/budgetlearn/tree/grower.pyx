@@ -5,24 +5,14 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from .builder cimport Builder, Task
 from .cells cimport LANES, Cells, examine_cells, n_mark_words
 from .impurity cimport Kind, Side, shift, value
+from .parting cimport Examples, Parting, part
 from .random cimport below, uniform
 from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
-
-ctypedef fused code_t:
-    uint8_t
-    uint16_t
-
-
-# Where the right side of a split begins, and the codes next to the cut.
-cdef struct Parting:
-    Py_ssize_t middle
-    int32_t below, above
-
 
 cdef class Grower:
     """Scratch memory and growing arrays for one tree.
@@ -52,14 +42,9 @@ cdef class Grower:
         double[::1] usage             # IN, OUT: examples that met each feature in the forest
         bint pay_once, count_constants
         Py_ssize_t max_features, max_depth
-        # the examples, in the order of the leaves; and the features, varying ones first
+        # the examples in the order of the leaves, and the features, varying ones first
         Py_ssize_t n
-        int32_t* rows
-        int32_t* labels
-        double* weights
-        int32_t* spare_rows
-        int32_t* spare_labels
-        double* spare_weights
+        Examples examples
         int32_t* features
         int32_t* places               # where each feature stands in `features`
         int32_t* drawn                # last node that drew each feature
@@ -85,9 +70,9 @@ cdef class Grower:
         cdef Py_ssize_t row, n = 0
         self._allocate(weights.shape[0], self.columns.shape[0], n_classes)
         for row in range(weights.shape[0]):
-            self.rows[n] = <int32_t> row
-            self.labels[n] = labels[row]
-            self.weights[n] = weights[row]
+            self.examples.rows[n] = <int32_t> row
+            self.examples.labels[n] = labels[row]
+            self.examples.weights[n] = weights[row]
             n += weights[row] != 0
         self.n = n
 
@@ -102,12 +87,12 @@ cdef class Grower:
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
         cdef Search* search = &self.search
         cdef Py_ssize_t f
-        self.rows = <int32_t*> self.block(n * sizeof(int32_t))
-        self.labels = <int32_t*> self.block(n * sizeof(int32_t))
-        self.weights = <double*> self.block(n * sizeof(double))
-        self.spare_rows = <int32_t*> self.block(n * sizeof(int32_t))
-        self.spare_labels = <int32_t*> self.block(n * sizeof(int32_t))
-        self.spare_weights = <double*> self.block(n * sizeof(double))
+        self.examples.rows = <int32_t*> self.block(n * sizeof(int32_t))
+        self.examples.labels = <int32_t*> self.block(n * sizeof(int32_t))
+        self.examples.weights = <double*> self.block(n * sizeof(double))
+        self.examples.spare_rows = <int32_t*> self.block(n * sizeof(int32_t))
+        self.examples.spare_labels = <int32_t*> self.block(n * sizeof(int32_t))
+        self.examples.spare_weights = <double*> self.block(n * sizeof(double))
         self.features = <int32_t*> self.block(p * sizeof(int32_t))
         self.places = <int32_t*> self.block(p * sizeof(int32_t))
         self.drawn = <int32_t*> self.block(p * sizeof(int32_t))
@@ -233,7 +218,7 @@ cdef class Grower:
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
         return self.tree.add_node(
-            parent, self.labels + start, self.weights + start, end - start
+            parent, self.examples.labels + start, self.examples.weights + start, end - start
         )
 
     cdef bint is_leaf(self, const Task* task) noexcept nogil:
@@ -259,8 +244,8 @@ cdef class Grower:
         cdef Py_ssize_t n_features = self.columns.shape[0], place, _
         cdef Column* column = &self.column
         column.size = task.end - task.start
-        column.labels = self.labels + task.start
-        column.weights = self.weights + task.start
+        column.labels = self.examples.labels + task.start
+        column.weights = self.examples.weights + task.start
         if self.search.rule.ties == Ties.REUSE:
             self.mark_path(task.node)
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
@@ -326,7 +311,7 @@ cdef class Grower:
         cdef Py_ssize_t n_codes = self.n_codes(feature)
         cdef const uint8_t* bytes = self.bytes_of(feature)
         cdef const uint16_t* words = self.words_of(feature)
-        cdef const int32_t* rows = self.rows + task.start
+        cdef const int32_t* rows = self.examples.rows + task.start
         cdef bint varies
         if self.counts_cells and n_mark_words(&self.cells, n_codes) <= 8 + column.size // 4:
             return examine_cells(
@@ -368,7 +353,7 @@ cdef class Grower:
     cdef bint gather(self, int32_t feature, Py_ssize_t start) noexcept nogil:
         """Fetch a feature's codes for a node's examples; say whether they vary."""
         cdef Column* column = &self.column
-        cdef const int32_t* rows = self.rows + start
+        cdef const int32_t* rows = self.examples.rows + start
         cdef const uint8_t* bytes
         cdef const uint16_t* words
         cdef uint16_t code, low = 0xFFFF, high = 0
@@ -393,16 +378,10 @@ cdef class Grower:
     cdef Py_ssize_t split(self, const Task* task) noexcept nogil:
         """Record the best split and part the node's examples by it, keeping their order."""
         cdef Best* best = &self.search.best
-        cdef Parting parting
-        cdef Py_ssize_t moved
-        if self.words is None:
-            parting = self.part(task, self.bytes_of(best.feature), best.cut)
-        else:
-            parting = self.part(task, self.words_of(best.feature), best.cut)
-        moved = task.end - parting.middle
-        memcpy(self.rows + parting.middle, self.spare_rows, moved * sizeof(int32_t))
-        memcpy(self.labels + parting.middle, self.spare_labels, moved * sizeof(int32_t))
-        memcpy(self.weights + parting.middle, self.spare_weights, moved * sizeof(double))
+        cdef Parting parting = part(
+            &self.examples, task.start, task.end, self.bytes_of(best.feature),
+            self.words_of(best.feature), best.cut,
+        )
         self.tree.nodes[task.node].feature = <int32_t> best.feature
         self.tree.nodes[task.node].threshold = self.threshold(
             best.feature, parting.below, parting.above
@@ -411,27 +390,6 @@ cdef class Grower:
         if self.pay_once:
             self.prices[best.feature] = 0.0
         return parting.middle
-
-    cdef Parting part(self, const Task* task, const code_t* codes, int32_t cut) noexcept nogil:
-        """Keep the examples of codes up to `cut` in front; copy the others to the spare arrays."""
-        cdef Py_ssize_t i, moved = 0
-        cdef int32_t code, row, label
-        cdef double weight
-        cdef bint left
-        cdef Parting parting = Parting(task.start, -1, 0x10000)
-        for i in range(task.start, task.end):
-            # Each example is written to both sides and counted on one: no branch to mispredict.
-            row, label, weight = self.rows[i], self.labels[i], self.weights[i]
-            code = codes[row]
-            left = code <= cut
-            self.rows[parting.middle] = self.spare_rows[moved] = row
-            self.labels[parting.middle] = self.spare_labels[moved] = label
-            self.weights[parting.middle] = self.spare_weights[moved] = weight
-            parting.middle += left
-            moved += not left
-            parting.below = max(parting.below, code if left else -1)
-            parting.above = min(parting.above, 0x10000 if left else code)
-        return parting
 
     cdef double threshold(self, Py_ssize_t feature, int32_t low, int32_t high) noexcept nogil:
         """Return the midpoint of the values behind two codes, never equal to the upper one."""

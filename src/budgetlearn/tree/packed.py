@@ -73,7 +73,6 @@ class PackedForest:
             )
         if shares:
             self._values /= self._values.sum(axis=1, keepdims=True)
-        self._longest = max(sizes) // 2  # a path has no more tests than its tree
         self._labels = self._values.argmax(axis=1).astype(np.int32)
 
     def walk(
@@ -151,7 +150,7 @@ class PackedForest:
         ballots = np.eye(self.n_values)[self._labels] if votes else self._values
 
         def count(rows):
-            walker = Walker(self._nodes, self.n_features, self._longest)
+            walker = Walker(self._nodes, self.n_features, len(partners))
             return walker.count_hits(
                 self._roots, ballots, X, labels, partners, rows.start, rows.stop
             )
@@ -178,7 +177,7 @@ class PackedForest:
         ndarray of int64 of shape (n_features,)
         """
         lost = np.zeros(self.n_features, dtype=np.int64)
-        walker = Walker(self._nodes, self.n_features, self._longest)
+        walker = Walker(self._nodes, self.n_features, 1)
         walker.lost_hits(self._roots[tree], self._labels, X, labels, rows, partners, lost)
         return lost
 

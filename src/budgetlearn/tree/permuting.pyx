@@ -1,12 +1,14 @@
 """Kernels: what a forest would predict were one feature of an example another example's.
 
 Only the paths that test a feature can change with it. So each example goes down each tree once,
-noting where its path tests which feature; then, for each feature on the path, only the nodes that
-test it are asked again, and only from where the answer differs is there a new way to walk.
+noting which features its path tests and between which values of each the path stays the same. A
+value from outside is sent down from the first node that tests the feature, and the stretch of
+values that would take the same way is noted too: other values in it need no walk of their own.
 """
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
@@ -20,19 +22,14 @@ cdef enum:
 cdef double EQUAL = 1e-9
 
 
-# The path of one example through one tree.
-cdef struct Path:
-    int32_t* nodes           # (longest path,): the nodes that test, from the root on
-    int32_t* deeper          # (longest path,): place of the next one with the same feature, or -1
-    int32_t* features        # (n_features,): the distinct ones, in the order of their first test
-    int32_t* first           # (n_features,): place of the first node that tests each feature
-    int32_t* last            # (n_features,): of the last one; -1 between uses
-    int32_t n_distinct
+# While low < value <= high of a feature, and nothing else changes, an example ends at `leaf`.
+cdef struct Stretch:
+    double low, high
     int32_t leaf
 
 
 cdef class Walker:
-    """Trees to walk, and scratch for one path.
+    """Trees to walk, and scratch for one example.
 
     Parameters
     ----------
@@ -40,70 +37,84 @@ cdef class Walker:
         All trees, as `PackedForest` lays them out.
     n_features : int
         Columns of the tables that will be walked.
-    longest : int
-        No path has more nodes that test.
+    n_repeats : int
+        Other values that each feature of an example may take.
     """
 
     cdef:
         const Node[::1] nodes
-        Path path
-        Py_ssize_t n_features
+        int32_t leaf             # where the example ends as it is
+        Py_ssize_t n_distinct    # features on its path
+        int32_t* features        # (n_distinct,): which
+        int32_t* first           # (n_features,): the first node that tests each, or -1
+        Stretch* own             # (n_features,): the stretch that leads to `leaf`
+        Stretch* stretches       # (n_repeats,): those met beside it, of one feature
+        Py_ssize_t n_features, n_stretches
 
-    def __cinit__(self, const Node[::1] nodes, Py_ssize_t n_features, Py_ssize_t longest):
+    def __cinit__(self, const Node[::1] nodes, Py_ssize_t n_features, Py_ssize_t n_repeats):
         cdef Py_ssize_t feature
         self.nodes, self.n_features = nodes, n_features
-        self.path.nodes = <int32_t*> malloc((2 * longest + 3 * n_features + 1) * sizeof(int32_t))
-        if self.path.nodes == NULL:
-            raise MemoryError(f"no memory left for paths of {longest} nodes")
-        self.path.deeper = self.path.nodes + longest
-        self.path.features = self.path.deeper + longest
-        self.path.first = self.path.features + n_features
-        self.path.last = self.path.first + n_features
+        self.features = <int32_t*> malloc(n_features * sizeof(int32_t))
+        self.first = <int32_t*> malloc(n_features * sizeof(int32_t))
+        self.own = <Stretch*> malloc(n_features * sizeof(Stretch))
+        self.stretches = <Stretch*> malloc(n_repeats * sizeof(Stretch))
+        if not (self.features and self.first and self.own and self.stretches):
+            raise MemoryError(f"no memory left to walk with {n_features} features")
         for feature in range(n_features):
-            self.path.last[feature] = -1
+            self.first[feature] = -1
 
     def __dealloc__(self):
-        free(self.path.nodes)
+        free(self.features)
+        free(self.first)
+        free(self.own)
+        free(self.stretches)
 
     cdef void follow(self, int32_t root, const double* x) noexcept nogil:
-        """Walk an example down a tree and note its path."""
+        """Walk an example down a tree and note what its path tests."""
         cdef const Node* nodes = &self.nodes[0]
-        cdef Path* path = &self.path
-        cdef int32_t at = root, place = 0, feature = nodes[at].feature
-        path.n_distinct = 0
+        cdef int32_t at = root, feature = nodes[at].feature
+        cdef Py_ssize_t place
+        for place in range(self.n_distinct):
+            self.first[self.features[place]] = -1
+        self.n_distinct = 0
         while feature >= 0:
-            path.nodes[place] = at
-            path.deeper[place] = -1
-            if path.last[feature] < 0:
-                path.first[feature] = place
-                path.features[path.n_distinct] = feature
-                path.n_distinct += 1
-            else:
-                path.deeper[path.last[feature]] = place
-            path.last[feature] = place
-            place += 1
-            at = nodes[at].child + goes_right(nodes + at, x[feature])
+            if self.first[feature] < 0:
+                self.first[feature] = at
+                self.own[feature] = Stretch(-INFINITY, INFINITY, -1)
+                self.features[self.n_distinct] = feature
+                self.n_distinct += 1
+            at = step(nodes + at, x[feature], self.own + feature)
             feature = nodes[at].feature
-        path.leaf = at
-        for place in range(path.n_distinct):
-            path.last[path.features[place]] = -1
+        self.leaf = at
 
-    cdef int32_t leaf_with(self, const double* x, int32_t feature, double value) noexcept nogil:
-        """Return where the example followed last ends with another value of a path's feature."""
+    cdef inline int32_t leaf_with(
+        self, const double* x, int32_t feature, double value
+    ) noexcept nogil:
+        """Return where the example ends with another value of a feature of its path.
+
+        Requires that `n_stretches` is 0 when a feature has its turn.
+        """
         cdef const Node* nodes = &self.nodes[0]
-        cdef int32_t place = self.path.first[feature], at, tested
-        while place >= 0:
-            at = self.path.nodes[place]
-            if goes_right(nodes + at, value) != goes_right(nodes + at, x[feature]):
-                tested = feature
-                while tested >= 0:
-                    at = nodes[at].child + goes_right(
-                        nodes + at, value if tested == feature else x[tested]
-                    )
-                    tested = nodes[at].feature
-                return at
-            place = self.path.deeper[place]
-        return self.path.leaf
+        cdef Py_ssize_t i
+        cdef int32_t at, tested
+        cdef Stretch* fresh = self.stretches + self.n_stretches
+        if holds(self.own + feature, value):
+            return self.leaf
+        for i in range(self.n_stretches):
+            if holds(self.stretches + i, value):
+                return self.stretches[i].leaf
+        fresh.low, fresh.high = -INFINITY, INFINITY
+        at = self.first[feature]
+        tested = feature
+        while tested >= 0:
+            if tested == feature:
+                at = step(nodes + at, value, fresh)
+            else:
+                at = nodes[at].child + (not x[tested] <= nodes[at].threshold)
+            tested = nodes[at].feature
+        fresh.leaf = at
+        self.n_stretches += 1
+        return at
 
     def count_hits(
         self,
@@ -128,6 +139,7 @@ cdef class Walker:
         cdef Py_ssize_t block, first, size, row, feature, r, hits = 0
         cdef double[:, ::1] votes = np.empty((BLOCK, K))
         cdef double[:, :, :, ::1] changes = np.empty((BLOCK, p, R, K))
+        cdef double[:, :, ::1] others = np.empty((BLOCK, p, R))
         permuted = np.zeros((p, R), dtype=np.int64)
         cdef long long[:, ::1] permuted_view = permuted
         cdef double[::1] nothing = np.zeros(K)
@@ -137,7 +149,11 @@ cdef class Walker:
                 size = min(BLOCK, stop - first)
                 votes[:] = 0
                 changes[:] = 0
-                self.vote(roots, ballots, X, partners, first, size, votes, changes)
+                for row in range(size):
+                    for feature in range(p):
+                        for r in range(R):
+                            others[row, feature, r] = X[partners[r, first + row], feature]
+                self.vote(roots, ballots, X[first:first + size], others, votes, changes)
                 for row in range(size):
                     hits += winner(&votes[row, 0], &nothing[0], K) == labels[first + row]
                     for feature in range(p):
@@ -148,8 +164,9 @@ cdef class Walker:
         return hits, permuted
 
     cdef void vote(
-        self, const int32_t[::1] roots, const double[:, ::1] ballots, const double[:, ::1] X,
-        const int32_t[:, ::1] partners, Py_ssize_t first, Py_ssize_t size,
+        self, const int32_t[::1] roots, const double[:, ::1] ballots,
+        const double[:, ::1] X,             # IN (n_rows, n_features), n_rows <= BLOCK
+        const double[:, :, ::1] others,     # IN (BLOCK, n_features, n_repeats): exchanged values
         double[:, ::1] votes,               # OUT (BLOCK, n_classes)
         double[:, :, :, ::1] changes,       # OUT (BLOCK, n_features, n_repeats, n_classes)
     ) noexcept nogil:
@@ -158,19 +175,20 @@ cdef class Walker:
         cdef int32_t feature, leaf
         cdef const double* x
         for tree in range(roots.shape[0]):
-            for row in range(size):
-                x = &X[first + row, 0]
+            for row in range(X.shape[0]):
+                x = &X[row, 0]
                 self.follow(roots[tree], x)
                 for k in range(K):
-                    votes[row, k] += ballots[self.path.leaf, k]
-                for place in range(self.path.n_distinct):
-                    feature = self.path.features[place]
-                    for r in range(partners.shape[0]):
-                        leaf = self.leaf_with(x, feature, X[partners[r, first + row], feature])
-                        if leaf != self.path.leaf:
+                    votes[row, k] += ballots[self.leaf, k]
+                for place in range(self.n_distinct):
+                    feature = self.features[place]
+                    self.n_stretches = 0
+                    for r in range(others.shape[2]):
+                        leaf = self.leaf_with(x, feature, others[row, feature, r])
+                        if leaf != self.leaf:
                             for k in range(K):
                                 changes[row, feature, r, k] += (
-                                    ballots[leaf, k] - ballots[self.path.leaf, k]
+                                    ballots[leaf, k] - ballots[self.leaf, k]
                                 )
 
     def lost_hits(
@@ -192,14 +210,24 @@ cdef class Walker:
                 x = &X[rows[i], 0]
                 label = labels[rows[i]]
                 self.follow(root, x)
-                for place in range(self.path.n_distinct):
-                    feature = self.path.features[place]
+                for place in range(self.n_distinct):
+                    feature = self.features[place]
+                    self.n_stretches = 0
                     leaf = self.leaf_with(x, feature, X[partners[i], feature])
-                    lost[feature] += (choices[self.path.leaf] == label) - (choices[leaf] == label)
+                    lost[feature] += (choices[self.leaf] == label) - (choices[leaf] == label)
 
 
-cdef inline bint goes_right(const Node* node, double value) noexcept nogil:
-    return not value <= node.threshold
+cdef inline bint holds(const Stretch* stretch, double value) noexcept nogil:
+    return (stretch.low < value) & (value <= stretch.high)
+
+
+cdef inline int32_t step(const Node* node, double value, Stretch* stretch) noexcept nogil:
+    """Return the child for a value of the node's feature, and shorten the stretch to its side."""
+    if value <= node.threshold:
+        stretch.high = min(stretch.high, node.threshold)
+        return node.child
+    stretch.low = max(stretch.low, node.threshold)
+    return node.child + 1
 
 
 cdef inline Py_ssize_t winner(

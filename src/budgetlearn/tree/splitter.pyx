@@ -89,10 +89,7 @@ cdef inline double score_of(Search* search, double after) noexcept nogil:
 
 
 cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) noexcept nogil:
-    """Take a split as the node's best if it is, given F `after` it.
-
-    It stands for `n_equal` thresholds of the feature that are equally good.
-    """
+    """Take one of `n_equal` splits as the node's best if it is, given F `after` it."""
     cdef double score = score_of(search, after)
     cdef Best* best = &search.best
     if score == INFINITY or score > best.score or not wins(search, score, cut, n_equal):

@@ -4,7 +4,7 @@ const study = JSON.parse(document.getElementById("study").textContent);
 const controls = document.getElementById("curve-controls");
 const BEST = 1; // no score exceeds it
 const hidden = new Set();
-const drawn = new Set(); // figures that have come near the window
+const drawn = new Map(); // figure that has come near the window → its latest drawing
 
 const methods = new Map(study.methods.map((method) => [method.id, method]));
 
@@ -36,8 +36,19 @@ function pointRows(points, unit) {
   return points.method.map((method, i) => ({ method, x: points[unit][i], mean: points.score[i] }));
 }
 
-function layersOf(x, score, share) {
-  const y = { field: "mean", type: "quantitative", title: `test ${score}`, scale: { zero: false, domainMax: BEST } };
+// A layer of its own rows; none where it has no rows.
+function layer(values, mark, encoding, params = []) {
+  return values.length ? [{ data: { values }, mark, encoding, params }] : [];
+}
+
+function layersOf(rows, points, x, score, share) {
+  const of = (kind) => rows.filter((row) => row.kind === kind);
+  const curves = of("curve");
+  const marked = rows.filter((row) => row.marked && row.kind !== "level");
+  const crowd = new Set(curves.map(({ method }) => method)).size;
+  const top = Math.max(...rows.map(({ high }) => high), ...points.map(({ mean }) => mean));
+  const scale = { zero: false, ...(top > 0.9 * BEST && { domainMax: BEST }) };
+  const y = { field: "mean", type: "quantitative", title: `test ${score}`, scale };
   const position = { x, y, color: colour };
   const spread = { x, y: { ...y, field: "low" }, y2: { field: "high" }, color: colour };
   const tooltip = [
@@ -47,25 +58,22 @@ function layersOf(x, score, share) {
     { field: "spread", title: "sd over runs" },
     { field: "runs", title: "Runs" },
   ];
-  const only = (test) => [{ filter: test }];
-  const nearest = { type: "point", on: "pointerover", clear: "pointerout", nearest: true };
+  const opacity = { condition: { param: "near", empty: false, value: 1 }, value: 0 };
+  const near = {
+    name: "near", select: { type: "point", on: "pointerover", clear: "pointerout", nearest: true },
+  };
+  const steps = { interpolate: "step-after" };
   return [
-    { data: { name: "runs" }, mark: { type: "point", size: 22, opacity: 0.35 },
-      encoding: { ...position, shape } },
-    { transform: only("datum.kind == 'curve' && datum.low != datum.high"),
-      mark: { type: "area", interpolate: "step-after", opacity: 0.14 }, encoding: spread },
-    { transform: only("datum.kind == 'level'"), mark: { type: "rule", strokeDash: [5, 4], strokeWidth: 1.5 },
-      encoding: { y, color: colour } },
-    { transform: only("datum.kind == 'curve'"), mark: { type: "line", interpolate: "step-after", strokeWidth: 2 },
-      encoding: { ...position, strokeDash: dash } },
-    { transform: only("datum.kind == 'point'"), mark: { type: "rule", strokeWidth: 1.5 }, encoding: spread },
-    { transform: only("datum.marked && datum.kind != 'level'"), mark: { type: "point", size: 60, opacity: 1 },
-      encoding: { ...position, shape } },
-    { transform: only("datum.kind != 'level'"), params: [{ name: "near", select: nearest }],
-      mark: { type: "point", size: 90, fillOpacity: 0 }, encoding: {
-        ...position, tooltip, opacity: { condition: { param: "near", empty: false, value: 1 }, value: 0 },
-      } },
-  ];
+    layer(points, { type: "point", size: 22, opacity: 0.35 }, { ...position, shape }),
+    layer(curves.filter(({ low, high }) => low !== high),
+      { type: "area", ...steps, opacity: Math.min(0.14, 0.7 / crowd) }, spread),
+    layer(of("level"), { type: "rule", strokeDash: [5, 4], strokeWidth: 1.5 }, { y, color: colour }),
+    layer(curves, { type: "line", ...steps, strokeWidth: 2 }, { ...position, strokeDash: dash }),
+    layer(of("point"), { type: "rule", strokeWidth: 1.5 }, spread),
+    layer(marked, { type: "point", size: 60, opacity: 1 }, { ...position, shape }),
+    layer([...curves, ...of("point")], { type: "point", size: 90, fillOpacity: 0 },
+      { ...position, tooltip, opacity }, [near]),
+  ].flat();
 }
 
 // 1, 2 and 5 times each power of ten within the range of the rows.
@@ -91,60 +99,83 @@ function specification(name) {
   return {
     description: `Cost–accuracy curves on ${title}`,
     width: "container", height: 330, autosize: { type: "fit", contains: "padding" },
-    data: { name: "curves", values: rows },
-    datasets: { runs: pointRows(curves.points, unit).filter(visible) },
-    layer: layersOf(x, score, share),
+    layer: layersOf(rows, pointRows(curves.points, unit).filter(visible), x, score, share),
     config: {
-      aria: false, background: null, font: "inherit", view: { stroke: null }, point: { filled: true },
+      aria: false, background: null, font: getComputedStyle(document.body).fontFamily, view: { stroke: null }, point: { filled: true },
       axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridColor: "#e3e6ea" },
     },
   };
 }
 
-async function draw(figure) {
+async function embed(figure) {
   const chart = figure.querySelector(".chart");
   const specified = specification(figure.dataset.curves);
+  if (!specified.layer.length) {
+    specified.layer = [{ data: { values: [{}] }, mark: { type: "text", text: "No method is shown." } }];
+  }
+  chart.setAttribute("aria-busy", "true");
   await vegaEmbed(chart, specified, { mode: "vega-lite", renderer: "svg", actions: false });
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", specified.description);
+  chart.setAttribute("aria-busy", "false");
   figure.classList.add("drawn");
 }
 
+// One drawing after the other, so that the last one shows the last choice.
+function draw(figure) {
+  drawn.set(figure, (drawn.get(figure) ?? Promise.resolve()).then(() => embed(figure)));
+}
+
 function drawAll() {
-  return Promise.all([...drawn].map(draw));
+  [...drawn.keys()].forEach(draw);
+}
+
+function legendButton(method) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.method = method.id;
+  button.innerHTML = '<svg viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path stroke-width="0.3"/></svg>';
+  const mark = button.querySelector("path");
+  mark.setAttribute("d", method.shape);
+  mark.setAttribute("fill", method.colour);
+  mark.setAttribute("stroke", method.colour);
+  button.append(method.label);
+  button.addEventListener("click", () => {
+    hidden.delete(method.id) || hidden.add(method.id);
+    update();
+  });
+  return button;
 }
 
 function addLegend() {
   const legend = document.getElementById("curve-legend");
   const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
-  for (const method of study.methods.filter(({ id }) => present.has(id))) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.dataset.method = method.id;
-    button.setAttribute("aria-pressed", "true");
-    button.innerHTML = '<svg viewBox="-1.4 -1.4 2.8 2.8" aria-hidden="true"><path stroke-width="0.3"/></svg>';
-    const mark = button.querySelector("path");
-    mark.setAttribute("d", method.shape);
-    mark.setAttribute("fill", method.colour);
-    mark.setAttribute("stroke", method.colour);
-    button.append(method.label);
-    button.addEventListener("click", () => {
-      const show = hidden.delete(method.id);
-      if (!show) hidden.add(method.id);
-      button.setAttribute("aria-pressed", String(show));
-      drawAll();
-    });
-    legend.append(button);
+  const listed = study.methods.filter(({ id }) => present.has(id));
+  legend.append(...listed.map(legendButton));
+  controls.elements.all.addEventListener("click", () => {
+    hidden.clear();
+    update();
+  });
+  controls.elements.none.addEventListener("click", () => {
+    for (const { id } of listed) hidden.add(id);
+    update();
+  });
+}
+
+function update() {
+  for (const button of controls.querySelectorAll("[data-method]")) {
+    button.setAttribute("aria-pressed", String(!hidden.has(button.dataset.method)));
   }
+  drawAll();
 }
 
 addLegend();
+update();
 controls.addEventListener("change", drawAll);
 const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue;
     watcher.unobserve(target);
-    drawn.add(target);
     draw(target);
   }
 }, { rootMargin: "400px" });

@@ -1,0 +1,97 @@
+"""The area under msB's schedule (AUP), in four readings, and what moves it.
+
+    BUDGETLEARN_DATA=… python benchmarks/accuracy_msb.py [--runs N] [--datasets NAME …] [VARIANT …]
+
+Splits, costs and seeds are those of the workflow's studies. A reading is a part (validation data,
+which chose the models, or test data) and what stands left of the cheapest model (its own score,
+carried there, or the majority-class rate). Prints mean and standard deviation over the runs.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier as Peer
+
+from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
+from budgetlearn.curves import CostAccuracyCurve
+from budgetlearn.datasets import load_dataset
+from budgetlearn.forest import RandomForestClassifier, oob_permutation_importance
+from budgetlearn.msb import ImportanceSequence, ModelScheduleSearch, SamplingSequence
+
+DATA = Path(os.environ.get("BUDGETLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
+SEED = 20260101
+PRINTED = {"concrete": 0.6904, "vehicle": 0.7559, "naval": 0.9723}
+
+
+def forest(**parameters):
+    """Return msB's engine with some parameters changed."""
+    return RandomForestClassifier(**{"max_bins": 255, **parameters})
+
+
+def oob_sequences(run, seed):
+    """Return the paper's four sequences, with importance on out-of-bag data."""
+    model = forest(random_state=seed).fit(*run.train)
+    importance = oob_permutation_importance(model, *run.train, random_state=seed)
+    return [ImportanceSequence(importance), "cost", SamplingSequence(importance), "l1"]
+
+
+VARIANTS = {
+    "default": lambda run, seed: {"estimator": forest()},
+    "exact": lambda run, seed: {"estimator": forest(max_bins=None)},
+    "trees500": lambda run, seed: {"estimator": forest(n_estimators=500)},
+    "all-features": lambda run, seed: {"estimator": forest(max_features=None)},
+    "oob": lambda run, seed: {"estimator": forest(), "sequences": oob_sequences(run, seed)},
+    "one-variable": lambda run, seed: {"estimator": forest(), "min_variables": 1},
+    "peer": lambda run, seed: {"estimator": Peer()},
+}
+
+
+def areas(run, variant, method="msb"):
+    """Return {reading: AUP} of one run."""
+    seed = run.seed(method)
+    search = ModelScheduleSearch(
+        **VARIANTS[variant](run, seed), feature_costs=run.costs, random_state=seed
+    ).fit(*run.train, *run.valid)
+    schedule = search.schedule_
+    X, y = run.test
+    test = [np.mean(predicted == y) for predicted in search.staged_predict(X)]
+    majority = np.unique(run.train[1], return_counts=True)[1].max() / len(run.train[1])
+    found = {}
+    for part, scores in (("validation", schedule.scores), ("test", np.array(test))):
+        curve = CostAccuracyCurve(schedule.costs, scores)
+        for left, baseline in (("carried", scores[0]), ("majority", majority)):
+            found[f"{part}, {left}"] = curve.area(run.costs.full, baseline)
+    return found
+
+
+def measure(name, variant, n_runs):
+    """Print the AUP of one data set and variant."""
+    data = load_dataset(name, data_dir=DATA)
+    splits = draw_splits(data, range(n_runs), SEED, [0.6, 0.2, 0.2])
+    costs = draw_costs(data, "random", range(n_runs), SEED)
+    rows = [areas(run, variant) for run in iterate(data, splits, costs, "random", SEED)]
+    for reading in rows[0]:
+        values = [row[reading] for row in rows]
+        print(
+            f"{name}, {variant}, {reading}: {np.mean(values):.4f} ± {np.std(values, ddof=1):.4f} "
+            f"(printed {PRINTED.get(name, 'nowhere')}, {n_runs} runs)",
+            flush=True,
+        )
+
+
+def main():
+    """Measure the variants that were named, or all, on each data set."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--datasets", nargs="+", default=["concrete", "vehicle"])
+    parser.add_argument("variants", nargs="*", choices=[[], *VARIANTS], metavar="VARIANT")
+    options = parser.parse_args()
+    for name in options.datasets:
+        for variant in options.variants or VARIANTS:
+            measure(name, variant, options.runs)
+
+
+if __name__ == "__main__":
+    main()
