@@ -1,10 +1,12 @@
-"""The area under msB's schedule (AUP), in four readings, and what moves it.
+"""The area under msB's schedule (AUP), in eight readings, and what moves it.
 
     BUDGETLEARN_DATA=… python benchmarks/accuracy_msb.py [--runs N] [--datasets NAME …] [VARIANT …]
 
 Splits, costs and seeds are those of the workflow's studies. A reading is a part (validation data,
-which chose the models, or test data) and what stands left of the cheapest model (its own score,
-carried there, or the majority-class rate). Prints mean and standard deviation over the runs.
+which chose the models, or test data) and a way to measure the area: under the staircase with the
+cheapest model's own score ("carried") or the majority-class rate left of that model; or only over
+the budgets that afford a model, as a mean, under the staircase ("afforded") or under straight lines
+between the models ("lines"). Prints mean and standard deviation over the runs.
 """
 
 import argparse
@@ -60,9 +62,14 @@ def areas(run, variant, method="msb"):
     majority = np.unique(run.train[1], return_counts=True)[1].max() / len(run.train[1])
     found = {}
     for part, scores in (("validation", schedule.scores), ("test", np.array(test))):
+        shares = np.append(schedule.costs / run.costs.full, 1.0)
         curve = CostAccuracyCurve(schedule.costs, scores)
-        for left, baseline in (("carried", scores[0]), ("majority", majority)):
-            found[f"{part}, {left}"] = curve.area(run.costs.full, baseline)
+        stairs = curve.area(run.costs.full, 0.0)
+        lines = stairs + np.diff(scores) @ np.diff(shares[:-1]) / 2
+        found[f"{part}, carried"] = stairs + scores[0] * shares[0]
+        found[f"{part}, majority"] = stairs + majority * shares[0]
+        found[f"{part}, afforded"] = stairs / (1 - shares[0])
+        found[f"{part}, lines"] = lines / (1 - shares[0])
     return found
 
 
