@@ -62,7 +62,7 @@ def rank_sentences(ranking, metadata):
     sentences = []
     if ranking.pairs is not None:
         n_cases = counted(len(ranking.ranks), "data set")
-        alike = "cannot be told from chance" if ranking.friedman >= LEVEL else "are no chance"
+        alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"
         sentences.append(
             f"Friedman's test over {n_cases}: p = {ranking.friedman:.2g}, so the differences of "
             f"rank {alike} at {LEVEL:g}. Bars join methods that Nemenyi's test does not tell "
