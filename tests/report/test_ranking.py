@@ -51,7 +51,7 @@ def test_rows_come_by_mean_rank(summary, metadata):
     table = standings(turned, ranking_of(turned, ["msb", "logitb"]), metadata)
     assert [row["method"].id for row in table["rows"]] == ["logitb", "msb"]
     assert [row["rank"] for row in table["rows"]] == ["1.0", "2.0"]
-    assert [column["runs"] for column in table["columns"]] == [5, 5]
+    assert [column["runs"] for column in table["columns"]] == ["5 runs", "5 runs"]
 
 
 def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, metadata):

@@ -116,7 +116,7 @@ def test_tables_and_figures_can_be_read_aloud(page):
     assert len(outline.all("caption")) == len(outline.all("table"))
     assert all(attrs.get("scope") in {"col", "row"} for attrs in outline.all("th"))
     assert all(attrs.get("alt") for attrs in outline.all("img"))
-    assert len(outline.all("img")) == 8
+    assert len(outline.all("img")) == 6
 
 
 def test_the_page_says_what_is_missing(page):

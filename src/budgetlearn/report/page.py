@@ -73,6 +73,7 @@ def _standings(tables, metadata):
     return {
         "verdict": [*peers_ahead(summary, metadata), *verdict(tables["leads"], metadata)],
         "standings": standings(summary, ranking, metadata),
+        "ranked": ranking.pairs is not None,
         "valid_standings": standings(summary, ranking, metadata, part="valid"),
         "rank_sentences": rank_sentences(ranking, metadata),
         "control_rows": control_rows(tables["controls"], metadata),

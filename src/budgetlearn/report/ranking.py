@@ -91,7 +91,7 @@ def standings(summary, ranking, metadata, part="test"):
     Returns
     -------
     dict
-        columns: a heading and the number of runs of each case; rows: for each method its Method,
+        columns: title and runs (in words) of each case; rows: for each method its Method,
         mean rank as text and cells, each a dict of text, best (bool) and note (runs it lacks).
     """
     cases = metadata.cases(summary)
@@ -108,7 +108,7 @@ def standings(summary, ranking, metadata, part="test"):
         for name in rivals
     ]
     heads = [
-        {"title": metadata.case_title(*case), "runs": column["runs"]}
+        {"title": metadata.case_title(*case), "runs": counted(column["runs"], "run")}
         for case, column in zip(cases, columns, strict=True)
     ]
     return {"columns": heads, "rows": rows}

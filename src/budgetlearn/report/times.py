@@ -1,6 +1,6 @@
 """Seconds to fit and to predict: by method and data set, and over the size of the data."""
 
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ..benchmark.points import of_case
 from .metadata import MARKERS, PALETTE
@@ -45,7 +45,7 @@ def time_figure(table, metadata):
                     markersize=5.5, linewidth=1.2, label=metadata.case_title(*case),
                 )  # fmt: skip
             axes.set(xscale="log", xlabel=_PARTS[part])
-            axes.xaxis.set_major_formatter(_PLAIN)
+            _plain_decades(axes.xaxis, shown[f"{part}_mean"])
         panels[0].set_yticks(range(len(labels)), labels)
         panels[0].set_ylim(len(labels) - 0.4, -0.6)
         legend_below(figure, *panels[0].get_legend_handles_labels())
@@ -66,10 +66,8 @@ def growth_figure(table, metadata):
     -------
     matplotlib.figure.Figure
     """
-    rows = {name: sheet.get("rows") for name, sheet in metadata.datasets.items()}
-    shown = _shown(table).assign(rows=lambda frame: frame["dataset"].map(rows))
-    shown = shown.dropna(subset="rows").sort_values("rows", kind="stable")
-    if shown["rows"].nunique() < 2:
+    shown = _with_rows(_shown(table), metadata)
+    if not _grows(shown):
         return message_figure("All data sets have the same number of rows: no growth to show.")
     methods = [m for m in metadata.methods.values() if m.id in set(shown["method"])]
     with house_style():
@@ -83,11 +81,31 @@ def growth_figure(table, metadata):
                     linestyle=method.line, markersize=5, linewidth=1.4, label=method.label,
                 )  # fmt: skip
             axes.set(xscale="log", yscale="log", xlabel="rows of the data set", ylabel=_PARTS[part])
-            axes.yaxis.set_major_formatter(_PLAIN)
+            _plain_decades(axes.yaxis, shown[f"{part}_mean"])
             axes.set_xticks(*_size_ticks(shown["rows"]))
             axes.xaxis.set_minor_locator(NullLocator())
         legend_below(figure, *panels[0].get_legend_handles_labels())
     return figure
+
+
+def _with_rows(table, metadata):
+    """Return the times with the rows of their data set, small to large, where they are known."""
+    rows = {name: sheet.get("rows") for name, sheet in metadata.datasets.items()}
+    table = table.assign(rows=table["dataset"].map(rows))
+    return table.dropna(subset="rows").sort_values("rows", kind="stable")
+
+
+def _grows(table):
+    """Whether there are two sizes to compare."""
+    return table["rows"].nunique() > 1
+
+
+def _plain_decades(axis, values):
+    """Label a logarithmic axis with plain numbers, as many as there is room for."""
+    wide = values.max() > 30 * values.min()
+    axis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(_PLAIN)
 
 
 def _size_ticks(rows):
@@ -119,7 +137,8 @@ def time_rows(table, metadata):
     Returns
     -------
     dict
-        columns: the titles of the cases; fit and predict: for each method its label and texts.
+        columns: the titles of the cases; fit and predict: for each method its label and texts;
+        grows: whether the data sets differ in rows.
     """
     cases = metadata.cases(table)
     known = table.set_index(["method", "dataset", "costs"])
@@ -131,7 +150,8 @@ def time_rows(table, metadata):
         ]
         for part in _PARTS
     }
-    return {"columns": [metadata.case_title(*case) for case in cases], **parts}
+    grows = _grows(_with_rows(table, metadata))
+    return {"columns": [metadata.case_title(*case) for case in cases], "grows": grows, **parts}
 
 
 def _text(known, key, part):
