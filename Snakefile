@@ -19,6 +19,7 @@ report: "workflow/report/workflow.rst"
 
 
 STUDY = Study.from_config(config, workflow.basedir)
+config.update(STUDY.config)  # with what came from the default study, for the captions of the report
 DIR = STUDY.folder
 # Editing package code reruns the jobs that it may touch; fits have a fingerprint for each method.
 CODE = {

@@ -97,7 +97,8 @@ def test_results_do_not_depend_on_chunks(smoke, make_workflow):
 
 
 def test_snakemake_report_carries_figures_and_tables(smoke):
-    smoke.run(*SMOKE, "--report", "report.html")
+    done = smoke.run(*SMOKE, "--report", "report.html")
+    assert "WARNING" not in done.output
     page = (smoke.folder / "report.html").read_text()
     for name in ("Cost–accuracy curves", "Model schedules", "Who wins", "Tables"):
         assert name.encode("ascii", "backslashreplace").decode() in page or name in page
