@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STUDIES = sorted((ROOT / "config" / "studies").glob("*.yaml"))
 COMMON = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 DEFAULT = COMMON | yaml.safe_load((ROOT / "config" / "studies" / "default.yaml").read_text())
+PLAIN = {**DEFAULT, "overrides": {}, "by_dataset": {}}  # what a test changes stands alone
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def test_offline_without_the_files_says_what_to_do(workflow):
 
 
 def changed(**changes):
-    return Study.from_config({**DEFAULT, **changes}, ROOT)
+    return Study.from_config({**PLAIN, **changes}, ROOT)
 
 
 @pytest.mark.parametrize(
