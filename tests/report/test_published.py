@@ -31,7 +31,7 @@ def test_page_and_csv_hold_each_number(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     section = page[page.index('id="published"') : page.index('id="areas"')]
     assert "0.900" in section
-    assert "AUP, test reading, printed" in section
+    assert "AUP (test), printed" in section
     assert "yan, table 3: Wine (2 runs of ours)" in section
     assert " sd)</td>" in section
     assert "standard deviations off, for no reason known" in section

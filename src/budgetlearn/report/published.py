@@ -9,8 +9,8 @@ from .words import DASH, counted, plus_minus
 _DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 2}
 _DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
 _NAMES = {
-    "aup_test": "AUP, test reading",
-    "aup_valid": "AUP, validation reading",
+    "aup_test": "AUP (test)",
+    "aup_valid": "AUP (validation)",
     "cost": "mean cost",
     "cost_percent": "% of the full cost",
     "entropy_percent": "entropy of nodes over trees, %",
