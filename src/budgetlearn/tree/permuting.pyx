@@ -4,6 +4,8 @@ Only the paths that test a feature can change with it. So each example goes down
 noting which features its path tests and between which values of each the path stays the same. A
 value from outside is sent down from the first node that tests the feature, and the stretch of
 values that would take the same way is noted too: other values in it need no walk of their own.
+As soon as the trees that are left and test a feature cannot turn the vote any more, it is not asked
+again.
 """
 
 import numpy as np
@@ -136,41 +138,68 @@ cdef class Walker:
             With the values of one feature exchanged.
         """
         cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = ballots.shape[1]
-        cdef Py_ssize_t block, first, size, row, feature, r, hits = 0
+        cdef Py_ssize_t block, first, size, row, feature, r, hit, hits = 0
+        cdef double most = np.max(ballots)
         cdef double[:, ::1] votes = np.empty((BLOCK, K))
         cdef double[:, :, :, ::1] changes = np.empty((BLOCK, p, R, K))
         cdef double[:, :, ::1] others = np.empty((BLOCK, p, R))
+        cdef int32_t[:, ::1] left = np.empty((BLOCK, p), dtype=np.int32)
         permuted = np.zeros((p, R), dtype=np.int64)
         cdef long long[:, ::1] permuted_view = permuted
-        cdef double[::1] nothing = np.zeros(K)
         with nogil:
             for block in range((stop - start + BLOCK - 1) // BLOCK):
                 first = start + block * BLOCK
                 size = min(BLOCK, stop - first)
                 votes[:] = 0
                 changes[:] = 0
+                left[:] = 0
+                self.vote(roots, ballots, X[first:first + size], votes, left)
                 for row in range(size):
                     for feature in range(p):
-                        for r in range(R):
-                            others[row, feature, r] = X[partners[r, first + row], feature]
-                self.vote(roots, ballots, X[first:first + size], others, votes, changes)
+                        if left[row, feature]:
+                            for r in range(R):
+                                others[row, feature, r] = X[partners[r, first + row], feature]
+                self.revote(
+                    roots, ballots, X[first:first + size], others, votes, 2 * most, left, changes
+                )
                 for row in range(size):
-                    hits += winner(&votes[row, 0], &nothing[0], K) == labels[first + row]
+                    hit = winner(&votes[row, 0], NULL, K) == labels[first + row]
+                    hits += hit
                     for feature in range(p):
                         for r in range(R):
-                            permuted_view[feature, r] += labels[first + row] == winner(
-                                &votes[row, 0], &changes[row, feature, r, 0], K
+                            permuted_view[feature, r] += hit if left[row, feature] < 0 else (
+                                labels[first + row]
+                                == winner(&votes[row, 0], &changes[row, feature, r, 0], K)
                             )
         return hits, permuted
 
     cdef void vote(
         self, const int32_t[::1] roots, const double[:, ::1] ballots,
         const double[:, ::1] X,             # IN (n_rows, n_features), n_rows <= BLOCK
+        double[:, ::1] votes,               # OUT (BLOCK, n_classes): added to
+        int32_t[:, ::1] n_tests,            # OUT (BLOCK, n_features): added to
+    ) noexcept nogil:
+        """Add up the votes of all trees, and in how many of them a row's path tests a feature."""
+        cdef Py_ssize_t tree, row, place, k
+        for tree in range(roots.shape[0]):
+            for row in range(X.shape[0]):
+                self.follow(roots[tree], &X[row, 0])
+                for k in range(ballots.shape[1]):
+                    votes[row, k] += ballots[self.leaf, k]
+                for place in range(self.n_distinct):
+                    n_tests[row, self.features[place]] += 1
+
+    cdef void revote(
+        self, const int32_t[::1] roots, const double[:, ::1] ballots,
+        const double[:, ::1] X,             # IN (n_rows, n_features), n_rows <= BLOCK
         const double[:, :, ::1] others,     # IN (BLOCK, n_features, n_repeats): exchanged values
-        double[:, ::1] votes,               # OUT (BLOCK, n_classes)
+        const double[:, ::1] votes,         # IN (BLOCK, n_classes): of all trees
+        double swing,                       # IN how much a tree moves a lead at most
+        int32_t[:, ::1] left,               # INOUT (BLOCK, n_features): trees that test it; then
+                                            # -1 where exchanged values turn no vote
         double[:, :, :, ::1] changes,       # OUT (BLOCK, n_features, n_repeats, n_classes)
     ) noexcept nogil:
-        """Add up the votes of all trees, and how they change with each exchanged value."""
+        """Add up how the votes change with each exchanged value, until it cannot matter."""
         cdef Py_ssize_t tree, row, place, r, k, K = ballots.shape[1]
         cdef int32_t feature, leaf
         cdef const double* x
@@ -178,10 +207,15 @@ cdef class Walker:
             for row in range(X.shape[0]):
                 x = &X[row, 0]
                 self.follow(roots[tree], x)
-                for k in range(K):
-                    votes[row, k] += ballots[self.leaf, k]
                 for place in range(self.n_distinct):
                     feature = self.features[place]
+                    if left[row, feature] < 0:
+                        continue
+                    if least_lead(
+                        &votes[row, 0], &changes[row, feature, 0, 0], others.shape[2], K
+                    ) > swing * left[row, feature] + 4 * EQUAL:
+                        left[row, feature] = -1
+                        continue
                     self.n_stretches = 0
                     for r in range(others.shape[2]):
                         leaf = self.leaf_with(x, feature, others[row, feature, r])
@@ -190,6 +224,7 @@ cdef class Walker:
                                 changes[row, feature, r, k] += (
                                     ballots[leaf, k] - ballots[self.leaf, k]
                                 )
+                    left[row, feature] -= 1
 
     def lost_hits(
         self,
@@ -230,12 +265,28 @@ cdef inline int32_t step(const Node* node, double value, Stretch* stretch) noexc
     return node.child + 1
 
 
+cdef inline double least_lead(
+    const double* votes, const double* changes, Py_ssize_t n_repeats, Py_ssize_t n_classes
+) noexcept nogil:
+    """Return by how much the winner leads after the change that is worst for it."""
+    cdef Py_ssize_t k, best = winner(votes, NULL, n_classes)
+    cdef double least = INFINITY
+    for _ in range(n_repeats):
+        for k in range(n_classes):
+            if k != best:
+                least = min(least, votes[best] + changes[best] - votes[k] - changes[k])
+        changes += n_classes
+    return least
+
+
 cdef inline Py_ssize_t winner(
     const double* votes, const double* change, Py_ssize_t n_classes
 ) noexcept nogil:
-    """Return the class with the most votes after a change; equals go to the first class."""
+    """Return the class with the most votes after a change, if any; equals go to the first class."""
     cdef Py_ssize_t k, best = 0
+    cdef double own, most = votes[0] + (change[0] if change else 0.0)
     for k in range(1, n_classes):
-        if votes[k] + change[k] > votes[best] + change[best] + EQUAL:
-            best = k
+        own = votes[k] + (change[k] if change else 0.0)
+        if own > most + EQUAL:
+            best, most = k, own
     return best
