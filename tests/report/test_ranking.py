@@ -91,6 +91,9 @@ def test_the_diagram_shows_every_ranked_method(metadata):
     figure = rank_figure(ranking_of(summary, methods), metadata)
     texts = " ".join(text.get_text() for text in figure.axes[0].texts)
     assert all(metadata.methods[name].label in texts for name in methods)
+    bars = [line.get_xdata() for line in figure.axes[0].lines if line.get_linewidth() == 2.4]
+    assert bars
+    assert all(list(bar) == sorted(bar) for bar in bars)
 
 
 def test_two_methods_are_too_few_for_a_test(summary, metadata):

@@ -37,8 +37,9 @@ def build_tables(points, metadata):
     """
     metadata.check_covers(points)
     bought = metadata.under(ACQUISITION, points)
+    kept = compressed_points(bought)
     tables = {
-        **(_area_tables(bought, metadata) if len(bought) else {}),
+        **(_area_tables(bought, kept, metadata) if len(bought) else {}),
         "times": aggregate.time_table(points),
         "coverage": aggregate.coverage_table(points, metadata.expected),
     }
@@ -46,20 +47,19 @@ def build_tables(points, metadata):
         printed = published_table(points, metadata.published, metadata.stand_ins)
         tables["published"] = with_deviations(printed, metadata.reasons)
     if metadata.inside.own_cost:
-        tables["own_cost"] = own_cost_table(bought, compressed_points(bought), metadata)
+        tables["own_cost"] = own_cost_table(bought, kept, metadata)
     stored = metadata.under(MEMORY, points)
     if len(stored):
         tables["memory"] = memory_table(stored, metadata)
-    for (dataset, costs), (chosen, prices) in _examples(bought, metadata).items():
+    for (dataset, costs), (chosen, prices) in _examples(bought, kept, metadata).items():
         tables[f"schedule_{dataset}_{costs}"] = schedule_table(chosen, prices)
     return tables
 
 
-def _area_tables(bought, metadata):
+def _area_tables(bought, kept, metadata):
     """Return who wins where methods are compared by acquisition cost."""
     areas = aggregate.area_table(bought)
     summary = aggregate.summary_table(areas)
-    kept = compressed_points(bought)
     return {
         "areas": areas,
         "summary": summary,
@@ -71,12 +71,16 @@ def _area_tables(bought, metadata):
     }
 
 
-def build_figures(points, metadata):
+def build_figures(points, tables, metadata):
     """Return the figures of a report.
 
     Parameters
     ----------
-    points, metadata
+    points : DataFrame
+        As for `build_tables`.
+    tables : dict of str to DataFrame
+        What that returned.
+    metadata : Metadata
         As for `build_tables`.
 
     Returns
@@ -88,38 +92,39 @@ def build_figures(points, metadata):
         importance_<dataset>, staircases_<dataset>_<costs> and space_<dataset>_<costs> where the
         study asks for them.
     """
-    metadata.check_covers(points)
-    bought = metadata.under(ACQUISITION, points)
-    kept = compressed_points(bought)
-    times = aggregate.time_table(points)
+    times = tables["times"]
     figures = {"times": time_figure(times, metadata), "growth": growth_figure(times, metadata)}
+    bought = metadata.under(ACQUISITION, points)
     if len(bought):
-        areas = aggregate.area_table(bought)
-        summary = aggregate.summary_table(areas)
-        figures["areas"] = area_figure(areas, metadata)
-        figures["ranks"] = rank_figure(ranking_of(summary, metadata.rivals(summary)), metadata)
-    bought_how_often = acquisition_table(kept, metadata)
-    for (dataset, costs), (chosen, prices) in _examples(bought, metadata).items():
-        figures[f"acquisition_{dataset}_{costs}"] = acquisition_figure(
-            bought_how_often, metadata, dataset, costs
-        )
-        figures[f"curves_{dataset}_{costs}"] = curve_figure(kept, metadata, dataset, costs)
-        figures[f"schedule_{dataset}_{costs}"] = schedule_figure(chosen, metadata, prices)
-    figures |= inside_drawings(kept, metadata.cases(bought), metadata)
-    if metadata.inside.own_cost:
-        own_cost = own_cost_table(bought, kept, metadata)
-        figures["own_cost"] = own_cost_figure(own_cost, metadata)
-    memory = memory_table(metadata.under(MEMORY, points), metadata)
+        figures |= _area_figures(bought, tables, metadata)
+    if "own_cost" in tables:
+        figures["own_cost"] = own_cost_figure(tables["own_cost"], metadata)
     for dataset, costs in metadata.cases(metadata.under(MEMORY, points)):
-        figures[f"memory_{dataset}_{costs}"] = memory_figure(memory, metadata, dataset, costs)
+        figures[f"memory_{dataset}_{costs}"] = memory_figure(
+            tables["memory"], metadata, dataset, costs
+        )
     return figures
 
 
-def _examples(points, metadata):
+def _area_figures(bought, tables, metadata):
+    """Return the figures of methods that are compared by acquisition cost."""
+    kept, summary = compressed_points(bought), tables["summary"]
+    figures = {
+        "areas": area_figure(tables["areas"], metadata),
+        "ranks": rank_figure(ranking_of(summary, metadata.rivals(summary)), metadata),
+    }
+    for case, (chosen, prices) in _examples(bought, kept, metadata).items():
+        name = "_".join(case)
+        figures[f"acquisition_{name}"] = acquisition_figure(tables["acquisition"], metadata, *case)
+        figures[f"curves_{name}"] = curve_figure(kept, metadata, *case)
+        figures[f"schedule_{name}"] = schedule_figure(chosen, metadata, prices)
+    return figures | inside_drawings(kept, metadata.cases(bought), metadata)
+
+
+def _examples(bought, kept, metadata):
     """Return {case: (schedule to show, prices of its run)}."""
-    kept = compressed_points(points)
     examples = {}
-    for case in metadata.cases(points):
+    for case in metadata.cases(bought):
         chosen = example_schedule(kept, metadata, *case)
         run = None if chosen.empty else chosen["run"].iloc[0]
         examples[case] = chosen, metadata.prices(*case, run)

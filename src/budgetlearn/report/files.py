@@ -36,7 +36,7 @@ def write_report(points, metadata, folder):
     """
     folder, metadata = Path(folder), Metadata.from_dict(metadata)
     tables = build_tables(points, metadata)
-    figures = build_figures(points, metadata)
+    figures = build_figures(points, tables, metadata)
     drawn = {name: figure_bytes(figure, "svg") for name, figure in figures.items()}
     page = render_page(tables, drawn, build_cases(points, metadata), metadata)
     for name, frame in tables.items():
