@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
 from budgetlearn.datasets import synthetic, yahoo_costs
+from budgetlearn.datasets.preparing import load_dataset
 from budgetlearn.datasets.ranking import GRADES, PRICE_CLASSES, yahoo_like
 from budgetlearn.datasets.synthetic import generate
 from budgetlearn.exceptions import DatasetError
@@ -126,3 +128,12 @@ def test_yahoo_like_dear_features_know_more():
     costs = yahoo_costs().costs
     strength = np.abs(np.corrcoef(X.T, y)[-1, :-1])
     assert strength[costs >= 100].max() > 1.5 * strength[costs == 1].max() > 0.1
+
+
+def test_madelon_is_the_recipe_of_the_gif_paper():
+    data = load_dataset("madelon_like")
+    X, y = make_classification(
+        4400, n_features=500, n_informative=20, n_redundant=50, random_state=42
+    )
+    np.testing.assert_array_equal(data.X, X)
+    np.testing.assert_array_equal(data.y, y)
