@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.forest import GIFClassifier, GIFRegressor, gif_model
 from budgetlearn.peers import BoostingNodeShares, GIFNodeShares
-from budgetlearn.tree.packed import PackedForest
+from budgetlearn.tree.predictor import ForestPredictor
 
 STUMPS = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1))
 
@@ -69,9 +69,9 @@ def test_each_budget_is_packed_for_prediction_once(numbers, monkeypatch):
 
     def pack(*arguments):
         packed.append(arguments)
-        return PackedForest(*arguments)
+        return ForestPredictor(*arguments)
 
-    monkeypatch.setattr(gif_model, "PackedForest", pack)
+    monkeypatch.setattr(gif_model, "ForestPredictor", pack)
     X, y = numbers
     model = GIFNodeShares(GIFRegressor(n_estimators=30), (1, 5, 20), 30, random_state=0).fit(X, y)
     for _ in range(2):

@@ -15,7 +15,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.tree.convert import from_lightgbm, from_sklearn, sklearn_intercept
-from budgetlearn.tree.packed import PackedForest
+from budgetlearn.tree.predictor import ForestPredictor
 
 from .reference import walk
 
@@ -27,7 +27,7 @@ def table():
 
 
 def raw(trees, X):
-    return PackedForest(trees, X.shape[1]).walk(X, values=True).values
+    return ForestPredictor(trees, X.shape[1]).walk(X, values=True).values
 
 
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(), RandomForestClassifier(5)])
@@ -40,7 +40,7 @@ def test_sklearn_classifiers(table, model):
 def test_sklearn_leaf_ids(table):
     X, y = table
     model = RandomForestClassifier(5, random_state=0).fit(X, y)
-    leaves = PackedForest(from_sklearn(model), 8).walk(X, leaves=True).leaves
+    leaves = ForestPredictor(from_sklearn(model), 8).walk(X, leaves=True).leaves
     np.testing.assert_array_equal(leaves, model.apply(X))
 
 
@@ -118,7 +118,7 @@ def test_lightgbm_leaves_and_features_of_paths(table):
     parameters = {"objective": "binary", "verbose": -1, "num_threads": 1}
     booster = lightgbm.train(parameters, lightgbm.Dataset(X, y == 1), 4)
     trees = from_lightgbm(booster)
-    acquired = PackedForest(trees, 8).walk(X, acquired=True).acquired
+    acquired = ForestPredictor(trees, 8).walk(X, acquired=True).acquired
     for x, mask in zip(X, acquired, strict=True):
         assert set(np.flatnonzero(mask)) == set().union(*(walk(tree, x)[1] for tree in trees))
     used = booster.feature_importance() > 0

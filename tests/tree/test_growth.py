@@ -109,14 +109,14 @@ def test_every_split_is_a_best_one(name, split):
     "rule",
     [GrowthRule(ThresholdPairs(), "minimax", "risk"), GrowthRule(Gini()), GrowthRule(Entropy())],
 )
-def test_bytes_and_words_give_the_same_tree(rule):
+def test_codes8_and_codes16_give_the_same_tree(rule):
     X, labels, weights = make_table(2000, "few", 3, 0)
     data = bin_features(X)
     assert data.codes.dtype == np.uint8
-    words = BinnedData(
+    wide = BinnedData(
         data.codes.astype(np.uint16), data.columns, data.offsets, data.lowest, data.highest
     )
-    first, second = (grow_tree(d, labels, weights, 3, rule, np.zeros(6), 1) for d in (data, words))
+    first, second = (grow_tree(d, labels, weights, 3, rule, np.zeros(6), 1) for d in (data, wide))
     np.testing.assert_array_equal(first.threshold, second.threshold)
     np.testing.assert_array_equal(first.value, second.value)
 

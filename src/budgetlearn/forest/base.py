@@ -9,7 +9,7 @@ from .._validation import ParameterError
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
 from ..tree.binning import bin_features
-from ..tree.packed import PackedForest
+from ..tree.predictor import ForestPredictor
 
 X_TYPES = (np.float64, np.float32)
 SEEDS = 2**31 - 1
@@ -71,7 +71,9 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
     def _set_trees(self, trees):
         """Make `trees` the fitted forest."""
         self.trees_ = trees
-        self._packed = PackedForest(trees, self.n_features_in_, shares=self.voting == "shares")
+        self._predictor = ForestPredictor(
+            trees, self.n_features_in_, shares=self.voting == "shares"
+        )
 
     def _check_predict(self, X):
         check_is_fitted(self, "trees_")
@@ -84,7 +86,7 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X):
         X = self._check_predict(X)
-        walk = self._packed.walk(X, **{self._ballot: True}, n_jobs=self.n_jobs)
+        walk = self._predictor.walk(X, **{self._ballot: True}, n_jobs=self.n_jobs)
         return getattr(walk, self._ballot)
 
     def predict(self, X):
@@ -131,7 +133,7 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         X = self._check_predict(X)
-        for walk in self._packed.staged_walk(X, **{self._ballot: True}, n_jobs=self.n_jobs):
+        for walk in self._predictor.staged_walk(X, **{self._ballot: True}, n_jobs=self.n_jobs):
             yield self.classes_[getattr(walk, self._ballot).argmax(axis=1)]
 
     def staged_predict_proba(self, X):
@@ -147,7 +149,7 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
         """
         X = self._check_predict(X)
-        for walk in self._packed.staged_walk(X, **{self._ballot: True}, n_jobs=self.n_jobs):
+        for walk in self._predictor.staged_walk(X, **{self._ballot: True}, n_jobs=self.n_jobs):
             scores = getattr(walk, self._ballot)
             yield scores / scores.sum(axis=1, keepdims=True)
 
@@ -164,7 +166,7 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         ndarray of bool of shape (n_samples, n_features)
         """
         X = self._check_predict(X)
-        return self._packed.walk(X, acquired=True, n_jobs=self.n_jobs).acquired
+        return self._predictor.walk(X, acquired=True, n_jobs=self.n_jobs).acquired
 
     def staged_acquired_features(self, X):
         """Return which features the first tree looks at, the first two, and so on.
@@ -179,7 +181,7 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         ndarray of bool of shape (n_samples, n_features)
         """
         X = self._check_predict(X)
-        for walk in self._packed.staged_walk(X, acquired=True, n_jobs=self.n_jobs):
+        for walk in self._predictor.staged_walk(X, acquired=True, n_jobs=self.n_jobs):
             yield walk.acquired.copy()
 
 

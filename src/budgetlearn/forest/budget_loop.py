@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..tree.packed import PackedForest
+from ..tree.predictor import ForestPredictor
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Validation:
 
     def add(self, tree):
         """Return mean cost and error of the forest with one more tree."""
-        packed = PackedForest([tree], self.X.shape[1])
+        packed = ForestPredictor([tree], self.X.shape[1])
         walk = packed.walk(self.X, acquired=True, **{self.ballot: True}, n_jobs=self.n_jobs)
         self._acquired |= walk.acquired
         self._scores = self._scores + getattr(walk, self.ballot)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..tree.packed import PackedForest
+from ..tree.predictor import ForestPredictor
 from .base import bootstrap_weights
 
 # Least weight of an example that every tree so far classifies correctly: after one tree these are
@@ -65,7 +65,7 @@ class ComplementarySampling:
 
     def learn(self, tree):
         """Count what a new tree gets right, and weigh the examples anew."""
-        votes = PackedForest([tree], self.X.shape[1]).walk(self.X, votes=True).votes
+        votes = ForestPredictor([tree], self.X.shape[1]).walk(self.X, votes=True).votes
         self._n_right += votes[np.arange(self.labels.size), self.labels]
         self._n_trees += 1
         right = self._n_right / self._n_trees

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..tree.packed import PackedForest
+from ..tree.predictor import ForestPredictor
 from ..tree.structure import LEAF, Tree
 from ._gif_nodes import compact, path_sums
 
@@ -94,5 +94,5 @@ class GIFModel:
 
     @cached_property
     def packed(self):
-        """The trees as `PackedForest`."""
-        return PackedForest(self.trees, self.n_features)
+        """The trees as `ForestPredictor`."""
+        return ForestPredictor(self.trees, self.n_features)

@@ -46,7 +46,7 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
     X, labels = _check_table(forest, X, y)
     random = check_random_state(random_state)
     partners = [random.permutation(len(X)) for _ in range(n_repeats)]
-    hits, permuted = forest._packed.permuted_hits(
+    hits, permuted = forest._predictor.permuted_hits(
         X,
         labels,
         np.array(partners, dtype=np.int32),
@@ -99,7 +99,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
         weights = bootstrap_weights(len(X), forest.tree_seeds_[tree])
         rows = np.flatnonzero(weights == 0).astype(np.int32)
         partners = np.random.default_rng(seed).permutation(rows)
-        return forest._packed.lost_hits(tree, X, labels, rows, partners) / max(rows.size, 1)
+        return forest._predictor.lost_hits(tree, X, labels, rows, partners) / max(rows.size, 1)
 
     losses = thread_map(lambda item: loss(*item), enumerate(seeds), n_jobs)
     return np.mean(losses, axis=0)

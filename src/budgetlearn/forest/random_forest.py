@@ -7,7 +7,7 @@ from .._parallel import thread_map
 from .._validation import ParameterError, check_choice, check_number
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
-from ..tree.packed import PackedForest
+from ..tree.predictor import ForestPredictor
 from .base import ForestClassifier, bootstrap_weights
 
 CRITERIA = {"gini": Gini, "entropy": Entropy}
@@ -161,7 +161,7 @@ class RandomForestClassifier(ForestClassifier):
     def _left_out(self, tree, X, weights):
         """Return the examples that a tree did not see, and their class shares in it."""
         rows = np.flatnonzero(weights == 0)
-        shares = PackedForest([tree], X.shape[1], shares=True).walk(X[rows], values=True).values
+        shares = ForestPredictor([tree], X.shape[1], shares=True).walk(X[rows], values=True).values
         return rows, shares
 
     def _set_oob(self, left_out, labels):

@@ -10,30 +10,14 @@ import numpy as np
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memset
 
-NODE_DTYPE = np.dtype(
-    [
-        ("value", np.float64),
-        ("feature", np.int32),
-        ("cut", np.int32),       # codes up to this one go left;
-        ("above", np.int32),     # the next code that occurs in the node
-        ("left", np.int32),
-        ("right", np.int32),
-        ("n_samples", np.int32),
-    ]
-)
+from ..tree._codes cimport midpoint
+from ..tree._node cimport GrownNode
+from ..tree.partition cimport Examples, partition
+
+from ..tree._node import GROWN_NODE_DTYPE
 
 cdef enum:
     N_CODES = 256
-
-
-cdef packed struct Node:
-    double value
-    int32_t feature
-    int32_t cut
-    int32_t above
-    int32_t left
-    int32_t right
-    int32_t n_samples
 
 
 # A leaf in the making: its rows are [start, end), node is its id.
@@ -41,7 +25,6 @@ cdef struct Leaf:
     Py_ssize_t start
     Py_ssize_t end
     int32_t node
-    int32_t depth
 
 
 # The best threshold of one feature in one leaf; gain <= 0 where there is none.
@@ -56,14 +39,17 @@ cdef class MiserGrower:
 
     Parameters
     ----------
-    codes : ndarray of uint8 of shape (n_features, n_samples)
-        Rank codes of the table.
+    data : BinnedData
+        Coded table, of one byte a code.
     max_depth : int
         Greatest depth, the root being 0.
     """
 
     cdef:
         const uint8_t[:, ::1] codes
+        const int32_t[::1] columns
+        const long long[::1] offsets
+        const double[::1] lowest, highest
         Py_ssize_t n_samples, n_features, max_leaves, n_nodes, n_leaves
         int32_t max_depth
         double least_gain
@@ -72,23 +58,26 @@ cdef class MiserGrower:
         double[::1] ordered           # residuals in the order of `rows`
         Cut[:, ::1] cuts              # (max_leaves, n_features)
         Leaf[::1] leaves
-        Node[::1] nodes
+        GrownNode[::1] nodes
+        double[::1] values            # of each node: the mean residual
 
-    def __init__(self, codes, max_depth):
-        self.codes = codes
-        self.n_features, self.n_samples = codes.shape
+    def __init__(self, data, max_depth):
+        self.codes, self.columns, self.offsets = data.codes, data.columns, data.offsets
+        self.lowest, self.highest = data.lowest, data.highest
+        self.n_features, self.n_samples = data.n_features, data.n_samples
         self.max_depth = max_depth
         self.max_leaves = min(2**max_depth, self.n_samples)
         cut_dtype = np.dtype([("gain", "f8"), ("below", "i4"), ("above", "i4")])
         leaf_dtype = np.dtype(
-            [("start", np.intp), ("end", np.intp), ("node", "i4"), ("depth", "i4")]
+            [("start", np.intp), ("end", np.intp), ("node", "i4")], align=True
         )
         self.rows = np.empty(self.n_samples, dtype=np.int32)
         self.spare = np.empty(self.n_samples, dtype=np.int32)
         self.ordered = np.empty(self.n_samples)
         self.cuts = np.empty((self.max_leaves, self.n_features), dtype=cut_dtype)
         self.leaves = np.empty(self.max_leaves, dtype=leaf_dtype)
-        self.nodes = np.empty(2 * self.max_leaves, dtype=NODE_DTYPE)
+        self.nodes = np.empty(2 * self.max_leaves, dtype=GROWN_NODE_DTYPE)
+        self.values = np.empty(2 * self.max_leaves)
 
     def grow(
         self,
@@ -97,7 +86,7 @@ cdef class MiserGrower:
         uint8_t[::1] bought,          # IN OUT: (n_features,), features that are free
         double[::1] fitted,           # OUT: (n_samples,), the value of each example's leaf
     ):
-        """Grow one tree; return its nodes (NODE_DTYPE), parents before children."""
+        """Grow one tree; return its nodes and their values, parents before children."""
         cdef Py_ssize_t i, leaf, feature
         with nogil:
             self.begin(residual)
@@ -106,8 +95,9 @@ cdef class MiserGrower:
                 self.split(leaf, feature, residual)
             for leaf in range(self.n_leaves):
                 for i in range(self.leaves[leaf].start, self.leaves[leaf].end):
-                    fitted[self.rows[i]] = self.nodes[self.leaves[leaf].node].value
-        return np.asarray(self.nodes[: self.n_nodes]).copy()
+                    fitted[self.rows[i]] = self.values[self.leaves[leaf].node]
+        nodes = np.asarray(self.nodes[: self.n_nodes]).copy()
+        return nodes, np.asarray(self.values[: self.n_nodes]).copy()
 
     cdef void begin(self, const double[::1] residual) noexcept nogil:
         """Start with the root as the only leaf."""
@@ -118,29 +108,31 @@ cdef class MiserGrower:
             squares += residual[i] * residual[i]
         self.least_gain = 1e-10 * squares  # below that a gain is rounding
         self.n_nodes = self.n_leaves = 0
-        self.add_leaf(0, self.n_samples, 0, residual)
+        self.add_leaf(0, self.n_samples, -1, residual)
 
     cdef int32_t add_leaf(
-        self, Py_ssize_t start, Py_ssize_t end, int32_t depth, const double[::1] residual
+        self, Py_ssize_t start, Py_ssize_t end, int32_t parent, const double[::1] residual
     ) noexcept nogil:
         """Append a leaf with the rows [start, end), look for its cuts, return its node."""
         cdef Py_ssize_t leaf = self.n_leaves
         self.n_leaves += 1
-        return self.set_leaf(leaf, start, end, depth, residual)
+        return self.set_leaf(leaf, start, end, parent, residual)
 
     cdef int32_t set_leaf(
-        self, Py_ssize_t leaf, Py_ssize_t start, Py_ssize_t end, int32_t depth,
+        self, Py_ssize_t leaf, Py_ssize_t start, Py_ssize_t end, int32_t parent,
         const double[::1] residual,
     ) noexcept nogil:
         cdef Py_ssize_t i, feature
         cdef int32_t id = <int32_t> self.n_nodes
+        cdef int32_t depth = 0 if parent < 0 else self.nodes[parent].depth + 1
         cdef double total = 0.0
         self.n_nodes += 1
-        self.leaves[leaf] = Leaf(start, end, id, depth)
+        self.leaves[leaf] = Leaf(start, end, id)
         for i in range(start, end):
             self.ordered[i] = residual[self.rows[i]]
             total += self.ordered[i]
-        self.nodes[id] = Node(total / (end - start), -1, 0, 0, -1, -1, <int32_t> (end - start))
+        self.values[id] = total / (end - start)
+        self.nodes[id] = GrownNode(0.0, -1, -1, -1, parent, <int32_t> (end - start), depth)
         for feature in range(self.n_features):
             if depth == self.max_depth:
                 self.cuts[leaf, feature].gain = 0.0
@@ -154,7 +146,7 @@ cdef class MiserGrower:
         """Return the threshold that lowers the squared error of the rows [start, end) most."""
         cdef double sums[N_CODES]
         cdef int32_t counts[N_CODES]
-        cdef const uint8_t* codes = &self.codes[feature, 0]
+        cdef const uint8_t* codes = &self.codes[self.columns[feature], 0]
         cdef Py_ssize_t i, n = end - start, n_left = 0
         cdef int32_t code, last = -1
         cdef double left = 0.0, gain, base = total * total / n
@@ -203,23 +195,18 @@ cdef class MiserGrower:
         """Split a leaf at its cut of a feature: its left side stays there, the right is new."""
         cdef Leaf parent = self.leaves[leaf]
         cdef Cut cut = self.cuts[leaf, feature]
-        cdef const uint8_t* codes = &self.codes[feature, 0]
-        cdef Py_ssize_t i, middle = parent.start, n_right = 0
-        for i in range(parent.start, parent.end):
-            if codes[self.rows[i]] <= cut.below:
-                self.rows[middle] = self.rows[i]
-                middle += 1
-            else:
-                self.spare[n_right] = self.rows[i]
-                n_right += 1
-        for i in range(n_right):
-            self.rows[middle + i] = self.spare[i]
-        self.nodes[parent.node].feature = <int32_t> feature
-        self.nodes[parent.node].cut = cut.below
-        self.nodes[parent.node].above = cut.above
-        self.nodes[parent.node].left = self.set_leaf(
-            leaf, parent.start, middle, parent.depth + 1, residual
+        cdef const uint8_t* codes = &self.codes[self.columns[feature], 0]
+        cdef Py_ssize_t offset = self.offsets[self.columns[feature]], middle
+        cdef Examples examples
+        cdef GrownNode* node = &self.nodes[parent.node]
+        examples.rows, examples.spare_rows = &self.rows[0], &self.spare[0]
+        middle = partition(
+            &examples, parent.start, parent.end, codes, <uint8_t> cut.below, False, False,
+            NULL, NULL,
         )
-        self.nodes[parent.node].right = self.add_leaf(
-            middle, parent.end, parent.depth + 1, residual
+        node.feature = <int32_t> feature
+        node.threshold = midpoint(
+            self.highest[offset + cut.below], self.lowest[offset + cut.above]
         )
+        node.left = self.set_leaf(leaf, parent.start, middle, parent.node, residual)
+        node.right = self.add_leaf(middle, parent.end, parent.node, residual)

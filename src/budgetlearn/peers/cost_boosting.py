@@ -8,7 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import ParameterError, check_number
 from ..costs import FeatureCosts
-from ..tree.packed import PackedForest
+from ..tree.predictor import ForestPredictor
 from .staged import TreeStages, TreeSum, check_classes, check_increasing
 
 
@@ -60,7 +60,7 @@ class CostBoosting(ClassifierMixin, TreeStages):
     def _first_iterations(self, trees, sizes):
         """Return the model after each number of iterations, or all where boosting ended early."""
         nodes = np.cumsum([tree.node_count for tree in trees])
-        packed = PackedForest(trees, self.n_features_in_)
+        packed = ForestPredictor(trees, self.n_features_in_)
         counts = [min(self._n_outputs * size, len(trees)) for size in sizes]
         return [TreeSum(packed, count, int(nodes[count - 1])) for count in counts]
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..tree.convert import from_sklearn, sklearn_intercept
-from ..tree.packed import PackedForest
+from ..tree.predictor import ForestPredictor
 from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
 
 
@@ -33,7 +33,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     nodes = np.cumsum([tree.node_count for tree in trees])[per_member - 1 :: per_member]
     if sizes is None:
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
-    packed, intercept = PackedForest(trees, n_features), sklearn_intercept(estimator)
+    packed, intercept = ForestPredictor(trees, n_features), sklearn_intercept(estimator)
     averages = not hasattr(estimator, "learning_rate")
     return [
         TreeSum(

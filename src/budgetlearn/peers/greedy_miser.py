@@ -82,7 +82,7 @@ class GreedyMiserClassifier(CostBoosting):
         targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
 
         def path(tradeoff):
-            grower = MiserGrower(data.codes, self.max_depth)
+            grower = MiserGrower(data, self.max_depth)
             prices = tradeoff * len(X) * shares
             bought = np.zeros(X.shape[1], dtype=np.uint8)
             scores, fitted = np.zeros_like(targets), np.empty_like(targets)
@@ -90,25 +90,20 @@ class GreedyMiserClassifier(CostBoosting):
             for _ in range(n_iterations):
                 residuals = targets - scores
                 for output, residual in enumerate(residuals):
-                    nodes = grower.grow(residual, prices, bought, fitted[output])
-                    trees.append(self._tree(nodes, data, output))
+                    grown = grower.grow(residual, prices, bought, fitted[output])
+                    trees.append(self._tree(*grown, output))
                 scores += self.learning_rate * fitted
             return trees
 
         return thread_map(path, tradeoffs, self.n_jobs)
 
-    def _tree(self, nodes, data, output):
+    def _tree(self, nodes, values, output):
         """Return grown nodes as a `Tree` whose values add up to the scores."""
         value = np.zeros((nodes.size, self._n_outputs))
-        value[:, output] = self.learning_rate * nodes["value"]
-        inner = nodes["feature"] >= 0
-        first = data.offsets[np.where(inner, nodes["feature"], 0)]
-        lower, upper = data.highest[first + nodes["cut"]], data.lowest[first + nodes["above"]]
-        middle = (lower + upper) / 2
-        threshold = np.where(middle < upper, middle, lower)
+        value[:, output] = self.learning_rate * values
         return Tree(
             feature=nodes["feature"],
-            threshold=np.where(inner, threshold, 0.0),
+            threshold=nodes["threshold"],
             children_left=nodes["left"],
             children_right=nodes["right"],
             value=value,

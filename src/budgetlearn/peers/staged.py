@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import ParameterError, check_number
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
-from ..tree.packed import PackedForest
+from ..tree.predictor import ForestPredictor
 
 
 class Staged(AcquisitionMixin, BaseEstimator):
@@ -107,7 +107,7 @@ class TreeSum:
 
     Parameters
     ----------
-    forest : PackedForest
+    forest : ForestPredictor
         The trees.
     n_trees : int
         How many of them belong to the model.
@@ -119,7 +119,7 @@ class TreeSum:
         Factor of the sum: 1 / n_trees where the trees average.
     """
 
-    forest: PackedForest
+    forest: ForestPredictor
     n_trees: int
     n_nodes: int
     intercept: float | np.ndarray = 0.0
@@ -129,7 +129,7 @@ class TreeSum:
     def of(cls, trees, n_features, shares=False):
         """Return the model that all of `trees` make, with class shares for counts if wanted."""
         n_nodes = sum(tree.node_count for tree in trees)
-        return cls(PackedForest(trees, n_features, shares=shares), len(trees), n_nodes)
+        return cls(ForestPredictor(trees, n_features, shares=shares), len(trees), n_nodes)
 
     def scores(self, X, n_jobs):
         """Return the scores of each example, shape (n_samples, n_values)."""

@@ -1,14 +1,6 @@
 from libc.stdint cimport int32_t
 
-
-cdef packed struct GrownNode:
-    double threshold
-    int32_t feature
-    int32_t left
-    int32_t right
-    int32_t parent
-    int32_t n_samples
-    int32_t depth
+from ._node cimport GrownNode
 
 
 # A node whose examples are [start, end) and whose first n_varying features may vary.

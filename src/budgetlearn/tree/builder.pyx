@@ -6,17 +6,9 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-NODE_DTYPE = np.dtype(
-    [
-        ("threshold", np.float64),
-        ("feature", np.int32),
-        ("left", np.int32),
-        ("right", np.int32),
-        ("parent", np.int32),
-        ("n_samples", np.int32),
-        ("depth", np.int32),
-    ]
-)
+from ._node cimport GrownNode
+
+from ._node import GROWN_NODE_DTYPE
 
 
 cdef enum:
@@ -103,10 +95,10 @@ cdef class Builder:
         return self.tasks[self.n_tasks]
 
     def arrays(self):
-        """Return the nodes (NODE_DTYPE) and their class counts (node_count, n_classes)."""
+        """Return the nodes (GROWN_NODE_DTYPE) and their class counts (node_count, n_classes)."""
         if self.out_of_memory:
             raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
-        nodes = np.empty(self.n_nodes, dtype=NODE_DTYPE)
+        nodes = np.empty(self.n_nodes, dtype=GROWN_NODE_DTYPE)
         counts = np.empty((self.n_nodes, self.n_classes))
         cdef GrownNode[::1] nodes_out = nodes
         cdef double[:, ::1] counts_out = counts

@@ -7,11 +7,12 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
+from ._codes cimport Codes, gather_codes, midpoint
+from ._random cimport below, uniform
 from .builder cimport Builder, Task
-from .cells cimport LANES, Cells, examine_cells, n_mark_words
+from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
 from .impurity cimport Kind, Side, shift, value
-from .parting cimport Examples, Parting, part
-from .random cimport below, uniform
+from .partition cimport Examples, partition_by_codes
 from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
 
 cdef class Grower:
@@ -31,8 +32,8 @@ cdef class Grower:
 
     cdef:
         # data, IN
-        const uint8_t[:, ::1] bytes
-        const uint16_t[:, ::1] words
+        const uint8_t[:, ::1] codes8
+        const uint16_t[:, ::1] codes16
         const int32_t[::1] columns
         const long long[::1] offsets
         const double[::1] lowest, highest
@@ -53,15 +54,15 @@ cdef class Grower:
         Builder tree                  # OUT
         Search search
         Column column
-        Cells cells
-        bint counts_cells             # whether the rule lets `cells` find the best threshold
+        ClassHistogram class_histogram
+        bint counts_classes           # whether the rule lets it find the best threshold
         void* blocks[32]
         Py_ssize_t n_blocks
 
     def __cinit__(self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes):
         codes = data.codes
-        self.bytes = codes if codes.dtype == np.uint8 else None
-        self.words = codes if codes.dtype == np.uint16 else None
+        self.codes8 = codes if codes.dtype == np.uint8 else None
+        self.codes16 = codes if codes.dtype == np.uint16 else None
         self.columns = data.columns
         self.offsets = data.offsets
         self.lowest, self.highest = data.lowest, data.highest
@@ -135,22 +136,23 @@ cdef class Grower:
         rule.ties = <Ties> ties
         rule.least_gain, rule.tolerance = least_gain, tolerance
         self.pay_once = gain
-        self.counts_cells = not minimax and not stumps and rule.impurity.kind >= Kind.GINI
-        if self.counts_cells:
-            self._allocate_cells()
+        self.counts_classes = not minimax and not stumps and rule.impurity.kind >= Kind.GINI
+        if self.counts_classes:
+            self._allocate_class_histogram()
 
-    def _allocate_cells(self):
+    def _allocate_class_histogram(self):
+        cdef ClassHistogram* histogram = &self.class_histogram
         cdef Py_ssize_t f, most = 0, n_cells, n_words
         cdef Py_ssize_t K = self.search.n_classes
-        while 1 << self.cells.bits < K:
-            self.cells.bits += 1
+        while 1 << histogram.bits < K:
+            histogram.bits += 1
         for f in range(self.columns.shape[0]):
             most = max(most, self.n_codes(f))
-        n_cells, n_words = most << self.cells.bits, n_mark_words(&self.cells, most)
-        self.cells.weights = <double*> self.block(LANES * n_cells * sizeof(double), True)
-        self.cells.marks = <uint64_t*> self.block(LANES * n_words * sizeof(uint64_t), True)
-        self.cells.left = <double*> self.block(K * sizeof(double))
-        self.cells.right = <double*> self.block(K * sizeof(double))
+        n_cells, n_words = most << histogram.bits, n_mark_words(histogram, most)
+        histogram.weights = <double*> self.block(LANES * n_cells * sizeof(double), True)
+        histogram.marks = <uint64_t*> self.block(LANES * n_words * sizeof(uint64_t), True)
+        histogram.left = <double*> self.block(K * sizeof(double))
+        histogram.right = <double*> self.block(K * sizeof(double))
 
     def grow(
         self, double[::1] prices, const double[::1] odds, double[::1] usage,
@@ -309,20 +311,20 @@ cdef class Grower:
         cdef Column* column = &self.column
         cdef double price = self.prices[feature], rank = self.rank_of(feature, task.node)
         cdef Py_ssize_t n_codes = self.n_codes(feature)
-        cdef const uint8_t* bytes = self.bytes_of(feature)
-        cdef const uint16_t* words = self.words_of(feature)
+        cdef Codes codes = self.codes_of(feature)
         cdef const int32_t* rows = self.examples.rows + task.start
+        cdef ClassHistogram* histogram = &self.class_histogram
         cdef bint varies
-        if self.counts_cells and n_mark_words(&self.cells, n_codes) <= 8 + column.size // 4:
-            return examine_cells(
-                search, &self.cells, column, bytes, words, rows, n_codes, feature, price, rank
+        if self.counts_classes and n_mark_words(histogram, n_codes) <= 8 + column.size // 4:
+            return examine_classes(
+                search, histogram, column, codes, rows, n_codes, feature, price, rank
             )
         if n_codes * search.n_classes * 2 <= column.size and not search.rule.stumps:
-            varies = tally(search, column, bytes, words, rows, n_codes)
+            varies = tally(search, column, codes, rows, n_codes)
             if varies:
                 examine_tally(search, column, feature, price, rank)
         else:
-            varies = self.gather(feature, task.start)
+            varies = self.gather(codes, rows)
             if varies:
                 examine(search, column, feature, price, rank)
         return varies
@@ -331,11 +333,11 @@ cdef class Grower:
         cdef Py_ssize_t stored = self.columns[feature]
         return self.offsets[stored + 1] - self.offsets[stored]
 
-    cdef inline const uint8_t* bytes_of(self, Py_ssize_t feature) noexcept nogil:
-        return NULL if self.bytes is None else &self.bytes[self.columns[feature], 0]
-
-    cdef inline const uint16_t* words_of(self, Py_ssize_t feature) noexcept nogil:
-        return NULL if self.words is None else &self.words[self.columns[feature], 0]
+    cdef inline Codes codes_of(self, Py_ssize_t feature) noexcept nogil:
+        cdef Py_ssize_t stored = self.columns[feature]
+        if self.codes16 is None:
+            return Codes(&self.codes8[stored, 0], NULL)
+        return Codes(NULL, &self.codes16[stored, 0])
 
     cdef void mark_path(self, int32_t node) noexcept nogil:
         """Note which features the path to a node has used."""
@@ -350,50 +352,33 @@ cdef class Grower:
             return 0.0
         return -INFINITY if self.path[feature] == node else -self.usage[feature]
 
-    cdef bint gather(self, int32_t feature, Py_ssize_t start) noexcept nogil:
+    cdef bint gather(self, Codes codes, const int32_t* rows) noexcept nogil:
         """Fetch a feature's codes for a node's examples; say whether they vary."""
         cdef Column* column = &self.column
-        cdef const int32_t* rows = self.examples.rows + start
-        cdef const uint8_t* bytes
-        cdef const uint16_t* words
-        cdef uint16_t code, low = 0xFFFF, high = 0
-        cdef Py_ssize_t i
-        if self.words is None:
-            bytes = &self.bytes[self.columns[feature], 0]
-            for i in range(column.size):
-                code = bytes[rows[i]]
-                column.codes[i] = code
-                low = min(low, code)
-                high = max(high, code)
+        if codes.codes8 != NULL:
+            gather_codes(
+                codes.codes8, rows, column.size, column.codes, &column.low, &column.high
+            )
         else:
-            words = &self.words[self.columns[feature], 0]
-            for i in range(column.size):
-                code = words[rows[i]]
-                column.codes[i] = code
-                low = min(low, code)
-                high = max(high, code)
-        column.low, column.high = low, high
-        return low < high
+            gather_codes(
+                codes.codes16, rows, column.size, column.codes, &column.low, &column.high
+            )
+        return column.low < column.high
 
     cdef Py_ssize_t split(self, const Task* task) noexcept nogil:
-        """Record the best split and part the node's examples by it, keeping their order."""
+        """Record the best split and partition the node's examples by it."""
         cdef Best* best = &self.search.best
-        cdef Parting parting = part(
-            &self.examples, task.start, task.end, self.bytes_of(best.feature),
-            self.words_of(best.feature), best.cut,
+        cdef Py_ssize_t offset = self.offsets[self.columns[best.feature]]
+        cdef int32_t left_code, right_code
+        cdef Py_ssize_t middle = partition_by_codes(
+            &self.examples, task.start, task.end, self.codes_of(best.feature), best.cut,
+            &left_code, &right_code,
         )
         self.tree.nodes[task.node].feature = <int32_t> best.feature
-        self.tree.nodes[task.node].threshold = self.threshold(
-            best.feature, parting.below, parting.above
+        self.tree.nodes[task.node].threshold = midpoint(
+            self.highest[offset + left_code], self.lowest[offset + right_code]
         )
         self.usage[best.feature] += task.end - task.start
         if self.pay_once:
             self.prices[best.feature] = 0.0
-        return parting.middle
-
-    cdef double threshold(self, Py_ssize_t feature, int32_t low, int32_t high) noexcept nogil:
-        """Return the midpoint of the values behind two codes, never equal to the upper one."""
-        cdef Py_ssize_t offset = self.offsets[self.columns[feature]]
-        cdef double a = self.highest[offset + low], b = self.lowest[offset + high]
-        cdef double middle = a / 2 + b / 2  # a + b may overflow
-        return middle if a <= middle < b else a
+        return middle

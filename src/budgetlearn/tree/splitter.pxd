@@ -1,5 +1,6 @@
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint16_t, uint64_t
 
+from ._codes cimport Codes
 from .impurity cimport Impurity, Side
 
 
@@ -67,8 +68,7 @@ cdef void examine(
     Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil
 cdef bint tally(
-    Search* search, Column* column, const uint8_t* bytes, const uint16_t* words,
-    const int32_t* rows, Py_ssize_t n_codes,
+    Search* search, Column* column, Codes codes, const int32_t* rows, Py_ssize_t n_codes
 ) noexcept nogil
 cdef void examine_tally(
     Search* search, Column* column, Py_ssize_t feature, double price, double rank

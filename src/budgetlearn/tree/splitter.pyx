@@ -11,15 +11,12 @@ where they are few.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from ._codes cimport Codes, code_t
+from ._random cimport below, uniform
 from .impurity cimport Side, shift, value
-from .random cimport below, uniform
-
-ctypedef fused code_t:
-    uint8_t
-    uint16_t
 
 cdef enum:
     FEW = 16           # up to so many examples an insertion sort beats a histogram
@@ -252,18 +249,17 @@ cdef void tally_codes(
 
 
 cdef bint tally(
-    Search* search, Column* column, const uint8_t* bytes, const uint16_t* words,
-    const int32_t* rows, Py_ssize_t n_codes,
+    Search* search, Column* column, Codes codes, const int32_t* rows, Py_ssize_t n_codes
 ) noexcept nogil:
     """Count a feature of few codes in one pass over the table; say whether it varies.
 
     Leaves the histogram filled, for `examine_tally`, and `column.codes` as it was.
     """
     cdef Py_ssize_t K = search.n_classes, i
-    if bytes != NULL:
-        tally_codes(search, bytes, rows, column, n_codes * K)
+    if codes.codes8 != NULL:
+        tally_codes(search, codes.codes8, rows, column, n_codes * K)
     else:
-        tally_codes(search, words, rows, column, n_codes * K)
+        tally_codes(search, codes.codes16, rows, column, n_codes * K)
     i = 0
     while search.histogram[i] == 0:
         i += 1

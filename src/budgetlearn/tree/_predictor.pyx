@@ -1,14 +1,14 @@
-"""Kernel: send blocks of rows down packed trees."""
+"""Kernel: send blocks of rows down the trees of a forest."""
 
 import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 
+from ._node cimport Node
+
 ctypedef fused real:
     float
     double
-
-NODE_DTYPE = np.dtype([("threshold", np.float64), ("feature", np.int32), ("child", np.int32)])
 
 cdef enum:
     # Rows that go down a tree together, level by level: their loads do not wait for each other, and
@@ -120,7 +120,7 @@ cdef inline int32_t divide(
     uint16_t* sorted_rows,    # OUT: those that go left from the start, the others from the end
     uint8_t* acquired,
 ) noexcept nogil:
-    """Part the rows [start, end) by the test of a node; return where the right side begins."""
+    """Partition the rows [start, end) by the test of a node; return where the right side begins."""
     cdef const real* column = columns + <Py_ssize_t> node.feature * LARGE_BLOCK
     cdef double threshold = node.threshold
     cdef int32_t i, left = start, right = end - 1

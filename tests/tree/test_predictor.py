@@ -1,4 +1,4 @@
-"""Walks down packed forests against a walk in plain Python."""
+"""Walks down the trees of a forest against a walk in plain Python."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetlearn.tree.convert import from_sklearn
-from budgetlearn.tree.packed import PackedForest
+from budgetlearn.tree.predictor import ForestPredictor
 from budgetlearn.tree.structure import Tree
 
 from .reference import walk_forest
@@ -25,7 +25,7 @@ def forest(request):
 def test_walk_equals_plain_python(forest, dtype):
     _, trees, X = forest
     X = X.astype(dtype)
-    walk = PackedForest(trees, X.shape[1]).walk(
+    walk = ForestPredictor(trees, X.shape[1]).walk(
         X, values=True, votes=True, leaves=True, acquired=True
     )
     for ours, expected in zip(walk, walk_forest(trees, X), strict=True):
@@ -35,9 +35,9 @@ def test_walk_equals_plain_python(forest, dtype):
 def test_walk_does_not_depend_on_n_jobs(forest):
     _, trees, X = forest
     X = np.tile(X, (12, 1))
-    packed = PackedForest(trees, X.shape[1])
+    predictor = ForestPredictor(trees, X.shape[1])
     one, two = (
-        packed.walk(X, values=True, votes=True, leaves=True, acquired=True, n_jobs=n_jobs)
+        predictor.walk(X, values=True, votes=True, leaves=True, acquired=True, n_jobs=n_jobs)
         for n_jobs in (1, 2)
     )
     for first, second in zip(one, two, strict=True):
@@ -46,10 +46,10 @@ def test_walk_does_not_depend_on_n_jobs(forest):
 
 def test_staged_walk_ends_at_the_walk_and_only_grows(forest):
     _, trees, X = forest
-    packed = PackedForest(trees, X.shape[1])
+    predictor = ForestPredictor(trees, X.shape[1])
     before = np.zeros(X.shape, dtype=bool)
-    for n_trees, walk in enumerate(packed.staged_walk(X, values=True, acquired=True), start=1):
-        prefix = packed.walk(X, values=True, acquired=True, trees=(0, n_trees))
+    for n_trees, walk in enumerate(predictor.staged_walk(X, values=True, acquired=True), start=1):
+        prefix = predictor.walk(X, values=True, acquired=True, trees=(0, n_trees))
         np.testing.assert_array_equal(walk.values, prefix.values)
         np.testing.assert_array_equal(walk.acquired, prefix.acquired)
         assert (walk.acquired >= before).all()
@@ -59,14 +59,14 @@ def test_staged_walk_ends_at_the_walk_and_only_grows(forest):
 
 def test_what_is_not_asked_for_is_none(forest):
     _, trees, X = forest
-    walk = PackedForest(trees, X.shape[1]).walk(X, leaves=True)
+    walk = ForestPredictor(trees, X.shape[1]).walk(X, leaves=True)
     assert walk.values is walk.votes is walk.acquired is None
     assert walk.leaves.shape == (len(X), len(trees))
 
 
 def test_a_lone_leaf_acquires_nothing():
     leaf = Tree([-1], [0.0], [-1], [-1], [[2.0, 3.0]], [5])
-    walk = PackedForest([leaf, leaf], 4).walk(
+    walk = ForestPredictor([leaf, leaf], 4).walk(
         np.ones((3, 4)), values=True, votes=True, acquired=True
     )
     np.testing.assert_array_equal(walk.values, [[4.0, 6.0]] * 3)
@@ -76,21 +76,21 @@ def test_a_lone_leaf_acquires_nothing():
 
 def test_no_rows():
     leaf = Tree([-1], [0.0], [-1], [-1], [[1.0]], [5])
-    assert PackedForest([leaf], 4).walk(np.ones((0, 4)), values=True).values.shape == (0, 1)
+    assert ForestPredictor([leaf], 4).walk(np.ones((0, 4)), values=True).values.shape == (0, 1)
 
 
 def test_wrong_number_of_columns_is_refused(forest):
     _, trees, X = forest
     with pytest.raises(ValueError, match="must have 9 columns"):
-        PackedForest(trees, 9).walk(X[:, :4], values=True)
+        ForestPredictor(trees, 9).walk(X[:, :4], values=True)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_large_blocks_walk_as_small_ones(forest, dtype):
     _, trees, X = forest
     X = np.random.default_rng(0).permutation(np.tile(X, (5000 // len(X), 1))).astype(dtype)
-    packed = PackedForest(trees, X.shape[1])
+    predictor = ForestPredictor(trees, X.shape[1])
     asked = {"values": True, "votes": True, "leaves": True, "acquired": True}
-    parts = [packed.walk(X[start : start + 300], **asked) for start in range(0, len(X), 300)]
-    for whole, *pieces in zip(packed.walk(X, **asked), *parts, strict=True):
+    parts = [predictor.walk(X[start : start + 300], **asked) for start in range(0, len(X), 300)]
+    for whole, *pieces in zip(predictor.walk(X, **asked), *parts, strict=True):
         np.testing.assert_array_equal(whole, np.concatenate(pieces))

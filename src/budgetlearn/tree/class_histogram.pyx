@@ -8,36 +8,33 @@ a sort nor a histogram to be cleared.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from ._codes cimport Codes, code_t
+from ._random cimport below
 from .impurity cimport Kind, x_log_x
-from .random cimport below
 from .splitter cimport Column, Search, Ties, offer
 
 cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
 
-ctypedef fused code_t:
-    uint8_t
-    uint16_t
-
-cdef Py_ssize_t n_mark_words(const Cells* cells, Py_ssize_t n_codes) noexcept nogil:
+cdef Py_ssize_t n_mark_words(const ClassHistogram* histogram, Py_ssize_t n_codes) noexcept nogil:
     """Return how many words hold the marks of a feature of `n_codes` codes."""
-    return ((n_codes << cells.bits) + 63) // 64
+    return ((n_codes << histogram.bits) + 63) // 64
 
 
 cdef void count(
-    Cells* cells, const Column* column, const code_t* codes, const int32_t* rows,
+    ClassHistogram* histogram, const Column* column, const code_t* codes, const int32_t* rows,
     Py_ssize_t n_codes,
 ) noexcept nogil:
     """Add the examples to their cells, in copies, and mark the cells that are in use."""
-    cdef Py_ssize_t i, cell, lane, n_cells = n_codes << cells.bits
-    cdef Py_ssize_t n_words = n_mark_words(cells, n_codes)
+    cdef Py_ssize_t i, cell, lane, n_cells = n_codes << histogram.bits
+    cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
     cdef bint few = 2 * n_cells <= column.size
-    cdef int bits = cells.bits
-    cdef double* weights = cells.weights
-    cdef uint64_t* marks = cells.marks
+    cdef int bits = histogram.bits
+    cdef double* weights = histogram.weights
+    cdef uint64_t* marks = histogram.marks
     if few:
         for i in range(column.size):
             cell = (<Py_ssize_t> codes[rows[i]] << bits) | column.labels[i]
@@ -74,17 +71,17 @@ cdef inline double moved_sum(bint gini, double count, double weight) noexcept no
     return x_log_x(count + weight) - x_log_x(count)
 
 
-cdef Py_ssize_t scan(Search* search, Cells* cells, Py_ssize_t n_codes) noexcept nogil:
+cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_codes) noexcept nogil:
     """Offer the feature's best threshold, clear the cells; return how many codes were in use."""
     cdef:
         bint gini = search.rule.impurity.kind == Kind.GINI
         bint first = search.rule.ties == Ties.FIRST
-        int bits = cells.bits
+        int bits = histogram.bits
         Py_ssize_t word, cell, code, before = -1, cut = -1, n_used = 0, n_tied = 0
-        Py_ssize_t lane, n_cells = n_codes << bits, n_words = n_mark_words(cells, n_codes)
+        Py_ssize_t lane, n_cells = n_codes << bits, n_words = n_mark_words(histogram, n_codes)
         uint64_t marks, lowest_class = (<uint64_t> 1 << bits) - 1
-        double* left = cells.left
-        double* right = cells.right
+        double* left = histogram.left
+        double* right = histogram.right
         double n_left = 0.0, n_right = search.node.n, sum_left = 0.0, sum_right = search.node.sum
         double weight, found, best = -INFINITY
     memset(left, 0, search.n_classes * sizeof(double))
@@ -92,16 +89,16 @@ cdef Py_ssize_t scan(Search* search, Cells* cells, Py_ssize_t n_codes) noexcept 
     for word in range(n_words):
         marks = 0
         for lane in range(LANES):
-            marks |= cells.marks[lane * n_words + word]
-            cells.marks[lane * n_words + word] = 0
+            marks |= histogram.marks[lane * n_words + word]
+            histogram.marks[lane * n_words + word] = 0
         while marks:
             # Invariant: `left` holds the cells below, `right` the rest of the node.
             cell = (word << 6) | trailing_zeros(marks)
             marks &= marks - 1
             weight = 0.0
             for lane in range(LANES):
-                weight += cells.weights[lane * n_cells + cell]
-                cells.weights[lane * n_cells + cell] = 0.0
+                weight += histogram.weights[lane * n_cells + cell]
+                histogram.weights[lane * n_cells + cell] = 0.0
             if weight == 0:
                 continue
             code = cell >> bits
@@ -133,15 +130,14 @@ cdef inline double mean_impurity(Search* search, bint gini, double found) noexce
     return 1.0 - found / search.node.n if gini else -found / search.node.n
 
 
-cdef bint examine_cells(
-    Search* search, Cells* cells, const Column* column, const uint8_t* bytes,
-    const uint16_t* words, const int32_t* rows, Py_ssize_t n_codes, Py_ssize_t feature,
-    double price, double rank,
+cdef bint examine_classes(
+    Search* search, ClassHistogram* histogram, const Column* column, Codes codes,
+    const int32_t* rows, Py_ssize_t n_codes, Py_ssize_t feature, double price, double rank,
 ) noexcept nogil:
     """Offer the thresholds of a feature to the node's best split; say whether it varies."""
     search.feature, search.price, search.rank = feature, price, rank
-    if bytes != NULL:
-        count(cells, column, bytes, rows, n_codes)
+    if codes.codes8 != NULL:
+        count(histogram, column, codes.codes8, rows, n_codes)
     else:
-        count(cells, column, words, rows, n_codes)
-    return scan(search, cells, n_codes) > 1
+        count(histogram, column, codes.codes16, rows, n_codes)
+    return scan(search, histogram, n_codes) > 1

@@ -1,12 +1,13 @@
-"""`PackedForest`: the trees of a forest in one block of memory, for fast walks."""
+"""`ForestPredictor`: the trees of a forest in one block of memory, for fast walks."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from .._parallel import row_blocks, thread_map
-from .permuting import Walker
-from .traversal import NODE_DTYPE, pack, walk_rows
+from ._node import NODE_DTYPE
+from ._predictor import pack, walk_rows
+from .permutation import Walker
 
 
 class Walk(NamedTuple):
@@ -30,7 +31,7 @@ class Walk(NamedTuple):
     acquired: np.ndarray | None
 
 
-class PackedForest:
+class ForestPredictor:
     """The trees of a forest, packed for walks of many examples.
 
     Sixteen bytes for each node, siblings side by side, so that a step needs one record and no
@@ -54,7 +55,7 @@ class PackedForest:
     def __init__(self, trees, n_features, shares=False):
         sizes = [tree.node_count for tree in trees]
         if sum(sizes) > np.iinfo(np.int32).max:
-            raise ValueError(f"a packed forest holds at most 2**31 - 1 nodes, got {sum(sizes)}.")
+            raise ValueError(f"a forest holds at most 2**31 - 1 nodes, got {sum(sizes)}.")
         self.n_trees, self.n_features = len(sizes), n_features
         self._roots = np.array([0, *np.cumsum(sizes[:-1])], dtype=np.int32)
         self.n_values = trees[0].value.shape[1]

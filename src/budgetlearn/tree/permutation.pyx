@@ -14,7 +14,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
-from .traversal cimport Node
+from ._node cimport Node
 
 cdef enum:
     # Rows that go down a tree before the next tree has its turn: its nodes stay in the cache.
@@ -36,7 +36,7 @@ cdef class Walker:
     Parameters
     ----------
     nodes : structured ndarray of shape (n_nodes,)
-        All trees, as `PackedForest` lays them out.
+        All trees, as `ForestPredictor` lays them out.
     n_features : int
         Columns of the tables that will be walked.
     n_repeats : int

@@ -1,5 +1,6 @@
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 
+from ._codes cimport Codes
 from .splitter cimport Column, Search
 
 
@@ -8,7 +9,7 @@ cdef enum:
 
 
 # Where the examples of a node are counted: a cell for each (code, class) of a feature.
-cdef struct Cells:
+cdef struct ClassHistogram:
     double* weights        # (LANES, n_codes << bits): zero between uses
     uint64_t* marks        # (LANES, n_words): a bit for each cell in use; zero between uses
     int bits               # cell = code << bits | class
@@ -16,9 +17,8 @@ cdef struct Cells:
     double* right
 
 
-cdef Py_ssize_t n_mark_words(const Cells* cells, Py_ssize_t n_codes) noexcept nogil
-cdef bint examine_cells(
-    Search* search, Cells* cells, const Column* column, const uint8_t* bytes,
-    const uint16_t* words, const int32_t* rows, Py_ssize_t n_codes, Py_ssize_t feature,
-    double price, double rank,
+cdef Py_ssize_t n_mark_words(const ClassHistogram* histogram, Py_ssize_t n_codes) noexcept nogil
+cdef bint examine_classes(
+    Search* search, ClassHistogram* histogram, const Column* column, Codes codes,
+    const int32_t* rows, Py_ssize_t n_codes, Py_ssize_t feature, double price, double rank,
 ) noexcept nogil
