@@ -1,12 +1,17 @@
 """The page in a real browser: silent, offline, and its switches do what they say."""
 
+import json
+import re
+
 import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from ..made_up import prices_of
+from budgetlearn.report import write_report
+
+from ..made_up import made_up_metadata, made_up_points, prices_of
 from .browsing import WIDTHS, emulate, main_thread_seconds, requests, resize
 
 SLOWEST = 10  # seconds of computing; a page of this size takes less than 2
@@ -137,10 +142,10 @@ def test_cost_is_a_share_or_in_its_own_unit(page):
     assert "acquisition cost" in texts(figure)
 
 
-def test_pointing_at_a_line_shows_its_numbers(page):
-    figure = chart(page)
+def hover_box(driver, figure):
+    """Point at the right end of the first line, and return the rows of the box that opens."""
     marks = figure.find_elements(By.CSS_SELECTOR, ".chart svg .mark-line path")
-    page.execute_script(
+    driver.execute_script(
         "const box = arguments[0].getBoundingClientRect();"
         "const at = {bubbles: true, clientX: box.right - 3, clientY: box.top + 3};"
         "const target = document.elementFromPoint(at.clientX, at.clientY);"
@@ -148,10 +153,45 @@ def test_pointing_at_a_line_shows_its_numbers(page):
         "  target.dispatchEvent(new PointerEvent(kind, at));",
         marks[0],
     )
-    tip = wait(page, lambda: next((t for t in every(page, "#vg-tooltip-element.visible")), None))
-    assert "Mean test accuracy" in tip.text
-    assert "sd over runs" in tip.text
-    assert "Runs" in tip.text
+    tip = wait(driver, lambda: next(iter(every(driver, "#vg-tooltip-element.visible table")), None))
+    rows = [
+        row.find_elements(By.CSS_SELECTOR, "td") for row in tip.find_elements(By.TAG_NAME, "tr")
+    ]
+    return {key.text.rstrip(":"): value.text for key, value in rows}
+
+
+def test_pointing_at_a_line_shows_its_numbers(page, folder):
+    box = hover_box(page, chart(page))
+    curve = study_of(page)["cases"]["wine_random"]["curves"]["curves"]
+    shown = {
+        f"{mean:.3f}": f"{100 * cost:.1f}%"
+        for entry in curve
+        if LABELS[entry["method"]] == box["Method"]
+        for cost, mean in zip(entry["share"]["budget"], entry["share"]["mean"], strict=True)
+    }
+    assert box["Method"] in LABELS.values()
+    assert shown[box["Mean test accuracy"]] == box["Cost"]
+    assert re.fullmatch(r"± 0\.\d{3}", box["sd over runs"])
+    assert box["Runs"] == ("4" if box["Method"] == "logitB" else "5")
+
+
+def study_of(driver):
+    """Return what the page carries for its scripts."""
+    return json.loads(one(driver, "#study").get_attribute("textContent"))
+
+
+def test_free_models_stay_on_a_logarithmic_axis(browser, tmp_path):
+    points = made_up_points()
+    cheapest = points.query("method == 'msb' and stage == 0").index
+    points.loc[cheapest, ["cost", "valid_cost", "cost_fraction"]] = 0.0
+    write_report(points, made_up_metadata(), tmp_path)
+    browser.get((tmp_path / "report.html").as_uri())
+    figure = chart(browser)
+    faint = ".chart svg .mark-symbol.role-mark path"
+    before = len(figure.find_elements(By.CSS_SELECTOR, faint))
+    redraw(figure, lambda: choose(browser, "axis", "log"))
+    assert len(figure.find_elements(By.CSS_SELECTOR, faint)) == before
+    assert [text for text in texts(figure) if text.startswith("≤ ")]
 
 
 def slide(driver, share):

@@ -6,6 +6,7 @@ import pytest
 from budgetlearn.benchmark import aggregate
 from budgetlearn.benchmark.points import compressed_points
 from budgetlearn.report import figures
+from budgetlearn.report.build import build_figures, build_tables
 from budgetlearn.report.metadata import Metadata
 from budgetlearn.report.smooth import lowess_mean
 from budgetlearn.report.style import figure_bytes
@@ -33,6 +34,34 @@ def test_curves_show_the_points_of_every_run(metadata):
     kept = compressed_points(points).query("dataset == 'wine' and method in ['msb', 'logitb']")
     assert sum(len(c.get_offsets()) for c in axes.collections[:2]) == len(kept)
     assert set(legend(drawn)) == {"msB", "logitB", "all features", "free constant"}
+
+
+def test_free_models_stand_left_of_all_others_on_a_logarithmic_axis(metadata):
+    points = made_up_points().assign(costs="given")
+    cheapest = points.query("method == 'msb' and stage == 0").index
+    points.loc[cheapest, ["cost", "valid_cost", "cost_fraction", "n_features"]] = 0.0
+    points.loc[points["cost"] > 0, "cost"] **= 2
+    kept = compressed_points(points)
+    axes = figures.curve_figure(kept, metadata, "wine", "given").axes[0]
+    assert axes.get_xscale() == "log"
+    own = kept.query("dataset == 'wine' and method == 'msb'")
+    places = next(c for c in axes.collections if len(c.get_offsets()) == len(own)).get_offsets()
+    free = places[:, 0] < own.loc[own["cost"] > 0, "cost"].min()
+    assert free.sum() == (own["cost"] == 0).sum() == 5
+    (floor,) = np.unique(places[free, 0])
+    assert axes.xaxis.get_major_formatter()(floor, 0) == f"≤ {floor:g}"
+    assert axes.xaxis.get_major_formatter()(10 * floor, 0) == f"{10 * floor:g}"
+
+
+def test_dollars_in_names_are_no_mathematics():
+    given = made_up_metadata()
+    given["datasets"]["wine"]["title"] = r"Fees in $, \frac{$"
+    given["methods"]["msb"]["label"] = "$_{$"
+    given["profiles"]["feature"] += r" $\bad{$"
+    metadata, points = Metadata.from_dict(given), made_up_points(n_runs=2)
+    tables = build_tables(points, metadata)
+    for name, figure in build_figures(points, tables, metadata).items():
+        assert figure_bytes(figure, "png"), name
 
 
 def test_few_points_get_no_mean(metadata):

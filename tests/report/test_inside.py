@@ -11,7 +11,7 @@ from budgetlearn.report import write_report
 from budgetlearn.report.importance import importance_figure
 from budgetlearn.report.inside import Inside, inside_of, inside_sections
 from budgetlearn.report.metadata import Metadata
-from budgetlearn.report.own_cost import own_cost_table
+from budgetlearn.report.own_cost import own_cost_rows, own_cost_table
 from budgetlearn.report.solution_space import space_figure
 from budgetlearn.report.staircases import staircase_figure
 
@@ -96,26 +96,54 @@ def test_nothing_to_draw_is_said(draw):
     assert "no " in draw(metadata_with(empty)).texts[0].get_text()
 
 
+def made_up_own_cost(n_runs=3, last_stage=3):
+    """Points on wine in which logitB stops early, for a cost of its own."""
+    points = made_up_points(n_runs).query("dataset == 'wine'").reset_index(drop=True)
+    return points[(points["method"] != "logitb") | (points["stage"] <= last_stage)]
+
+
+def expected_rival_scores(points):
+    """Return own score, msB's score at most at that cost, and whether msB affords a model."""
+    kept, rows = compressed_points(points), []
+    for run, row in points.query("method == 'logitb'").groupby("run").last().iterrows():
+        own = kept[(kept["method"] == "msb") & (kept["run"] == run) & (kept["cost"] <= row["cost"])]
+        free = points.query("method == 'constant' and run == @run")["test_score"].iloc[0]
+        rows.append((row["test_score"], [free, *own["test_score"]][-1], bool(len(own))))
+    return rows
+
+
 def test_rivals_are_held_to_the_own_cost(metadata):
-    points = made_up_points(n_runs=3).query("dataset == 'wine'").reset_index(drop=True)
-    points = points[(points["method"] != "logitb") | (points["stage"] <= 3)]
+    points = made_up_own_cost()
     table = own_cost_table(points, compressed_points(points), metadata).set_index("rival")
     assert set(table.index) == {"msb", "all_features"}  # not the constant: it buys nothing
-    whole = points.query("method == 'logitb' and stage == 3").set_index("run")
-    kept = compressed_points(points)
-    scores = []
-    for run, row in whole.iterrows():
-        own = kept[(kept["method"] == "msb") & (kept["run"] == run) & (kept["cost"] <= row["cost"])]
-        if len(own):
-            scores.append((row["test_score"], own["test_score"].iloc[-1]))
-    assert table.loc["msb", "n_runs"] == len(scores) > 0
-    assert table.loc["msb", "rival_score"] == pytest.approx(np.mean([s for _, s in scores]))
-    assert table.loc["msb", "wins"] == sum(theirs > own for own, theirs in scores)
+    scores = expected_rival_scores(points)
+    assert table.loc["msb", "n_runs"] == table.loc["msb", "n_affording"] == 3
+    assert table.loc["msb", "rival_score"] == pytest.approx(np.mean([s for _, s, _ in scores]))
+    assert table.loc["msb", "wins"] == sum(theirs > own for own, theirs, _ in scores)
     full = points[points["method"] == "all_features"]["test_score"].mean()
     assert table.loc["all_features", "rival_score"] == pytest.approx(full)
     assert table.loc["all_features", "cost_fraction"] == pytest.approx(
-        whole["cost_fraction"].mean()
+        points.query("method == 'logitb' and stage == 3")["cost_fraction"].mean()
     )
+
+
+def test_a_run_in_which_a_rival_affords_nothing_counts_as_the_free_constant(metadata):
+    points = made_up_own_cost(n_runs=5, last_stage=0)
+    scores = expected_rival_scores(points)
+    n_affording = sum(affords for *_, affords in scores)
+    assert 0 < n_affording < 5
+    table = own_cost_table(points, compressed_points(points), metadata)
+    row = table.set_index("rival").loc["msb"]
+    assert (row["n_affording"], row["n_runs"]) == (n_affording, 5)
+    assert row["rival_score"] == pytest.approx(np.mean([theirs for _, theirs, _ in scores]))
+    notes = {entry["rival"]: entry["note"] for entry in own_cost_rows(table, metadata)}
+    assert notes == {"msB": f"{n_affording} of 5 runs afford a model", "all features": ""}
+
+
+def test_a_run_that_a_rival_did_not_complete_is_left_out(metadata):
+    points = fail(made_up_own_cost(), "msb", 1)
+    table = own_cost_table(points, compressed_points(points), metadata).set_index("rival")
+    assert table.loc["msb", "n_runs"] == 2
 
 
 def test_the_page_shows_them(tmp_path):

@@ -1,5 +1,7 @@
 """Standings: best means marked, ranks in order, peers that win named first."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,25 @@ def test_rows_come_by_mean_rank(summary, metadata):
     assert [row["method"].id for row in table["rows"]] == ["logitb", "msb"]
     assert [row["rank"] for row in table["rows"]] == ["1.0", "2.0"]
     assert [column["runs"] for column in table["columns"]] == ["5 runs", "5 runs"]
+
+
+def test_the_validation_table_has_ranks_of_its_own(tmp_path):
+    points = made_up_points(n_runs=2)
+    turned = points["method"].isin(["msb", "logitb"])
+    points.loc[turned, "valid_score"] = (
+        points["test_score"].where(points["method"] == "logitb", points["test_score"] - 0.2)
+    )[turned]
+    write_report(points, made_up_metadata(), tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    tables = re.findall(r"<caption>AUP on (test|validation) data.*?</table>", page, re.DOTALL)
+    assert tables == ["test", "validation"]
+    rows = re.findall(
+        r"<caption>AUP on (test|validation).*?<tbody>\s*<tr>\s*<th[^>]*>(\w+).*?"
+        r'<td class="number">([\d.]+)</td>',
+        page,
+        re.DOTALL,
+    )
+    assert rows == [("test", "msB", "1.0"), ("validation", "logitB", "1.0")]
 
 
 def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, metadata):

@@ -41,8 +41,8 @@ class Ranking:
         return self.ranks.mean().sort_values(kind="stable")
 
 
-def ranking_of(summary, methods):
-    """Rank methods by their mean AUP on test data.
+def ranking_of(summary, methods, part="test"):
+    """Rank methods by their mean AUP.
 
     Only the cases on which the most methods compete are ranked: on others the same rank would
     mean something else.
@@ -53,6 +53,8 @@ def ranking_of(summary, methods):
         From `budgetlearn.benchmark.aggregate.summary_table`.
     methods : sequence of str
         Who competes.
+    part : {"test", "valid"}, default="test"
+        Which reading of the area.
 
     Returns
     -------
@@ -66,7 +68,7 @@ def ranking_of(summary, methods):
     rivals = summary[summary["method"].isin(methods)]
     n_rivals = rivals.groupby(CASE)["method"].transform("nunique")
     ranked = rivals[n_rivals == n_rivals.max()]
-    means = ranked.pivot_table(index=CASE, columns="method", values="mean_test").round(12)
+    means = ranked.pivot_table(index=CASE, columns="method", values=f"mean_{part}").round(12)
     complete = [name for name in methods if name in means and means[name].notna().all()]
     means = means[complete]
     ranks = means.rank(axis=1, ascending=False)

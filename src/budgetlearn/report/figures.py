@@ -13,7 +13,6 @@ from .style import house_style, legend_below, message_figure, new_figure
 # From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
 _MANY_POINTS = 500
 _LABEL_WIDTH = 28  # characters of a case's title on one line
-_PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 
 
 def curve_figure(schedules, metadata, dataset, costs):
@@ -42,13 +41,13 @@ def curve_figure(schedules, metadata, dataset, costs):
     with house_style():
         figure = new_figure(6.4, 4.4)
         axes = figure.subplots()
-        column = _draw_cost_axis(axes, frame, costs)
+        frame = frame.assign(place=_draw_cost_axis(axes, frame, costs))
         for method in metadata.methods.values():
             own = frame[frame["method"] == method.id]
             if len(own):
-                (_draw_control if method.control else _draw_curve)(axes, own, method, column)
+                (_draw_control if method.control else _draw_curve)(axes, own, method)
         axes.set(ylabel=f"test {score}", title=metadata.case_title(dataset, costs))
-        if score == "accuracy" and column == "cost":
+        if score == "accuracy" and costs != "random":
             errors = axes.secondary_yaxis("right", functions=(_complement, _complement))
             errors.set_ylabel("test error")
         legend_below(figure, *axes.get_legend_handles_labels())
@@ -60,24 +59,27 @@ def _complement(share):
 
 
 def _draw_cost_axis(axes, points, costs):
-    """Set the axis of costs up and return the column that it shows."""
+    """Set the axis of costs up and return where each point stands on it."""
     if costs == "random":
         axes.set(xlim=(-0.02, 1.03), xlabel="acquisition cost (share of all features)")
-        return "cost_fraction"
+        return points["cost_fraction"]
     axes.set_xlabel("mean acquisition cost")
     paid = points.loc[points["cost"] > 0, "cost"]
-    if len(paid) and paid.max() > 100 * paid.min():
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(_PLAIN)
-    return "cost"
+    if not len(paid) or paid.max() <= 100 * paid.min():
+        return points["cost"]
+    axes.set_xscale("log")
+    # Free models have no place there: they stand one decade below the others, labelled as ≤.
+    floor = 10.0 ** (np.ceil(np.log10(paid.min())) - 1)
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"≤ {value:g}" if value <= floor else f"{value:g}")
+    )
+    return points["cost"].clip(lower=floor)
 
 
-def _draw_curve(axes, points, method, column):
+def _draw_curve(axes, points, method):
     """Draw the points of every run faintly and, where there are enough, their lowess mean."""
-    forward, back = np.array, np.array
-    if axes.get_xscale() == "log":  # a model that costs nothing has no place there
-        points, forward, back = points[points[column] > 0], np.log, np.exp
-    x, y = points[column], points["test_score"]
+    forward, back = (np.log, np.exp) if axes.get_xscale() == "log" else (np.array, np.array)
+    x, y = points["place"], points["test_score"]
     mean = lowess_mean(forward(x), y)
     style = {"color": method.colour, "marker": method.marker}
     line = {"linestyle": method.line, "linewidth": 2.2}
@@ -93,14 +95,14 @@ def _draw_curve(axes, points, method, column):
         )  # fmt: skip
 
 
-def _draw_control(axes, points, method, column):
+def _draw_control(axes, points, method):
     """Draw a control as a level (free) or as a point with its standard deviation."""
     score = points["test_score"]
     if (points["cost"] == 0).all():
         axes.axhline(score.mean(), color=method.colour, linestyle="--", label=method.label)
         return
     axes.errorbar(
-        points[column].mean(), score.mean(),
+        points["place"].mean(), score.mean(),
         yerr=score.std() if len(score) > 1 else None,
         fmt=method.marker, color=method.colour, markersize=9, capsize=3, label=method.label,
         zorder=5,

@@ -6,7 +6,7 @@ from matplotlib.colors import to_rgb
 
 from ..benchmark.points import GROUP, of_case
 from ..benchmark.records import OK, parse_setting, setting_text
-from .style import house_style, legend_below, message_figure, new_figure
+from .style import house_style, legend_below, message_figure, new_figure, plain_decades
 from .words import counted, plus_minus, seconds
 
 # Above this many sizes (every tree of a forest, say) points alone are drawn: they need no line.
@@ -99,6 +99,7 @@ def memory_figure(table, metadata, dataset, costs):
             ylabel=error_name(metadata.score(dataset)),
             title=metadata.case_title(dataset, costs),
         )
+        plain_decades(axes.xaxis, frame["n_nodes"])
         legend_below(figure, *axes.get_legend_handles_labels())
     return figure
 

@@ -5,18 +5,25 @@ from textwrap import fill
 import numpy as np
 import pandas as pd
 
-from ..benchmark.points import GROUP, RUN, of_case
+from ..benchmark.aggregate import CONSTANT
+from ..benchmark.points import CASE, GROUP, RUN, of_case
 from ..benchmark.records import OK
 from .style import house_style, legend_below, message_figure, new_figure
-from .words import plus_minus
+from .words import counted, plus_minus
 
 # The cost of the same features, summed in another order, differs in the last bits.
 _SLACK = 1e-9
 _LABEL_WIDTH = 28  # characters of a case's title on one line
+_CASE_RUN = [*CASE, "run"]
+_COLUMNS = [*GROUP, "rival", "cost_fraction", "score", "score_sd", "rival_score", "rival_sd"]
+_COLUMNS += ["wins", "n_affording", "n_runs"]
 
 
 def own_cost_table(points, kept, metadata):
     """Return the accuracy of each such method, and of the others within its cost.
+
+    A run in which a rival affords nothing counts with the free constant, as in the area under the
+    Pareto (Yan et al., section 5.2).
 
     Parameters
     ----------
@@ -32,41 +39,47 @@ def own_cost_table(points, kept, metadata):
     DataFrame
         dataset, costs, method, rival, cost_fraction (mean share of the full cost that `method`
         comes to), score and score_sd of `method`, rival_score and rival_sd at that cost (for a
-        control: at its own), wins (runs in which the rival is ahead), n_runs in which both have a
-        model.
+        control: at its own), wins (runs in which the rival is ahead), n_affording (runs in which
+        the rival has a model within that cost), n_runs that both completed.
     """
     good = points[points["status"] == OK].sort_values([*RUN, "stage"])
-    whole = good.groupby(RUN).tail(1)
-    own_cost = metadata.inside.own_cost
+    whole = good.groupby(RUN).tail(1)[[*RUN, "cost", "cost_fraction", "test_score"]]
+    own = whole[whole["method"].isin(metadata.inside.own_cost)]
+    free = whole.loc[whole["method"] == CONSTANT, [*_CASE_RUN, "test_score"]]
+    own = own.merge(free.rename(columns={"test_score": "free_score"}), on=_CASE_RUN, how="left")
     rows = []
     for rival in [*metadata.competitors, *metadata.controls]:
-        if rival in own_cost:
+        if rival in metadata.inside.own_cost:
             continue
         control = metadata.methods[rival].control
         theirs = whole[whole["cost"] > 0] if control else kept
-        pairs = whole[whole["method"].isin(own_cost)].merge(
-            theirs[theirs["method"] == rival], on=["dataset", "costs", "run"],
-            suffixes=("", "_rival"),
-        )  # fmt: skip
-        if not control:
-            affordable = pairs["cost_rival"] <= pairs["cost"] * (1 + _SLACK)
-            pairs = pairs[affordable].sort_values([*RUN, "cost_rival"]).groupby(RUN).tail(1)
-        rows += [_row(rival, key, part) for key, part in pairs.groupby(GROUP)]
-    columns = [*GROUP, "rival", "cost_fraction", "score", "score_sd", "rival_score", "rival_sd"]
-    return pd.DataFrame(rows, columns=[*columns, "wins", "n_runs"])
+        theirs = theirs[theirs["method"] == rival]
+        compared = _with_rival(own, theirs, control)
+        rows += [_row(rival, key, part) for key, part in compared.groupby(GROUP)]
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _with_rival(own, theirs, control):
+    """Add the rival's score in each run, within the own cost unless it is a control."""
+    theirs = theirs[[*_CASE_RUN, "cost", "test_score"]]
+    pairs = own.merge(theirs, on=_CASE_RUN, suffixes=("", "_rival"))
+    affords = control | (pairs["cost_rival"] <= pairs["cost"] * (1 + _SLACK))
+    score = pairs["test_score_rival"].where(affords, pairs["free_score"])
+    pairs = pairs.assign(affords=affords, rival_score=score).dropna(subset="rival_score")
+    return pairs.sort_values([*RUN, "affords", "cost_rival"]).groupby(RUN).tail(1)
 
 
 def _row(rival, key, part):
     """Return the comparison of one method with one rival in one case."""
-    ahead = part["test_score_rival"] > part["test_score"]
     return dict(zip(GROUP, key, strict=True)) | {
         "rival": rival,
         "cost_fraction": part["cost_fraction"].mean(),
         "score": part["test_score"].mean(),
         "score_sd": part["test_score"].std(),
-        "rival_score": part["test_score_rival"].mean(),
-        "rival_sd": part["test_score_rival"].std(),
-        "wins": int(ahead.sum()),
+        "rival_score": part["rival_score"].mean(),
+        "rival_sd": part["rival_score"].std(),
+        "wins": int((part["rival_score"] > part["test_score"]).sum()),
+        "n_affording": int(part["affords"].sum()),
         "n_runs": len(part),
     }
 
@@ -140,6 +153,9 @@ def own_cost_rows(table, metadata):
             "rival": metadata.methods[row.rival].label,
             "rival_score": plus_minus(row.rival_score, row.rival_sd),
             "wins": f"{row.wins} of {row.n_runs}",
+            "note": ""
+            if row.n_affording == row.n_runs
+            else f"{row.n_affording} of {counted(row.n_runs, 'run')} afford a model",
         }
         for case in metadata.cases(table)
         for row in of_case(table, *case).itertuples()

@@ -69,12 +69,13 @@ def _standings(tables, metadata):
     if "summary" not in tables:
         return {"verdict": [], "standings": None}
     summary = tables["summary"]
-    ranking = ranking_of(summary, metadata.rivals(summary))
+    rivals = metadata.rivals(summary)
+    ranking, validated = (ranking_of(summary, rivals, part) for part in ("test", "valid"))
     return {
         "verdict": [*peers_ahead(summary, metadata), *verdict(tables["leads"], metadata)],
         "standings": standings(summary, ranking, metadata),
         "ranked": ranking.pairs is not None,
-        "valid_standings": standings(summary, ranking, metadata, part="valid"),
+        "valid_standings": standings(summary, validated, metadata, part="valid"),
         "rank_sentences": rank_sentences(ranking, metadata),
         "control_rows": control_rows(tables["controls"], metadata),
         "acquisition": acquisition_sections(tables["acquisition"], metadata),

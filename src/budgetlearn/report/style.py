@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import matplotlib
 import seaborn as sns
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 _RC = {
     "figure.facecolor": "white",
@@ -23,6 +24,8 @@ _RC = {
     # Ids in an SVG come from this salt instead of from chance: the same data give the same bytes.
     "svg.hashsalt": "budgetlearn",
     "svg.fonttype": "path",
+    # A name from the data is never mathematics: "cost in $" must not be set, nor fail, as such.
+    "text.parse_math": False,
 }
 
 
@@ -36,6 +39,14 @@ def house_style():
 def new_figure(width, height):
     """Return an empty figure that no global state holds on to."""
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def plain_decades(axis, values):
+    """Label a logarithmic axis with plain numbers, as many as there is room for."""
+    wide = values.max() > 30 * values.min()
+    axis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def legend_below(figure, handles, labels):

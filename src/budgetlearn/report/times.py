@@ -1,16 +1,15 @@
 """Seconds to fit and to predict: by method and data set, and over the size of the data."""
 
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import NullLocator
 
 from ..benchmark.points import of_case
 from .metadata import MARKERS, PALETTE
-from .style import house_style, legend_below, message_figure, new_figure
+from .style import house_style, legend_below, message_figure, new_figure, plain_decades
 from .words import DASH, seconds
 
 # Shorter times are the clock's; a logarithmic axis needs some floor.
 _SHORTEST = 1e-4
 _PARTS = {"fit": "seconds to fit one run", "predict": "seconds to predict the test part"}
-_PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 
 
 def time_figure(table, metadata):
@@ -45,7 +44,7 @@ def time_figure(table, metadata):
                     markersize=5.5, linewidth=1.2, label=metadata.case_title(*case),
                 )  # fmt: skip
             axes.set(xscale="log", xlabel=_PARTS[part])
-            _plain_decades(axes.xaxis, shown[f"{part}_mean"])
+            plain_decades(axes.xaxis, shown[f"{part}_mean"])
         panels[0].set_yticks(range(len(labels)), labels)
         panels[0].set_ylim(len(labels) - 0.4, -0.6)
         legend_below(figure, *panels[0].get_legend_handles_labels())
@@ -81,7 +80,7 @@ def growth_figure(table, metadata):
                     linestyle=method.line, markersize=5, linewidth=1.4, label=method.label,
                 )  # fmt: skip
             axes.set(xscale="log", yscale="log", xlabel="rows of the data set", ylabel=_PARTS[part])
-            _plain_decades(axes.yaxis, shown[f"{part}_mean"])
+            plain_decades(axes.yaxis, shown[f"{part}_mean"])
             axes.set_xticks(*_size_ticks(shown["rows"]))
             axes.xaxis.set_minor_locator(NullLocator())
         legend_below(figure, *panels[0].get_legend_handles_labels())
@@ -98,14 +97,6 @@ def _with_rows(table, metadata):
 def _grows(table):
     """Whether there are two sizes to compare."""
     return table["rows"].nunique() > 1
-
-
-def _plain_decades(axis, values):
-    """Label a logarithmic axis with plain numbers, as many as there is room for."""
-    wide = values.max() > 30 * values.min()
-    axis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(_PLAIN)
 
 
 def _size_ticks(rows):

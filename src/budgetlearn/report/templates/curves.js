@@ -21,19 +21,19 @@ function chosen(name) {
 }
 
 // One row per budget of a curve, with the texts of its tooltip.
-function curveRows(curve, unit) {
+function curveRows(curve, unit, floor) {
   const { budget, mean, sd, n_affording, n_runs } = curve[unit];
   const gap = Math.max(1, Math.floor(budget.length / 8));
   return budget.map((x, i) => ({
     method: curve.method, kind: curve.kind, label: methods.get(curve.method).label,
-    x, mean: mean[i], low: mean[i] - sd[i], high: Math.min(mean[i] + sd[i], BEST), marked: i % gap === 0,
+    cost: x, x: Math.max(x, floor), mean: mean[i], low: mean[i] - sd[i], high: Math.min(mean[i] + sd[i], BEST), marked: i % gap === 0,
     spread: sd[i] === null ? "one run" : `± ${sd[i].toFixed(3)}`,
     runs: n_affording[i] < n_runs[i] ? `${n_runs[i]}, ${n_affording[i]} afford a model` : `${n_runs[i]}`,
   }));
 }
 
-function pointRows(points, unit) {
-  return points.method.map((method, i) => ({ method, x: points[unit][i], mean: points.score[i] }));
+function pointRows(points, unit, floor) {
+  return points.method.map((method, i) => ({ method, x: Math.max(points[unit][i], floor), mean: points.score[i] }));
 }
 
 // A layer of its own rows; none where it has no rows.
@@ -51,12 +51,14 @@ function layersOf(rows, points, x, score, share) {
   const y = { field: "mean", type: "quantitative", title: `test ${score}`, scale };
   const position = { x, y, color: colour };
   const spread = { x, y: { ...y, field: "low" }, y2: { field: "high" }, color: colour };
+  // Under `nearest` Vega-Lite 6.4 looks texts up in the wrong place, but not what it has to format.
+  const text = { type: "nominal", format: "", formatType: "toString" };
   const tooltip = [
-    { field: "label", title: "Method" },
-    { field: "x", title: "Cost", type: "quantitative", format: share ? ".1%" : ",.4~g" },
+    { field: "label", title: "Method", ...text },
+    { field: "cost", title: "Cost", type: "quantitative", format: share ? ".1%" : ",.4~g" },
     { field: "mean", title: `Mean test ${score}`, type: "quantitative", format: ".3f" },
-    { field: "spread", title: "sd over runs" },
-    { field: "runs", title: "Runs" },
+    { field: "spread", title: "sd over runs", ...text },
+    { field: "runs", title: "Runs", ...text },
   ];
   const opacity = { condition: { param: "near", empty: false, value: 1 }, value: 0 };
   const near = {
@@ -76,32 +78,41 @@ function layersOf(rows, points, x, score, share) {
   ].flat();
 }
 
-// 1, 2 and 5 times each power of ten within the range of the rows.
-function decades(rows) {
-  const costs = rows.map(({ x }) => x).filter((x) => x > 0);
-  const [least, most] = [Math.min(...costs), Math.max(...costs)];
-  const powers = Array.from({ length: 14 }, (_, turn) => 10 ** (turn - 5));
-  return powers.flatMap((ten) => [ten, 2 * ten, 5 * ten]).filter((tick) => tick >= least && tick <= most);
+// 1, 2 and 5 times each power of ten within the range of the costs that are paid. A logarithmic axis
+// has no place for what is free: that stands at one tick more, below all others, which says so.
+function logAxis(curves, unit) {
+  const costs = curves.filter(({ kind }) => kind !== "level").flatMap((curve) => curve[unit].budget);
+  const paid = costs.filter((cost) => cost > 0);
+  const [least, most] = paid.length ? [Math.min(...paid), Math.max(...paid)] : [1, 1];
+  const powers = Array.from({ length: 14 }, (_, turn) => Number(`1e${turn - 5}`));
+  const steps = powers.flatMap((ten) => [ten, 2 * ten, 5 * ten]);
+  const values = steps.filter((step) => step >= least && step <= most);
+  if (paid.length === costs.length) return { floor: 0, axis: { values } };
+  const floor = steps.findLast((step) => step < least) ?? least / 2;
+  return { floor, axis: { values: [floor, ...values], labelExpr: `(datum.value <= ${floor} ? "≤ " : "") + datum.label` } };
 }
 
 function specification(name) {
   const { curves, title, score } = study.cases[name];
   const unit = chosen("unit");
   const log = chosen("axis") === "log";
-  const visible = ({ method, x, kind }) => !hidden.has(method) && (!log || x > 0 || kind === "level");
-  const rows = curves.curves.flatMap((curve) => curveRows(curve, unit)).filter(visible);
+  const visible = ({ method }) => !hidden.has(method);
+  const { floor, axis } = log ? logAxis(curves.curves, unit) : { floor: 0 };
+  const rows = curves.curves.flatMap((curve) => curveRows(curve, unit, floor)).filter(visible);
+  const points = pointRows(curves.points, unit, floor).filter(visible);
   const share = unit === "share";
   const x = {
     field: "x", type: "quantitative", scale: { type: log ? "log" : "linear", nice: !share },
     title: share ? "acquisition cost (share of all features)" : "acquisition cost",
-    axis: { format: share ? "~%" : "~g", tickCount: 6, ...(log && { values: decades(rows) }) },
+    axis: { format: share ? "~%" : "~g", tickCount: 6, ...axis },
   };
   return {
     description: `Cost–accuracy curves on ${title}`,
     width: "container", height: 330, autosize: { type: "fit", contains: "padding" },
-    layer: layersOf(rows, pointRows(curves.points, unit).filter(visible), x, score, share),
+    layer: layersOf(rows, points, x, score, share),
     config: {
-      aria: false, background: null, font: getComputedStyle(document.body).fontFamily, view: { stroke: null }, point: { filled: true },
+      aria: false, background: null, customFormatTypes: true, view: { stroke: null }, point: { filled: true },
+      font: getComputedStyle(document.body).fontFamily,
       axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridColor: "#e3e6ea" },
     },
   };
