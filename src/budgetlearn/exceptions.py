@@ -1,8 +1,12 @@
-"""Errors that users see: each says what was expected, what came and what to do."""
+"""Errors and warnings that users see: what was expected, what came and what to do."""
 
 
 class BudgetlearnError(Exception):
     """Base of every error that budgetlearn raises on its own account."""
+
+
+class BudgetlearnWarning(UserWarning):
+    """Parameters that will work, but much worse than others at the same cost."""
 
 
 class CostError(BudgetlearnError, ValueError):

@@ -1,6 +1,7 @@
 """Globally induced forests as estimators."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.datasets import make_classification, make_friedman1
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn._validation import ParameterError
-from budgetlearn.exceptions import CostError
+from budgetlearn.exceptions import BudgetlearnWarning, CostError
 from budgetlearn.forest.gif import GIFClassifier, GIFRegressor
 
 
@@ -114,7 +115,7 @@ def test_training_loss_never_increases_with_squared_loss(friedman, rate, window,
 @pytest.mark.parametrize("loss", ["squared", "trimmed_exponential"])
 def test_stages_are_the_models_of_smaller_budgets(three_classes, loss):
     X, y = three_classes
-    model = GIFClassifier(600, n_estimators=50, loss=loss, random_state=0).fit(X, y)
+    model = GIFClassifier(600, n_estimators=20, loss=loss, random_state=0).fit(X, y)
     budgets = [0, 1, 57, 300, 600]
     stages = zip(
         budgets,
@@ -203,7 +204,8 @@ def test_node_counts(friedman):
 
 def test_a_budget_of_one_node_leaves_the_intercept(friedman):
     X, y = friedman
-    model = GIFRegressor(1, random_state=0).fit(X, y)
+    with pytest.warns(BudgetlearnWarning):
+        model = GIFRegressor(1, random_state=0).fit(X, y)
     assert model.n_nodes_ == 0
     np.testing.assert_array_equal(model.predict(X), np.full(len(y), y.mean()))
     np.testing.assert_array_equal(model.feature_importances_, 0)
@@ -256,10 +258,48 @@ def test_probabilities_are_probabilities(three_classes, loss):
     assert (model.predict(X) == y + 5).mean() > 0.8
 
 
+@pytest.mark.parametrize("window", [1, None])
+@pytest.mark.parametrize("rate", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("loss", ["exponential", "trimmed_exponential"])
+def test_exponential_losses_neither_vanish_nor_overflow(loss, rate, window):
+    X, y = make_classification(
+        200, 8, n_informative=6, n_classes=5, flip_y=0.1, class_sep=2, random_state=0
+    )
+    options = {"learning_rate": rate, "loss": loss, "saturation": 100, "candidate_window": window}
+    model = GIFClassifier(3000, n_estimators=30, random_state=0, **options).fit(X, y)
+    assert model.n_nodes_ == 3000
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert all(np.isfinite(tree.value).all() for tree in model.trees_)
+    assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("window", [1, None])
+@pytest.mark.parametrize("power", [-1000, -532, 532, 1015])
+def test_the_scale_of_the_targets_changes_nothing_else(friedman, power, window):
+    X, y = friedman
+    Y = np.column_stack([np.round(y, 6), np.round(np.cos(y), 6)])
+    options = {"n_estimators": 30, "candidate_window": window, "random_state": 0, "refit": 1}
+    plain = GIFRegressor(200, **options).fit(X, Y)
+    scaled = GIFRegressor(200, **options).fit(X, np.ldexp(Y, power))
+    assert plain.n_nodes_ == scaled.n_nodes_ == 200
+    expected = np.ldexp(plain.predict(X), power)
+    np.testing.assert_array_equal(scaled.predict(X), expected)
+
+
+def test_a_budget_too_small_for_the_trees_warns(friedman):
+    match = "node_budget=59 is less than two nodes for each of n_estimators=30 .* Fewer trees"
+    with pytest.warns(BudgetlearnWarning, match=match) as caught:
+        GIFRegressor(59, n_estimators=30).fit(*friedman)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GIFRegressor(60, n_estimators=30).fit(*friedman).within(10)
+
+
 def test_acquisition_cost_charges_the_union_of_the_tests(three_classes):
     X, y = three_classes
     prices = [1, 2, 4, 8, 16, 32]
-    model = GIFClassifier(4, n_estimators=3, feature_costs=prices, random_state=0).fit(X, y)
+    model = GIFClassifier(4, n_estimators=2, feature_costs=prices, random_state=0).fit(X, y)
     np.testing.assert_array_equal(
         model.acquisition_cost(X), model.acquired_features(X) @ np.array(prices)
     )
@@ -274,12 +314,15 @@ def test_acquisition_cost_charges_the_union_of_the_tests(three_classes):
         ({"n_estimators": 0}, "n_estimators"),
         ({"learning_rate": -0.1}, "learning_rate must be a number > 0"),
         ({"learning_rate": 0}, "learning_rate"),
+        ({"learning_rate": 2.1}, "learning_rate must be a number > 0 and <= 2, got 2.1"),
+        ({"learning_rate": np.inf}, "learning_rate"),
         ({"candidate_window": 0}, "candidate_window"),
         ({"candidate_window": "all"}, "candidate_window"),
         ({"max_features": "log2"}, "max_features"),
         ({"max_features": 7}, "max_features"),
         ({"loss": "hinge"}, "loss must be one of"),
         ({"saturation": 0}, "saturation"),
+        ({"saturation": np.inf}, "saturation must be a number > 0 and <= 100, got inf"),
         ({"refit": -1}, "refit"),
     ],
 )

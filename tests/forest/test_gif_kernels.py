@@ -53,6 +53,25 @@ def test_all_candidates_accepts_the_largest_gap(make, width, rate):
         np.testing.assert_allclose(grown.weights[step], rate * weight, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_all_candidates_stays_exact_to_the_last_digit(n_outputs, seed):
+    # Full steps: residuals fall to rounding errors, then to those of rounding errors, then to 0.
+    options = {"n_trees": 12, "budget": 12 * 139, "rate": 1.0, "window": None}
+    grown, slow = grown_squared(seed, n_outputs, **options)
+    residuals = grown.targets - grown.intercept
+    for step, (node, candidates) in enumerate(grown.replay(slow)):
+        gaps = {j: gap_of(residuals[grown.rows(j)]) for j in candidates}
+        assert gaps[node] >= max(gaps.values()) * (1 - 1e-9) > 0
+        residuals[grown.rows(node)] -= grown.weights[step]
+    assert 700 < len(grown.weights) < 12 * 138
+    assert max(gap_of(residuals[grown.rows(j)]) for j in candidates if j != node) == 0
+
+
+def gap_of(residuals):
+    return np.square(residuals.sum(axis=0)).sum() / len(residuals)
+
+
 @pytest.mark.parametrize(("make", "width"), CASES)
 def test_random_window_gives_the_optimal_weights(make, width):
     grown, slow = make(1, width, n_trees=12, budget=200, rate=0.3, window=1)

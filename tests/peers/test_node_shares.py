@@ -56,10 +56,10 @@ def test_gif_budgets_are_shares_of_fully_grown_trees(numbers, n_estimators):
 
 def test_the_small_budget_is_the_forest_that_this_budget_grows(classes):
     X, y = classes
-    model = GIFNodeShares(GIFClassifier(n_estimators=50), (2, 20), 50, random_state=1)
+    model = GIFNodeShares(GIFClassifier(n_estimators=5), (2, 20), 50, random_state=1)
     model.fit(X, y)
     seed = model.estimator_.random_state
-    small = GIFClassifier(model.node_budgets_[0], n_estimators=50, random_state=seed).fit(X, y)
+    small = GIFClassifier(model.node_budgets_[0], n_estimators=5, random_state=seed).fit(X, y)
     np.testing.assert_array_equal(next(model.staged_predict(X)), small.predict(X))
     assert next(model.staged_node_entropy()) == small.node_entropy_
 

@@ -11,9 +11,13 @@ from libc.math cimport exp, log
 # Class errors below this share of a node's total count as this share: an absent class would ask
 # for an infinite weight. It is the relative precision of the sums themselves.
 cdef double LEAST_SHARE = 2.0 ** -52
-# A class error that updates have brought below this share of its anchor (what it was when last
-# summed afresh) has lost too many digits.
+# A kept sum that updates have brought below this share of its anchor (what it was when last summed
+# afresh, or more that it has reached since) has lost too many digits.
 cdef double LEAST_REST = 1e-3
+# What the exponential loss of a sample counts as at least and at most. At 0 the sample would be lost
+# to all nodes; above 1, losses grow only at learning rates beyond 1.
+cdef double LEAST_ERROR = 1e-280
+cdef double MOST_ERROR = 1e280
 # Stands for the gap of a slot between the two passes of an update.
 cdef double TOUCHED = -2.0
 
@@ -56,7 +60,9 @@ cdef class SquaredLoss(Loss):
 
     def __init__(self, residuals):
         self.residuals = residuals
-        self.n_outputs = self.width = residuals.shape[1]
+        self.n_outputs = residuals.shape[1]
+        # Behind the sums stands their anchor, as a gap, which `spread` needs.
+        self.width = self.n_outputs + 1
         self.step = np.zeros(self.n_outputs)
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
@@ -73,6 +79,7 @@ cdef class SquaredLoss(Loss):
             if n % 2:
                 even += residuals[samples[n - 1]]
             out[0] = even + odd
+            out[1] = out[0] * out[0] / n
             return
         for k in range(self.n_outputs):
             out[k] = 0.0
@@ -80,6 +87,9 @@ cdef class SquaredLoss(Loss):
             row = residuals + samples[i] * self.n_outputs
             for k in range(self.n_outputs):
                 out[k] += row[k]
+        out[self.n_outputs] = 0.0
+        for k in range(self.n_outputs):
+            out[self.n_outputs] += out[k] * out[k] / n
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
         cdef double gap = 0.0
@@ -117,9 +127,10 @@ cdef inline int32_t shift_residuals(
     Py_ssize_t n_outputs,
 ) noexcept nogil:
     """Subtract the step from the residuals that each slot holds; return the best touched slot."""
+    # A gap is quadratic in the sums, hence the square of `LEAST_REST`.
     # Two plain loops over the samples, though some share a slot: most nodes hold one or two, and
     # a list of distinct slots costs more than it saves.
-    cdef int32_t i, slot, best = 0
+    cdef int32_t i, slot, best = 0, lost = 0
     cdef double gap, largest = 0.0
     cdef double* record
     cdef Py_ssize_t k
@@ -133,10 +144,16 @@ cdef inline int32_t shift_residuals(
         for k in range(n_outputs):
             gap += record[STATS + k] * record[STATS + k]
         gap *= record[INVERSE]
+        if gap < LEAST_REST * LEAST_REST * record[STATS + n_outputs]:
+            record[GAP] = -1.0
+            lost = slot
+            continue
         record[GAP] = gap
+        if gap > record[STATS + n_outputs]:
+            record[STATS + n_outputs] = gap
         best = slot if gap > largest else best
         largest = gap if gap > largest else largest
-    return best
+    return lost if lost > 0 else best
 
 
 cdef class ExponentialLoss(Loss):
@@ -210,12 +227,14 @@ cdef class ExponentialLoss(Loss):
     cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
         cdef double* errors = &self.errors[0]
         cdef const int32_t* codes = &self.codes[0]
+        cdef double error
         cdef Py_ssize_t k
         cdef int32_t i
         for k in range(self.n_outputs):
             self.factor[k] = exp(-step[k] / (self.n_outputs - 1))
         for i in range(n):
-            errors[samples[i]] *= self.factor[codes[samples[i]]]
+            error = errors[samples[i]] * self.factor[codes[samples[i]]]
+            errors[samples[i]] = max(LEAST_ERROR, min(MOST_ERROR, error))
 
     cdef void spread(
         self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,

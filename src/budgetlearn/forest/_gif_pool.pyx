@@ -151,18 +151,24 @@ cdef class AllCandidates(Pool):
         free(self.trees)
 
     cdef bint find(self) noexcept nogil:
-        cdef int32_t t, best = 0
+        cdef int32_t t, best, measured = -1
         cdef Slots* tree
-        for t in range(self.n_trees):
-            if self.top[t] > self.top[best]:
-                best = t
-        if self.top[best] <= 0.0:
-            return False
-        tree = &self.trees[best]
-        self.slot = tree.top
-        self.found = tree.node[self.slot]
-        self.measure(tree, self.slot)
-        return True
+        while True:
+            best = 0
+            for t in range(self.n_trees):
+                if self.top[t] > self.top[best]:
+                    best = t
+            if self.top[best] <= 0.0:
+                return False
+            tree = &self.trees[best]
+            self.slot = tree.top
+            self.found = tree.node[self.slot]
+            # A fresh sum may put the leader behind another; it stays one that leads with it.
+            if self.found == measured:
+                return True
+            self.measure(tree, self.slot)
+            self.rank(best)
+            measured = self.found
 
     cdef int add(self, int32_t node) except -1 nogil:
         cdef int32_t t = self.table.nodes[node].tree

@@ -27,7 +27,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     n_estimators : int, default=1000
         Trees to start with.
     learning_rate : float, default=10**-1.5
-        Share of its optimal weight that an accepted node gets, > 0.
+        Share of its optimal weight that an accepted node gets, in (0, 2].
     candidate_window : int or None, default=1
         Candidates examined at each step. None: all of them, exactly.
     max_features : {"sqrt"}, int or None, default="sqrt"
@@ -139,9 +139,11 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         )
         y = np.asarray(y, dtype=np.float64)
         self._single_output = y.ndim == 1
-        targets = y.reshape(len(y), -1)
+        # Squares of the targets must neither overflow nor vanish. A power of two rounds nothing.
+        _, exponent = np.frexp(np.abs(y).max())
+        targets = np.ldexp(y, -exponent).reshape(len(y), -1)
         centred = np.ascontiguousarray(targets - targets.mean(axis=0))
-        return self._grow(X, targets, lambda *rest: VarianceSplitter(*rest, centred))
+        return self._grow(X, targets, lambda *rest: VarianceSplitter(*rest, centred), exponent)
 
     def _decide(self, scores):
         return scores[:, 0] if self._single_output else scores
@@ -160,7 +162,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     n_estimators : int, default=1000
         Trees to start with.
     learning_rate : float, default=10**-1.5
-        Share of its optimal weight that an accepted node gets, > 0.
+        Share of its optimal weight that an accepted node gets, in (0, 2].
     candidate_window : int or None, default=1
         Candidates examined at each step. None: all of them, exactly.
     max_features : {"sqrt"}, int or None, default="sqrt"
@@ -170,7 +172,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         "trimmed_exponential": multiclass exponential loss with bounded weights, the paper's
         choice for two classes. "exponential": without that bound, for comparison.
     saturation : float, default=3.0
-        Largest log-ratio of class errors that counts ("trimmed_exponential" only), > 0.
+        Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
     refit : int, default=0
         Passes over the accepted nodes once the budget is spent; each adds to every node's weight
         what then improves the loss most, times the learning rate.
@@ -255,7 +257,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         """
         self._check_parameters()
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential"))
-        check_number(self.saturation, "saturation", low=0, low_open=True)
+        check_number(self.saturation, "saturation", low=0, high=100, low_open=True)
         X, y = validate_data(self, X, y, dtype=np.float64, order="F")
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)

@@ -1,6 +1,7 @@
 """What the globally induced forests of regression and of classification share."""
 
 import copy
+import warnings
 from abc import abstractmethod
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import ParameterError, check_choice, check_number
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
+from ..exceptions import BudgetlearnWarning
 from ._gif_grower import grow, refit
 from ._gif_nodes import NodeTable
 from ._gif_pool import AllCandidates, RandomWindow
@@ -59,13 +61,30 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
     def _check_parameters(self):
         check_number(self.node_budget, "node_budget", low=1, integer=True)
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
-        check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
+        # Beyond 2, a step takes the squared loss further up than it was.
+        check_number(self.learning_rate, "learning_rate", low=0, high=2, low_open=True)
         check_number(self.refit, "refit", low=0, integer=True)
         if self.candidate_window is not None:
             check_number(self.candidate_window, "candidate_window", low=1, integer=True)
+        self._warn_of_few_nodes()
 
-    def _grow(self, X, targets, make_splitter):
-        """Grow the forest; `make_splitter(X, n_visits, seed)` knows the impurity."""
+    def _warn_of_few_nodes(self):
+        """Warn of a budget that leaves some trees without a node: a root takes one, too."""
+        if self.node_budget < 2 * self.n_estimators:
+            warnings.warn(
+                f"node_budget={self.node_budget} is less than two nodes for each of "
+                f"n_estimators={self.n_estimators} trees: the model will hold roots with a single "
+                f"node, and few steps of learning_rate={self.learning_rate:.4g}. Fewer trees, a "
+                "larger learning_rate, or both predict better at this budget.",
+                BudgetlearnWarning,
+                stacklevel=4,
+            )
+
+    def _grow(self, X, targets, make_splitter, exponent=0):
+        """Grow the forest; `make_splitter(X, n_visits, seed)` knows the impurity.
+
+        The model is that of 2**exponent times the targets.
+        """
         n_samples, n_features = X.shape
         self.feature_costs_ = FeatureCosts.of(self.feature_costs, n_features)
         n_visits = _n_visits(self.max_features, n_features)
@@ -84,6 +103,7 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
         n_steps = grow(table, splitter, loss, pool, most, self.learning_rate, weights, nodes_after)
         weights = weights[:n_steps].copy()
         refit(table, loss, self.refit, self.learning_rate, weights)
+        weights, self.intercept_ = np.ldexp(weights, exponent), np.ldexp(self.intercept_, exponent)
         self._refitted = self.refit > 0
         records, nodes_after = table.records[: table.n_nodes], nodes_after[:n_steps].copy()
         return self._set(GIFModel(records, weights, nodes_after, self.n_estimators, n_features))
