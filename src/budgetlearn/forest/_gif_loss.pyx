@@ -14,8 +14,8 @@ cdef double LEAST_SHARE = 2.0 ** -52
 # A kept sum that updates have brought below this share of its anchor (what it was when last summed
 # afresh, or more that it has reached since) has lost too many digits.
 cdef double LEAST_REST = 1e-3
-# What the exponential loss of a sample counts as at least and at most. At 0 the sample would be lost
-# to all nodes; above 1, losses grow only at learning rates beyond 1.
+# What the exponential loss of a sample counts as at least and at most. At 0 the sample would be
+# lost to all nodes; losses grow without end at learning rates beyond 1 only.
 cdef double LEAST_ERROR = 1e-280
 cdef double MOST_ERROR = 1e280
 # Stands for the gap of a slot between the two passes of an update.
