@@ -4,6 +4,7 @@ snakemake --cores 2                                          the default study
 snakemake --cores 2 --configfile config/studies/msb.yaml     another one
 """
 
+from budgetlearn._files import read_yaml
 from budgetlearn.benchmark.inside import importance_files, inside_figures, visited_files
 from budgetlearn.benchmark.provenance import fit_fingerprint, source_fingerprint
 from budgetlearn.benchmark.study import ACQUISITION, FIT, MEMORY, SCHEDULE, Study
@@ -18,13 +19,17 @@ configfile: "config/config.yaml"
 report: "workflow/report/workflow.rst"
 
 
+# Snakemake takes the last of two equal keys without a word; this refuses them.
+for path in workflow.configfiles:
+    read_yaml(path)
+
 STUDY = Study.from_config(config, workflow.basedir)
 config.update(STUDY.config)  # with what came from the default study, for the captions of the report
 DIR = STUDY.folder
 # Editing package code reruns the jobs that it may touch; fits have a fingerprint for each method.
 CODE = {
     "data": source_fingerprint(
-        "datasets", "costs.py", "exceptions.py", "_validation.py", "benchmark/runs.py"
+        "datasets", "_files.py", "costs.py", "exceptions.py", "_validation.py", "benchmark/runs.py"
     ),
     "report": source_fingerprint(),
 }

@@ -100,7 +100,7 @@ def test_missing_or_broken_file(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.yaml cannot be read"):
         load_registry(tmp_path / "none.yaml")
     (tmp_path / "broken.yaml").write_text("datasets: {a: [")
-    with pytest.raises(ConfigError, match="no valid YAML"):
+    with pytest.raises(ConfigError, match="not valid YAML"):
         load_registry(tmp_path / "broken.yaml")
     (tmp_path / "empty.yaml").write_text("")
     with pytest.raises(ConfigError, match="top level"):

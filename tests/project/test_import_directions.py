@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "budgetlearn"
 LAYERS = [
     {""},
     {"exceptions"},
-    {"_validation", "_parallel"},
+    {"_validation", "_parallel", "_files"},
     {"costs", "base", "curves", "metrics"},
     {"tree"},
     {"forest"},
@@ -25,7 +25,7 @@ LAYERS = [
 ]
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 # datasets is used from above like the methods are, but knows none of them.
-ONLY = {"datasets": {"", "exceptions", "_validation", "_parallel", "costs"}}
+ONLY = {"datasets": {"", "exceptions", "_validation", "_parallel", "_files", "costs"}}
 
 
 def package_of(path):

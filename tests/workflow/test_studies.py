@@ -41,6 +41,15 @@ def test_a_typo_is_told_before_any_job(workflow):
 
 
 @pytest.mark.workflow
+def test_a_key_twice_in_a_study_is_told_before_any_job(workflow, tmp_path):
+    study = tmp_path / "twice.yaml"
+    study.write_text("study: twice\nruns: 2\nruns: 3\n")
+    done = workflow.run("-n", "--configfile", study, check=False)
+    assert done.returncode != 0
+    assert "the key 'runs' stands twice" in done.output
+
+
+@pytest.mark.workflow
 def test_offline_without_the_files_says_what_to_do(workflow):
     done = workflow.run(
         "--config", "datasets=[vehicle]", "offline=True", check=False, BUDGETLEARN_DATA=""

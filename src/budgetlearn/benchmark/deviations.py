@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-import yaml
 
+from .._files import read_yaml
 from ..exceptions import ConfigError
 
 FAR = 2.0  # standard deviations from which a difference asks for a reason
@@ -33,7 +33,7 @@ def read_reasons(path):
     ConfigError
         When an entry has no `why` or a key that is not known.
     """
-    entries = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or []
+    entries = read_yaml(path) or []
     for entry in entries:
         if "why" not in entry or not entry.keys() <= {"why", *_WHERE}:
             raise ConfigError(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
-import yaml
 
+from .._files import read_yaml
 from ..datasets.registry import load_registry
 from ..exceptions import ConfigError
 from .methods import sequence_name
@@ -17,16 +17,6 @@ FIT = "fit"  # one job fits and evaluates
 ACQUISITION, MEMORY = "acquisition", "memory"  # the budgets that methods are compared under
 PUBLISHED = "resources/published"
 DEFAULT = "config/studies/default.yaml"
-
-
-def _read_yaml(path):
-    path = Path(path)
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ConfigError(f"{path} does not exist; the configuration names it.") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is no valid YAML: {error}") from error
 
 
 def check_schema(config, schema_path, what):
@@ -46,7 +36,7 @@ def check_schema(config, schema_path, what):
     ConfigError
         With one line a fault: where, what was expected, what came.
     """
-    validator = jsonschema.Draft202012Validator(_read_yaml(schema_path))
+    validator = jsonschema.Draft202012Validator(read_yaml(schema_path))
     faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
     if faults:
         lines = [
@@ -175,10 +165,10 @@ class Study:
         root = Path(root)
         schemas = root / "workflow" / "schemas"
         if "methods" not in config:
-            config = merged(_read_yaml(root / DEFAULT), config)
+            config = merged(read_yaml(root / DEFAULT), config)
         check_schema(config, schemas / "config.schema.yaml", "the study configuration")
         registry = load_registry(root / config["datasets_file"])
-        methods = _read_yaml(root / config["methods_file"])
+        methods = read_yaml(root / config["methods_file"], "The methods file")
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, root)
         chosen = _chosen(config, methods)

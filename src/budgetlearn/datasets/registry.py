@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 import jsonschema
-import yaml
 
+from .._files import read_yaml
 from ..exceptions import ConfigError, DatasetError
 
 # The package carries both files so that an installed library has them; in the source tree they are
@@ -151,21 +151,14 @@ def load_registry(path=None):
         When the file is missing, is no YAML, or breaks the schema; the message names the entry.
     """
     path = DEFAULT_REGISTRY if path is None else Path(path)
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(
-            f"The registry of data sets {path} cannot be read: {error.strerror}."
-        ) from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"The registry of data sets {path} is no valid YAML: {error}") from error
+    content = read_yaml(path, "The registry of data sets")
     _check(content, path)
     return Registry([_spec(key, entry) for key, entry in content["datasets"].items()], path)
 
 
 @cache
 def _validator():
-    return jsonschema.Draft202012Validator(yaml.safe_load(SCHEMA.read_text(encoding="utf-8")))
+    return jsonschema.Draft202012Validator(read_yaml(SCHEMA))
 
 
 def _check(content, path):

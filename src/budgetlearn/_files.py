@@ -1,0 +1,83 @@
+"""Reading of YAML and writing of files, as every part of the project does it."""
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import yaml
+
+from .exceptions import ConfigError
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML's safe loader, which refuses a key that stands twice in one mapping.
+
+    Plain YAML takes the last one without a word. What `<<` brings in may be replaced, as ever.
+    """
+
+    def compose_mapping_node(self, anchor):
+        """Return a mapping as it is written, before `<<` is resolved."""
+        node = super().compose_mapping_node(anchor)
+        seen = {}
+        for key, _ in node.value:
+            first = seen.setdefault((key.tag, str(key.value)), key)
+            if first is not key:
+                raise yaml.composer.ComposerError(
+                    f"the key {key.value!r} stands twice in one mapping: first",
+                    first.start_mark,
+                    "and again; keep one of them",
+                    key.start_mark,
+                )
+        return node
+
+
+def read_yaml(path, what=None):
+    """Return the content of a YAML file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    what : str, default=None
+        How messages name it, before its path.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ConfigError
+        When the file cannot be read, is no YAML, or has a key twice in one mapping.
+    """
+    named = f"{what} {path}" if what else str(path)
+    try:
+        return yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
+    except OSError as error:
+        raise ConfigError(f"{named} cannot be read: {error.strerror}.") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{named} is not valid YAML: {error}") from error
+
+
+@contextmanager
+def whole_file(path):
+    """Write a file beside its place; it appears under its name only when it is complete.
+
+    Parameters
+    ----------
+    path : path-like
+        File to write; its folder is made where missing.
+
+    Yields
+    ------
+    Path
+        Where to write.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
