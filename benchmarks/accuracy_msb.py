@@ -20,7 +20,12 @@ from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
 from budgetlearn.curves import CostAccuracyCurve
 from budgetlearn.datasets import load_dataset
 from budgetlearn.forest import RandomForestClassifier, oob_permutation_importance
-from budgetlearn.msb import ImportanceSequence, ModelScheduleSearch, SamplingSequence
+from budgetlearn.msb import (
+    CostSequence,
+    ImportanceSequence,
+    ModelScheduleSearch,
+    SamplingSequence,
+)
 
 DATA = Path(os.environ.get("BUDGETLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SEED = 20260101
@@ -39,6 +44,27 @@ def oob_sequences(run, seed):
     return [ImportanceSequence(importance), "cost", SamplingSequence(importance), "l1"]
 
 
+class ImportanceByIndex(ImportanceSequence):
+    """Of equally important variables remove that of the first column."""
+
+    def chooser(self, problem):
+        importance = problem.importance_or(self.importance)
+        return lambda left: min(left, key=importance.__getitem__)
+
+
+class CostByIndex(CostSequence):
+    """Of equally expensive variables remove that of the first column."""
+
+    def chooser(self, problem):
+        return lambda left: max(left, key=problem.costs.costs.__getitem__)
+
+
+def by_index(run, seed):
+    """Return parameters under which column order breaks ties."""
+    sequences = [ImportanceByIndex(), CostByIndex(), "sampling", "l1"]
+    return {"estimator": forest(), "sequences": sequences}
+
+
 VARIANTS = {
     "default": lambda run, seed: {"estimator": forest()},
     "exact": lambda run, seed: {"estimator": forest(max_bins=None)},
@@ -46,6 +72,7 @@ VARIANTS = {
     "all-features": lambda run, seed: {"estimator": forest(max_features=None)},
     "oob": lambda run, seed: {"estimator": forest(), "sequences": oob_sequences(run, seed)},
     "one-variable": lambda run, seed: {"estimator": forest(), "min_variables": 1},
+    "ties-by-index": by_index,
     "peer": lambda run, seed: {"estimator": Peer()},
 }
 

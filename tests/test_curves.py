@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from budgetlearn._validation import ParameterError
 from budgetlearn.curves import CostAccuracyCurve, ModelSchedule, pareto_indices
 from budgetlearn.exceptions import BudgetError
 
@@ -58,10 +59,11 @@ def test_unaffordable_budget_names_the_cheapest_model(printed, budget):
     assert caught.value.cheapest == 119
 
 
-@pytest.mark.parametrize("budget", [-1, float("nan")])
+@pytest.mark.parametrize("budget", [-1, float("nan"), "12", None, [12], True])
 def test_budget_that_is_none_is_refused(printed, budget):
-    with pytest.raises(BudgetError, match=">= 0"):
-        printed.select(budget)
+    for look_up in (printed.select, printed.index):
+        with pytest.raises(ParameterError, match="budget must be a number >= 0, got"):
+            look_up(budget)
 
 
 def test_least_budget_for_an_accuracy(printed):
@@ -70,8 +72,9 @@ def test_least_budget_for_an_accuracy(printed):
     assert printed.cheapest(0)[0] == 119
     with pytest.raises(BudgetError, match=r"reaches 0\.990783 and costs 417"):
         printed.cheapest(0.999)
-    with pytest.raises(BudgetError, match="must be a number"):
-        printed.cheapest(float("nan"))
+    for score in (float("nan"), "0.9"):
+        with pytest.raises(ParameterError, match="score must be a number, got"):
+            printed.cheapest(score)
     with pytest.raises(BudgetError, match="empty"):
         ModelSchedule([], [], []).cheapest(0.5)
 

@@ -37,6 +37,20 @@ def test_holdout_of_nothing_is_refused():
         holdout(np.array([0, 1, 2]), 0.3, np.random.RandomState(0))
 
 
+@pytest.mark.parametrize("fraction", [0, 1, -0.1, 1.5, "0.3", float("nan")])
+def test_holdout_takes_a_share_between_none_and_all(fraction):
+    with pytest.raises(ParameterError, match="validation_fraction must be a number > 0 and < 1"):
+        holdout(np.array([0, 0, 0, 1, 1]), fraction, np.random.RandomState(0))
+
+
+def test_bounds_may_be_open():
+    assert check_number(0.5, "x", low=0, high=1, low_open=True, high_open=True) == 0.5
+    for value in (0, 1):
+        assert check_number(value, "x", low=0, high=1) == value
+        with pytest.raises(ParameterError, match="x must be a number > 0 and < 1"):
+            check_number(value, "x", low=0, high=1, low_open=True, high_open=True)
+
+
 @pytest.mark.parametrize("value", [-1, 1.5, float("nan"), True, "3", None])
 def test_numbers_outside_their_range_are_refused(value):
     with pytest.raises(ParameterError, match="budget must be an integer >= 0 and <= 9, got"):

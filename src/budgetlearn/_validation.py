@@ -12,7 +12,9 @@ class ParameterError(BudgetlearnError, ValueError):
     """A parameter outside its range."""
 
 
-def check_number(value, name, *, low=None, high=None, integer=False, low_open=False):
+def check_number(
+    value, name, *, low=None, high=None, integer=False, low_open=False, high_open=False
+):
     """Return `value` if it is a number inside [low, high], else raise `ParameterError`.
 
     Parameters
@@ -22,11 +24,11 @@ def check_number(value, name, *, low=None, high=None, integer=False, low_open=Fa
     name : str
         How the message names it.
     low, high : float, default=None
-        Bounds, inclusive unless `low_open`.
+        Bounds, inclusive unless open.
     integer : bool, default=False
         Whether only whole numbers are accepted.
-    low_open : bool, default=False
-        Whether `low` itself is refused.
+    low_open, high_open : bool, default=False
+        Whether the bound itself is refused; `high=np.inf, high_open=True` wants a finite number.
 
     Returns
     -------
@@ -38,12 +40,12 @@ def check_number(value, name, *, low=None, high=None, integer=False, low_open=Fa
     if low is not None:
         wanted += f" {'>' if low_open else '>='} {low}"
     if high is not None:
-        wanted += f" and <= {high}"
+        wanted += f" and {'<' if high_open else '<='} {high}"
     good = isinstance(value, kind) and not isinstance(value, (bool, np.bool_)) and value == value
     if good and low is not None:
         good = value > low if low_open else value >= low
     if good and high is not None:
-        good = value <= high
+        good = value < high if high_open else value <= high
     if not good:
         raise ParameterError(f"{name} must be {wanted}, got {value!r}.")
     return value
@@ -85,7 +87,7 @@ def holdout(y, fraction, random_state):
     y : ndarray of shape (n_samples,)
         Class labels.
     fraction : float
-        Share of each class to hold out, in (0, 1).
+        The `validation_fraction` of an estimator: share of each class to hold out, in (0, 1).
     random_state : RandomState
         Source of randomness.
 
@@ -93,7 +95,13 @@ def holdout(y, fraction, random_state):
     -------
     train, valid : ndarray of int
         Row indices, ascending.
+
+    Raises
+    ------
+    ParameterError
+        When the fraction is outside (0, 1), or so small that no row is held out.
     """
+    check_number(fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True)
     held_out = np.zeros(len(y), dtype=bool)
     for label in np.unique(y):
         members = random_state.permutation(np.flatnonzero(y == label))

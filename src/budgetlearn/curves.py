@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._validation import check_number
 from .exceptions import BudgetError
 
 # Sums of the same prices in another order differ in the last bits; 200 must buy a model of 200.
@@ -86,11 +87,12 @@ class CostAccuracyCurve:
 
         Raises
         ------
+        ParameterError
+            When the budget is no number >= 0.
         BudgetError
             When even the cheapest one costs more; the message names its cost.
         """
-        if not budget >= 0:  # also refuses NaN
-            raise BudgetError(f"budget must be a number >= 0, got {budget!r}.")
+        check_number(budget, "budget", low=0)
         if not len(self):
             raise BudgetError("There is no model to choose from: the curve is empty.")
         affordable = np.searchsorted(self.costs, budget * (1 + _SLACK), side="right")
@@ -230,8 +232,7 @@ class ModelSchedule(CostAccuracyCurve):
         >>> schedule.cheapest(0.9)
         (171.0, 0.94, (11, 14, 15))
         """
-        if not score == score:
-            raise BudgetError(f"score must be a number, got {score!r}.")
+        check_number(score, "score")
         if not len(self):
             raise BudgetError("There is no model to choose from: the schedule is empty.")
         i = int(np.searchsorted(self.scores, score - _SLACK, side="left"))

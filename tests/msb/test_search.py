@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from budgetlearn._validation import ParameterError
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.exceptions import BudgetError, CostError
 from budgetlearn.forest import RandomForestClassifier as OurForest
@@ -96,6 +97,9 @@ def test_constructor_budget_is_the_default(fitted, cancer):
 def test_unaffordable_budget_names_the_cheapest(fitted, cancer):
     with pytest.raises(BudgetError, match=f"costs {fitted.schedule_.costs[0]:g}"):
         fitted.predict(cancer[2], budget=fitted.schedule_.costs[0] - 1)
+    for ask in (fitted.predict, fitted.acquired_features):
+        with pytest.raises(ParameterError, match="budget must be a number >= 0, got '12'"):
+            ask(cancer[2], "12")
 
 
 @pytest.mark.parametrize("changes", [{"n_jobs": 2}, {"sequences": NAMES[::-1]}])
@@ -211,6 +215,58 @@ def test_a_sequence_of_ones_own():
     assert search.schedule_.variables == ((1, 3, 5, 7, 9, 11),)
 
 
+@pytest.mark.parametrize("wrong", [(-1, 0), (0, 0, 1), (13,), ()])
+def test_a_wrong_sequence_of_ones_own_is_refused(wrong):
+    class Wrong:
+        name = "wrong"
+
+        def subsets(self, problem):
+            yield from [(0, 1), wrong]
+
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ParameterError, match=r"from 0 to 12; got "):
+        ModelScheduleSearch(DecisionTreeClassifier(), sequences=[Wrong()]).fit(X, y)
+
+
+def test_sequences_that_visit_nothing_are_refused():
+    X, y = load_wine(return_X_y=True)
+    X[:, 1:] = 1.0  # constant columns are never on the L1 path
+    search = ModelScheduleSearch(DecisionTreeClassifier(), sequences=["l1"])
+    with pytest.raises(ParameterError, match="sequences l1 visit no model of 2 or more variables"):
+        search.fit(X, y)
+
+
+class Remembering(DecisionTreeClassifier):
+    """A tree that remembers which rows it was trained and asked on: each cell holds its row."""
+
+    trained, asked = [], []
+
+    def fit(self, X, y):
+        Remembering.trained.append(set(np.floor(X).ravel()))
+        return super().fit(X, y)
+
+    def predict(self, X):
+        Remembering.asked.append(set(np.floor(X).ravel()))
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_validation_rows_are_never_trained_on(own):
+    X = np.arange(120)[:, None] + np.array([0, 0.1, 0.2, 0.3])
+    y = np.arange(120) // 7 % 2
+    Remembering.trained, Remembering.asked = [], []
+    search = ModelScheduleSearch(Remembering(), ("cost", "importance"), random_state=0)
+    if own:
+        search.fit(X[:80], y[:80], X[80:], y[80:])
+        train = set(range(80))
+    else:
+        search.set_params(validation_fraction=1 / 3).fit(X, y)
+        train = Remembering.trained[0]
+        assert 78 <= len(train) <= 82
+    assert all(rows == train for rows in Remembering.trained)
+    assert all(rows == set(range(120)) - train for rows in Remembering.asked)
+
+
 def test_string_labels_and_pickle():
     X, y = load_wine(return_X_y=True)
     names = np.array(["barolo", "grignolino", "barbera"])[y]
@@ -230,6 +286,7 @@ def test_string_labels_and_pickle():
         ({"sequences": []}, ValueError, "at least one sequence"),
         ({"sequences": [CostSequence(), "cost"]}, ValueError, "must differ"),
         ({"min_variables": 0}, ValueError, "min_variables must be an integer >= 1"),
+        ({"budget": "12"}, ValueError, "budget must be a number >= 0, got '12'"),
     ],
 )
 def test_bad_parameters_are_refused(cancer, changes, error, message):
@@ -249,3 +306,6 @@ def test_bad_data_are_refused(cancer):
         forest_search().fit(X, y, X_val)
     with pytest.raises(ValueError, match="12 features"):
         forest_search().fit(X, y, X_val[:, :3], y_val)
+    for fraction in (0, 1):
+        with pytest.raises(ValueError, match="validation_fraction must be a number > 0 and < 1"):
+            forest_search(validation_fraction=fraction).fit(X, y)

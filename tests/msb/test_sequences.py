@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn._validation import ParameterError
 from budgetlearn.costs import FeatureCosts
+from budgetlearn.forest import RandomForestClassifier
 from budgetlearn.msb.problem import SequenceProblem
 from budgetlearn.msb.sequences import (
     SEQUENCES,
@@ -66,7 +67,7 @@ NESTED = [
     st.integers(0, 5),
 )
 def test_sequences_are_nested_from_all_variables_down_to_two(costs, cls, grouped, seed):
-    sequence = cls() if cls in (CostSequence, UniformSequence) else cls(np.arange(len(costs)) - 1.0)
+    sequence = cls() if cls is UniformSequence else cls(np.arange(len(costs)) - 1.0)
     groups = np.arange(len(costs)) % 3 - 1 if grouped else None
     subsets = list(sequence.subsets(problem_with(costs, seed, groups=groups)))
     assert [len(subset) for subset in subsets] == list(range(len(costs), 1, -1))
@@ -75,19 +76,54 @@ def test_sequences_are_nested_from_all_variables_down_to_two(costs, cls, grouped
         assert list(smaller) == sorted(smaller)
 
 
-def test_cost_sequence_drops_the_dearest_first():
+def test_cost_sequence_drops_the_most_expensive_first():
     assert removed(list(CostSequence().subsets(problem_with([5, 9, 1, 7])))) == [1, 3]
+    tied = CostSequence([0.4, 0.1, 0.2, 0.3])
+    assert removed(list(tied.subsets(problem_with([9, 5, 9, 1])))) == [2, 0]
+
+
+@pytest.mark.parametrize("cls", [ImportanceSequence, CostSequence, ImportancePerCostSequence])
+def test_what_is_equal_leaves_in_a_random_order_that_the_seed_decides(cls):
+    def order(seed):
+        return tuple(removed(list(cls([0.1] * 6).subsets(problem_with([7] * 6, seed)))))
+
+    orders = [order(seed) for seed in range(40)]
+    assert orders == [order(seed) for seed in range(40)]
+    first = np.bincount([order[0] for order in orders], minlength=6)
+    assert first.min() >= 1  # by chance once in 250 choices of 40 seeds
+    assert first.max() <= 20
+
+
+def test_sums_that_differ_by_rounding_are_equal():
+    sequence = ImportanceSequence([0.1 + 0.2, 0.3, 0.9])
+    assert removed(list(sequence.subsets(problem_with([1, 5, 1])))) == [1]
+    sequence = CostSequence([0.2, 0.1, 0.3])
+    assert removed(list(sequence.subsets(problem_with([0.1 + 0.2, 0.3, 0.1])))) == [1]
 
 
 def test_importance_sequence_drops_the_least_important_first():
     sequence = ImportanceSequence([0.4, -0.1, 0.2, 0.3])
     assert removed(list(sequence.subsets(problem_with([1, 1, 1, 1])))) == [1, 2]
+    tied = ImportanceSequence([0, 0, 0.1, 0])
+    assert removed(list(tied.subsets(problem_with([2, 3, 9, 1], min_variables=1)))) == [1, 0, 3]
 
 
-def test_importance_is_found_on_the_validation_data():
-    importance = problem_with([1, 1, 1, 1]).importance
-    assert importance.argmax() == 0
-    assert importance[0] > 0.3
+@pytest.mark.parametrize(
+    "engine", [DecisionTreeClassifier(max_depth=3), RandomForestClassifier(n_estimators=9)]
+)
+def test_importance_is_found_on_the_validation_data(engine):
+    """Variable 1 tells the class in the training part alone."""
+    problem = problem_with([1, 1, 1, 1])
+    assert problem.importance.argmax() == 0
+    assert problem.importance[0] > 0.3
+    X, y = problem.train
+    X[:, 1] = X[:, 0] + np.arange(len(y)) % 3
+    X_val = X.copy()
+    X_val[:, 1] = 0
+    half = {"estimator": engine, "costs": problem.costs, "min_variables": 2, "seed": 0}
+    on_training = SequenceProblem(train=(X, y), valid=(X, y), **half).importance
+    on_validation = SequenceProblem(train=(X, y), valid=(X_val, y), **half).importance
+    assert on_training[1] > 0 == on_validation[1]
 
 
 def test_sampling_prefers_to_drop_what_is_unimportant_per_cost():
@@ -110,6 +146,31 @@ def test_importance_per_cost_drops_what_is_least_worth_its_price():
     assert removed(list(sequence.subsets(problem_with([10, 1, 10, 1])))) == [2, 0]
     squared = ImportancePerCostSequence([0.4, 0.3, 0.2, 0.1], gamma=0)
     assert removed(list(squared.subsets(problem_with([10, 1, 10, 1])))) == [3, 2]
+
+
+@pytest.mark.parametrize("gamma", [200, 1e6])
+def test_large_exponents_stay_within_the_range_of_floats(gamma):
+    costs = [100, 1, 50, 0]
+    for cls in (SamplingSequence, ImportancePerCostSequence):
+        subsets = cls([0.4, 0.3, 0, -0.1], gamma).subsets(problem_with(costs, min_variables=1))
+        assert removed(list(subsets)) == [0, 2, 1]  # by price alone
+
+
+@pytest.mark.parametrize("gamma", [-1, np.inf, np.nan, "1"])
+def test_gamma_is_checked(gamma):
+    with pytest.raises(ParameterError, match="gamma must be a number >= 0"):
+        list(SamplingSequence([1, 1, 1], gamma).subsets(problem_with([1, 1, 1])))
+
+
+@pytest.mark.parametrize("name", ["sampling", "uniform"])
+def test_random_sequences_follow_the_seed(name):
+    costs = [1] * 10
+
+    def order(seed):
+        return removed(list(as_sequence(name).subsets(problem_with(costs, seed))))
+
+    assert order(1) == order(1)
+    assert len({tuple(order(seed)) for seed in range(5)}) == 5
 
 
 def test_a_charge_moves_on_to_the_members_that_are_left():
@@ -183,7 +244,16 @@ def test_l1_path_takes_the_telling_variable_first_and_grows():
     assert len(set(subsets)) == len(subsets)
 
 
-@pytest.mark.parametrize("wrong", ["dearest", 3, None])
+def test_l1_path_visits_as_many_penalties_as_asked_for():
+    problem = problem_with([1] * 12, min_variables=1, n_samples=200)
+    assert problem.l1_path(100) is problem.l1_path(100)
+    assert len(problem.l1_path(100)) > 20 > len(problem.l1_path(10))
+    default, few = (list(L1PathSequence(*n).subsets(problem)) for n in ((), (5,)))
+    assert len(default) > len(few)
+    assert max(map(len, default)) >= 10
+
+
+@pytest.mark.parametrize("wrong", ["dearest", 3, None, CostSequence])
 def test_unknown_sequence_is_refused(wrong):
     with pytest.raises(ParameterError, match="'importance', 'cost', 'sampling', 'l1'"):
         as_sequence(wrong)
@@ -192,6 +262,25 @@ def test_unknown_sequence_is_refused(wrong):
 def test_importance_of_the_wrong_length_is_refused():
     with pytest.raises(ParameterError, match="4 finite numbers"):
         list(ImportanceSequence([1, 2]).subsets(problem_with([1, 1, 1, 1])))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [(-1, 0), (0, 0, 1), (0, 4), (), (0.0, 1.0), (True, True, False, False), 3, None, "01"],
+)
+def test_subsets_that_are_none_are_refused(wrong):
+    with pytest.raises(ParameterError, match=r"from 0 to 3; got .*Correct its `subsets`"):
+        problem_with([1] * 4).visit([(0, 1), wrong])
+
+
+@pytest.mark.parametrize("same", [(2, 0), [0, 2], np.array([2, 0]), {0, 2}])
+def test_a_subset_may_come_in_any_order(same):
+    problem = problem_with([1] * 4)
+    [visited] = problem.visit([same])
+    assert visited.variables == (0, 2)
+    assert all(type(variable) is int for variable in visited.variables)
+    assert problem.visit([(0, 2)]) == [visited]
+    assert problem.model(same).n_features_in_ == 2
 
 
 def test_the_page_on_ones_own_sequence_runs(capsys):

@@ -2,16 +2,16 @@
 
 from .exhaustive import ExhaustiveSearch
 from .logit_path import LogitPathClassifier
-from .search import ModelScheduleSearch
-from .sequences import (
+from .removal import (
     CostSequence,
     ImportancePerCostSequence,
     ImportanceSequence,
-    L1PathSequence,
     RemovalSequence,
     SamplingSequence,
     UniformSequence,
 )
+from .search import ModelScheduleSearch
+from .sequences import L1PathSequence
 from .stagewise import BackwardSequence, ForwardSequence
 
 __all__ = [

@@ -1,5 +1,6 @@
 """What a model sequence may ask: data, costs, importance, and models on subsets of variables."""
 
+import operator
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -44,7 +45,7 @@ class VisitedModel:
     model: Any
 
     def dominates(self, other):
-        """Whether it is no dearer and no worse than `other`, and better in one of both."""
+        """Whether it is no more expensive and no worse than `other`, and better in one of both."""
         no_worse = self.cost <= other.cost and self.score >= other.score
         return no_worse and (self.cost < other.cost or self.score > other.score)
 
@@ -54,6 +55,38 @@ def seeded_clone(estimator, seed):
     copy = clone(estimator)
     names = [name for name in copy.get_params() if name.split("__")[-1] == "random_state"]
     return copy.set_params(**dict.fromkeys(names, seed))
+
+
+def as_subset(variables, n_variables):
+    """Return a subset of the variables as an ascending tuple of int.
+
+    Parameters
+    ----------
+    variables : iterable of int
+        Their indices, in any order.
+    n_variables : int
+        How many variables there are.
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    ParameterError
+        When it is empty, or names a variable twice or one that there is not.
+    """
+    try:
+        subset = sorted(operator.index(variable) for variable in variables)
+    except TypeError:
+        subset = []
+    known = bool(subset) and subset[0] >= 0 and subset[-1] < n_variables
+    if not known or len(set(subset)) < len(subset):
+        raise ParameterError(
+            "a model sequence must yield tuples of one or more different variable indices, each "
+            f"from 0 to {n_variables - 1}; got {variables!r}. Correct its `subsets`."
+        )
+    return tuple(subset)
 
 
 class SequenceProblem:
@@ -154,10 +187,16 @@ class SequenceProblem:
         -------
         list of VisitedModel
             In the order of `subsets`.
+
+        Raises
+        ------
+        ParameterError
+            When a subset is empty, or names a variable twice or one that there is not.
         """
         codes, asked = self._codes, []
         with task_threads(self.n_jobs) as submit:
-            for variables in subsets:
+            for subset in subsets:
+                variables = as_subset(subset, self.costs.n_features)
                 asked.append(variables)
                 if variables not in self._begun:
                     self._begun[variables] = submit(self._add, variables, codes)
@@ -180,8 +219,10 @@ class SequenceProblem:
         -------
         estimator
         """
-        model = self.visit([variables])[0].model
-        return self._fitted(variables, self._codes).model if model is None else model
+        visited = self.visit([variables])[0]
+        if visited.model is None:
+            return self._fitted(visited.variables, self._codes).model
+        return visited.model
 
     def _add(self, variables, codes):
         visited = self._fitted(variables, codes)

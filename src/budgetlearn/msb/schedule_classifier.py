@@ -42,6 +42,8 @@ class ScheduleClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
 
     def _checked(self, X, y, X_val, y_val):
         """Return (X, class indices) to train on, the same to validate on, and a seed."""
+        if self.budget is not None:
+            check_number(self.budget, "budget", low=0)
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -56,8 +58,7 @@ class ScheduleClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
 
     def _with_validation(self, X, codes, X_val, y_val, seed):
         if X_val is None and y_val is None:
-            fraction = check_number(self.validation_fraction, "validation_fraction", low=0, high=1)
-            train, valid = holdout(codes, fraction, np.random.RandomState(seed))
+            train, valid = holdout(codes, self.validation_fraction, np.random.RandomState(seed))
             return (X[train], codes[train]), (X[valid], codes[valid])
         if X_val is None or y_val is None:
             raise ParameterError("X_val and y_val belong together: give both or none.")

@@ -14,8 +14,8 @@ class ModelScheduleSearch(ScheduleClassifier):
     """Model sequences search under a budget (msB).
 
     Several sequences of nested models are fitted by removing variables one after another; the
-    union of all models is compressed into a schedule in which a dearer model is always a better
-    one on the validation data. A budget then selects a model.
+    union of all models is compressed into a schedule in which a more expensive model is always a
+    better one on the validation data. A budget then selects a model.
 
     Parameters
     ----------
@@ -123,6 +123,11 @@ class ModelScheduleSearch(ScheduleClassifier):
         # Sorted, so that which of two equal models stays does not depend on the sequences' order.
         union = {model.variables: model for models in self.sequences_.values() for model in models}
         models = [union[variables] for variables in sorted(union)]
+        if not models:
+            raise ParameterError(
+                f"the sequences {', '.join(subsets)} visit no model of {problem.min_variables} or "
+                "more variables. Lower min_variables, or add a nested sequence as 'importance'."
+            )
         self.schedule_ = ModelSchedule.from_points(
             [model.cost for model in models],
             [model.score for model in models],
