@@ -93,7 +93,7 @@ def lightgbm_order(problem):
         booster = lightgbm.train({**parameters, **charged}, data, N_ROUNDS)
         gain = booster.feature_importance("gain")
         fresh = np.flatnonzero((gain > 0) & ~bought)
-        worth = gain[fresh] / np.maximum(price[fresh], np.finfo(float).tiny)
+        worth = gain[fresh] / _price(price)[fresh]
         order += fresh[np.argsort(-worth, kind="stable")].tolist()
         bought[fresh] = True
         if bought.all():

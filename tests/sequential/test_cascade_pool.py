@@ -1,0 +1,135 @@
+"""The pool of candidates of cascades, calibration, and the walk from stage to stage."""
+
+import numpy as np
+import pytest
+
+from budgetlearn.sequential.cascade_calibration import fit_temperature, with_temperature
+from budgetlearn.sequential.cascade_exits import TRADEOFFS, exit_stages
+from budgetlearn.sequential.cascade_fitting import StageModels, StageReader, walk
+from budgetlearn.sequential.cascade_models import Table, as_kind, assign_folds
+from budgetlearn.sequential.cascade_pool import (
+    Cascade,
+    best_at_each_cost,
+    calibrated,
+    candidates,
+    class_evidence,
+)
+
+STAGES = ((1,), (1, 0), (1, 0, 3, 2))
+COSTS = np.array([1.0, 3.0, 10.0])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A cascade of three stages on a table whose features count more and more."""
+    random = np.random.RandomState(0)
+    X = random.standard_normal((400, 4))
+    y = (X @ [2.0, 1.5, 1.0, 0.5] > 0).astype(np.intp)
+    table = Table(X, y, 2, assign_folds(y, 2, 5, random))
+    kinds = {name: as_kind(name, 2) for name in ("forest", "boosting")}
+    models = StageModels.fit(table, STAGES, kinds, seed=3)
+    temperatures, probabilities = calibrated(models.held_out_stages(STAGES, kinds), y)
+    cascade = Cascade("own", STAGES, COSTS, tuple(kinds), temperatures)
+    return cascade, class_evidence(probabilities, y, probabilities[-1]), models, X
+
+
+def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
+    cascade, evidence, *_ = fitted
+    pool = candidates(cascade, evidence, 10.0)
+    assert len(pool) == TRADEOFFS.size + 3
+    for stage, candidate in enumerate(pool[-3:]):
+        assert candidate.cost == COSTS[stage]
+        assert candidate.score == evidence.scores[stage].mean()
+        assert candidate.last_stage == stage
+        assert np.isnan(candidate.tradeoff)
+
+
+def test_what_is_reported_is_what_happens_out_of_fold(fitted):
+    cascade, evidence, *_ = fitted
+    for candidate in candidates(cascade, evidence, 10.0):
+        stops = exit_stages(evidence.confidence, candidate.thresholds)
+        scores = [evidence.scores[stage, row] for row, stage in enumerate(stops)]
+        assert candidate.cost == pytest.approx(np.mean(COSTS[stops]))
+        assert candidate.score == pytest.approx(np.mean(scores))
+        assert candidate.score_se == pytest.approx(np.std(scores) / 20)
+
+
+def test_the_front_grows_in_cost_and_in_expected_score(fitted):
+    cascade, evidence, *_ = fitted
+    pool = candidates(cascade, evidence, 10.0)
+    front = best_at_each_cost(pool)
+    assert (np.diff([each.cost for each in front]) > 0).all()
+    assert (np.diff([each.expected for each in front]) > 0).all()
+    best = max(pool, key=lambda each: each.expected)
+    assert front[-1].expected == best.expected
+    assert len(front) > 3  # exits, not only the three stages
+
+
+def test_expected_score_is_the_reference_probability_of_the_label():
+    probabilities = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.4, 0.6]]])
+    evidence = class_evidence(probabilities, np.array([0, 1]), probabilities[-1])
+    np.testing.assert_allclose(evidence.expected_losses, [[0.7, 0.4], [0.3, 0.4]])
+    np.testing.assert_array_equal(evidence.scores, [[1, 1], [0, 1]])
+    np.testing.assert_array_equal(evidence.confidence, [[0.9, 0.8], [0.7, 0.6]])
+
+
+def test_equal_sets_share_a_model_and_any_number_of_threads_gives_the_same(fitted):
+    *_, models, X = fitted
+    assert len(models.models) == 2 * len(STAGES)
+    y = (X @ [2.0, 1.5, 1.0, 0.5] > 0).astype(np.intp)
+    table = Table(X, y, 2, assign_folds(y, 2, 5, np.random.RandomState(0)))
+    one, two = (
+        StageModels.fit(table, [*STAGES, (0, 1)], {"forest": as_kind("forest", 2)}, 3, n_jobs=n)
+        for n in (1, 2)
+    )
+    assert len(one.models) == len(STAGES)
+    for key, held_out in one.held_out.items():
+        np.testing.assert_array_equal(held_out, two.held_out[key])
+
+
+def test_the_walk_is_what_all_stages_together_say(fitted):
+    cascade, evidence, models, X = fitted
+    reader = StageReader(models, X)
+    every_row = np.arange(len(X))
+    stages = np.array([reader.predict(cascade, stage, every_row) for stage in range(3)])
+    for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
+        stops, predictions = walk(candidate, StageReader(models, X), len(X))
+        np.testing.assert_array_equal(stops, exit_stages(stages.max(axis=2), candidate.thresholds))
+        np.testing.assert_array_equal(predictions, stages[stops, every_row])
+
+
+def test_the_walk_looks_at_nothing_that_is_not_bought(fitted):
+    cascade, evidence, models, X = fitted
+    for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
+        stops, predictions = walk(candidate, StageReader(models, X), len(X))
+        hidden = np.full_like(X, np.nan)
+        for stage, features in enumerate(STAGES):
+            hidden[np.ix_(stops == stage, features)] = X[np.ix_(stops == stage, features)]
+        again = walk(candidate, StageReader(models, hidden), len(X))
+        np.testing.assert_array_equal(again[0], stops)
+        np.testing.assert_array_equal(again[1], predictions)
+
+
+def test_models_of_stages_that_nobody_asks_are_dropped(fitted):
+    cascade, _, models, _ = fitted
+    kept = models.only([(cascade, [0, 2])])
+    assert set(kept.models) == {(k, f) for k in cascade.kinds for f in ((1,), (0, 1, 2, 3))}
+    assert not kept.held_out
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_temperature_is_found_again(temperature):
+    random = np.random.default_rng(0)
+    scores = 2 * random.standard_normal((40_000, 3))
+    true = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    labels = (random.random(len(true))[:, None] > true.cumsum(axis=1)).sum(axis=1)
+    found = fit_temperature(with_temperature(true, 1 / temperature), labels)
+    assert found == pytest.approx(temperature, rel=0.06)
+
+
+def test_a_class_without_votes_is_not_impossible():
+    cooled = with_temperature(np.array([[1.0, 0.0]]), 1.0)
+    assert 0 < cooled[0, 1] < 1e-3
+    assert fit_temperature(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0, 1])) == pytest.approx(
+        5, rel=0.05
+    )
