@@ -1,4 +1,4 @@
-"""Seconds of processor time that the exits of a cascade take: 40 tradeoffs × 12 stages × 50,000 examples.
+"""Processor seconds of the exits of a cascade: 40 tradeoffs, 12 stages, 50,000 examples.
 
 python benchmarks/speed_cascade.py
 """
