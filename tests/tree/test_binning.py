@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from budgetlearn._validation import ParameterError
-from budgetlearn.tree import binning
 from budgetlearn.tree.binning import bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 
@@ -62,16 +61,15 @@ def test_a_frequent_value_gets_its_own_bin():
     assert data.codes[0, 500:].min() > 0
 
 
-def test_too_many_distinct_values_fall_back_to_bins(monkeypatch):
-    monkeypatch.setattr(binning, "MAX_CODES", 100)
-    data = bin_features(np.arange(1000.0)[:, None])
-    assert data.n_codes[0] == 100
-
-
-def test_words_only_where_needed():
-    X = np.arange(257.0)[:, None]
-    assert bin_features(X).codes.dtype == np.uint16
-    assert bin_features(X[:256]).codes.dtype == np.uint8
+@pytest.mark.parametrize(
+    ("n_codes", "kind"),
+    [(256, np.uint8), (257, np.uint16), (2**16, np.uint16), (2**16 + 1, np.uint32)],
+)
+def test_codes_are_exact_and_as_narrow_as_they_can_be(n_codes, kind):
+    X = np.random.default_rng(0).permutation(np.arange(n_codes, dtype=float))[:, None]
+    data = bin_features(X)
+    assert data.codes.dtype == kind
+    np.testing.assert_array_equal(data.codes[0], X[:, 0])
 
 
 def test_take_shares_the_codes():

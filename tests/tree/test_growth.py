@@ -6,6 +6,7 @@ import pytest
 from budgetlearn.tree.binning import BinnedData, bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Entropy, Gini, Polynomial, Powers, ThresholdPairs
+from budgetlearn.tree.predictor import ForestPredictor
 
 from . import reference
 
@@ -109,16 +110,40 @@ def test_every_split_is_a_best_one(name, split):
     "rule",
     [GrowthRule(ThresholdPairs(), "minimax", "risk"), GrowthRule(Gini()), GrowthRule(Entropy())],
 )
-def test_codes8_and_codes16_give_the_same_tree(rule):
+@pytest.mark.parametrize("kind", [np.uint16, np.uint32])
+def test_codes_of_any_width_give_the_same_tree(rule, kind):
     X, labels, weights = make_table(2000, "few", 3, 0)
     data = bin_features(X)
     assert data.codes.dtype == np.uint8
     wide = BinnedData(
-        data.codes.astype(np.uint16), data.columns, data.offsets, data.lowest, data.highest
+        data.codes.astype(kind), data.columns, data.offsets, data.lowest, data.highest
     )
     first, second = (grow_tree(d, labels, weights, 3, rule, np.zeros(6), 1) for d in (data, wide))
     np.testing.assert_array_equal(first.threshold, second.threshold)
     np.testing.assert_array_equal(first.value, second.value)
+
+
+def test_alternating_classes_on_more_values_than_two_bytes_hold():
+    n = 140_000
+    X = np.random.default_rng(0).permutation(np.arange(n, dtype=float))[:, None]
+    labels = (X[:, 0] % 2).astype(np.int32)
+    rule = GrowthRule(ThresholdPairs(), "minimax", "risk")
+    tree = grow_tree(bin_features(X), labels, np.ones(n), 2, rule, np.ones(1), 0)
+    votes = ForestPredictor([tree], 1).walk(X, votes=True).votes
+    np.testing.assert_array_equal(votes.argmax(axis=1), labels)
+
+
+@pytest.mark.parametrize("impurity", [ThresholdPairs(), Gini(), Entropy()])
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_borders_among_more_values_than_two_bytes_hold(impurity, n_columns):
+    rng = np.random.default_rng(0)
+    X = rng.permutation(np.arange(140_000.0))[:, None]
+    borders = np.sort(rng.choice(140_000, 20, replace=False)) + 0.5
+    labels = (np.searchsorted(borders, X[:, 0]) % 2).astype(np.int32)
+    X = np.c_[X, X % 7][:, :n_columns]
+    rule = GrowthRule(impurity)
+    tree = grow_tree(bin_features(X), labels, np.ones(len(X)), 2, rule, np.zeros(n_columns), 0)
+    assert set(borders) <= set(tree.threshold[tree.feature == 0])
 
 
 def test_a_view_of_columns_grows_the_tree_of_those_columns():
@@ -153,6 +178,22 @@ def test_random_takes_all_equals_alike():
     features = [grow_tied("random", seed).feature[0] for seed in range(800)]
     shares = np.bincount(features, minlength=4) / 800
     assert (np.abs(shares - 0.25) < 0.07).all()  # 4.5 standard deviations
+
+
+@pytest.mark.parametrize("score", ["risk", "gain"])
+@pytest.mark.parametrize("name", IMPURITIES)
+def test_a_feature_and_its_mirror_image_tie(name, score):
+    """Their splits are the same, with left and right exchanged: rounding must not choose."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    labels = (x + rng.normal(size=300) > 0.3).astype(np.int32) + (x > 1)
+    data, weights = bin_features(np.c_[x, -x]), rng.random(300)
+    rule = GrowthRule(IMPURITIES[name][0], "expected", score, max_depth=1)
+    roots = [
+        grow_tree(data, labels, weights, 3, rule, np.ones(2), seed).feature[0]
+        for seed in range(200)
+    ]
+    assert 60 < sum(roots) < 140  # 5.6 standard deviations
 
 
 def test_reuse_keeps_to_the_path_and_to_the_forest():

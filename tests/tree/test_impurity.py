@@ -76,3 +76,23 @@ def test_bad_parameters(make):
 def test_pickle():
     function = pickle.loads(pickle.dumps(ThresholdPairs(2.0)))
     assert function([5, 4]) == ThresholdPairs(2.0)([5, 4])
+
+
+@pytest.mark.parametrize("alpha", [np.inf, np.nan, -1])
+def test_alpha_must_be_a_finite_number(alpha):
+    with pytest.raises(ParameterError, match="alpha must be a number >= 0 and < inf"):
+        ThresholdPairs(alpha)
+
+
+@pytest.mark.parametrize("counts", [[1.0, np.nan], [1.0, np.inf], [-1.0, 2.0], [[1.0, 2.0]]])
+def test_senseless_counts_are_refused(counts):
+    with pytest.raises(ParameterError, match="counts must be"):
+        Gini()(counts)
+
+
+def test_an_impurity_too_large_for_a_float_is_refused():
+    assert np.isfinite(Powers(8)([2.0**31, 2.0**31]))
+    with pytest.raises(ParameterError, match=r"Powers of 2e\+40 examples exceeds"):
+        Powers(8)([1e40, 1e40])
+    with pytest.raises(ParameterError, match="ThresholdPairs"):
+        ThresholdPairs(1e200)([1e250, 1e250])

@@ -227,7 +227,7 @@ class BudgetRFClassifier(ForestClassifier):
         if not alphas:
             raise ParameterError("alpha must be a number or a list of numbers, got an empty list.")
         for alpha in alphas:
-            check_number(alpha, "alpha", low=0)
+            check_number(alpha, "alpha", low=0, high=np.inf, high_open=True)
         if self.impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(
                 "alpha belongs to impurity='threshold_pairs'; leave it at 0 with "

@@ -7,7 +7,9 @@ import numpy as np
 from .._parallel import thread_map
 from .._validation import check_number
 
-MAX_CODES = 2**16 - 1  # codes are uint16 at most
+MOST_BINS = 2**16 - 1
+# The types of codes, narrowest first.
+CODE_TYPES = (np.uint8, np.uint16, np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +18,7 @@ class BinnedData:
 
     Attributes
     ----------
-    codes : ndarray of uint8 or uint16 of shape (n_columns, n_samples)
+    codes : ndarray of uint8, uint16 or uint32 of shape (n_columns, n_samples)
         Code of each value, one row for each column of the table that was coded.
     columns : ndarray of int32 of shape (n_features,)
         The row of `codes` that holds each feature.
@@ -71,20 +73,28 @@ def _quantile_starts(counts, n_bins):
     return np.unique(starts[starts < counts.size])
 
 
+def _code_type(n_codes):
+    """Return the narrowest type that holds so many codes."""
+    return next(kind for kind in CODE_TYPES if n_codes - 1 <= np.iinfo(kind).max)
+
+
 def _code_column(column, n_bins):
-    """Return codes, lowest and highest value of each code, for one column."""
+    """Return codes, lowest and highest value of each code, for one column.
+
+    `n_bins` may be None: a code for each distinct value.
+    """
     order = np.argsort(column)
     ordered = column[order]
     fresh = np.empty(ordered.size, dtype=bool)
     fresh[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     first = np.flatnonzero(fresh)
-    if first.size > n_bins:
+    if n_bins is not None and first.size > n_bins:
         counts = np.diff(first, append=ordered.size)
         first = first[_quantile_starts(counts, n_bins)]
         fresh[:] = False
         fresh[first] = True
-    codes = np.empty(ordered.size, dtype=np.uint16)
+    codes = np.empty(ordered.size, dtype=_code_type(first.size))
     codes[order] = np.cumsum(fresh) - 1
     last = np.append(first[1:], ordered.size) - 1
     return codes, ordered[first].astype(np.float64), ordered[last].astype(np.float64)
@@ -98,9 +108,9 @@ def bin_features(X, max_bins=None, n_jobs=None):
     X : ndarray of shape (n_samples, n_features)
         Finite numbers.
     max_bins : int, default=None
-        Most codes for a feature. None: one code for each distinct value, exact; a feature with
-        more than 65,535 of them falls back to 65,535 quantile bins. Up to 256, codes take one
-        byte.
+        Most codes for a feature, up to 65,535. None: one code for each distinct value, exact. Up
+        to 256 codes take one byte each, up to 65,536 two, more four: in all columns as in the one
+        that has the most.
     n_jobs : int, default=None
         Threads, as in joblib.
 
@@ -108,17 +118,15 @@ def bin_features(X, max_bins=None, n_jobs=None):
     -------
     BinnedData
     """
-    if max_bins is None:
-        n_bins = MAX_CODES
-    else:
-        n_bins = check_number(max_bins, "max_bins", low=2, high=MAX_CODES, integer=True)
+    if max_bins is not None:
+        check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True)
     coded = thread_map(
-        lambda feature: _code_column(np.ascontiguousarray(X[:, feature]), n_bins),
+        lambda feature: _code_column(np.ascontiguousarray(X[:, feature]), max_bins),
         range(X.shape[1]),
         n_jobs,
     )
     sizes = [lowest.size for _, lowest, _ in coded]
-    codes = np.empty(X.shape[::-1], dtype=np.uint8 if max(sizes) <= 256 else np.uint16)
+    codes = np.empty(X.shape[::-1], dtype=_code_type(max(sizes)))
     for row, (column, _, _) in zip(codes, coded, strict=True):
         row[:] = column
     return BinnedData(

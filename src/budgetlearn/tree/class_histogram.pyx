@@ -84,6 +84,7 @@ cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_cod
         double* right = histogram.right
         double n_left = 0.0, n_right = search.node.n, sum_left = 0.0, sum_right = search.node.sum
         double weight, found, best = -INFINITY
+        double slack = search.rule.equal * search.impurity * search.node.n
     memset(left, 0, search.n_classes * sizeof(double))
     memcpy(right, search.node.counts, search.n_classes * sizeof(double))
     for word in range(n_words):
@@ -105,10 +106,11 @@ cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_cod
             if code != before:
                 if n_used:
                     found = quality(gini, n_left, n_right, sum_left, sum_right)
-                    if found >= best:
-                        if found > best:
+                    if found >= best - slack:
+                        if found > best + slack:
                             best, cut, n_tied = found, before, 1
                         elif not first:
+                            best = max(best, found)
                             n_tied += 1
                             if below(&search.random, n_tied) == 0:
                                 cut = before
@@ -138,6 +140,8 @@ cdef bint examine_classes(
     search.feature, search.price, search.rank = feature, price, rank
     if codes.codes8 != NULL:
         count(histogram, column, codes.codes8, rows, n_codes)
-    else:
+    elif codes.codes16 != NULL:
         count(histogram, column, codes.codes16, rows, n_codes)
+    else:
+        count(histogram, column, codes.codes32, rows, n_codes)
     return scan(search, histogram, n_codes) > 1

@@ -3,17 +3,22 @@
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from ._codes cimport Codes, gather_codes, midpoint
+from ._codes cimport Codes, gather, midpoint
 from ._random cimport below, uniform
 from .builder cimport Builder, Task
 from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
 from .impurity cimport Kind, Side, shift, value
 from .partition cimport Examples, partition_by_codes
 from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
+
+cdef enum:
+    # A class histogram of more codes would not stay in the cache.
+    MOST_COUNTED = 1 << 16
+
 
 cdef class Grower:
     """Scratch memory and growing arrays for one tree.
@@ -34,6 +39,7 @@ cdef class Grower:
         # data, IN
         const uint8_t[:, ::1] codes8
         const uint16_t[:, ::1] codes16
+        const uint32_t[:, ::1] codes32
         const int32_t[::1] columns
         const long long[::1] offsets
         const double[::1] lowest, highest
@@ -63,6 +69,7 @@ cdef class Grower:
         codes = data.codes
         self.codes8 = codes if codes.dtype == np.uint8 else None
         self.codes16 = codes if codes.dtype == np.uint16 else None
+        self.codes32 = codes if codes.dtype == np.uint32 else None
         self.columns = data.columns
         self.offsets = data.offsets
         self.lowest, self.highest = data.lowest, data.highest
@@ -101,8 +108,8 @@ cdef class Grower:
         for f in range(p):
             self.features[f] = self.places[f] = <int32_t> f
             self.path[f] = self.drawn[f] = -1
-        self.column.codes = <uint16_t*> self.block(n * sizeof(uint16_t))
-        search.inside.codes = <uint16_t*> self.block(n * sizeof(uint16_t))
+        self.column.codes = <uint32_t*> self.block(n * sizeof(uint32_t))
+        search.inside.codes = <uint32_t*> self.block(n * sizeof(uint32_t))
         search.inside.labels = <int32_t*> self.block(n * sizeof(int32_t))
         search.inside.weights = <double*> self.block(n * sizeof(double))
         search.keys = <uint64_t*> self.block(n * sizeof(uint64_t))
@@ -128,13 +135,13 @@ cdef class Grower:
 
     def set_rule(
         self, *, bint minimax, bint gain, bint bounded, bint stumps, int ties,
-        double least_gain, double tolerance,
+        double least_gain, double tolerance, double equal,
     ):
         """Choose how splits are judged; see `Rule` in splitter.pxd."""
         rule = &self.search.rule
         rule.minimax, rule.gain, rule.bounded, rule.stumps = minimax, gain, bounded, stumps
         rule.ties = <Ties> ties
-        rule.least_gain, rule.tolerance = least_gain, tolerance
+        rule.least_gain, rule.tolerance, rule.equal = least_gain, tolerance, equal
         self.pay_once = gain
         self.counts_classes = not minimax and not stumps and rule.impurity.kind >= Kind.GINI
         if self.counts_classes:
@@ -147,7 +154,8 @@ cdef class Grower:
         while 1 << histogram.bits < K:
             histogram.bits += 1
         for f in range(self.columns.shape[0]):
-            most = max(most, self.n_codes(f))
+            if self.n_codes(f) <= MOST_COUNTED:
+                most = max(most, self.n_codes(f))
         n_cells, n_words = most << histogram.bits, n_mark_words(histogram, most)
         histogram.weights = <double*> self.block(LANES * n_cells * sizeof(double), True)
         histogram.marks = <uint64_t*> self.block(LANES * n_words * sizeof(uint64_t), True)
@@ -315,7 +323,10 @@ cdef class Grower:
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef bint varies
-        if self.counts_classes and n_mark_words(histogram, n_codes) <= 8 + column.size // 4:
+        if (
+            self.counts_classes and n_codes <= MOST_COUNTED
+            and n_mark_words(histogram, n_codes) <= 8 + column.size // 4
+        ):
             return examine_classes(
                 search, histogram, column, codes, rows, n_codes, feature, price, rank
             )
@@ -324,7 +335,8 @@ cdef class Grower:
             if varies:
                 examine_tally(search, column, feature, price, rank)
         else:
-            varies = self.gather(codes, rows)
+            gather(codes, rows, column.size, column.codes, &column.low, &column.high)
+            varies = column.low < column.high
             if varies:
                 examine(search, column, feature, price, rank)
         return varies
@@ -335,9 +347,11 @@ cdef class Grower:
 
     cdef inline Codes codes_of(self, Py_ssize_t feature) noexcept nogil:
         cdef Py_ssize_t stored = self.columns[feature]
-        if self.codes16 is None:
-            return Codes(&self.codes8[stored, 0], NULL)
-        return Codes(NULL, &self.codes16[stored, 0])
+        if self.codes8 is not None:
+            return Codes(&self.codes8[stored, 0], NULL, NULL)
+        if self.codes16 is not None:
+            return Codes(NULL, &self.codes16[stored, 0], NULL)
+        return Codes(NULL, NULL, &self.codes32[stored, 0])
 
     cdef void mark_path(self, int32_t node) noexcept nogil:
         """Note which features the path to a node has used."""
@@ -351,19 +365,6 @@ cdef class Grower:
         if self.search.rule.ties != Ties.REUSE:
             return 0.0
         return -INFINITY if self.path[feature] == node else -self.usage[feature]
-
-    cdef bint gather(self, Codes codes, const int32_t* rows) noexcept nogil:
-        """Fetch a feature's codes for a node's examples; say whether they vary."""
-        cdef Column* column = &self.column
-        if codes.codes8 != NULL:
-            gather_codes(
-                codes.codes8, rows, column.size, column.codes, &column.low, &column.high
-            )
-        else:
-            gather_codes(
-                codes.codes16, rows, column.size, column.codes, &column.low, &column.high
-            )
-        return column.low < column.high
 
     cdef Py_ssize_t split(self, const Task* task) noexcept nogil:
         """Record the best split and partition the node's examples by it."""

@@ -11,6 +11,9 @@ from .structure import Tree
 TIES = ("first", "random", "reuse")
 # A drop in impurity below this share of the node's impurity is rounding, not a split.
 TOLERANCE = 1e-10
+# Drops that differ by less than this share of the node's impurity are equal but for rounding.
+# Minimax compares sums of whole numbers, which are exact.
+EQUAL = 1e-12
 NO_LIMIT = 2**31 - 1
 
 
@@ -98,6 +101,7 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None):
         ties=TIES.index(rule.ties),
         least_gain=rule.least_gain,
         tolerance=TOLERANCE,
+        equal=0.0 if minimax else EQUAL,
     )
     if usage is None:
         usage = np.zeros(data.n_features)

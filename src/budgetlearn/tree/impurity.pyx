@@ -9,7 +9,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from .._validation import check_number
+from .._validation import ParameterError, check_number
 
 
 def _evaluate(int kind, double parameter, counts):
@@ -40,8 +40,26 @@ class ImpurityFunction:
     parameter = 0.0
 
     def __call__(self, counts):
-        """Return F for class counts of shape (n_classes,)."""
-        return _evaluate(self.kind, self.parameter, counts)
+        """Return F for class counts of shape (n_classes,): finite, not negative.
+
+        Raises
+        ------
+        ParameterError
+            For other counts, and where F exceeds what a float holds.
+        """
+        counts = np.asarray(counts, dtype=np.float64)
+        if counts.ndim != 1 or not (np.isfinite(counts) & (counts >= 0)).all():
+            raise ParameterError(
+                "counts must be an array (n_classes,) of finite numbers >= 0, got "
+                f"{np.array2string(counts, threshold=10)}."
+            )
+        found = _evaluate(self.kind, self.parameter, counts)
+        if not np.isfinite(found):
+            raise ParameterError(
+                f"{type(self).__name__} of {counts.sum():g} examples exceeds what a float holds: "
+                "give weights of a smaller scale, or a smaller exponent."
+            )
+        return found
 
 
 class ThresholdPairs(ImpurityFunction):
@@ -52,11 +70,11 @@ class ThresholdPairs(ImpurityFunction):
     Parameters
     ----------
     alpha : float, default=0.0
-        Threshold, >= 0; the larger, the earlier a node counts as pure.
+        Threshold, >= 0 and finite; the larger, the earlier a node counts as pure.
     """
 
     def __init__(self, alpha=0.0):
-        self.parameter = float(check_number(alpha, "alpha", low=0))
+        self.parameter = float(check_number(alpha, "alpha", low=0, high=np.inf, high_open=True))
         self.kind = THRESHOLD_PAIRS if self.parameter > 0 else PAIRS
 
 

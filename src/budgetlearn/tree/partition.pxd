@@ -1,6 +1,6 @@
 """Bring the examples of a node that go left to the front, in place and in their order."""
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
 from ._codes cimport Codes
@@ -8,6 +8,7 @@ from ._codes cimport Codes
 ctypedef fused value_t:
     uint8_t
     uint16_t
+    uint32_t
     double
 
 

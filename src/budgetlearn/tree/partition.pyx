@@ -29,4 +29,6 @@ cdef Py_ssize_t partition_by_codes(
     """Partition the examples [start, end); return where the right side begins."""
     if codes.codes8 != NULL:
         return by_codes(examples, start, end, codes.codes8, cut, below, above)
-    return by_codes(examples, start, end, codes.codes16, cut, below, above)
+    if codes.codes16 != NULL:
+        return by_codes(examples, start, end, codes.codes16, cut, below, above)
+    return by_codes(examples, start, end, codes.codes32, cut, below, above)

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from ._codes cimport Codes
 from .impurity cimport Impurity, Side
@@ -19,20 +19,22 @@ cdef struct Rule:
     Ties ties
     double least_gain      # a gain must exceed it
     double tolerance       # a drop must exceed this share of F(S)
+    double equal           # drops that differ by less than this share of F(S) are equal
 
 
 # One column's values at a node, in the order of the node's examples.
 cdef struct Column:
     Py_ssize_t size
-    uint16_t* codes
+    uint32_t* codes
     int32_t* labels
     double* weights
-    uint16_t low, high     # smallest and largest code
+    uint32_t low, high     # smallest and largest code
 
 
 # The best split of a node so far.
 cdef struct Best:
     double score           # lower is better; infinite: none
+    double slack           # scores that differ by less are equal
     Py_ssize_t feature
     int32_t cut            # codes <= cut go left
     double rank            # of equals the lower wins; REUSE only

@@ -11,25 +11,26 @@ where they are few.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from ._codes cimport Codes, code_t
 from ._random cimport below, uniform
 from .impurity cimport Side, shift, value
+from .sorting cimport sort_keys
 
 cdef enum:
-    FEW = 16           # up to so many examples an insertion sort beats a histogram
+    FEW = 16           # up to so many examples sorting beats a histogram
     MAX_BUCKETS = 256
     LANES = 4          # copies of a small histogram, so that sums do not wait for each other,
     MANY = 64          # where there are so many examples
-    DIGIT_BITS = 8
 
 
 cdef void begin_node(Search* search, double impurity) noexcept nogil:
     """Forget the previous node's best split. `search.node` holds the node's counts."""
     search.impurity = impurity
     search.best.score = INFINITY
+    search.best.slack = 0.0
     search.best.feature = -1
     search.best.n_tied = 0
 
@@ -62,8 +63,10 @@ cdef inline bint wins(
 ) noexcept nogil:
     """Say whether a candidate, one of `n_equal`, replaces the best; settle ties by the rule."""
     cdef Best* best = &search.best
-    if score != best.score:
-        return score < best.score
+    if score < best.score - best.slack:
+        return True
+    if score > best.score + best.slack:
+        return False
     if search.rule.ties == FIRST:
         return search.feature < best.feature or (
             search.feature == best.feature and cut < best.cut
@@ -89,13 +92,18 @@ cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) n
     """Take one of `n_equal` splits as the node's best if it is, given F `after` it."""
     cdef double score = score_of(search, after)
     cdef Best* best = &search.best
-    if score == INFINITY or score > best.score or not wins(search, score, cut, n_equal):
+    if score == INFINITY or not wins(search, score, cut, n_equal):
         return
-    if score < best.score or search.rank < best.rank:
+    if score < best.score - best.slack or search.rank < best.rank:
         best.n_tied = n_equal
-    best.score, best.feature, best.cut, best.rank = score, search.feature, cut, search.rank
+    best.score = min(best.score, score)
+    best.feature, best.cut, best.rank = search.feature, cut, search.rank
     if search.rule.bounded:
         update_limit(search)
+    elif search.rule.equal > 0:
+        best.slack = search.rule.equal * search.impurity
+        if not search.rule.gain and search.price > 0:
+            best.slack *= best.score / (search.impurity - after)
 
 
 cdef inline void offer_sides(
@@ -108,57 +116,13 @@ cdef inline void offer_sides(
         offer(search, left_share * left_value + (1.0 - left_share) * right_value, cut, 1)
 
 
-cdef void insertion_sort(uint64_t* keys, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i, j
-    cdef uint64_t key
-    for i in range(1, n):
-        key = keys[i]
-        j = i
-        while j > 0 and keys[j - 1] > key:
-            keys[j] = keys[j - 1]
-            j -= 1
-        keys[j] = key
-
-
-cdef void radix_pass(
-    const uint64_t* keys, uint64_t* target, Py_ssize_t n, int position, int bits
-) noexcept nogil:
-    """Sort stably by `bits` <= DIGIT_BITS bits of the keys from bit `position` up."""
-    cdef Py_ssize_t starts[1 << DIGIT_BITS]
-    cdef Py_ssize_t i, size, total = 0, n_digits = <Py_ssize_t> 1 << bits
-    cdef uint64_t digit, mask = (<uint64_t> 1 << bits) - 1
-    memset(starts, 0, n_digits * sizeof(Py_ssize_t))
-    for i in range(n):
-        starts[(keys[i] >> position) & mask] += 1
-    for i in range(n_digits):
-        size = starts[i]
-        starts[i] = total
-        total += size
-    for i in range(n):
-        digit = (keys[i] >> position) & mask
-        target[starts[digit]] = keys[i]
-        starts[digit] += 1
-
-
 cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil:
     """Return code << 32 | position of each example, by code."""
     cdef Py_ssize_t i, n = column.size
     cdef uint64_t* keys = search.keys
-    cdef int bits = 1, half
     for i in range(n):
         keys[i] = <uint64_t> (column.codes[i] - column.low) << 32 | <uint64_t> i
-    if n <= 2 * FEW:
-        insertion_sort(keys, n)
-        return keys
-    while (column.high - column.low) >> bits:
-        bits += 1
-    if bits <= DIGIT_BITS:
-        radix_pass(keys, search.spare_keys, n, 32, bits)
-        return search.spare_keys
-    half = bits // 2
-    radix_pass(keys, search.spare_keys, n, 32, half)
-    radix_pass(search.spare_keys, keys, n, 32 + half, bits - half)
-    return keys
+    return sort_keys(keys, search.spare_keys, n, column.high - column.low)
 
 
 cdef Py_ssize_t stumps_to_draw(Search* search, const Column* column) noexcept nogil:
@@ -189,7 +153,7 @@ cdef void scan_sorted(Search* search, const Column* column, Side* left, Side* ri
             if not sampling or uniform(&search.random) * n_left < n_wanted:
                 offer_sides(
                     search, left_value, value(&search.rule.impurity, right),
-                    left.n / search.node.n, <int32_t> before + column.low,
+                    left.n / search.node.n, <int32_t> (before + column.low),
                 )
                 n_wanted -= 1
             n_left -= 1
@@ -222,10 +186,10 @@ cdef void fill_histogram(
     cdef Py_ssize_t K = search.n_classes, i
     cdef Py_ssize_t lane = clear_histogram(search, column.size, n_buckets * K)
     cdef double* histogram = search.histogram
-    cdef const uint16_t* codes = column.codes
+    cdef const uint32_t* codes = column.codes
     cdef const int32_t* labels = column.labels
     cdef const double* weights = column.weights
-    cdef uint16_t low = column.low
+    cdef uint32_t low = column.low
     for i in range(column.size):
         histogram[
             (i & (LANES - 1)) * lane + ((codes[i] - low) >> bits) * K + labels[i]
@@ -258,16 +222,18 @@ cdef bint tally(
     cdef Py_ssize_t K = search.n_classes, i
     if codes.codes8 != NULL:
         tally_codes(search, codes.codes8, rows, column, n_codes * K)
-    else:
+    elif codes.codes16 != NULL:
         tally_codes(search, codes.codes16, rows, column, n_codes * K)
+    else:
+        tally_codes(search, codes.codes32, rows, column, n_codes * K)
     i = 0
     while search.histogram[i] == 0:
         i += 1
-    column.low = <uint16_t> (i // K)
+    column.low = <uint32_t> (i // K)
     i = n_codes * K - 1
     while search.histogram[i] == 0:
         i -= 1
-    column.high = <uint16_t> (i // K)
+    column.high = <uint32_t> (i // K)
     return column.low < column.high
 
 
@@ -289,7 +255,7 @@ cdef void take_bucket(
 ) noexcept nogil:
     """Copy the examples of one bucket."""
     cdef Py_ssize_t i, kept = 0
-    cdef uint16_t code, low = 0xFFFF, high = 0
+    cdef uint32_t code, low = 0xFFFFFFFF, high = 0
     for i in range(column.size):
         code = column.codes[i]
         if (code - column.low) >> bits == bucket:
