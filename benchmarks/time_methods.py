@@ -9,14 +9,13 @@ import argparse
 import time
 from pathlib import Path
 
-import pandas as pd
 import yaml
 from threadpoolctl import threadpool_limits
 
 from budgetlearn.benchmark.experiment import run_method
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
 from budgetlearn.benchmark.study import Study
-from budgetlearn.datasets import load_dataset
+from budgetlearn.datasets import load_dataset, read_prices
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "config"
@@ -35,7 +34,7 @@ def first_run(name):
     """Return the first run of the default study on a data set."""
     data = load_dataset(name)
     kind = next(kind for dataset, kind in STUDY.cases if dataset == name)
-    given = [pd.read_csv(ROOT / path) for path in STUDY.price_list(name, kind)]
+    given = [read_prices(ROOT / path) for path in STUDY.price_list(name, kind)]
     split = draw_splits(data, [0], STUDY.seed, STUDY.sizes(name))
     costs = draw_costs(data, kind, [0], STUDY.seed, *given)
     return next(iter(iterate(data, split, costs, kind, STUDY.seed)))

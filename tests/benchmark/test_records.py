@@ -18,6 +18,13 @@ ROW = {
 }
 
 
+def test_settings_come_back_whatever_their_values_are():
+    setting = {"alpha": [0, 8], "loss": "a=b, c", "rows": (1, 2), "size": None}
+    text = records.setting_text(setting)
+    assert records.parse_setting(text) == {name: str(value) for name, value in setting.items()}
+    assert records.parse_setting(None) == {}
+
+
 def test_round_trip(tmp_path):
     path = tmp_path / "deep" / "points.parquet"
     records.write([ROW, {**ROW, "run": 1, "status": "failed: why"}], path)

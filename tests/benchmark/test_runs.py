@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, profiles_of
-from budgetlearn.datasets import Dataset
+from budgetlearn.datasets import Dataset, read_prices
 from budgetlearn.datasets.synthetic import generate
 from budgetlearn.exceptions import ConfigError, CostError
 
@@ -74,7 +74,7 @@ def test_given_costs_with_groups_survive_the_file(wine, tmp_path):
     )
     path = tmp_path / "costs.csv"
     draw_costs(wine, "given", [4], 5, given).to_csv(path, index=False)
-    costs = profiles_of(pd.read_csv(path), wine.feature_names)[4]
+    costs = profiles_of(read_prices(path), wine.feature_names)[4]
     assert costs.costs.tolist() == list(range(13))
     assert costs.subset([0]) == 5
     assert costs.subset([0, 1, 3]) == 5 + 1 + 3
@@ -87,6 +87,13 @@ def test_given_costs_with_groups_survive_the_file(wine, tmp_path):
         (lambda f: pd.concat([f, f.iloc[:1]]), "14 lines"),
         (lambda f: f.assign(cost=-1.0), ">= 0"),
         (lambda f: f.assign(cost=np.nan), "finite"),
+        (
+            lambda f: f.assign(group="lab", group_cost=f["cost"]),
+            "'lab' must have the same .* 0, 1,",
+        ),
+        (lambda f: f.assign(group="lab", group_cost=[5.0] * 12 + [np.nan]), "found 5, nan"),
+        (lambda f: f.assign(group="lab"), "found nan"),
+        (lambda f: f.assign(group_cost=3.0), "'alcohol' has a group_cost, but no group"),
     ],
 )
 def test_wrong_price_lists_are_refused(wine, change, message):

@@ -74,5 +74,13 @@ def test_ranking_and_regression():
 def test_bad_targets():
     with pytest.raises(DatasetError, match="missing in 1 rows"):
         target([1.0, np.nan])
+    for rules in ({"at_least": 1}, {"quantiles": 2}, {"unit": 2}):
+        for task in ("classification", "ranking", "regression"):
+            with pytest.raises(DatasetError, match="missing in 1 rows"):
+                target([1.0, np.nan, 0.0], task, **rules)
+        with pytest.raises(DatasetError, match="must be numbers"):
+            target(np.array(["1,5", "2", "3"]), **rules)
+    with pytest.raises(DatasetError, match=r"The classes: 'a' and 'a ' differ by blanks only"):
+        target(np.array(["a", "a ", "b"], object))
     with pytest.raises(DatasetError, match="mixes words and numbers"):
         target(np.array(["a", 1], object))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
-from budgetlearn.datasets import Registry, fetch, load_dataset, load_registry, prepare
+from budgetlearn.datasets import Dataset, Registry, fetch, load_dataset, load_registry, prepare
 from budgetlearn.exceptions import DatasetError
 
 REGISTRY = load_registry()
@@ -15,6 +15,7 @@ OFFLINE = [spec.id for spec in REGISTRY.values() if spec.kind in ("embedded", "g
 MSB = {
     "spambase": (4601, 57, [2788, 1813]),
     "satellite": (6435, 36, [1533, 703, 1358, 626, 707, 1508]),
+    "satellite_train": (4435, 36, [1072, 479, 961, 415, 470, 1038]),
     "vehicle": (846, 18, [218, 212, 217, 199]),
     "thyroid": (7200, 21, [166, 368, 6666]),
     "concrete": (1030, 8, [258, 257, 257, 258]),
@@ -182,6 +183,26 @@ def test_own_table(tmp_path):
     assert dataset.y.tolist() == [1, 0, 0]
 
 
+def test_coded_columns_are_kept_with_the_data_and_logged(tmp_path, caplog):
+    caplog.set_level("INFO", "budgetlearn")
+    path = own(tmp_path, "age,job,ill\n30,cook,yes\n40,baker,no\n50,cook,no\n")
+    dataset = load_dataset("mine", path)
+    assert dataset.categories == {"job": ("baker", "cook")}
+    assert "mine: the words of column 'job' are coded: 0 = baker, 1 = cook" in caplog.text
+    dataset.save(tmp_path / "mine.parquet")
+    assert Dataset.load(tmp_path / "mine.parquet").categories == dataset.categories
+    other = replace(dataset, categories={"job": ("nurse", "cook")})
+    assert other.sha256 != dataset.sha256
+
+
+def test_names_of_columns_stay_as_they_are_written(tmp_path):
+    names = ["0", "007", "NA", "None", "null", "a; b"]
+    path = own(tmp_path, f"{','.join(names)},ill\n1,2,3,4,5,6,yes\n6,5,4,3,2,1,no\n")
+    dataset = load_dataset("mine", path)
+    dataset.save(tmp_path / "mine.parquet")
+    assert Dataset.load(tmp_path / "mine.parquet").feature_names == tuple(names)
+
+
 def test_rows_without_a_measurement_can_be_left_out(tmp_path):
     text = "a,b,ill\n-9,-9,1\n-9,2,0\n3,4,1\n"
     dataset = load_dataset("mine", own(tmp_path, text, unmeasured=-9, rows=2))
@@ -207,7 +228,15 @@ def test_own_ranking_table(tmp_path):
         ("age,sick\n1,yes\n2,no\n", {}, "no column 'ill'. The columns are: age, sick"),
         ("age,ill\n1,yes\n2,no\n", {"rows": 3}, "expected rows 3, found 2"),
         ("age,ill\n1,a\n2,b\n", {"task": "regression"}, "target of regression must be numbers"),
-        ("", {}, "cannot be read as a table"),
+        ("", {}, "mine.csv is empty"),
+        ("age,ill\n1,yes\n?,no\n3,no\n", {}, "Column 'age' holds numbers, but 1 of its 3 cells"),
+        ("age,ill\n1,yes,\n2,no,\n", {}, "mine.csv, line 2: 3 fields, but 2"),
+        ("age,ill\n1,yes\n2,no\n3\n", {}, "mine.csv, line 4: 1 fields, but 2"),
+        ("age,ill\n1,\n2,3\n3,4\n", {"labels": {"at_least": 3}}, "target is missing in 1 rows"),
+        ("age,ill\n1,yes\n2,yes \n3,no\n", {}, "'yes' and 'yes ' differ by blanks only"),
+        ("__target__,ill\n1,yes\n2,no\n", {}, "must not be named '__target__'"),
+        ("__group__,ill\n1,yes\n2,no\n", {}, "must not be named '__group__'"),
+        ('" ",ill\n1,yes\n2,no\n', {}, "must not be named ''"),
     ],
 )
 def test_bad_own_tables(tmp_path, text, entry, message):

@@ -2,24 +2,19 @@
 
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from budgetlearn.costs import FeatureCosts
-from budgetlearn.datasets import load_dataset, load_registry, yahoo_costs
+from budgetlearn.benchmark.runs import profiles_of
+from budgetlearn.datasets import load_dataset, load_registry, read_prices, yahoo_costs
 
 LISTS = Path(__file__).resolve().parents[2] / "resources/costs"
 
 
 def read(name):
-    frame = pd.read_csv(LISTS / f"{name}.csv", skipinitialspace=True)
-    if "group" not in frame:
-        return frame.feature.tolist(), FeatureCosts(frame.cost)
-    codes, names = pd.factorize(frame.group)
-    charges = [frame.group_cost[frame.group == group].unique() for group in names]
-    assert all(charge.size == 1 for charge in charges)
-    return frame.feature.tolist(), FeatureCosts(frame.cost, codes, np.concatenate(charges))
+    frame = read_prices(LISTS / f"{name}.csv").assign(run=0)
+    features = frame["feature"].tolist()
+    frame = frame.reindex(columns=["run", "feature", "cost", "group", "group_cost"])
+    return features, profiles_of(frame, features)[0]
 
 
 @pytest.mark.parametrize("name", ["heart", "thyroid", "pima"])

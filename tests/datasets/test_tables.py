@@ -90,9 +90,30 @@ def test_missing_columns_and_broken_tables(tmp_path):
         read_table([path], header=True, target="w")
     with pytest.raises(DatasetError, match="no column 7"):
         read_table([path], target=7)
-    for text in ("", "1,2\n1,2,3\n"):
-        with pytest.raises(DatasetError, match="b cannot be read as a table"):
-            read_table([lay(tmp_path, "b", text)])
+    with pytest.raises(DatasetError, match="b is empty"):
+        read_table([lay(tmp_path, "b", "")])
+    with pytest.raises(DatasetError, match="b, line 2: 3 fields, but 2"):
+        read_table([lay(tmp_path, "b", "1,2\n1,2,3\n")])
+    with pytest.raises(DatasetError, match="b has other columns than a"):
+        read_table([path, lay(tmp_path, "b", "1,2,3\n")])
+    with pytest.raises(DatasetError, match="Features need names that differ, found none"):
+        read_table([path], header=True, drop=["u"])
+    with pytest.raises(DatasetError, match="Constant columns cannot be standardised: x1"):
+        read_table([lay(tmp_path, "b", "1,2,a\n1,3,b\n")], standardise=True)
+
+
+def test_coded_columns_are_listed(tmp_path):
+    table = read_table([lay(tmp_path, "a", "M,1,0\nF,2,1\nI,3,0\n")], categorical="codes")
+    assert table.categories == {"x1": ("F", "I", "M")}
+
+
+def test_columns_are_not_spread_out_or_divided_by_guessing(tmp_path):
+    for text, message in (("M,1,0\n,2,1\n", "missing values"), ("M,1,0\nM ,2,1\n", "by blanks")):
+        with pytest.raises(DatasetError, match=message):
+            read_table([lay(tmp_path, "a", text)], one_hot=[0])
+    about = {"add": {"r": ["a", "b"]}, "drop": []}
+    with pytest.raises(DatasetError, match="Ratios need numbers, but these are words: a"):
+        read_table([lay(tmp_path, "a", "M,1,0\nF,2,1\n")], names=["a", "b"], ratios=about)
 
 
 def test_groups_number_the_queries():
@@ -112,5 +133,5 @@ def test_paired_files(tmp_path):
 
 
 def test_no_spreadsheet(tmp_path):
-    with pytest.raises(DatasetError, match=r"a\.xls is not a spreadsheet"):
+    with pytest.raises(DatasetError, match=r"a\.xls cannot be read as a spreadsheet \(XLRDError"):
         read_excel([lay(tmp_path, "a.xls", "hello")])

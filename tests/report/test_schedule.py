@@ -1,6 +1,10 @@
 """The example schedule: which is shown, its variables by name, and what each budget buys."""
 
+import json
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from budgetlearn.benchmark.points import compressed_points
@@ -46,7 +50,7 @@ def test_methods_that_name_no_variables_have_no_schedule(metadata):
 def test_prices_of_the_variables_add_up_to_the_cost(chosen, metadata):
     table = schedule.schedule_table(chosen, metadata.prices("wine", "random", 0))
     for row in table.itertuples():
-        labels = row.variables.split("; ")
+        labels = json.loads(row.variables)
         prices = [float(label.rpartition("(")[2].rstrip(")")) for label in labels]
         assert sum(prices) == pytest.approx(row.cost)
         assert len(labels) == row.n_variables
@@ -54,7 +58,17 @@ def test_prices_of_the_variables_add_up_to_the_cost(chosen, metadata):
 
 def test_variables_without_a_price_list_keep_their_index(chosen, metadata):
     table = schedule.schedule_table(chosen, metadata.prices("wine", "unit", 0))
-    assert table["variables"].str.fullmatch(r"x\d+(; x\d+)*").all()
+    labels = {label for text in table["variables"] for label in json.loads(text)}
+    assert all(re.fullmatch(r"x\d+", label) for label in labels)
+
+
+def test_names_with_separators_stay_whole(chosen):
+    names = [f'a; b, "{place}"' for place in range(13)]
+    table = schedule.schedule_table(chosen, pd.DataFrame({"feature": names, "cost": 1.0}))
+    for row in table.itertuples():
+        labels = json.loads(row.variables)
+        assert len(labels) == row.n_variables
+        assert {label.removesuffix(" (1)") for label in labels} <= set(names)
 
 
 def test_ownership_covers_what_the_affordable_model_buys(chosen):

@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 STUDIES = sorted((ROOT / "config" / "studies").glob("*.yaml"))
 COMMON = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
 DEFAULT = COMMON | yaml.safe_load((ROOT / "config" / "studies" / "default.yaml").read_text())
-PLAIN = {**DEFAULT, "overrides": {}, "by_dataset": {}}  # what a test changes stands alone
+# What a test changes stands alone.
+PLAIN = {**DEFAULT, "overrides": {}, "by_dataset": {}, "datasets": ["wine", "digits", "twonorm"]}
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +76,14 @@ def changed(**changes):
         ({"costs": ["cheap"]}, "costs"),
         ({"split": {"train": 0.5, "valid": 0.5}}, "split"),
         ({"overrides": {"rfb_subset": {}}}, "method in overrides"),
-        ({"methods_file": "config/none.yaml"}, "does not exist"),
+        ({"methods_file": "config/none.yaml"}, "cannot be read: No such file"),
         ({"study": "My Study"}, "study"),
+        ({"datasets": ["wine", "friedman1"]}, "friedman1 is regression, which is not supported"),
+        (
+            {"budget": "memory", "by_dataset": {"abalone": {"budget": "acquisition"}}}
+            | {"datasets": ["wine", "abalone"]},
+            "abalone is regression",
+        ),
         ({"by_dataset": {"whine": {"split": "given"}}}, "Did you mean wine"),
         ({"by_dataset": {"wine": {"split": "taken"}}}, "by_dataset.wine.split"),
         ({"by_dataset": {"wine": {"methods": ["msb"]}}}, "by_dataset.wine.methods"),

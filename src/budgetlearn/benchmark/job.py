@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from ..datasets import Dataset
+from ..datasets import Dataset, read_prices
 from .runs import draw_costs, iterate
 
 
@@ -60,5 +60,5 @@ def load_runs(files, wildcards, study_seed):
     priced = hasattr(files, "costs")
     kind = wildcards.costs if priced else "unit"
     numbers = [int(column) for column in splits.columns]
-    costs = pd.read_csv(files.costs) if priced else draw_costs(dataset, kind, numbers, study_seed)
+    costs = read_prices(files.costs) if priced else draw_costs(dataset, kind, numbers, study_seed)
     yield from iterate(dataset, splits, costs, kind, study_seed)

@@ -1,8 +1,9 @@
 """Numbers that papers print, beside ours.
 
 A table of printed numbers is a tidy csv: paper, table, dataset, method, quantity, value, and if
-printed value_sd, the standard deviation over the paper's runs; every other column is a setting that
-the number belongs to, for example trees, empty where it has none.
+printed value_sd, the standard deviation over the paper's runs, where needed remark, what readers
+must know of the number (that the paper does not say of which data it is); every other column is a
+setting that the number belongs to, for example trees, empty where it has none.
 """
 
 from pathlib import Path
@@ -17,7 +18,7 @@ from .records import OK, parse_setting, setting_text
 
 KEYS = ["dataset", "method", "setting", "quantity"]
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
-_SPREAD = "value_sd"
+_SPREAD, _REMARK = "value_sd", "remark"
 # Quantities of an operating point.
 QUANTITIES = {
     "cost": lambda point: point["cost"],
@@ -49,7 +50,7 @@ def read_published(paths):
     -------
     DataFrame
         source, paper, table, dataset, method, setting (as in records: "trees=10", "" for none),
-        quantity, value, value_sd (NaN where the paper prints none).
+        quantity, value, value_sd (NaN where the paper prints none), remark.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def read_published(paths):
         When a column is missing, a quantity is unknown or a number is repeated.
     """
     frames = [_read_one(Path(path)) for path in paths]
-    columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD]
+    columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD, _REMARK]
     return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)
 
 
@@ -71,12 +72,13 @@ def _read_one(path):
     if strange:
         known = ", ".join([*QUANTITIES, *AREAS])
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
-    names = [column for column in frame if column not in [*_PRINTED, _SPREAD]]
+    names = [column for column in frame if column not in [*_PRINTED, _SPREAD, _REMARK]]
     settings = [setting_text(row.dropna()) for _, row in frame[names].iterrows()]
     frame = frame.assign(
         setting=settings,
         value=frame["value"].astype(float),
         value_sd=frame[_SPREAD].astype(float) if _SPREAD in frame else np.nan,
+        remark=frame[_REMARK].fillna("") if _REMARK in frame else "",
         source=path.stem,
     )
     repeated = frame[frame.duplicated(KEYS)]

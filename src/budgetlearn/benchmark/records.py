@@ -1,6 +1,7 @@
 """Operating points on disk: the only reader and writer of result tables."""
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,9 @@ def setting_text(setting):
 
 def parse_setting(text):
     """Return the settings that `setting_text` wrote, values as strings; none for a missing one."""
-    return {} if pd.isna(text) else dict(pair.split("=", 1) for pair in text.split(", "))
+    # A value may hold ", " itself (alpha=[0, 8]); a name is an identifier.
+    pairs = [] if pd.isna(text) else re.split(r", (?=[^\W\d]\w*=)", text)
+    return dict(pair.split("=", 1) for pair in pairs)
 
 
 def table(rows):

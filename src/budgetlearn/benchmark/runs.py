@@ -146,7 +146,7 @@ def _given_costs(dataset, given):
     if missing or strange or len(listed) != len(names):
         raise CostError(
             f"{dataset.id}: the price list must name each of the {len(names)} features once; it "
-            f"has {len(listed)} lines, lacks {missing[:5]}, and the data know no {strange[:5]}."
+            f"has {len(listed)} lines, lacks {missing[:5]} and has unknown features {strange[:5]}."
         )
     return given.assign(feature=listed).set_index("feature").loc[names].reset_index()
 
@@ -166,15 +166,31 @@ def profiles_of(table, names):
     dict of int to FeatureCosts
     """
     profiles = {}
+    alone = table[table["group"].isna() & table["group_cost"].notna()]
+    if len(alone):
+        raise CostError(
+            f"{alone.iloc[0]['feature']!r} has a group_cost, but no group: name the group too."
+        )
     for run, part in table.groupby("run", sort=True):
         part = part.set_index("feature").loc[list(names)]
         groups = group_costs = None
         if part["group"].notna().any():
-            codes, labels = pd.factorize(part["group"])
-            groups = codes
-            group_costs = [part["group_cost"][part["group"] == label].iloc[0] for label in labels]
+            groups, labels = pd.factorize(part["group"])
+            group_costs = [_charge(part, label) for label in labels]
         profiles[int(run)] = FeatureCosts(part["cost"].to_numpy(), groups, group_costs)
     return profiles
+
+
+def _charge(part, group):
+    """Return the one charge that all members of a cost group share."""
+    charges = part["group_cost"][part["group"] == group].unique()
+    if charges.size != 1 or np.isnan(charges[0]):
+        raise CostError(
+            f"the members of cost group {group!r} must have the same group_cost, found "
+            f"{', '.join(f'{charge:g}' for charge in charges)} (nan: none). It is charged once for "
+            "the whole group: write it in the line of each member."
+        )
+    return charges[0]
 
 
 def iterate(dataset, splits, costs, costs_kind, study_seed):

@@ -4,6 +4,7 @@ from .dataset import Dataset
 from .fetching import fetch
 from .manifest import write_manifest
 from .preparing import load_dataset, prepare
+from .prices import read_prices
 from .ranking import yahoo_costs
 from .registry import DatasetSpec, FileSpec, Registry, load_registry
 from .splits import split
@@ -17,6 +18,7 @@ __all__ = [
     "load_dataset",
     "load_registry",
     "prepare",
+    "read_prices",
     "split",
     "write_manifest",
     "yahoo_costs",

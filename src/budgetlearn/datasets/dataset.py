@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from .._files import whole_file
 from ..exceptions import DatasetError
 
-FORMAT = 1  # of the parquet file; raise it when the layout changes
+FORMAT = 2  # of the parquet file; raise it when the layout changes
 TRAIN, VALIDATION, TEST = 0, 1, 2
 _KEY = b"budgetlearn"
 _TARGET, _GROUP, _PART = "__target__", "__group__", "__part__"
@@ -41,13 +41,16 @@ class Dataset:
         Query of each row in ranking; the rows of a query stand together.
     part : ndarray of int8 of shape (n_samples,), default=None
         The split that came with the data: 0 train, 1 validation, 2 test.
+    categories : mapping of str to tuple of str, default={}
+        Of each feature that was words in the files: the words, in the order of their codes
+        0, 1, … (before any standardising).
     licence, citation : str, default=""
         For reports.
 
     Attributes
     ----------
     sha256 : str
-        Hash of the content: values, names, groups and parts.
+        Hash of the content: values, names, categories, groups and parts.
 
     Raises
     ------
@@ -64,6 +67,7 @@ class Dataset:
     class_names: tuple[str, ...] = ()
     groups: np.ndarray | None = None
     part: np.ndarray | None = None
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     licence: str = ""
     citation: str = ""
     sha256: str = field(init=False)
@@ -76,6 +80,7 @@ class Dataset:
         put(self, "y", np.ascontiguousarray(self.y, self._target_type))
         put(self, "feature_names", tuple(self.feature_names))
         put(self, "class_names", tuple(self.class_names))
+        put(self, "categories", {name: tuple(words) for name, words in self.categories.items()})
         if self.groups is not None:
             put(self, "groups", np.ascontiguousarray(self.groups, np.int64))
         if self.part is not None:
@@ -109,6 +114,9 @@ class Dataset:
         if len(set(self.feature_names)) != n_features:
             names = sorted({n for n in self.feature_names if self.feature_names.count(n) > 1})
             self._fail(f"feature names must differ; repeated: {', '.join(names)}")
+        refused = sorted({"", _TARGET, _GROUP, _PART}.intersection(self.feature_names))
+        if refused:
+            self._fail(f"a feature must not be named {refused[0]!r}: give it another name")
         for name in ("y", "groups", "part"):
             values = getattr(self, name)
             if values is not None and values.shape != (n_samples,):
@@ -126,6 +134,8 @@ class Dataset:
             self._check_classes()
 
     def _check_classes(self):
+        if len(set(self.class_names)) != len(self.class_names):
+            self._fail(f"class names must differ, found {', '.join(self.class_names)}")
         present = np.count_nonzero(self.class_counts)
         if present < 2:
             self._fail(f"at least 2 classes are needed, found {present}")
@@ -138,6 +148,7 @@ class Dataset:
     def _digest(self):
         digest = hashlib.sha256()
         names = [self.task, self.feature_names, self.class_names, self.X.shape, str(self.X.dtype)]
+        names += [self.categories] if self.categories else []
         digest.update(json.dumps(names).encode())
         for column in self.X.T:
             digest.update(column)
@@ -188,24 +199,19 @@ class Dataset:
         path : path-like
             File to write; its folder is made where missing.
         """
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
         columns = dict(zip(self.feature_names, self.X.T, strict=True)) | {_TARGET: self.y}
         if self.groups is not None:
             columns[_GROUP] = self.groups
         if self.part is not None:
             columns[_PART] = self.part
         about = {name: getattr(self, name) for name in ("id", "title", "task", "class_names")}
-        about |= {name: getattr(self, name) for name in ("licence", "citation", "sha256")}
+        names = ("categories", "licence", "citation", "sha256")
+        about |= {name: getattr(self, name) for name in names}
         table = pa.table(columns).replace_schema_metadata(
             {_KEY: json.dumps(about | {"format": FORMAT})}
         )
-        partial = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
+        with whole_file(path) as partial:
             pq.write_table(table, partial, compression="zstd")
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path):

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from ..exceptions import DatasetError
+from .words import refuse_blank_twins
 
 
 def make_target(table, task, rules):
@@ -32,6 +34,8 @@ def make_target(table, task, rules):
     kept = rules.pop("keep", None)
     if kept is not None:
         table = with_rows(table, np.isin(table.y, kept))
+    if table.y is not None:
+        _refuse_missing(table.y)
     if rules:
         ((rule, argument),) = rules.items()
         y, names = _RULES[rule](table.y, argument, len(table.X))
@@ -40,6 +44,15 @@ def make_target(table, task, rules):
     else:
         y, names = _as_numbers(table.y, task), ()
     return replace(table, y=y), tuple(names) if task == "classification" else ()
+
+
+def _refuse_missing(raw):
+    missing = np.count_nonzero(pd.isna(raw).reshape(len(raw), -1).any(axis=1))
+    if missing:
+        raise DatasetError(
+            f"The target is missing in {missing} rows (an empty cell; in a table of your own also "
+            "NA, NaN, None or null). Leave these rows out, or write what is meant as a word."
+        )
 
 
 def with_rows(table, chosen):
@@ -59,13 +72,11 @@ def _name(value):
 
 
 def _classes(raw):
-    missing = raw != raw  # only NaN differs from itself
-    if np.any(missing):
-        raise DatasetError(f"The target is missing in {np.count_nonzero(missing)} rows.")
     try:
         values, codes = np.unique(raw, return_inverse=True)
     except TypeError as error:
         raise DatasetError("The target mixes words and numbers: make it one of both.") from error
+    refuse_blank_twins((str(value) for value in values), "The classes")
     return codes, [_name(value) for value in values]
 
 
@@ -93,13 +104,15 @@ def _span(names):
 
 def _quantiles(raw, count, _):
     """Equally filled classes, split at the quantiles; a value on a border is in the lower one."""
-    borders = np.quantile(raw, np.arange(1, count) / count)
-    return np.searchsorted(borders, raw, side="left"), [f"q{i + 1}" for i in range(count)]
+    numbers = _as_numbers(raw, "quantiles")
+    borders = np.quantile(numbers, np.arange(1, count) / count)
+    return np.searchsorted(borders, numbers, side="left"), [f"q{i + 1}" for i in range(count)]
 
 
 def _both_above_median(raw, _, __):
     """Naval propulsion: maintenance is due where every decay coefficient is above its median."""
-    return (raw > np.median(raw, axis=0)).all(axis=1), ["no", "yes"]
+    numbers = _as_numbers(raw, "both_above_median")
+    return (numbers > np.median(numbers, axis=0)).all(axis=1), ["no", "yes"]
 
 
 def _one_hot(raw, names, _):
@@ -115,11 +128,11 @@ def _blocks(_, counts, n_rows):
 
 
 def _unit(raw, unit, _):
-    return np.asarray(raw, np.float64) / unit, ()
+    return _as_numbers(raw, "unit") / unit, ()
 
 
 def _at_least(raw, threshold, _):
-    return np.asarray(raw) >= threshold, [f"below {threshold}", f"{threshold} or more"]
+    return _as_numbers(raw, "at_least") >= threshold, [f"below {threshold}", f"{threshold} or more"]
 
 
 _RULES = {

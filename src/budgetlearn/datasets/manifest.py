@@ -1,9 +1,8 @@
 """What was fetched for a data set, as a file that later steps and readers can look at."""
 
 import json
-import os
-from pathlib import Path
 
+from .._files import whole_file
 from .fetching import content_sha256
 
 
@@ -26,8 +25,5 @@ def write_manifest(spec, paths, manifest):
             file.path: content_sha256(path) for file, path in zip(spec.files, paths, strict=True)
         },
     }
-    manifest = Path(manifest)
-    manifest.parent.mkdir(parents=True, exist_ok=True)
-    partial = manifest.with_name(f".{manifest.name}.{os.getpid()}")
-    partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    partial.replace(manifest)
+    with whole_file(manifest) as partial:
+        partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -1,12 +1,14 @@
 """From raw files to a verified `Dataset`: read, label, verify."""
 
+import logging
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from ..exceptions import DatasetError
+from .damage import DAMAGE
 from .dataset import Dataset
+from .delimited import read_frame
 from .embedded import read_embedded
 from .fetching import check_file, fetch, pinned
 from .images import read_idx
@@ -23,6 +25,8 @@ _READERS = {
     "svmlight": read_svmlight,
     "idx": read_idx,
 }
+
+logger = logging.getLogger(__name__)
 
 
 def prepare(spec, folder=None):
@@ -53,6 +57,14 @@ def prepare(spec, folder=None):
             table = with_rows(table, measured.any(axis=1))
     except DatasetError as error:
         raise DatasetError(f"Data set {spec.id!r}: {error}") from error
+    except DAMAGE as error:
+        raise DatasetError(
+            f"Data set {spec.id!r}: its files do not fit its entry ({type(error).__name__}: "
+            f"{error}). Check reader and labels of the entry."
+        ) from error
+    for name, words in table.categories.items():
+        coded = ", ".join(f"{code} = {word}" for code, word in enumerate(words))
+        logger.info("%s: the words of column %r are coded: %s", spec.id, name, coded)
     return Dataset(
         id=spec.id,
         title=spec.title,
@@ -63,6 +75,7 @@ def prepare(spec, folder=None):
         class_names=class_names,
         groups=table.groups,
         part=table.part,
+        categories=table.categories,
         licence=spec.licence,
         citation=spec.citation,
     ).verify(spec)
@@ -125,10 +138,5 @@ def _checked(spec, file, folder):
 
 def _read_own(path, target, drop=(), separator=",", group=None):
     """Read the user's own table; words become codes, so that each column keeps one price."""
-    try:
-        frame = pd.read_csv(path, sep=separator)
-    except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise DatasetError(f"{path} cannot be read as a table: {error}.") from error
+    frame = read_frame(Path(path), separator)
     return table_from_frame(frame, target, drop, categorical="codes", group=group)

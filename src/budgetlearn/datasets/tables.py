@@ -1,14 +1,17 @@
 """Readers of delimited text and spreadsheets: raw files to a `Table`."""
 
+import io
 import re
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import xlrd
 
 from ..exceptions import DatasetError
+from .damage import reading
+from .delimited import read_frame
+from .words import refuse_blank_twins, to_numbers
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
@@ -27,6 +30,8 @@ class Table:
         One for each column.
     part, groups : ndarray of shape (n_samples,) or None
         Given split and query of each row.
+    categories : dict of str to tuple of str
+        Words of each coded column, in the order of their codes.
     """
 
     X: np.ndarray
@@ -34,6 +39,7 @@ class Table:
     feature_names: tuple[str, ...]
     part: np.ndarray | None = None
     groups: np.ndarray | None = None
+    categories: dict = field(default_factory=dict)
 
 
 def read_table(
@@ -54,7 +60,7 @@ def read_table(
     paths : list of Path
         The files.
     separator : str, default=","
-        Between fields; ``whitespace`` for runs of blanks.
+        One character between fields; ``whitespace`` for runs of blanks.
     header : bool, default=False
         Whether the first row holds names.
     skip_rows : int, default=0
@@ -74,19 +80,10 @@ def read_table(
     -------
     Table
     """
-    blanks = separator == "whitespace"
-    options = {
-        "sep": r"\s+" if blanks else separator,
-        "header": 0 if header else None,
-        "skiprows": skip_rows,
-        "nrows": max_rows,
-        # Blanks after a comma belong to no field, and an empty column at the end is none.
-        "skipinitialspace": not blanks,
-        # Only an empty field is missing by itself: "NA" is a word in the census data.
-        "keep_default_na": False,
-        "na_values": [""] if missing is None else ["", missing],
-    }
-    frames = [_read_csv(path, options) for path in paths]
+    # Only an empty field is missing by itself: "NA" is a word in the census data.
+    gaps = [""] if missing is None else ["", missing]
+    frames = [read_frame(path, separator, header, skip_rows, max_rows, gaps) for path in paths]
+    _check_alike(paths, frames)
     part = None
     if parts is not None:
         part = np.repeat(np.array(parts, np.int8), [len(frame) for frame in frames])
@@ -111,15 +108,18 @@ def read_excel(paths, **columns):
     -------
     Table
     """
-    try:
-        sheet = xlrd.open_workbook(paths[0]).sheet_by_index(0)
-    except (xlrd.XLRDError, OSError) as error:
-        raise DatasetError(f"{paths[0].name} is not a spreadsheet: {error}.") from error
-    if sheet.nrows < 2:
-        raise DatasetError(f"{paths[0].name}: its first sheet holds no table.")
-    header, *rows = (sheet.row_values(row) for row in range(sheet.nrows))
-    frame = pd.DataFrame(rows, columns=[str(name).strip() for name in header])
-    return table_from_frame(frame, **columns)
+    path = paths[0]
+    with reading(path, "a spreadsheet"):
+        # Warnings about odd records would go to the screen: what is read is checked anyway.
+        sheet = xlrd.open_workbook(path, logfile=io.StringIO()).sheet_by_index(0)
+        if sheet.nrows < 2:
+            raise DatasetError(f"{path.name}: its first sheet holds no table.")
+        for row in range(sheet.nrows):
+            if xlrd.XL_CELL_ERROR in sheet.row_types(row):
+                raise DatasetError(f"{path.name}, row {row + 1}: a cell holds an error (#N/A …).")
+        header, *rows = (sheet.row_values(row) for row in range(sheet.nrows))
+        frame = pd.DataFrame(rows, columns=[str(name).strip() for name in header])
+    return table_from_frame(frame.replace("", np.nan).infer_objects(), **columns)
 
 
 def read_paired(paths, parts=None, names=None):
@@ -199,17 +199,28 @@ def table_from_frame(
     features = _features(frame, left_out, names, _places(frame, one_hot))
     if ratios is not None:
         features = _with_ratios(features, **ratios)
-    X = _numbers(features, categorical)
+    names = tuple(str(name).strip() for name in features.columns)
+    if not names or len(set(names)) < len(names):
+        raise DatasetError(f"Features need names that differ, found {', '.join(names) or 'none'}.")
+    X, categories = to_numbers(features.set_axis(names, axis=1), categorical)
     if standardise:
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
-    return Table(X, y, tuple(str(name) for name in features.columns), part, groups)
+        X = _standardised(X, names)
+    return Table(X, y, names, part, groups, categories)
 
 
-def _read_csv(path, options):
-    try:
-        return pd.read_csv(path, **options)
-    except (ValueError, OSError, EOFError) as error:  # pandas' parser errors are ValueErrors
-        raise DatasetError(f"{path.name} cannot be read as a table: {error}.") from error
+def _check_alike(paths, frames):
+    """Refuse files to be put one below the other whose columns differ."""
+    for path, frame in zip(paths, frames, strict=True):
+        if list(frame.columns) != list(frames[0].columns):
+            raise DatasetError(f"{path.name} has other columns than {paths[0].name}.")
+
+
+def _standardised(X, names):
+    spread = X.std(axis=0)
+    constant = [name for name, each in zip(names, spread, strict=True) if each == 0]
+    if constant:
+        raise DatasetError(f"Constant columns cannot be standardised: {', '.join(constant)}.")
+    return (X - X.mean(axis=0)) / spread
 
 
 def _places(frame, columns):
@@ -248,10 +259,6 @@ def _part_of(frame, column, values):
     return np.array([values[value] for value in raw], np.int8)
 
 
-def _is_number(column):
-    return pd.api.types.is_numeric_dtype(column.dtype)
-
-
 def _features(frame, left_out, names, spread):
     """Return the features, named, with the columns at the places `spread` as indicators."""
     kept = [place for place in range(frame.shape[1]) if place not in left_out]
@@ -263,10 +270,17 @@ def _features(frame, left_out, names, spread):
     if not spread:
         return features
     columns = [features.columns[kept.index(place)] for place in spread]
+    for name in columns:
+        if features[name].isna().any():
+            raise DatasetError(f"Column {name!r} has missing values, and cannot be spread out.")
+        refuse_blank_twins(features[name].map(str).unique(), f"Column {name!r}")
     return pd.get_dummies(features, columns=columns, prefix_sep="=", dtype=float)
 
 
 def _with_ratios(features, add, drop):
+    used = {name for pair in add.values() for name in pair}
+    if words := used.intersection(features.select_dtypes(exclude="number").columns):
+        raise DatasetError(f"Ratios need numbers, but these are words: {', '.join(sorted(words))}.")
     new = {name: features[over] / features[under] for name, (over, under) in add.items()}
     return features.assign(**new).drop(columns=drop)
 
@@ -283,21 +297,3 @@ def _named(names, n_features):
     if len(expanded) != n_features:
         raise DatasetError(f"{len(expanded)} feature names for {n_features} features.")
     return expanded
-
-
-def _numbers(features, categorical):
-    """Return the features as float64, words by their rank in the alphabet."""
-    words = [name for name in features.columns if not _is_number(features[name])]
-    if words and categorical == "refuse":
-        sample = features[words[0]].iloc[0]
-        raise DatasetError(
-            f"Columns of words where numbers were expected: {', '.join(map(str, words))} "
-            f"(the first starts with {sample!r})."
-        )
-    features = features.copy()
-    for name in words:
-        codes = pd.Categorical(features[name].astype(object)).codes.astype(float)
-        features[name] = np.where(codes < 0, np.nan, codes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
-        return features.to_numpy(np.float64)

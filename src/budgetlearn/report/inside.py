@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..benchmark.inside import IMPORTANCE, SOLUTION_SPACE, importance_files, visited_files
 from ..benchmark.runs import profiles_of
+from ..datasets import read_prices
 from .importance import importance_figure
 from .solution_space import space_figure
 from .staircases import staircase_figure
@@ -84,7 +85,7 @@ def inside_of(study, cost_paths):
 def _space(cost_path):
     """Return the solution space of the lowest run of a cost table that was searched to the end."""
     *_, dataset, kind, _ = cost_path.parts
-    table = pd.read_csv(cost_path)
+    table = read_prices(cost_path)
     names = list(table.loc[table["run"] == table["run"].iloc[0], "feature"])
     for run, costs in profiles_of(table, names).items():
         for path in sorted(cost_path.parents[3].glob(f"subsets/{dataset}/{kind}/*/{run}.csv")):

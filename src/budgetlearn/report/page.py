@@ -1,6 +1,7 @@
 """The self-contained page: everything inline, nothing loaded from anywhere."""
 
 import base64
+import json
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -128,7 +129,7 @@ def _case(tables, dataset, costs, metadata):
     case["score"] = metadata.score(dataset)
     case["first"] = metadata.schedule_of.get("dataset", dataset) == dataset
     if schedule is not None and len(schedule):
-        rows = schedule.assign(variables=schedule["variables"].str.split("; ")).to_dict("records")
+        rows = schedule.assign(variables=schedule["variables"].map(json.loads)).to_dict("records")
         method = metadata.methods[rows[0]["method"]].label
         case["schedule"] = {"method": method, "run": rows[0]["run"], "rows": rows}
     return case

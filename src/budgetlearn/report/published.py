@@ -40,8 +40,8 @@ def published_sections(table, metadata):
     list of dict
         One for each published table and case: title; note (how many runs, on the paper's data or
         on others); quantities (names of the groups of columns); rows of method, setting and cells
-        (printed, ours, difference and its kind: near, off, better or worse); reasons of
-        differences that are far off.
+        (printed, ours, difference and its kind: near, off, better or worse); reasons: remarks on
+        the printed numbers, and why differences are far off.
     """
     rerun = table[table["n_runs"] > 0]
     keys = ["source", "run_on", "costs"]
@@ -68,7 +68,7 @@ def _section(part, case_title):
         "title": f"{first['paper']}, table {first['table']}: {case_title}",
         "note": _note(part, first),
         "quantities": [_NAMES[name] for name in quantities],
-        "reasons": _reasons(part),
+        "reasons": [*filter(None, part["remark"].drop_duplicates()), *_reasons(part)],
         "rows": [
             {
                 "method": method,

@@ -1,5 +1,7 @@
 """One model schedule with its variables by name: what to buy under which budget."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
@@ -65,8 +67,8 @@ def schedule_table(schedule, prices):
     Returns
     -------
     DataFrame
-        method, run, cost, cost_fraction, valid_score, test_score, n_variables, variables (names
-        with prices, separated by semicolons).
+        method, run, cost, cost_fraction, valid_score, test_score, n_variables, variables (a JSON
+        list of names with prices: a name may hold any sign).
     """
     sets = variable_sets(schedule)
     labels = variable_labels(prices, set().union(*sets))
@@ -76,7 +78,9 @@ def schedule_table(schedule, prices):
         .reset_index(drop=True)
         .assign(
             n_variables=[len(chosen) for chosen in sets],
-            variables=["; ".join(labels[f] for f in chosen) for chosen in sets],
+            variables=[
+                json.dumps([labels[f] for f in chosen], ensure_ascii=False) for chosen in sets
+            ],
         )
     )
 

@@ -10,7 +10,7 @@ from ..benchmark.deviations import read_reasons, tables_left_out
 from ..benchmark.published import read_published
 from ..benchmark.scores import SCORES
 from ..benchmark.study import PUBLISHED
-from ..datasets import Dataset
+from ..datasets import Dataset, read_prices
 from .inside import inside_of
 from .metadata import PROFILE_COLUMNS
 
@@ -125,7 +125,7 @@ def _profiles(cost_paths):
     frames = []
     for path in map(Path, cost_paths):
         kind, dataset = path.parts[-2], path.parts[-3]
-        frames.append(pd.read_csv(path).assign(dataset=dataset, costs=kind))
+        frames.append(read_prices(path).assign(dataset=dataset, costs=kind))
     return pd.concat(frames, ignore_index=True)[PROFILE_COLUMNS]
 
 

@@ -1,0 +1,60 @@
+"""What damaged files make their readers raise, turned into one kind of error."""
+
+import csv
+import lzma
+import struct
+import tarfile
+import zipfile
+import zlib
+from contextlib import contextmanager
+
+import xlrd
+
+from ..exceptions import DatasetError
+
+# Everything that zip, tar, gzip, lzma, idx, xls, csv and SVMlight readers were seen to raise on
+# damaged content; encrypted archives are RuntimeError, unknown methods NotImplementedError.
+DAMAGE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    csv.Error,
+    lzma.LZMAError,
+    struct.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    xlrd.XLRDError,
+    xlrd.compdoc.CompDocError,
+    zlib.error,
+)
+
+
+@contextmanager
+def reading(path, form):
+    """Turn whatever a reader raises on a damaged file into a `DatasetError` that names the file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    form : str
+        What it is read as, for the message.
+    """
+    try:
+        yield
+    except DatasetError:
+        raise
+    except FileNotFoundError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror}.") from error
+    except DAMAGE as error:
+        raise DatasetError(
+            f"{path.name} cannot be read as {form} ({type(error).__name__}: {error})."
+        ) from error

@@ -1,0 +1,109 @@
+"""Delimited text to a frame: every row as wide as the first, or an error that names the line."""
+
+import csv
+import gzip
+from contextlib import contextmanager
+
+import pandas as pd
+
+from ..exceptions import DatasetError
+from .archives import is_gzip
+from .damage import reading
+
+WHITESPACE = "whitespace"
+
+
+def read_frame(path, separator=",", header=True, skip_rows=0, max_rows=None, missing=None):
+    """Read a file of delimited text, plain or gzip-compressed.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    separator : str, default=","
+        One character between fields, or ``whitespace`` for runs of blanks.
+    header : bool, default=True
+        Whether the first row holds names.
+    skip_rows : int, default=0
+        Lines to ignore at the top.
+    max_rows : int, default=None
+        Rows to read, all if None; for a file that was cut off.
+    missing : list of str, default=None
+        What stands for a missing value; None: an empty field, "NA", "NaN", "None", "null" and what
+        else pandas takes for one.
+
+    Returns
+    -------
+    DataFrame
+        At least one row; columns numbered from 0 without a header.
+
+    Raises
+    ------
+    DatasetError
+        When the file cannot be read, has no rows, rows of different widths, or a name twice.
+    """
+    blanks = separator == WHITESPACE
+    if not blanks and len(separator) != 1:
+        raise DatasetError(f"separator must be one character or {WHITESPACE!r}, got {separator!r}.")
+    with reading(path, "a table"):
+        with _opened(path) as stream:
+            for _ in range(skip_rows):
+                next(stream, None)
+            _check_rows(path, _rows(stream, separator, skip_rows), header, max_rows)
+        with _opened(path) as stream:
+            return pd.read_csv(
+                stream,
+                sep=r"\s+" if blanks else separator,
+                header=0 if header else None,
+                skiprows=skip_rows,
+                nrows=max_rows,
+                skipinitialspace=not blanks,  # blanks after a comma belong to no field
+                keep_default_na=missing is None,
+                na_values=missing,
+                # In one piece: in pieces, a column could be numbers here and words there.
+                low_memory=False,
+            )
+
+
+@contextmanager
+def _opened(path):
+    """Open a text file; a byte order mark, as spreadsheets write it, is no part of a name."""
+    opener = gzip.open if is_gzip(path) else open
+    with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+        yield stream
+
+
+def _rows(stream, separator, line):
+    """Yield (line number, fields) of each row that is not blank."""
+    if separator == WHITESPACE:
+        for place, text in enumerate(stream, line + 1):
+            if fields := text.split():
+                yield place, fields
+        return
+    reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
+    for fields in reader:
+        if fields and fields != [""]:
+            yield line + reader.line_num, fields
+
+
+def _check_rows(path, rows, header, max_rows):
+    _, first = next(rows, (0, None))
+    if first is None:
+        raise DatasetError(f"{path.name} is empty: it holds no table.")
+    if header:
+        repeated = sorted({name for name in first if name and first.count(name) > 1})
+        if repeated:
+            raise DatasetError(f"{path.name}: column names must differ; repeated: {repeated}.")
+    count = 0 if header else 1
+    for line, fields in rows:
+        if count == max_rows:
+            break
+        count += 1
+        if len(fields) != len(first):
+            raise DatasetError(
+                f"{path.name}, line {line}: {len(fields)} fields, but {len(first)} in the first "
+                f"row{' (the header)' if header else ''}. Every row must have as many: look for a "
+                "separator inside a value, one too many at the end, or a line that was cut off."
+            )
+    if not count:
+        raise DatasetError(f"{path.name} holds names of columns, but no rows.")

@@ -1,0 +1,118 @@
+"""Columns of words to numbers; numbers that only look like words are an error, never a rank."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import DatasetError
+
+# A number as people write it: 1,5  1,234.5  1'000  10%  $5  € 5  0x1F  1.2x. A number with letters
+# behind it and without a decimal point may be a word (3d, 1st) unless all cells share the unit.
+_WRITTEN = (
+    r"[-+]?[$€£]?\s?(?:0x[0-9a-f]+|\d[\d,.'_\s]*\s?(?:e[-+]?\d+)?\s?[%€$£]?|\d+[.,]\d+\s?\w+)"
+)
+_UNIT = r"[-+]?\d[\d.,]*\s?([a-zµ°/²³]+)"
+_MOST_CELLS = 5  # named in a message
+
+
+def to_numbers(features, categorical):
+    """Return features as numbers, and the words that were coded.
+
+    Parameters
+    ----------
+    features : DataFrame
+        Columns of numbers, of truth values, or of words.
+    categorical : {"refuse", "codes"}
+        Columns of words become integers in the order of the sorted words, or are an error.
+
+    Returns
+    -------
+    X : ndarray of float64 of shape (n_samples, n_features)
+        NaN where a cell is missing.
+    categories : dict of str to tuple of str
+        Of each coded column, the words in the order of their codes 0, 1, …
+
+    Raises
+    ------
+    DatasetError
+        When a column is mostly numbers but some cells are not, when words differ by blanks only,
+        or when there are words and `categorical` is "refuse".
+    """
+    words = [name for name in features.columns if not _is_number(features[name])]
+    for name in words:
+        _refuse_numbers(features[name])
+    if words and categorical == "refuse":
+        sample = features[words[0]].iloc[0]
+        raise DatasetError(
+            f"Columns of words where numbers were expected: {', '.join(map(str, words))} "
+            f"(the first starts with {sample!r})."
+        )
+    features, categories = features.copy(), {}
+    for name in words:
+        features[name], categories[str(name)] = _coded(features[name])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
+        return features.to_numpy(np.float64), categories
+
+
+def refuse_blank_twins(words, where):
+    """Raise `DatasetError` if two of some words differ by blanks only.
+
+    Parameters
+    ----------
+    words : iterable of str
+        Distinct words.
+    where : str
+        What they are, for the message.
+    """
+    seen = {}
+    for word in words:
+        first = seen.setdefault(" ".join(word.split()), word)
+        if first != word:
+            raise DatasetError(
+                f"{where}: {first!r} and {word!r} differ by blanks only. Write them alike."
+            )
+
+
+def _is_number(column):
+    kind = column.dtype
+    return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+
+
+def _coded(column):
+    """Return codes, NaN where a cell is missing, and the words by code."""
+    text = column.map(str, na_action="ignore")
+    sorted_words = pd.Categorical(text.astype(object))
+    words = tuple(sorted_words.categories)
+    refuse_blank_twins(words, f"Column {column.name!r}")
+    codes = np.where(sorted_words.codes < 0, np.nan, sorted_words.codes)
+    return codes, tuple(word.strip() for word in words)
+
+
+def _refuse_numbers(column):
+    """Refuse a column if half its cells, or half the different ones, look like numbers."""
+    cells = column.dropna().map(str).str.strip().str.lower()
+    different = pd.Series(cells.unique(), dtype=object)
+    looks = _look_like_numbers(different)
+    numbers = set(different[looks])
+    if not numbers or max(looks.mean(), cells.isin(numbers).mean()) < 0.5:
+        return
+    odd = column[cells.index][pd.to_numeric(cells, errors="coerce").isna()]
+    named = ", ".join(f"{cell!r} in row {row + 1}" for row, cell in odd[:_MOST_CELLS].items())
+    more = ", …" if odd.size > _MOST_CELLS else ""
+    raise DatasetError(
+        f"Column {column.name!r} holds numbers, but {odd.size} of its {len(column)} cells are not "
+        f"plain ones: {named}{more} (rows counted from 1, without the header). "
+        "Write them as plain numbers (1234.5: a point, no unit, no sign but - and +), leave out "
+        "rows in which the value is missing, or drop the column."
+    )
+
+
+def _look_like_numbers(cells):
+    """Return which of some different, stripped, small-letter cells are numbers in some writing."""
+    looks = pd.to_numeric(cells, errors="coerce").notna() | cells.str.fullmatch(_WRITTEN)
+    units = cells.str.extract(f"^{_UNIT}$", expand=False)
+    if len(cells) > 2 and units.notna().all() and len(set(units)) == 1:
+        return looks.notna()
+    return looks.astype(bool)

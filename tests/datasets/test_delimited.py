@@ -1,0 +1,68 @@
+"""Delimited text: rows of one width, or an error that names the line."""
+
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from budgetlearn.datasets.delimited import read_frame
+from budgetlearn.exceptions import DatasetError
+
+
+def lay(folder, text, name="a.csv"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a,b\n1,2,3\n4,5,6\n", {}, "line 2: 3 fields, but 2 in the first row (the header)"),
+        ("a,b\n1,2\n\n4\n", {}, "line 4: 1 fields, but 2"),
+        ("1 2\n3 4 5\n", {"separator": "whitespace", "header": False}, "line 2: 3 fields, but 2"),
+        ("x\ny\na,b\n1,2\n3\n", {"skip_rows": 2}, "line 5: 1 fields"),
+        ('a,b\n"1\n2",3\n4\n', {}, "line 4: 1 fields"),
+        ("a,b,a,b\n1,2,3,4\n", {}, "column names must differ; repeated: ['a', 'b']"),
+        ("", {}, "a.csv is empty"),
+        ("\n\n", {}, "a.csv is empty"),
+        ("a,b\n", {}, "a.csv holds names of columns, but no rows"),
+        ("a;b\n1;2\n", {"separator": ";;"}, "separator must be one character or 'whitespace'"),
+        (b"a,b\n\xff,2\n", {}, "a.csv cannot be read as a table (UnicodeDecodeError"),
+        (gzip.compress(b"a,b\n1,2\n" * 9)[:-9], {}, "a.csv cannot be read as a table (EOFError"),
+        (gzip.compress(b"a,b\n1,2\n")[:12] + b"\xff" * 30, {}, "a.csv cannot be read as a table"),
+        ('a\n"' + "x" * 200_000 + '"\n', {}, "field larger than field limit"),
+    ],
+)
+def test_tables_that_are_none(tmp_path, text, options, message):
+    with pytest.raises(DatasetError) as caught:
+        read_frame(lay(tmp_path, text), **options)
+    assert message in str(caught.value)
+
+
+def test_names_are_read_as_they_are_written(tmp_path):
+    frame = read_frame(lay(tmp_path, "\ufeff0,007,NA,None,null,a; b,True\n1,2,3,4,5,6,7\n"))
+    assert list(frame.columns) == ["0", "007", "NA", "None", "null", "a; b", "True"]
+
+
+def test_a_cut_file_is_read_to_the_rows_asked_for(tmp_path):
+    path = lay(tmp_path, "a,b\n1,2\n3,4\n5")
+    assert read_frame(path, max_rows=2).to_numpy().tolist() == [[1, 2], [3, 4]]
+    assert len(read_frame(lay(tmp_path, "1,2\n3,4\n5"), header=False, max_rows=2)) == 2
+
+
+def test_compressed_content_under_any_name(tmp_path):
+    for name, content in (("a.gz", b"a,b\n1,2\n"), ("a.csv", gzip.compress(b"a,b\n1,2\n"))):
+        assert read_frame(lay(tmp_path, content, name)).to_numpy().tolist() == [[1, 2]]
+
+
+@given(st.binary(max_size=80), st.booleans(), st.sampled_from([",", ";", "whitespace"]))
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_are_a_table_or_one_kind_of_error(tmp_path_factory, content, header, separator):
+    path = lay(tmp_path_factory.getbasetemp(), content, "any.csv")
+    try:
+        frame = read_frame(path, separator, header)
+    except DatasetError:
+        return
+    assert len(frame)

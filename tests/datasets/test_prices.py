@@ -1,0 +1,82 @@
+"""Price lists: read as they are written, or an error that says what is wrong in which line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from budgetlearn.datasets import read_prices
+from budgetlearn.exceptions import CostError
+
+NAMES = ["0", "007", "NA", "None", "null", "1e5", "a; b", "a, b", 'say "x"', "True", "nan"]
+
+
+def lay(folder, content):
+    path = folder / "prices.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_names_come_back_as_they_were_written(tmp_path):
+    table = pd.DataFrame({"run": 3, "feature": NAMES, "cost": 0.1, "group": NAMES})
+    table.assign(group_cost=1 / 3).to_csv(tmp_path / "a.csv", index=False)
+    found = read_prices(tmp_path / "a.csv")
+    assert found["feature"].tolist() == found["group"].tolist() == NAMES
+    assert found["cost"].eq(0.1).all()
+    assert found["group_cost"].eq(1 / 3).all()
+    assert found["run"].eq(3).all()
+
+
+def test_blanks_a_byte_order_mark_and_no_group(tmp_path):
+    text = "\ufefffeature, cost, group, group_cost\n a , 1.5, ,\nb,2,lab, 3\n"
+    found = read_prices(lay(tmp_path, text))
+    assert found["feature"].tolist() == ["a", "b"]
+    assert found["group"].isna().tolist() == [True, False]
+    assert np.isnan(found["group_cost"][0])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty. A price list starts with the line 'feature,cost'"),
+        ("\n\n", "is empty"),
+        ("feature,cost\n", "has a header, but no prices"),
+        ("feature;cost\na;1\n", "is separated by semicolons: write commas instead"),
+        ("feature;cost\na;1,5\n", "is separated by semicolons"),
+        ("age,1\nsex,2\n", "the first line holds 'age', '1'. A price list starts with"),
+        ("feature,csot\na,1\n", "Is 'csot' meant to be 'cost'?"),
+        ("Feature,Cost\na,1\n", "Is 'Feature' meant to be 'feature'? Is 'Cost' meant to be"),
+        ("feature,cost,groups,group_cost\na,1,x,2\n", "Is 'groups' meant to be 'group'?"),
+        ("feature,cost,group\na,1,x\n", "the first line holds 'feature', 'cost', 'group'. A price"),
+        ("feature,cost,cost\na,1,2\n", "the first line holds"),
+        ("feature,cost\na,1\nb,1,5\n", "line 3: 3 fields, but 2 in the header"),
+        ("feature,cost\na,1\nb\n", "line 3: 1 fields"),
+        ("feature,cost\na,cheap\n", "line 2: cost must be a number, got 'cheap'"),
+        ("feature,cost\na,\n", "line 2: the cost of 'a' is missing"),
+        ("feature,cost\n,1\n", "line 2: the name of the feature is missing"),
+        ("run,feature,cost\nx,a,1\n", "line 2: run must be a number"),
+        (b"feature,cost\n\xff,1\n", "is not comma-separated text"),
+    ],
+)
+def test_lists_that_are_none(tmp_path, content, message):
+    with pytest.raises(CostError) as caught:
+        read_prices(lay(tmp_path, content))
+    assert message in str(caught.value)
+    assert "prices.csv" in str(caught.value)
+
+
+def test_a_list_that_is_not_there(tmp_path):
+    with pytest.raises(CostError, match="cannot be read: No such file"):
+        read_prices(tmp_path / "none.csv")
+
+
+@given(st.one_of(st.binary(max_size=60), st.binary(max_size=40).map(b"feature,cost\n".__add__)))
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_are_prices_or_one_kind_of_error(tmp_path_factory, content):
+    try:
+        found = read_prices(lay(tmp_path_factory.getbasetemp(), content))
+    except CostError:
+        return
+    assert found["cost"].notna().all()
+    assert found["feature"].map(len).gt(0).all()

@@ -1,0 +1,92 @@
+"""Columns of words: coded and listed, or refused where they are numbers in disguise."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from budgetlearn.datasets.words import to_numbers
+from budgetlearn.exceptions import DatasetError
+
+
+def coded(*cells, categorical="codes"):
+    return to_numbers(pd.DataFrame({"v": list(cells)}), categorical)
+
+
+@pytest.mark.parametrize(
+    "odd", ["?", "1,5", "1,234.5", "10%", "1.2x", "0x1F", "missing", "$5", "1 000", "-", "1e5e"]
+)
+@pytest.mark.parametrize("categorical", ["codes", "refuse"])
+def test_a_column_of_numbers_with_an_odd_cell_names_it(odd, categorical):
+    with pytest.raises(DatasetError) as caught:
+        coded("1", "2.5", odd, "7", categorical=categorical)
+    assert "Column 'v' holds numbers, but 1 of its 4 cells are not plain ones" in str(caught.value)
+    assert f"{odd!r} in row 3 " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("1,5", "2,5", "3,25"),
+        ("1,234", "12,345,678", "5,000"),
+        ("10%", "20 %", "5%"),
+        ("0x1F", "0xff", "0x0"),
+        ("1.2x", "3.4x", "0.5x"),
+        ("5kg", "10 kg", "70kg"),
+        ("1 000", "2 500", "900"),
+        ("€5", "$7", "9 €"),
+        ("1.5", "unknown", "unknown", "unknown", "2.5", "3.5"),
+    ],
+)
+def test_a_column_of_numbers_in_another_writing_is_refused(cells):
+    with pytest.raises(DatasetError, match="Column 'v' holds numbers"):
+        coded(*cells)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("baker", "cook", "baker"),
+        ("18-25", "26-35", "36+"),
+        ("1st", "2nd", "3rd", "4th"),
+        ("2020-01-31", "2021-02-28", "2020-01-30"),
+        ("3d", "2d"),
+        ("a1", "b2", "c3"),
+        ("yes", "no", "1"),
+    ],
+)
+def test_words_are_coded_by_their_rank_and_listed(cells):
+    X, categories = coded(*cells)
+    words = sorted(set(cells))
+    assert categories == {"v": tuple(words)}
+    assert [words[int(code)] for code in X[:, 0]] == list(cells)
+
+
+def test_truth_values_are_coded_and_listed():
+    X, categories = coded(True, False, True)
+    assert X[:, 0].tolist() == [1, 0, 1]
+    assert categories == {"v": ("False", "True")}
+
+
+def test_missing_words_stay_missing():
+    X, categories = coded("a", None, "b")
+    assert np.isnan(X[1, 0])
+    assert categories == {"v": ("a", "b")}
+
+
+def test_words_that_differ_by_blanks_only_are_refused():
+    with pytest.raises(DatasetError, match=r"Column 'v': 'a  b' and 'a b ' differ by blanks only"):
+        coded("a  b", "a b ", "c")
+
+
+@given(st.lists(st.text(max_size=6), min_size=1, max_size=12))
+@settings(max_examples=300, deadline=None)
+def test_any_words_are_coded_in_order_or_refused(cells):
+    try:
+        X, categories = coded(*cells)
+    except DatasetError:
+        return
+    words = categories["v"]
+    assert len(words) == len({" ".join(cell.split()) for cell in cells})
+    assert [words[int(code)] for code in X[:, 0]] == [cell.strip() for cell in cells]
