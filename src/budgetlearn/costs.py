@@ -4,6 +4,24 @@ import numpy as np
 
 from .exceptions import CostError
 
+# Sums of the same prices in another order differ in the last bits; 200 must buy a model of 200.
+_SLACK = 1e-12
+
+
+def affords(budget, cost):
+    """Return whether `budget` pays for `cost`, up to the rounding of sums.
+
+    Parameters
+    ----------
+    budget, cost : float or ndarray
+        In one unit, >= 0.
+
+    Returns
+    -------
+    bool or ndarray of bool
+    """
+    return cost <= np.asarray(budget) * (1 + _SLACK)
+
 
 def _nonnegative(values, name):
     """Return `values` as a read-only float64 vector, refusing what cannot be a price."""
@@ -23,13 +41,30 @@ def _nonnegative(values, name):
     return array
 
 
+def _by_name(costs):
+    """Return (names or None, prices): the labels of a dict or of a Series that has its own."""
+    if isinstance(costs, dict):
+        return tuple(costs), list(costs.values())
+    index = getattr(costs, "index", None)
+    if index is None or callable(index):
+        return None, costs
+    names = tuple(index)
+    if names == tuple(range(len(names))):
+        return None, costs
+    if len(set(names)) < len(names):
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise CostError(f"feature costs name features more than once: {', '.join(twice)}.")
+    return names, costs
+
+
 class FeatureCosts:
     """Price of acquiring each feature once per example, with optional shared charges.
 
     Parameters
     ----------
-    costs : array-like of shape (n_features,)
-        Price of each feature, finite and >= 0, in any one unit.
+    costs : array-like of shape (n_features,), dict or Series
+        Price of each feature, finite and >= 0, in any one unit. A dict or a Series with labels of
+        its own gives them by feature name and is aligned to the table when an estimator is fitted.
     groups : array-like of int of shape (n_features,), default=None
         Cost group of each feature, -1 for none. The members of a group share one fixed charge,
         paid once per example as soon as one of them is acquired (one blood sample serves several
@@ -41,6 +76,8 @@ class FeatureCosts:
     ----------
     costs : ndarray of shape (n_features,)
         Read-only.
+    names : tuple or None
+        The features that the prices belong to, where they came by name.
     groups : ndarray of shape (n_features,) or None
         Read-only.
     group_costs : ndarray of shape (n_groups,) or None
@@ -59,6 +96,7 @@ class FeatureCosts:
     """
 
     def __init__(self, costs, groups=None, group_costs=None):
+        self.names, costs = _by_name(costs)
         self.costs = _nonnegative(costs, "feature costs")
         self.groups = self.group_costs = None
         if groups is None and group_costs is None:
@@ -88,15 +126,17 @@ class FeatureCosts:
         return checked
 
     @classmethod
-    def of(cls, feature_costs, n_features):
+    def of(cls, feature_costs, n_features, names=None):
         """Return `feature_costs` as `FeatureCosts` for a table of `n_features` columns.
 
         Parameters
         ----------
-        feature_costs : None, array-like of shape (n_features,) or FeatureCosts
-            None means a price of 1 for each feature.
+        feature_costs : None, array-like of shape (n_features,), dict, Series or FeatureCosts
+            None means a price of 1 for each feature; a dict or Series is aligned by name.
         n_features : int
             How many features the table has.
+        names : sequence of n_features names, default=None
+            What the table calls its columns; None: it has no names.
 
         Returns
         -------
@@ -105,17 +145,54 @@ class FeatureCosts:
         Raises
         ------
         CostError
-            When the number of prices is not `n_features`.
+            When the number of prices is not `n_features`, or when prices given by name do not
+            name exactly the features of the table.
         """
         if feature_costs is None:
             return cls(np.ones(n_features))
         costs = feature_costs if isinstance(feature_costs, cls) else cls(feature_costs)
+        if costs.names is not None:
+            return costs._aligned(range(n_features) if names is None else names, names is not None)
         if costs.n_features != n_features:
             raise CostError(
                 f"feature costs must have one entry for each of the {n_features} features of X, "
                 f"got {costs.n_features}."
             )
         return costs
+
+    def _aligned(self, names, named):
+        """Return the prices in the order of `names`."""
+        place = {name: i for i, name in enumerate(self.names)}
+        missing = [name for name in names if name not in place]
+        unknown = sorted(set(self.names) - set(names), key=str)
+        if missing and not named:
+            raise CostError(
+                "feature costs are given by name, but X has no feature names: pass X as a "
+                "DataFrame, or the prices as an array in the order of its columns."
+            )
+        if missing or unknown:
+            parts = [
+                f"{what} features: {', '.join(map(str, listed[:5]))}"
+                + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
+                for what, listed in (("unknown", unknown), ("no price for", missing))
+                if listed
+            ]
+            raise CostError(
+                f"feature costs must name each feature of X once; {'; '.join(parts)}. "
+                "Correct the price list."
+            )
+        order = np.array([place[name] for name in names], dtype=np.intp)
+        groups = None if self.groups is None else self.groups[order]
+        aligned = FeatureCosts(self.costs[order], groups, self.group_costs)
+        aligned.names = tuple(names) if named else None
+        return aligned
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(
+            "FeatureCosts is no array: a group's charge belongs to no single feature. Use .costs "
+            "for the prices alone, .alone for each with its group's charge, or .subset and .total "
+            "for what features cost together."
+        )
 
     @property
     def n_features(self):
@@ -190,11 +267,58 @@ class FeatureCosts:
         price[acquired] = 0.0
         return price
 
+    @property
+    def alone(self):
+        """What each feature costs on its own, its group's charge included, (n_features,)."""
+        return self.marginal(np.zeros(self.n_features, dtype=bool))
+
+    def added(self, acquired, feature):
+        """Return what one feature adds to the bill of each example.
+
+        Parameters
+        ----------
+        acquired : ndarray of bool of shape (n_samples, n_features)
+            What each example bought so far.
+        feature : int
+            The feature.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            0 where it was bought already; a group's charge is added where it is still unpaid.
+        """
+        price = np.full(acquired.shape[0], self.costs[feature])
+        if self.groups is not None and self.groups[feature] >= 0:
+            group = self.groups[feature]
+            unpaid = ~acquired[:, self.groups == group].any(axis=1)
+            price[unpaid] += self.group_costs[group]
+        price[acquired[:, feature]] = 0.0
+        return price
+
+    def free_with(self, feature, acquired):
+        """Return the other members of a feature's group that cost nothing once it is bought.
+
+        Parameters
+        ----------
+        feature : int
+            The feature.
+        acquired : ndarray of bool of shape (n_features,)
+            What is bought, `feature` included.
+
+        Returns
+        -------
+        list of int
+        """
+        if self.groups is None or self.groups[feature] < 0:
+            return []
+        free = (self.groups == self.groups[feature]) & (self.costs == 0) & ~acquired
+        return np.flatnonzero(free).tolist()
+
     def shares(self, acquired):
         """Return which part of the bill each acquired feature carries.
 
         The members of a group that are acquired carry its charge in equal parts, so a member is
-        the dearer the fewer are left, and the last one carries what dropping it would free.
+        more expensive the fewer are left, and the last one carries what dropping it would free.
 
         Parameters
         ----------
@@ -227,6 +351,7 @@ class FeatureCosts:
     def __eq__(self, other):
         return (
             isinstance(other, FeatureCosts)
+            and self.names == other.names
             and np.array_equal(self.costs, other.costs)
             and np.array_equal(self.groups, other.groups)
             and np.array_equal(self.group_costs, other.group_costs)

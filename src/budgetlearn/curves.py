@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._validation import check_number
+from .costs import affords
 from .exceptions import BudgetError
 
-# Sums of the same prices in another order differ in the last bits; 200 must buy a model of 200.
+# Mean scores of equal predictions differ in the last bits.
 _SLACK = 1e-12
 
 
@@ -95,7 +96,7 @@ class CostAccuracyCurve:
         check_number(budget, "budget", low=0)
         if not len(self):
             raise BudgetError("There is no model to choose from: the curve is empty.")
-        affordable = np.searchsorted(self.costs, budget * (1 + _SLACK), side="right")
+        affordable = int(affords(budget, self.costs).sum())
         if affordable == 0:
             cheapest = float(self.costs[0])
             raise BudgetError(
@@ -103,7 +104,7 @@ class CostAccuracyCurve:
                 f"Raise the budget to {cheapest:g} or more.",
                 cheapest=cheapest,
             )
-        return int(affordable) - 1
+        return affordable - 1
 
     def area(self, full_cost, baseline):
         """Return the area under the staircase, cost scaled to [0, 1] (AUP of Yan et al., 5.2).

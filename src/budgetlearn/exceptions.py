@@ -32,6 +32,14 @@ class BudgetError(BudgetlearnError, ValueError):
         return type(self), (self.args[0], self.cheapest)
 
 
+class MissingValueError(BudgetlearnError, ValueError):
+    """A cell that a prediction has to look at is missing; the message names row and column."""
+
+
+class GuaranteeError(BudgetlearnError, ValueError):
+    """No operating point keeps the limits with the confidence that was asked for."""
+
+
 class DatasetError(BudgetlearnError):
     """A data set that could not be fetched, read or verified."""
 

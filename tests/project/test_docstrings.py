@@ -56,7 +56,8 @@ def fields_are_attributes(item):
         return False
     attributes = NumpyDocString(inspect.getdoc(item))["Attributes"]
     described = {part.strip() for attribute in attributes for part in attribute.name.split(",")}
-    return {field.name for field in dataclasses.fields(item) if field.init} <= described
+    own = inspect.get_annotations(item)  # inherited fields are described at the base
+    return {f.name for f in dataclasses.fields(item) if f.init and f.name in own} <= described
 
 
 def checks_of(module, item):

@@ -16,10 +16,11 @@ LAYERS = [
     {""},
     {"exceptions"},
     {"_validation", "_parallel", "_files"},
-    {"costs", "base", "curves", "metrics"},
+    {"costs", "curves", "metrics"},
+    {"base"},
     {"tree"},
     {"forest"},
-    {"msb", "sequential", "peers"},
+    {"msb", "sequential", "peers", "testing"},
     {"datasets", "benchmark"},
     {"report"},
 ]

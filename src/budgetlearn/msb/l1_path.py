@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, softmax
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +37,21 @@ class L1Path:
         return tuple(np.flatnonzero(self.coef[step].any(axis=0)).tolist())
 
     def decision_function(self, X, step):
-        """Return the linear scores of `X`, shape (n_samples, n_outputs), at one step."""
-        return (X - self.mean) / self.scale @ self.coef[step].T + self.intercept[step]
+        """Return the linear scores of `X`, shape (n_samples, n_outputs), at one step.
+
+        Variables whose coefficients are all 0 are not looked at: they may be NaN.
+        """
+        used = self.coef[step].any(axis=0)
+        standard = np.where(used, (X - self.mean) / self.scale, 0.0)
+        return standard @ self.coef[step].T + self.intercept[step]
+
+    def predict_proba(self, X, step):
+        """Return class probabilities of `X`, shape (n_samples, n_classes), at one step."""
+        scores = self.decision_function(X, step)
+        if scores.shape[1] == 1:
+            right = expit(scores[:, 0])
+            return np.column_stack([1 - right, right])
+        return softmax(scores, axis=1)
 
     def predict(self, X, step):
         """Return class indices of `X`, shape (n_samples,), at one step."""

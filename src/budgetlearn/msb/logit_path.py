@@ -78,3 +78,6 @@ class LogitPathClassifier(ScheduleClassifier):
 
     def _predict_entry(self, X, entry):
         return self.path_.predict(X, self._steps[entry])
+
+    def _predict_proba_entry(self, X, entry):
+        return self.path_.predict_proba(X, self._steps[entry])

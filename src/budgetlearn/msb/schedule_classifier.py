@@ -1,159 +1,69 @@
 """Prediction from a model schedule: what msB, logitB and exhaustive search share."""
 
+from abc import abstractmethod
+
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
+from sklearn.base import ClassifierMixin
 
-from .._validation import ParameterError, check_number, holdout
-from ..base import AcquisitionMixin
-from ..costs import FeatureCosts
+from .._validation import check_number
+from ..base import BudgetedEstimator, Stage
+
+SEEDS = 2**31 - 1
 
 
-class ScheduleClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
+class ScheduleClassifier(ClassifierMixin, BudgetedEstimator):
     """Base of classifiers whose stages are the models of a `ModelSchedule`.
 
-    A subclass sets `schedule_` in `_fit_schedule(train, valid, seed)` and defines
-    `_predict_entry(X, entry)`, the class indices that one model of the schedule predicts.
+    A subclass sets `schedule_` in `_fit_schedule`; all examples of a stage cost the same.
     """
 
-    def fit(self, X, y, X_val=None, y_val=None):
-        """Fit models and compress them into `schedule_`.
+    _groups = True
+    _chooses_on_validation = True
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite numbers.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        X_val : array-like of shape (n_valid, n_features), default=None
-            Validation examples, which choose among the models; None: `validation_fraction` of
-            each class of X.
-        y_val : array-like of shape (n_valid,), default=None
-            Their labels, all of them known from y.
+    @abstractmethod
+    def _fit_schedule(self, train, valid, seed):
+        """Fit models on `train` and compress them into `schedule_` on `valid`."""
 
-        Returns
-        -------
-        self
-        """
-        self._fit_schedule(*self._checked(X, y, X_val, y_val))
-        return self
+    @abstractmethod
+    def _predict_entry(self, X, entry):
+        """Return the class indices that one model of the schedule predicts."""
 
-    def _checked(self, X, y, X_val, y_val):
-        """Return (X, class indices) to train on, the same to validate on, and a seed."""
+    @abstractmethod
+    def _predict_proba_entry(self, X, entry):
+        """Return the class probabilities of one model of the schedule."""
+
+    def _needs_validation(self):
+        return True
+
+    def _seeds(self, random):
+        seed = int(random.randint(SEEDS))
+        return seed, np.random.RandomState(seed)
+
+    def _fit(self, train, valid, seeds):
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes in y, got 1 class: "
-                f"{self.classes_[0]!r}."
-            )
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return *self._with_validation(X, codes, X_val, y_val, seed), seed
+        self._fit_schedule((train.X, train.y), (valid.X, valid.y), seeds)
 
-    def _with_validation(self, X, codes, X_val, y_val, seed):
-        if X_val is None and y_val is None:
-            train, valid = holdout(codes, self.validation_fraction, np.random.RandomState(seed))
-            return (X[train], codes[train]), (X[valid], codes[valid])
-        if X_val is None or y_val is None:
-            raise ParameterError("X_val and y_val belong together: give both or none.")
-        X_val, y_val = check_X_y(X_val, y_val, dtype=np.float64)
-        if X_val.shape[1] != X.shape[1]:
-            raise ValueError(
-                f"X_val must have the {X.shape[1]} features of X, got {X_val.shape[1]}."
-            )
-        unknown = np.setdiff1d(y_val, self.classes_)
-        if unknown.size:
-            raise ValueError(f"y_val has classes that y has not: {unknown.tolist()}.")
-        return (X, codes), (X_val, np.searchsorted(self.classes_, y_val))
+    @property
+    def n_stages_(self):
+        """Number of models of the schedule."""
+        return len(self.schedule_)
 
-    def _entry(self, budget):
-        """Return the position in the schedule that `budget` (None: `self.budget`) selects."""
-        budget = self.budget if budget is None else budget
-        return len(self.schedule_) - 1 if budget is None else self.schedule_.index(budget)
+    def _default_stage(self):
+        return self.n_stages_ - 1 if self.budget is None else self.schedule_.index(self.budget)
 
-    def predict(self, X, budget=None):
-        """Predict with the best model that the budget affords.
+    def _fixed_costs(self):
+        return self.schedule_.costs
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples; only the columns of the chosen model are looked at.
-        budget : float, default=None
-            Most that the features of one example may cost; None: the constructor's budget, and
-            without one the last model of the schedule.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-
-        Raises
-        ------
-        BudgetError
-            When even the cheapest model costs more; the message names its cost.
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.classes_[self._predict_entry(X, self._entry(budget))]
-
-    def acquired_features(self, X, budget=None):
-        """Return which features `predict` looks at: the chosen model's, for every example.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        budget : float, default=None
-            As for `predict`.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._acquired(X.shape[0], self._entry(budget))
-
-    def _acquired(self, n_samples, entry):
-        acquired = np.zeros((n_samples, self.n_features_in_), dtype=bool)
-        acquired[:, list(self.schedule_.variables[entry])] = True
-        return acquired
-
-    def staged_predict(self, X):
-        """Yield the predictions of each model of the schedule, cheap to dear.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        for entry in range(len(self.schedule_)):
-            yield self.classes_[self._predict_entry(X, entry)]
-
-    def staged_acquired_features(self, X):
-        """Yield which features each model of the schedule looks at, cheap to dear.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        for entry in range(len(self.schedule_)):
-            yield self._acquired(X.shape[0], entry)
+    def _stages(self, X, which, want):
+        for entry in which:
+            variables = self.schedule_.variables[entry]
+            stage = Stage({"variables": tuple(self._names()[v] for v in variables)})
+            stage.facts = {"budget": float(self.schedule_.costs[entry]), "variables": variables}
+            if "output" in want:
+                stage.output = self.classes_[self._predict_entry(X, entry)]
+            if "probabilities" in want and self._can_predict_proba():
+                stage.probabilities = self._predict_proba_entry(X, entry)
+            stage.acquired = np.zeros((len(X), self.n_features_in_), dtype=bool)
+            stage.acquired[:, list(variables)] = True
+            yield stage

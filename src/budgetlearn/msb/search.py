@@ -1,8 +1,11 @@
 """msB: search along several model sequences, and the schedule of the best models under budgets."""
 
+import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
 
 from .._validation import ParameterError, check_number
+from ..base.examples import checked_examples
 from ..curves import ModelSchedule
 from ..forest import RandomForestClassifier
 from .problem import SequenceProblem
@@ -101,7 +104,11 @@ class ModelScheduleSearch(ScheduleClassifier):
         ndarray of shape (n_features,)
             Mean fall in validation accuracy of the full model when a variable is permuted.
         """
-        return self._problem(*self._checked(X, y, X_val, y_val)).importance
+        train, valid = checked_examples(self, X, y, X_val, y_val, None)
+        seed, random = self._seeds(check_random_state(self.random_state))
+        if valid is None:
+            train, valid = train.held_out(self.validation_fraction, random, self)
+        return self._problem((train.X, train.y), (valid.X, valid.y), seed).importance
 
     def _problem(self, train, valid, seed):
         min_variables = check_number(self.min_variables, "min_variables", low=1, integer=True)
@@ -154,5 +161,17 @@ class ModelScheduleSearch(ScheduleClassifier):
             raise ParameterError(f"the names of the sequences must differ, got {names}.")
         return sequences
 
+    def _can_predict_proba(self):
+        return hasattr(self._engine(), "predict_proba")
+
     def _predict_entry(self, X, entry):
         return self.models_[entry].predict(X[:, list(self.schedule_.variables[entry])])
+
+    def _predict_proba_entry(self, X, entry):
+        model = self.models_[entry]
+        shares = model.predict_proba(X[:, list(self.schedule_.variables[entry])])
+        if model.classes_.size == self.classes_.size:
+            return shares
+        spread = np.zeros((len(X), self.classes_.size))
+        spread[:, model.classes_] = shares
+        return spread

@@ -1,0 +1,148 @@
+"""Predictions that acquire features one after another, and tell what they bought."""
+
+import numpy as np
+import pandas as pd
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_number
+from .acquisition import Decisions, Ledger, Outcome, drive, unanswered_error
+from .session import Session
+
+
+class AcquiringPrediction:
+    """Decisions, acquisition from a source, sessions and explanations of budgeted estimators."""
+
+    def decisions(self, X, budget=None, max_cost=None, *, fallback=False):
+        """Predict, and tell what was bought in which order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples, as for `predict`.
+        budget, max_cost, fallback
+            As for `predict`.
+
+        Returns
+        -------
+        Decisions
+        """
+        X, _ = self._checked(X)
+        stage = self._chosen(budget, max_cost, fallback)
+        return self._acquire(self._from_table(X), len(X), stage, max_cost, fallback)
+
+    def predict_acquiring(self, source, n_samples, budget=None, max_cost=None, *, fallback=False):
+        """Predict examples whose features are asked for only when they are needed.
+
+        Parameters
+        ----------
+        source : callable
+            `source(rows, feature)` returns the values of one feature for the examples of the
+            ascending indices `rows`; NaN where it cannot be had. `feature` is a name where the
+            training data had names, else an index.
+        n_samples : int
+            Number of examples.
+        budget, max_cost, fallback
+            As for `predict`.
+
+        Returns
+        -------
+        Decisions
+        """
+        check_is_fitted(self)
+        check_number(n_samples, "n_samples", low=1, integer=True)
+        stage = self._chosen(budget, max_cost, fallback)
+        return self._acquire(source, n_samples, stage, max_cost, fallback)
+
+    def session(self, budget=None, max_cost=None):
+        """Start the prediction of one case whose features are bought step by step.
+
+        Parameters
+        ----------
+        budget, max_cost
+            As for `predict`. What is given as NaN is done without.
+
+        Returns
+        -------
+        Session
+        """
+        check_is_fitted(self)
+        ledger = Ledger(self.feature_costs_, 1, max_cost)
+        stage = self._chosen(budget, max_cost, fallback=True)
+        purchases = iter(()) if stage is None else self._purchases(1, stage, ledger)
+        return Session(purchases, ledger, self._names(), self._constant_outcome(1))
+
+    def explain(self, x, budget=None, max_cost=None, *, fallback=False):
+        """Tell how one example is predicted, purchase by purchase.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (1, n_features), or a frame of one row
+            The example.
+        budget, max_cost, fallback
+            As for `predict`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per purchase: `feature` (name or index), `measured` (its value), `price` (with
+            a group's charge where it fell due), `spent` so far, and after the purchase the
+            `prediction` and, of classifiers, its `probability`.
+        """
+        x = x if hasattr(x, "columns") else np.atleast_2d(x)
+        if len(x) != 1:
+            raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
+        x, _ = self._checked(x)
+        source = self._from_table(x)
+        if not fallback:  # raises what predict raises
+            self._acquire(source, 1, self._chosen(budget, max_cost, False), max_cost, False)
+        session, rows = self.session(budget, max_cost), []
+        while not session.done:
+            name, price, _ = session.wanted[0]
+            value = source(np.zeros(1, dtype=np.intp), name)[0]
+            session.give({name: value})
+            rows.append((name, value, price, session.cost, session.prediction, session.probability))
+        columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _acquire(self, source, n_samples, stage, max_cost, fallback):
+        """Predict from a source with one stage; None: the constant."""
+        ledger = Ledger(self.feature_costs_, n_samples, max_cost)
+        outcome = constant = self._constant_outcome(n_samples)
+        if stage is not None:
+            outcome = drive(
+                self._purchases(n_samples, stage, ledger),
+                source,
+                ledger,
+                dict(enumerate(self._names())).__getitem__,
+                fallback,
+                self._takes_missing(),
+            )
+            if not outcome.answered.all() and not fallback:
+                raise unanswered_error(outcome, max_cost)
+            _fill(outcome, constant)
+        return Decisions(
+            outcome.output, outcome.probabilities, ledger.acquired, ledger.order, ledger.cost
+        )
+
+    def _from_table(self, X):
+        """Return a source that reads a checked table."""
+        place = {name: i for i, name in enumerate(self._names())}
+        return lambda rows, feature: X[rows, place[feature]]
+
+    def _constant_outcome(self, n_samples):
+        """Return the prediction that costs nothing, marked as no answer."""
+        answered = np.zeros(n_samples, dtype=bool)
+        if is_classifier(self):
+            shares = np.tile(self.constant_, (n_samples, 1))
+            labels = self.classes_[shares.argmax(axis=1)]
+            return Outcome(labels, shares, answered)
+        return Outcome(np.tile(self.constant_, (n_samples, 1)).squeeze(1), None, answered)
+
+
+def _fill(outcome, constant):
+    """Give the constant prediction to the examples without an answer."""
+    rows = ~outcome.answered
+    outcome.output[rows] = constant.output[rows]
+    if outcome.probabilities is not None:
+        outcome.probabilities[rows] = constant.probabilities[rows]

@@ -1,0 +1,261 @@
+"""Acquiring features while predicting: requests, the ledger that charges them, and sessions.
+
+A method that predicts without a table is a generator of requests: it yields a `Request` for a
+feature of some examples, is sent an `Answer`, and returns an `Outcome`. What drives it keeps the
+ledger, asks the source, and refuses what the cap does not allow.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..costs import affords
+from ..exceptions import BudgetError, MissingValueError
+
+
+@dataclass(frozen=True)
+class Request:
+    """A feature that some examples need now.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The examples, ascending.
+    feature : int
+        Its index.
+    belief : callable
+        Returns the `Outcome` of all examples on what is known so far.
+    """
+
+    rows: np.ndarray
+    feature: int
+    belief: Callable
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a request.
+
+    Attributes
+    ----------
+    values : ndarray of float of shape (n_rows,)
+        NaN where the value is missing or was not bought.
+    refused : ndarray of bool of shape (n_rows,)
+        Whether the feature cannot be had: beyond the cap, or unavailable.
+    """
+
+    values: np.ndarray
+    refused: np.ndarray
+
+
+@dataclass
+class Outcome:
+    """Predictions of a number of examples.
+
+    Attributes
+    ----------
+    output : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Class labels or numbers.
+    probabilities : ndarray of shape (n_samples, n_classes) or None
+        None in regression, and for classifiers that have none.
+    answered : ndarray of bool of shape (n_samples,)
+        Whether some model could predict the example with what it was allowed to buy.
+    """
+
+    output: np.ndarray
+    probabilities: np.ndarray | None
+    answered: np.ndarray
+
+
+class Ledger:
+    """What each example acquired, in which order, and for how much.
+
+    Parameters
+    ----------
+    costs : FeatureCosts
+        Prices.
+    n_samples : int
+        Number of examples.
+    max_cost : float, default=None
+        Most that each example may spend; None: no limit.
+    """
+
+    def __init__(self, costs, n_samples, max_cost=None):
+        self.costs, self.max_cost = costs, max_cost
+        shape = (n_samples, costs.n_features)
+        self.acquired = np.zeros(shape, dtype=bool)
+        self.order = np.full(shape, -1, dtype=np.intp)
+        self.cost = np.zeros(n_samples)
+        self._n_acquired = np.zeros(n_samples, dtype=np.intp)
+
+    @property
+    def capped(self):
+        """Whether spending is limited."""
+        return self.max_cost is not None
+
+    def marginal(self, rows, feature):
+        """Return what a feature adds to the bill of each row, an unpaid group's charge included.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The examples.
+        feature : int
+            Its index.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return self.costs.added(self.acquired[rows], feature)
+
+    def affordable(self, rows, feature):
+        """Return for which rows the cap allows a feature.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The examples.
+        feature : int
+            Its index.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_rows,)
+        """
+        if self.max_cost is None:
+            return np.ones(rows.size, dtype=bool)
+        return affords(self.max_cost, self.cost[rows] + self.marginal(rows, feature))
+
+    def buy(self, rows, feature):
+        """Charge the rows for a feature.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The examples.
+        feature : int
+            Its index.
+        """
+        new = rows[~self.acquired[rows, feature]]
+        self.cost[new] += self.marginal(new, feature)
+        self.order[new, self._n_acquired[new]] = feature
+        self._n_acquired[new] += 1
+        self.acquired[new, feature] = True
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What was decided about n examples, and what it took.
+
+    Attributes
+    ----------
+    prediction : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Class labels or numbers.
+    probabilities : ndarray of shape (n_samples, n_classes) or None
+        Of the classes; None where the method has none.
+    acquired : ndarray of bool of shape (n_samples, n_features)
+        Which features were bought.
+    order : ndarray of int of shape (n_samples, n_features)
+        The bought features in the order of purchase, -1 after the last one.
+    cost : ndarray of shape (n_samples,)
+        What each example paid, in the unit of the feature costs.
+    """
+
+    prediction: np.ndarray
+    probabilities: np.ndarray | None
+    acquired: np.ndarray
+    order: np.ndarray
+    cost: np.ndarray
+
+    @property
+    def probability(self):
+        """Probability of the predicted class of each example, shape (n_samples,); None without."""
+        return None if self.probabilities is None else self.probabilities.max(axis=1)
+
+
+def answer(request, source, ledger, describe, fallback, missing_ok):
+    """Ask the source for what the cap allows, charge it, and return the `Answer`.
+
+    Parameters
+    ----------
+    request : Request
+        What is needed.
+    source : callable
+        `source(rows, feature)` returns one number for each row.
+    ledger : Ledger
+        Is charged for what was delivered.
+    describe : callable
+        Feature index → its name, for the source and for messages.
+    fallback : bool
+        Whether a missing value is refused (True) or an error (False).
+    missing_ok : bool
+        Whether the method takes missing values as values.
+
+    Returns
+    -------
+    Answer
+    """
+    allowed = ledger.affordable(request.rows, request.feature)
+    values = np.full(request.rows.size, np.nan)
+    asked, name = request.rows[allowed], describe(request.feature)
+    if asked.size:
+        values[allowed] = delivered(source(asked, name), asked, name)
+    missing = allowed & np.isnan(values)
+    if missing.any() and not (fallback or missing_ok):
+        row = request.rows[missing][0]
+        raise MissingValueError(missing_message(row, name, int(missing.sum())))
+    bought = allowed if missing_ok else allowed & ~missing
+    ledger.buy(request.rows[bought], request.feature)
+    return Answer(values, ~bought)
+
+
+def delivered(values, rows, name):
+    """Return what a source delivered for a feature of some rows as numbers, checked."""
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"the source must return one number for each row it is asked for; for feature "
+            f"{name!r} it returned {values!r}."
+        ) from error
+    if values.shape != rows.shape or np.isinf(values).any():
+        raise ValueError(
+            f"the source must return one finite number (NaN: unavailable) for each of the "
+            f"{rows.size} rows it is asked for; for feature {name!r} it returned "
+            f"{'infinite values' if values.shape == rows.shape else f'shape {values.shape}'}."
+        )
+    return values
+
+
+def missing_message(row, name, n_missing):
+    """Return what to say of missing cells that have to be looked at."""
+    more = f" ({n_missing} such cells)" if n_missing > 1 else ""
+    return (
+        f"row {row} has no value (NaN) for feature {name!r}, which its prediction looks at{more}. "
+        "Fill it in, or pass fallback=True to predict with the next best model that does without."
+    )
+
+
+def drive(purchases, source, ledger, describe, fallback=False, missing_ok=False):
+    """Run a generator of requests to its end and return its `Outcome`."""
+    try:
+        request = next(purchases)
+        while True:
+            request = purchases.send(
+                answer(request, source, ledger, describe, fallback, missing_ok)
+            )
+    except StopIteration as stop:
+        return stop.value
+
+
+def unanswered_error(outcome, max_cost):
+    """Return the `BudgetError` for examples that nothing affordable could predict."""
+    rows = np.flatnonzero(~outcome.answered)
+    reason = "with the features that are available" if max_cost is None else f"for {max_cost:g}"
+    return BudgetError(
+        f"{rows.size} of {outcome.answered.size} examples cannot be predicted {reason} (first: "
+        f"row {rows[0]}). Raise max_cost, or pass fallback=True to give those the constant "
+        "prediction that costs nothing."
+    )

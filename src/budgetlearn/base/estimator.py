@@ -1,0 +1,175 @@
+"""What a budgeted estimator defines, and `fit`, the same for all."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import fields, replace
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from .examples import checked_examples
+from .fixed_features import fixed_purchases
+from .operating_points import measured
+from .prediction import BudgetedPrediction
+from .stage import BudgetedTags, Stage
+
+
+class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
+    """Base of estimators whose predictions acquire features and are charged for them.
+
+    A subclass stores the parameter `feature_costs`, learns in `_fit`, and yields its operating
+    points in `_stages`. Combine it with scikit-learn's `ClassifierMixin` or `RegressorMixin`, named
+    first.
+    """
+
+    _dtype = np.float64  # or a tuple of those that are taken as they are
+    _multi_output = False
+    _groups = False  # whether shared charges count while the model is made
+    _chooses_on_validation = False
+
+    @abstractmethod
+    def _fit(self, train, valid, seeds):
+        """Learn from `Examples`; `valid` is None where no validation data are needed or given."""
+
+    @abstractmethod
+    def _stages(self, X, which, want) -> Iterator[Stage]:
+        """Yield the operating points of the given indices, applied to checked examples.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            NaN where values are missing; nothing may depend on cells that are not acquired.
+        which : sequence of int
+            Ascending indices of stages; `_default_stage()` may lie one beyond the last stage.
+        want : set of str
+            Which of "output", "probabilities", "acquired", "estimate" will be used; others may be
+            left out.
+        """
+
+    @property
+    def n_stages_(self):
+        """Number of operating points."""
+        return 1
+
+    def _default_stage(self):
+        """Return the stage that `predict` uses without a budget."""
+        return self.n_stages_ - 1
+
+    def _fixed_costs(self):
+        """Return the cost of each stage where it is the same for every example, else None."""
+        return
+
+    def _purchases(self, n_samples, stage, ledger):
+        """Yield the `Request`s of a prediction without a table, and return its `Outcome`.
+
+        This one is right where a stage looks at the same features of every example.
+        """
+        if self._fixed_costs() is None:
+            raise NotImplementedError(f"{type(self).__name__} cannot acquire while predicting.")
+        return (yield from fixed_purchases(self, n_samples, stage))
+
+    def _needs_validation(self):
+        """Return whether `fit` must hold out validation data where none are given."""
+        return False
+
+    def _seeds(self, random):
+        """Draw what `_fit` needs; return it and the source that draws a held-out part."""
+        return random, random
+
+    def _refit(self, examples, seeds):
+        """Learn the chosen models again from training and validation data."""
+        raise NotImplementedError
+
+    def _can_predict_proba(self):
+        """Return whether a classifier's stages have probabilities."""
+        return True
+
+    def _takes_missing(self):
+        """Return whether missing values that are looked at are values to the model."""
+        return False
+
+    def __sklearn_tags__(self):
+        own = super().__sklearn_tags__()
+        lazy = type(self)._purchases is not BudgetedEstimator._purchases or self._has_fixed_costs
+        tags = BudgetedTags(
+            **{f.name: getattr(own, f.name) for f in fields(own)},
+            hard_cap=lazy,
+            lazy=lazy,
+            groups=self._groups,
+            chooses_on_validation=self._chooses_on_validation,
+        )
+        tags.input_tags.allow_nan = self._takes_missing()
+        return tags
+
+    @property
+    def _has_fixed_costs(self):
+        return type(self)._fixed_costs is not BudgetedEstimator._fixed_costs
+
+    def fit(self, X, y, X_val=None, y_val=None):
+        """Learn from examples whose features are all known.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training examples, finite numbers.
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes; or numbers in regression.
+        X_val : array-like of shape (n_valid, n_features), default=None
+            Validation examples: they measure the operating points, and choose where the method
+            chooses. None: `validation_fraction` of X where the method must choose.
+        y_val : array-like of shape (n_valid,), default=None
+            Their targets. A class that y lacks counts as an error whatever is predicted.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ParameterError
+            When a parameter is out of its range, or y holds one class only.
+        CostError
+            When the feature costs do not fit X.
+        BudgetError
+            When the budget affords no model.
+        """
+        return self._learn(X, y, X_val, y_val)
+
+    def _learn(self, X, y, X_val, y_val, weight=None):
+        """Check the data, hold out a part where it is needed, fit, measure and refit."""
+        train, valid = checked_examples(self, X, y, X_val, y_val, weight)
+        seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
+        if valid is None and self._needs_validation():
+            train, valid = train.held_out(self.validation_fraction, source, self)
+        self.__dict__.pop("operating_points_", None)
+        self._fit(train, valid, seeds)
+        if valid is not None:
+            self.operating_points_ = measured(self, valid)
+            if getattr(self, "refit", False):
+                self._refit(train.joined(valid), seeds)
+        return self
+
+
+class WeightedFit:
+    """Mixin, named before `BudgetedEstimator`, of estimators whose `fit` takes sample weights."""
+
+    def __sklearn_tags__(self):
+        return replace(super().__sklearn_tags__(), sample_weight=True)
+
+    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
+        """Learn from examples whose features are all known.
+
+        Parameters
+        ----------
+        X, y, X_val, y_val : array-like
+            Training data of shape (n_samples, n_features) and (n_samples,), and validation data,
+            as for `BudgetedEstimator.fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the training examples, finite and >= 0; None: 1 each.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, y, X_val, y_val, sample_weight)

@@ -1,0 +1,145 @@
+"""Checked training and validation data."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+
+from .._validation import ParameterError, check_number, holdout
+from ..costs import FeatureCosts
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows to learn from or to choose by.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Checked.
+    y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Index of each class among `classes_`, -1 for a class unknown in training; numbers in
+        regression.
+    targets : ndarray
+        y as it was given.
+    weight : ndarray of float of shape (n_samples,) or None
+        None: 1 each.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray | None = None
+
+    def take(self, rows):
+        """Return the examples of these rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Examples(self.X[rows], self.y[rows], self.targets[rows], weight)
+
+    def held_out(self, fraction, random, estimator):
+        """Split into training and validation examples, classes each in proportion."""
+        if is_classifier(estimator):
+            train, valid = holdout(self.y, fraction, random)
+        else:
+            check_number(
+                fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True
+            )
+            order = random.permutation(len(self.y))
+            n_valid = round(fraction * order.size)
+            valid, train = np.sort(order[:n_valid]), np.sort(order[n_valid:])
+            if not valid.size or not train.size:
+                raise ParameterError(
+                    f"validation_fraction={fraction!r} of {order.size} rows leaves {train.size} "
+                    f"to train and {valid.size} to validate. Give more rows, another fraction, or "
+                    "X_val and y_val."
+                )
+        return self.take(train), self.take(valid)
+
+    def joined(self, other):
+        """Return these and the other examples, without those of classes unknown in training."""
+        other = other.take(np.flatnonzero(other.y != -1)) if other.y.ndim == 1 else other
+        weight = None
+        if self.weight is not None:
+            weight = np.concatenate([self.weight, np.ones(len(other.y))])
+        parts = ([getattr(self, name), getattr(other, name)] for name in ("X", "y", "targets"))
+        return Examples(*map(np.concatenate, parts), weight)
+
+
+def checked_examples(estimator, X, y, X_val, y_val, weight):
+    """Check the data of a fit, and set what follows from them on the estimator.
+
+    Sets `classes_` (of classifiers), `feature_costs_` and `constant_`.
+
+    Returns
+    -------
+    train, valid : Examples
+        `valid` is None where no validation data were given.
+    """
+    finite = "allow-nan" if estimator._takes_missing() else True
+    checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
+    kind = {"y_numeric": not is_classifier(estimator), "multi_output": estimator._multi_output}
+    X, y = validate_data(estimator, X, y, **checks, **kind)
+    codes = _set_classes(estimator, y) if is_classifier(estimator) else y
+    names = getattr(estimator, "feature_names_in_", None)
+    estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
+    weight = _weights(estimator, X, y, weight)
+    estimator.constant_ = _constant(estimator, codes, weight)
+    train = Examples(X, codes, y, weight)
+    if (X_val is None) != (y_val is None):
+        raise ParameterError("X_val and y_val belong together: give both or none.")
+    if X_val is None:
+        return train, None
+    X_val = validate_data(estimator, X_val, reset=False, **checks)
+    return train, _validation(estimator, X_val, y_val)
+
+
+def _set_classes(estimator, y):
+    check_classification_targets(y)
+    estimator.classes_, codes = np.unique(y, return_inverse=True)
+    if estimator.classes_.size < 2:
+        raise ParameterError(
+            "y must hold at least two classes, got one class only: "
+            f"{estimator.classes_.tolist()[0]!r}."
+        )
+    return codes
+
+
+def _weights(estimator, X, y, weight):
+    """Return the product of sample weights and class weights; None where there are neither."""
+    if weight is not None:
+        weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weight.any():
+            raise ParameterError("sample_weight must not be 0 everywhere.")
+    classes = getattr(estimator, "class_weight", None)
+    if classes is None:
+        return weight
+    return compute_sample_weight(classes, y) * (1.0 if weight is None else weight)
+
+
+def _constant(estimator, codes, weight):
+    """Return the class shares, or the mean target of each output."""
+    if is_classifier(estimator):
+        counts = np.bincount(codes, weight, estimator.classes_.size)
+        return counts / counts.sum()
+    return np.atleast_1d(np.average(codes, axis=0, weights=weight))
+
+
+def _validation(estimator, X, y):
+    """Return checked validation examples."""
+    check_consistent_length(X, y)
+    if not is_classifier(estimator):
+        y = np.asarray(y, dtype=np.float64)
+        return Examples(X, y if estimator._multi_output else column_or_1d(y), y)
+    y = column_or_1d(y)
+    place = {label: code for code, label in enumerate(estimator.classes_.tolist())}
+    codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
+    if not (codes >= 0).any():
+        raise ParameterError(
+            f"y_val has no class of y: y has {list(place)[:5]}, y_val {y[:5].tolist()}. Give the "
+            "labels of both in one form."
+        )
+    return Examples(X, codes, y)

@@ -1,0 +1,103 @@
+"""Requests of methods whose stages look at the same features of every example."""
+
+import numpy as np
+
+from ..costs import affords
+from .acquisition import Outcome, Request
+
+
+class FixedFeatures:
+    """What n examples know and what they can still be predicted with.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        Fitted, with fixed costs.
+    n_samples : int
+        Number of examples.
+    stage : int
+        The stage to predict with; cheaper ones stand in where a feature cannot be had.
+    """
+
+    def __init__(self, estimator, n_samples, stage):
+        self.estimator, self.n_samples = estimator, n_samples
+        shape = (n_samples, estimator.n_features_in_)
+        self.X = np.full(shape, np.nan, dtype=np.float64)
+        self.known = np.zeros(shape, dtype=bool)
+        self.refused = np.zeros(shape, dtype=bool)
+        self.order = self._preference(stage)
+        blank = np.zeros((1, shape[1]))
+        stages = estimator._stages(blank, sorted(self.order), frozenset({"acquired"}))
+        self.needs = {
+            k: stage.acquired[0] for k, stage in zip(sorted(self.order), stages, strict=True)
+        }
+
+    def _preference(self, stage):
+        """Return the chosen stage, then those that cost no more, best first."""
+        costs = np.asarray(self.estimator._fixed_costs())
+        points = self.estimator._points(costs)
+        others = points[affords(costs[stage], costs)].drop(index=stage, errors="ignore")
+        others = others.sort_values(["score", "cost"], ascending=[False, True], kind="stable")
+        return [stage, *others.index.tolist()]
+
+    def possible(self, rows, stage):
+        """Return which of the rows can still have all that a stage needs."""
+        return rows[~(self.refused[rows] & self.needs[stage]).any(axis=1)]
+
+    def requests(self, stage):
+        """Return the features of a stage, cheap ones first."""
+        features = np.flatnonzero(self.needs[stage])
+        return features[np.argsort(self.estimator.feature_costs_.alone[features], kind="stable")]
+
+    def take(self, rows, feature, answer):
+        """Keep what came of a request."""
+        self.X[rows, feature] = answer.values
+        self.known[rows, feature] = ~answer.refused
+        self.refused[rows, feature] = answer.refused
+
+    def outcome(self):
+        """Return the prediction of each example by the best stage whose features it knows."""
+        outcome = _blank(self.estimator, self.n_samples)
+        for stage in self.order:
+            rows = np.flatnonzero(~outcome.answered)
+            rows = rows[(self.known[rows] | ~self.needs[stage]).all(axis=1)]
+            if rows.size:
+                self._predict(outcome, rows, stage)
+        return outcome
+
+    def _predict(self, outcome, rows, stage):
+        want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
+        X = self.X[rows].astype(self.estimator._working_dtype(), copy=False)
+        made = next(iter(self.estimator._stages(X, [stage], frozenset(want))))
+        outcome.output[rows] = made.output
+        if outcome.probabilities is not None:
+            outcome.probabilities[rows] = made.probabilities
+        outcome.answered[rows] = True
+
+
+def _blank(estimator, n_samples):
+    """Return an outcome to be filled in."""
+    outcome = estimator._constant_outcome(n_samples)
+    if outcome.probabilities is not None and not estimator._can_predict_proba():
+        return Outcome(outcome.output, None, outcome.answered)
+    return outcome
+
+
+def fixed_purchases(estimator, n_samples, stage):
+    """Yield the requests of a stage with fixed features, and return its `Outcome`.
+
+    Where a feature is refused, the best stage that costs no more and does without takes over.
+    """
+    state = FixedFeatures(estimator, n_samples, stage)
+    waiting = np.arange(n_samples)
+    for stage in state.order:
+        for feature in state.requests(stage):
+            rows = state.possible(waiting, stage)
+            rows = rows[~state.known[rows, feature]]
+            if rows.size:
+                answer = yield Request(rows, int(feature), state.outcome)
+                state.take(rows, feature, answer)
+        waiting = np.setdiff1d(waiting, state.possible(waiting, stage))
+        if not waiting.size:
+            break
+    return state.outcome()

@@ -1,0 +1,138 @@
+"""`Session`: one case whose features are bought step by step."""
+
+import numpy as np
+
+from .acquisition import Answer, delivered
+
+
+class Session:
+    """One case whose features are bought step by step; made by `session()` of an estimator.
+
+    Parameters
+    ----------
+    purchases : generator
+        Requests of one example.
+    ledger : Ledger
+        Of that example.
+    names : sequence
+        Name of each feature.
+    constant : Outcome
+        The prediction that costs nothing.
+
+    Attributes
+    ----------
+    cost : float
+        What was paid so far.
+    done : bool
+        Whether nothing more is wanted.
+    """
+
+    def __init__(self, purchases, ledger, names, constant):
+        self._purchases, self._ledger, self._constant = purchases, ledger, constant
+        self._names = list(names)
+        self._given, self._row = {}, np.zeros(1, dtype=np.intp)
+        self._request = self._outcome = None
+        self._advance(lambda: next(self._purchases))
+
+    def _advance(self, step):
+        """Go on until something is needed that was not given; buy what was."""
+        while True:
+            try:
+                self._request = step()
+            except StopIteration as stop:
+                self._request, self._outcome = None, stop.value
+                return
+            feature = self._request.feature
+            if not self._ledger.affordable(self._row, feature)[0]:
+                reply = Answer(np.array([np.nan]), np.array([True]))
+            elif feature in self._given:
+                value = self._given[feature]
+                reply = Answer(np.array([value]), np.array([np.isnan(value)]))
+            else:
+                return
+            if not reply.refused[0]:
+                self._ledger.buy(self._row, feature)
+
+            def step(reply=reply):
+                return self._purchases.send(reply)
+
+    @property
+    def done(self):
+        """Whether nothing more is wanted."""
+        return self._request is None
+
+    @property
+    def cost(self):
+        """What was paid so far."""
+        return float(self._ledger.cost[0])
+
+    @property
+    def wanted(self):
+        """What to acquire next: a list of (name, price, why).
+
+        The first entry is what the prediction waits for; members of its cost group that then cost
+        nothing follow, since they can be asked for together.
+        """
+        if self.done:
+            return []
+        feature = self._request.feature
+        price = float(self._ledger.marginal(self._row, feature)[0])
+        wanted = [(self._names[feature], price, "the prediction waits for it")]
+        bought = self._ledger.acquired[0].copy()
+        bought[feature] = True
+        for other in self._ledger.costs.free_with(feature, bought):
+            if other not in self._given:
+                wanted.append((self._names[other], 0.0, f"free with {self._names[feature]}"))
+        return wanted
+
+    def give(self, values=None, /, **named):
+        """Hand in values of features; NaN says that a feature cannot be had.
+
+        Parameters
+        ----------
+        values : dict, default=None
+            Feature name (or index where X had no names) → number.
+        **named : float
+            The same, for names that are Python identifiers.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For unknown features and for what is not a number.
+        """
+        given = {**(values or {}), **named}
+        unknown = [name for name in given if name not in self._names]
+        if unknown:
+            raise ValueError(
+                f"unknown features: {', '.join(map(str, unknown))}. The model knows "
+                f"{', '.join(map(str, self._names))}."
+            )
+        for name, value in given.items():
+            number = delivered([value], self._row, name)[0]
+            feature = self._names.index(name)
+            if self._ledger.acquired[0, feature] or feature in self._given:
+                raise ValueError(f"feature {name!r} was given before.")
+            self._given[feature] = number
+        if not self.done and self._request.feature in self._given:
+            request = self._request
+            self._advance(lambda: request)
+        return self
+
+    def _belief(self):
+        now = self._outcome if self.done else self._request.belief()
+        return now if now.answered[0] else self._constant
+
+    @property
+    def prediction(self):
+        """The best prediction on what is known: a class label or a number."""
+        return self._belief().output[0]
+
+    @property
+    def probability(self):
+        """Probability of the predicted class on what is known; None where there is none."""
+        shares = self._belief().probabilities
+        return None if shares is None else float(shares[0].max())

@@ -1,0 +1,204 @@
+"""Checks for budgeted estimators, one's own included."""
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import make_classification, make_regression
+from sklearn.utils import get_tags
+
+from .base import BudgetedEstimator, BudgetedTags
+from .exceptions import BudgetError, MissingValueError
+
+# scikit-learn's check that `predict` refuses NaN: here a cell that is not looked at may be missing.
+EXPECTED_FAILED_CHECKS = {
+    "check_estimators_nan_inf": "cells that a prediction does not look at may be missing",
+}
+POISONS = (np.nan, 1e300)
+
+
+def expected_failed_checks(estimator):
+    """Return what `sklearn.utils.estimator_checks` should expect to fail, and why.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+
+    Returns
+    -------
+    dict of str to str
+    """
+    return EXPECTED_FAILED_CHECKS if isinstance(estimator, BudgetedEstimator) else {}
+
+
+def example_data(estimator, n_samples=240, n_features=6, random_state=0):
+    """Return training, validation and test data of the estimator's kind, and uneven prices.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier or regressor.
+    n_samples, n_features : int, default=240, 6
+        Sizes, before the split into three equal parts.
+    random_state : int, default=0
+        Seed.
+
+    Returns
+    -------
+    parts : list of three (X, y)
+    costs : ndarray of shape (n_features,)
+    """
+    if is_classifier(estimator):
+        X, y = make_classification(
+            n_samples, n_features, n_informative=3, n_redundant=1, random_state=random_state
+        )
+    else:
+        X, y = make_regression(n_samples, n_features, n_informative=3, random_state=random_state)
+    thirds = np.array_split(np.arange(n_samples), 3)
+    return [(X[rows], y[rows]) for rows in thirds], np.arange(1.0, n_features + 1)
+
+
+def check_budgeted_estimator(estimator):
+    """Check that an estimator keeps the promises of the protocol that its tags make.
+
+    It is fitted on small made-up data. Checked are: charges follow from acquired features; stages
+    agree with `predict`; budgets and caps are kept or refused; predicting from a source equals
+    predicting from the table, asks for nothing else, and depends on no other cell; sessions and
+    explanations agree with `predict`; the data are left alone.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted; a `BudgetedEstimator`, or any with `fit`, `predict` and `acquired_features`, for
+        which only charging is checked.
+
+    Raises
+    ------
+    AssertionError
+        With what was promised and not kept.
+    """
+    (train, valid, (X, _)), costs = example_data(estimator)
+    model = clone(estimator).set_params(feature_costs=costs)
+    if not isinstance(model, BudgetedEstimator):
+        model.fit(*train)
+        _check_charges(model, X, costs)
+        return
+    model.fit(*train, *valid)
+    tags = get_tags(model)
+    assert isinstance(tags, BudgetedTags), "__sklearn_tags__ must call super().__sklearn_tags__()"
+    _check_charges(model, X, costs)
+    _check_stages(model, X)
+    _check_budgets(model, X)
+    _check_untouched_cells(model, X)
+    if tags.hard_cap:
+        _check_caps(model, X, costs)
+    if tags.lazy:
+        _check_acquiring(model, X)
+        _check_session(model, X)
+
+
+def _check_charges(model, X, costs):
+    """A prediction is charged for what it acquires, and `predict` is repeatable."""
+    before = X.copy()
+    acquired = model.acquired_features(X)
+    assert acquired.shape == X.shape, "acquired_features must have the shape of X"
+    assert acquired.dtype == bool, "acquired_features must be boolean"
+    if hasattr(model, "acquisition_cost"):
+        np.testing.assert_allclose(model.acquisition_cost(X), acquired @ costs, rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), model.predict(X))
+    np.testing.assert_array_equal(X, before, "X must be left alone")
+
+
+def _check_stages(model, X):
+    """There are as many stages as promised; the budgets of the operating points choose them."""
+    stages = list(model.stages(X))
+    points = model.operating_points_
+    assert len(stages) == model.n_stages_ == len(points), "one operating point for each stage"
+    assert points["cost"].between(0, model.feature_costs_.full + 1e-9).all()
+    for stage in stages:
+        np.testing.assert_allclose(stage.cost, model.feature_costs_.total(stage.acquired))
+    for outputs in zip(stages, model.staged_predict(X), strict=True):
+        np.testing.assert_array_equal(outputs[0].output, outputs[1])
+
+
+def _check_budgets(model, X):
+    """A larger budget never takes a worse operating point; too small a one is refused."""
+    points, best = model.operating_points_, -np.inf
+    for budget in np.unique(points["cost"]):
+        chosen = points.loc[model._chosen(budget, None, False)]
+        assert chosen["cost"] <= budget * (1 + 1e-9), "the operating point must keep the budget"
+        assert chosen["score"] >= best, "a larger budget must not take a worse operating point"
+        best = chosen["score"]
+        model.predict(X, budget=budget)
+    cheapest = points["cost"].min()
+    if cheapest > 0:
+        _assert_raises(BudgetError, model.predict, X, budget=cheapest / 2)
+        free = model.predict(X, budget=cheapest / 2, fallback=True)
+        assert len(free) == len(X)
+        assert not model.acquired_features(X, budget=cheapest / 2, fallback=True).any()
+
+
+def _check_untouched_cells(model, X):
+    """Nothing depends on cells that are not acquired; a missing cell that is acquired is named."""
+    acquired, predicted = model.acquired_features(X), model.predict(X)
+    for poison in POISONS:
+        poisoned = np.where(acquired, X, poison)
+        np.testing.assert_array_equal(
+            model.predict(poisoned), predicted, f"cells not acquired were {poison} and mattered"
+        )
+        np.testing.assert_array_equal(model.acquired_features(poisoned), acquired)
+    if acquired.any() and not model._takes_missing():
+        row, feature = np.argwhere(acquired)[0]
+        holed = X.copy()
+        holed[row, feature] = np.nan
+        _assert_raises(MissingValueError, model.predict, holed)
+
+
+def _check_caps(model, X, costs):
+    """No example pays more than the cap."""
+    for cap in (costs.min(), costs.sum() / 3, costs.sum()):
+        spent = model.acquisition_cost(X, max_cost=cap, fallback=True)
+        assert (spent <= cap * (1 + 1e-9)).all(), f"max_cost={cap} was exceeded: {spent.max()}"
+        model.predict(X, max_cost=cap, fallback=True)
+
+
+def _check_acquiring(model, X):
+    """Predicting from a source equals predicting from the table, and asks for nothing else."""
+    acquired = model.acquired_features(X)
+    asked = np.zeros(X.shape, dtype=bool)
+
+    def source(rows, feature):
+        assert not asked[rows, feature].any(), "a value must be asked for once"
+        asked[rows, feature] = True
+        return X[rows, feature]
+
+    made = model.predict_acquiring(source, len(X))
+    np.testing.assert_array_equal(made.prediction, model.predict(X))
+    np.testing.assert_array_equal(made.acquired, acquired)
+    assert not (asked & ~acquired).any(), "the source was asked for what is not acquired"
+    np.testing.assert_allclose(made.cost, model.acquisition_cost(X))
+    if made.probabilities is not None:
+        np.testing.assert_allclose(made.probabilities, model.predict_proba(X), rtol=1e-12)
+    np.testing.assert_array_equal((made.order >= 0).sum(axis=1), acquired.sum(axis=1))
+
+
+def _check_session(model, X):
+    """A session asks for what the prediction acquires, and ends with the same."""
+    for row in range(3):
+        session = model.session()
+        while not session.done:
+            name, price, _ = session.wanted[0]
+            assert price >= 0
+            session.give({name: X[row, name]})
+        np.testing.assert_array_equal(session.prediction, model.predict(X[row : row + 1])[0])
+        np.testing.assert_allclose(session.cost, model.acquisition_cost(X[row : row + 1])[0])
+        told = model.explain(X[row])
+        assert len(told) == model.acquired_features(X[row : row + 1]).sum()
+        if len(told):
+            np.testing.assert_allclose(told["spent"].iloc[-1], session.cost)
+
+
+def _assert_raises(error, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except error:
+        return
+    raise AssertionError(f"{function.__name__} must raise {error.__name__}")
