@@ -4,6 +4,7 @@
 #   make test     set up what is missing, then run all checks and tests
 #   make setup    only set up: .venv from requirements.lock, and the compiled kernels
 #   make lint     only the checks of style
+#   make mutants  change the code in small ways and tell which changes no test notices (an hour)
 #   make docs     write config/README.md and the table of docs/peers.md anew from the configuration
 #   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
 #   make clean    remove what `make setup` made; results and data stay
@@ -27,7 +28,7 @@ BUILT := .venv/built$(if $(filter 1,$(BUDGETLEARN_NATIVE)),-native).done
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
 PROBLEM = $(shell PYTHON='$(PYTHON)' sh .ci/preflight)
 
-.PHONY: help run test setup lint docs lock clean
+.PHONY: help run test mutants setup lint docs lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -38,6 +39,9 @@ run: setup
 
 test: lint
 	@$(IN_VENV) python -m pytest
+
+mutants: setup
+	@$(IN_VENV) python -m tests.mutation
 
 lint: setup
 	@$(IN_VENV) ruff check .

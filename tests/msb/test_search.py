@@ -1,6 +1,7 @@
 """msB's search: schedules, charges, independence of order and process, and bad input."""
 
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -236,6 +237,15 @@ def test_sequences_that_visit_nothing_are_refused():
     search = ModelScheduleSearch(DecisionTreeClassifier(), sequences=["l1"])
     with pytest.raises(ParameterError, match="sequences l1 visit no model of 2 or more variables"):
         search.fit(X, y)
+
+
+def test_seconds_of_fits_are_told(cancer):
+    start = time.perf_counter()
+    search = forest_search(sequences=["cost"]).fit(*cancer)
+    elapsed = time.perf_counter() - start
+    seconds = [model.fit_seconds for model in search.sequences_["cost"]]
+    assert min(seconds) > 0
+    assert sum(seconds) < elapsed
 
 
 class Remembering(DecisionTreeClassifier):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn._validation import ParameterError
@@ -126,6 +127,24 @@ def test_importance_is_found_on_the_validation_data(engine):
     assert on_training[1] > 0 == on_validation[1]
 
 
+@pytest.mark.parametrize(
+    "engine", [DecisionTreeClassifier(max_depth=3), RandomForestClassifier(n_estimators=3)]
+)
+def test_importance_is_the_mean_of_five_permutations_of_the_seed(engine):
+    X, y = load_iris(return_X_y=True)
+    X += np.random.RandomState(0).normal(size=X.shape)
+
+    def importance(seed):
+        parts = (X[::2], y[::2]), (X[1::2], y[1::2])
+        return SequenceProblem(engine, *parts, FeatureCosts(np.ones(4)), 2, seed).importance
+
+    hits = importance(0) * 5 * 75
+    np.testing.assert_allclose(hits, hits.round(), atol=1e-9)
+    assert not np.allclose(hits / 5, (hits / 5).round())
+    np.testing.assert_array_equal(importance(0), importance(0))
+    assert not np.array_equal(importance(0), importance(1))
+
+
 def test_sampling_prefers_to_drop_what_is_unimportant_per_cost():
     first = [
         removed(list(SamplingSequence([1, 1, 1]).subsets(problem_with([1, 1, 98], seed))))[0]
@@ -221,6 +240,13 @@ def test_stagewise_sequences_go_on_from_the_important_ones():
     importance = [0, 1, 2, 3, 4, 5]
     assert list(ForwardSequence(1, importance).subsets(problem))[:2] == [(5,), (4, 5)]
     assert list(BackwardSequence(1, importance).subsets(problem))[1] == (1, 2, 3, 4, 5)
+
+
+@pytest.mark.parametrize("cls", [ForwardSequence, BackwardSequence])
+def test_stagewise_sequences_try_eight_variables_at_a_step(cls):
+    tried = list(cls().subsets(problem_with([1] * 10)))
+    widths = [len(list(step)) for _, step in itertools.groupby(tried, key=len)]
+    assert max(widths) == 8
 
 
 @pytest.mark.parametrize("wrong", [0, 1.5])

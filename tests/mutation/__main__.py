@@ -1,0 +1,163 @@
+"""Change the code in small ways and count how many changes the tests notice.
+
+    make mutants                                   80 changes of each part
+    python -m tests.mutation --sample 20 msb       20 of one part
+
+Each mutant is one change of one expression (`operators.py`). It is tried on a copy of the tree,
+with those tests of its part that run its line, the fast ones first, until one fails; a mutant that
+takes far longer than its tests counts as noticed. What was found is kept in `.mutants/`: a run that
+was stopped goes on, and after a change only what it can touch is tried again (what tests noticed
+once, only after a change of its file).
+"""
+
+import argparse
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from .operators import mutants_of
+from .running import SURVIVED, preload, trace, try_mutant
+
+ROOT = Path(__file__).parents[2]
+PARTS = {  # sources, and the tests that must notice
+    "msb": ("src/budgetlearn/msb/", ["tests/msb"]),
+    "forest": ("src/budgetlearn/forest/", ["tests/forest"]),
+    "sequential": ("src/budgetlearn/sequential/", ["tests/sequential"]),
+    "benchmark": ("src/budgetlearn/benchmark/", ["tests/benchmark"]),
+    "costs": ("src/budgetlearn/costs.py", ["tests/test_costs.py"]),
+    "curves": ("src/budgetlearn/curves.py", ["tests/test_curves.py"]),
+}
+
+
+def copy_tree(target):
+    """Copy what is tracked, what is new and the compiled kernels."""
+    names = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(names, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    kernels = (str(path.relative_to(ROOT)) for path in (ROOT / "src").rglob("*.so"))
+    for name in {*listed.split("\0"), *kernels} - {""}:
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
+
+
+def digest(*parts):
+    """Return a hash of texts and of files."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part.read_bytes() if isinstance(part, Path) else str(part).encode())
+        found.update(b"\0")
+    return found.hexdigest()[:16]
+
+
+def sample_of(mutants, n_wanted, seed):
+    """Return `n_wanted` mutants; an edit elsewhere in the sources changes little of the choice."""
+    return sorted(mutants, key=lambda m: digest(seed, m.path, m.text, m.before, m.after))[:n_wanted]
+
+
+class Results:
+    """What is known so far, in a file with one line for each mutant tried.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    """
+
+    def __init__(self, path):
+        self._path = path
+        self._known = {}
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                key, outcome = json.loads(line)
+                self._known[key] = outcome
+
+    def get(self, *keys):
+        """Return the outcome under the first of the keys that is known, or None."""
+        return next((self._known[key] for key in keys if key in self._known), None)
+
+    def add(self, key, outcome):
+        """Keep an outcome."""
+        self._known[key] = outcome
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([key, outcome]) + "\n")
+
+
+def measure(part, tree, options, results):
+    """Try a sample of one part's mutants; return (survivors, tried, all)."""
+    prefix, tests = PARTS[part]
+    sources = sorted(tree.glob(f"{prefix}*.py" if prefix.endswith("/") else prefix))
+    state = digest(*sources, *sorted(p for t in tests for p in _files(tree / t)))
+    key = f"{part} {state}"
+    runs = results.get(key)
+    if runs is None:
+        print(f"{part}: tracing the tests ...", flush=True)
+        runs = trace(tree, prefix, tests)
+        results.add(key, runs)
+    mutants = []
+    for source in sources:
+        name = str(source.relative_to(tree))
+        mutants += mutants_of(name, source.read_text(encoding="utf-8"))
+    chosen = sample_of(mutants, options.sample, options.seed)
+    survivors = []
+    for count, mutant in enumerate(chosen, start=1):
+        outcome = _outcome(tree, mutant, runs, state, results)
+        if outcome == SURVIVED:
+            survivors.append(mutant)
+        print(f"{part} {count}/{len(chosen)} {outcome}: {mutant}", flush=True)
+    return survivors, len(chosen), len(mutants)
+
+
+def _outcome(tree, mutant, runs, state, results):
+    """Return what became of a mutant, from memory where neither code nor tests have changed."""
+    killed = digest(mutant, tree / mutant.path)  # a killed one stays so with better tests
+    survived = digest(mutant, state)
+    known = results.get(killed, survived)
+    if known is not None:
+        return known
+    line = f"{mutant.path}:{mutant.line}"
+    tests = [test for test, lines in runs["lines"].items() if line in lines]
+    if not tests:  # a line of the module itself, which no test runs but all need
+        tests = list(runs["lines"]) if mutant.at_import else []
+    tests.sort(key=runs["seconds"].__getitem__)
+    seconds = sum(runs["seconds"][test] for test in tests)
+    outcome = try_mutant(tree, mutant, tests, seconds) if tests else SURVIVED
+    results.add(survived if outcome == SURVIVED else killed, outcome)
+    return outcome
+
+
+def _files(path):
+    return [path] if path.is_file() else path.rglob("*.py")
+
+
+def main():
+    """Measure the parts that were named, and print the share noticed and the survivors."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", type=int, default=80, help="mutants of each part")
+    parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    options = parser.parse_args()
+    parts = options.parts or list(PARTS)
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"unknown parts {sorted(unknown)}; known: {', '.join(PARTS)}")
+    folder = ROOT / ".mutants"
+    folder.mkdir(exist_ok=True)
+    preload()
+    with tempfile.TemporaryDirectory() as temporary:
+        tree = Path(temporary).resolve() / "tree"
+        copy_tree(tree)
+        found = {}
+        for part in parts:
+            found[part] = measure(part, tree, options, Results(folder / f"{part}.jsonl"))
+    for part, (survivors, n_tried, n_mutants) in found.items():
+        share = 100 * (1 - len(survivors) / n_tried)
+        print(f"\n{part}: {share:.0f} % of {n_tried} mutants (of {n_mutants}) noticed")
+        for mutant in survivors:
+            print(f"  {mutant}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

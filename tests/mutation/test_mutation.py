@@ -1,0 +1,107 @@
+"""The mutation run: what it changes, what it leaves alone, and what it calls noticed."""
+
+import ast
+
+import pytest
+
+from .__main__ import sample_of
+from .operators import mutants_of, mutated
+from .running import KILLED, SURVIVED, TIMEOUT, trace, try_mutant
+
+SOURCE = '''"""Words 1."""
+import math
+
+LIMIT: int = 3
+
+
+def clip(x, low=0):
+    """Return it, at most 3."""
+    if x < low and x is not None:
+        raise ValueError(f"{x + 1} is too low")
+    log.info("clip %d", x + 1)
+    for _ in range(2):
+        x = math.fsum([x], start=-x)
+        break
+    return min(x, LIMIT) if True else x[x == 1]
+'''
+
+
+def changes():
+    return [(m.before, m.after) for m in mutants_of("clip.py", SOURCE)]
+
+
+def test_every_kind_of_change_is_made():
+    found = changes()
+    for before, after in [
+        ("3", "4"),
+        ("0", "1"),
+        ("x < low", "x <= low"),
+        ("x is not None", "x is None"),
+        ("x < low and x is not None", "x < low or x is not None"),
+        ("math.fsum([x], start=-x)", "math.fsum([x])"),
+        ("-x", "x"),
+        ("break", "continue"),
+        ("True", "False"),
+        ("x == 1", "x != 1"),
+    ]:
+        assert (before, after) in found
+    assert sum(after == "pass" for _, after in found) == 1  # the raise, not the log line
+    assert sum(after == "return None" for _, after in found) == 1
+    assert not any("+" in before for before, _ in found if not before.startswith(("if", "raise")))
+
+
+def test_a_mutant_changes_one_place_and_no_line_number():
+    plain = ast.unparse(ast.parse(SOURCE)).splitlines()
+    for number, mutant in enumerate(mutants_of("clip.py", SOURCE)):
+        tree = mutated(SOURCE, number)
+        text = ast.unparse(tree).splitlines()
+        assert text != plain
+        lines = [node.lineno for node in ast.walk(tree) if hasattr(node, "lineno")]
+        assert max(lines) == SOURCE.count("\n")
+        compile(tree, "clip.py", "exec")
+        assert mutant.at_import == (mutant.line <= 7)
+
+
+def test_the_sample_depends_on_the_seed_alone():
+    mutants = mutants_of("clip.py", SOURCE)
+    assert sample_of(mutants, 5, 0) == sample_of(mutants[::-1], 5, 0)
+    assert sample_of(mutants, 5, 0) != sample_of(mutants, 5, 1)
+    below = mutants_of("clip.py", SOURCE.replace("import math", "import math\n\n"))
+    texts = [[m.text for m in sample_of(some, 5, 0)] for some in (mutants, below)]
+    assert texts[0] == texts[1]
+
+
+@pytest.fixture
+def tree(tmp_path):
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    (tree / "src" / "steps.py").write_text(
+        "def count(n):\n    i = 0\n    while i < n:\n        i += 1\n    return i if i else -0\n"
+    )
+    (tree / "test_steps.py").write_text(
+        "import steps\n\n\ndef test_count():\n    assert steps.count(3) == 3\n\n\n"
+        "def test_elsewhere():\n    assert True\n"
+    )
+    return tree
+
+
+def test_what_became_of_mutants(tree):
+    runs = trace(tree, "src/", ["test_steps.py"])
+    assert runs["lines"]["test_steps.py::test_elsewhere"] == []
+    lines = runs["lines"]["test_steps.py::test_count"]
+    assert lines == [f"src/steps.py:{line}" for line in range(1, 6)]
+    source = (tree / "src" / "steps.py").read_text()
+    found = {}
+    for mutant in mutants_of("src/steps.py", source):
+        outcome = try_mutant(tree, mutant, ["test_steps.py::test_count"], seconds=-2)
+        found[mutant.before, mutant.after] = outcome
+    assert found["i < n", "i <= n"] == KILLED
+    assert found["i += 1", "i -= 1"] == TIMEOUT
+    assert found["-0", "0"] == SURVIVED
+    assert (tree / "src" / "steps.py").read_text() == source
+
+
+def test_tests_that_fail_unchanged_stop_the_run(tree):
+    (tree / "test_steps.py").write_text("def test_wrong():\n    assert False\n")
+    with pytest.raises(SystemExit, match="test_wrong"):
+        trace(tree, "src/", ["test_steps.py"])
