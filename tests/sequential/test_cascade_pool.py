@@ -13,6 +13,7 @@ from budgetlearn.sequential.cascade_pool import (
     calibrated,
     candidates,
     class_evidence,
+    number_evidence,
 )
 
 STAGES = ((1,), (1, 0), (1, 0, 3, 2))
@@ -39,7 +40,7 @@ def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
     assert len(pool) == TRADEOFFS.size + 3
     for stage, candidate in enumerate(pool[-3:]):
         assert candidate.cost == COSTS[stage]
-        assert candidate.score == evidence.scores[stage].mean()
+        assert candidate.observed == evidence.scores[stage].mean()
         assert candidate.last_stage == stage
         assert np.isnan(candidate.tradeoff)
 
@@ -50,27 +51,43 @@ def test_what_is_reported_is_what_happens_out_of_fold(fitted):
         stops = exit_stages(evidence.confidence, candidate.thresholds)
         scores = [evidence.scores[stage, row] for row, stage in enumerate(stops)]
         assert candidate.cost == pytest.approx(np.mean(COSTS[stops]))
-        assert candidate.score == pytest.approx(np.mean(scores))
-        assert candidate.score_se == pytest.approx(np.std(scores) / 20)
+        assert candidate.observed == pytest.approx(np.mean(scores))
+        assert candidate.observed_se == pytest.approx(np.std(scores) / 20)
+        assert candidate.shares @ COSTS == pytest.approx(candidate.cost)
 
 
-def test_the_front_grows_in_cost_and_in_expected_score(fitted):
+def test_the_front_grows_in_cost_and_in_score(fitted):
     cascade, evidence, *_ = fitted
     pool = candidates(cascade, evidence, 10.0)
     front = best_at_each_cost(pool)
     assert (np.diff([each.cost for each in front]) > 0).all()
-    assert (np.diff([each.expected for each in front]) > 0).all()
-    best = max(pool, key=lambda each: each.expected)
-    assert front[-1].expected == best.expected
+    assert (np.diff([each.score for each in front]) > 0).all()
+    best = max(pool, key=lambda each: each.score)
+    assert front[-1].score == best.score
     assert len(front) > 3  # exits, not only the three stages
 
 
-def test_expected_score_is_the_reference_probability_of_the_label():
+def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
     probabilities = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.4, 0.6]]])
     evidence = class_evidence(probabilities, np.array([0, 1]), probabilities[-1])
-    np.testing.assert_allclose(evidence.expected_losses, [[0.7, 0.4], [0.3, 0.4]])
+    np.testing.assert_allclose(evidence.expected_losses, [[0.4, 0.0], [0.0, 0.0]], atol=1e-12)
+    assert evidence.best_score == 0.5
     np.testing.assert_array_equal(evidence.scores, [[1, 1], [0, 1]])
     np.testing.assert_array_equal(evidence.confidence, [[0.9, 0.8], [0.7, 0.6]])
+
+
+def test_the_always_last_candidate_is_expected_to_score_what_was_observed(fitted):
+    cascade, evidence, *_ = fitted
+    last = candidates(cascade, evidence, 10.0)[-1]
+    assert last.score == pytest.approx(last.observed)
+
+
+def test_numbers_are_expected_to_lose_their_distance_to_the_reference():
+    predictions = np.array([[0.0, 2.0], [1.0, 3.0]])
+    evidence = number_evidence(predictions, predictions, np.array([1.0, 5.0]), predictions[-1])
+    np.testing.assert_allclose(evidence.expected_losses, [[0.25, 0.25], [0, 0]])
+    np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0]])
+    assert evidence.best_score == pytest.approx(0.5)
 
 
 def test_equal_sets_share_a_model_and_any_number_of_threads_gives_the_same(fitted):
@@ -110,10 +127,11 @@ def test_the_walk_looks_at_nothing_that_is_not_bought(fitted):
         np.testing.assert_array_equal(again[1], predictions)
 
 
-def test_models_of_stages_that_nobody_asks_are_dropped(fitted):
+def test_models_that_no_cascade_asks_are_dropped(fitted):
     cascade, _, models, _ = fitted
-    kept = models.only([(cascade, [0, 2])])
-    assert set(kept.models) == {(k, f) for k in cascade.kinds for f in ((1,), (0, 1, 2, 3))}
+    shorter = Cascade("short", STAGES[:1], COSTS[:1], ("forest",), cascade.temperatures[:1])
+    kept = models.only([shorter])
+    assert set(kept.models) == {("forest", (1,))}
     assert not kept.held_out
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from .._parallel import thread_map
 from .cascade_calibration import with_temperature
 from .cascade_models import stage_seed
+from .cascade_pool import ascending
 
 
 class StageModels:
@@ -21,6 +22,11 @@ class StageModels:
     def __init__(self, models, held_out):
         self.models = models
         self.held_out = held_out
+
+    @property
+    def kinds(self):
+        """Names of the kinds."""
+        return tuple(dict.fromkeys(kind for kind, _ in self.models))
 
     @classmethod
     def fit(cls, table, feature_sets, kinds, seed, n_jobs=None):
@@ -43,7 +49,7 @@ class StageModels:
         -------
         StageModels
         """
-        distinct = sorted({tuple(sorted(features)) for features in feature_sets}, key=len)
+        distinct = sorted({ascending(features) for features in feature_sets}, key=len)
         # The largest tables first, so that no thread waits for them in the end.
         keys = [(name, features) for features in reversed(distinct) for name in kinds]
 
@@ -73,7 +79,7 @@ class StageModels:
         """
         return np.array(
             [
-                np.mean([self.held_out[kind, tuple(sorted(features))] for kind in kinds], axis=0)
+                np.mean([self.held_out[kind, ascending(features)] for kind in kinds], axis=0)
                 for features in stages
             ]
         )
@@ -83,19 +89,14 @@ class StageModels:
 
         Parameters
         ----------
-        cascades : iterable of (Cascade, stages)
-            Cascades and the indices of those of their stages whose models are asked.
+        cascades : iterable of Cascade
+            Cascades that are kept.
 
         Returns
         -------
         StageModels
         """
-        keys = {
-            (kind, tuple(sorted(cascade.stages[stage])))
-            for cascade, stages in cascades
-            for stage in stages
-            for kind in cascade.kinds
-        }
+        keys = {key for cascade in cascades for key in cascade.model_keys()}
         return StageModels({key: model for key, model in self.models.items() if key in keys}, {})
 
 
@@ -131,11 +132,34 @@ class StageReader:
         -------
         ndarray of shape (n_rows, n_outputs)
         """
-        features = tuple(sorted(cascade.stages[stage]))
-        mean = np.mean([self._ask((kind, features), rows) for kind in cascade.kinds], axis=0)
-        if not cascade.temperatures.size:
+        keys = [(kind, ascending(cascade.stages[stage])) for kind in cascade.kinds]
+        mean = np.mean([self._ask(key, rows) for key in keys], axis=0)
+        if cascade.temperatures is None:
             return mean
         return with_temperature(mean, cascade.temperatures[stage])
+
+    def confidence(self, cascade, stage, predictions, rows):
+        """Return how sure a stage is of what it predicts for some rows.
+
+        Parameters
+        ----------
+        cascade : Cascade
+            Whose stage it is.
+        stage : int
+            Index of the stage.
+        predictions : ndarray of shape (n_rows, n_outputs)
+            What it predicts.
+        rows : ndarray of int
+            Which examples.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The largest probability; in regression minus the change that is expected.
+        """
+        if cascade.temperatures is not None:
+            return predictions.max(axis=1)
+        return -self._ask((cascade.change_kind, ascending(cascade.stages[stage])), rows)[:, 0]
 
     def _ask(self, key, rows):
         if key not in self._known:
@@ -153,7 +177,7 @@ class StageReader:
         return answers[rows]
 
 
-def walk(candidate, reader, n_samples, confidence=None):
+def walk(candidate, reader, n_samples):
     """Send examples through the stages of a cascade until each one stops.
 
     Parameters
@@ -164,8 +188,6 @@ def walk(candidate, reader, n_samples, confidence=None):
         What the models say.
     n_samples : int
         Examples.
-    confidence : callable, default=None
-        From (stage, predictions, rows) to how sure the stage is; None: the largest probability.
 
     Returns
     -------
@@ -174,8 +196,6 @@ def walk(candidate, reader, n_samples, confidence=None):
     predictions : ndarray of shape (n_samples, n_outputs)
         Of that stage.
     """
-    if confidence is None:
-        confidence = _largest
     stops = np.zeros(n_samples, dtype=np.intp)
     predictions = None
     rows = np.arange(n_samples)
@@ -187,13 +207,9 @@ def walk(candidate, reader, n_samples, confidence=None):
             predictions = np.empty((n_samples, found.shape[1]))
         stop = np.ones(rows.size, dtype=bool)
         if threshold > -np.inf:
-            stop = confidence(stage, found, rows) >= threshold
+            stop = reader.confidence(candidate.cascade, stage, found, rows) >= threshold
         stops[rows[stop]], predictions[rows[stop]] = stage, found[stop]
         rows = rows[~stop]
         if not rows.size:
             break
     return stops, predictions
-
-
-def _largest(stage, predictions, rows):
-    return predictions.max(axis=1)

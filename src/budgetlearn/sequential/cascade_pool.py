@@ -23,15 +23,30 @@ class Cascade:
         What they cost.
     kinds : tuple of str
         Models that are averaged at each stage.
-    temperatures : ndarray of shape (n_stages,)
-        Of the averaged probabilities; empty in regression.
+    temperatures : ndarray of shape (n_stages,) or None
+        Of the averaged probabilities; None in regression.
     """
 
     name: str
     stages: tuple
     costs: np.ndarray
     kinds: tuple
-    temperatures: np.ndarray
+    temperatures: np.ndarray | None
+
+    @property
+    def change_kind(self):
+        """In regression, the models of how much the last stage would change a prediction."""
+        return f"change by {self.name}"
+
+    def model_keys(self):
+        """Return (kind, ascending features) of every model that the stages may ask."""
+        kinds = self.kinds if self.temperatures is not None else (*self.kinds, self.change_kind)
+        return [(kind, ascending(features)) for features in self.stages for kind in kinds]
+
+
+def ascending(features):
+    """Return a set of features in the form that models are known by."""
+    return tuple(sorted(features))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +61,15 @@ class Candidate:
         Confidence at which a stage stops.
     tradeoff : float
         The λ that the thresholds are best for; NaN where all examples stop at one stage.
-    cost, score : float
+    cost : float
         Out of fold, mean over the examples.
-    score_se : float
-        Standard error of the score.
-    expected : float
-        1 - mean expected loss: what candidates are compared by.
+    score : float
+        What is expected out of fold: the score of the best-informed stage less the expected losses
+        against it. Candidates are compared by it.
+    observed, observed_se : float
+        What was scored out of fold by the true targets, and its standard error.
+    shares : ndarray of shape (n_stages,)
+        Share of the examples that stop at each stage, out of fold.
     """
 
     cascade: Cascade
@@ -59,8 +77,9 @@ class Candidate:
     tradeoff: float
     cost: float
     score: float
-    score_se: float
-    expected: float
+    observed: float
+    observed_se: float
+    shares: np.ndarray
 
     @property
     def last_stage(self):
@@ -77,14 +96,17 @@ class Evidence:
     confidence : ndarray of shape (n_stages, n_samples)
         Larger is surer.
     expected_losses : ndarray of shape (n_stages, n_samples)
-        What stopping there loses, as far as the cascade itself can tell: fits the thresholds.
+        What stopping there loses against the best-informed stage, as far as that one can tell.
     scores : ndarray of shape (n_stages, n_samples)
-        What stopping there scores, by the true targets: judges them.
+        What stopping there scores by the true targets.
+    best_score : float
+        Mean score of the best-informed stage by the true targets.
     """
 
     confidence: np.ndarray
     expected_losses: np.ndarray
     scores: np.ndarray
+    best_score: float
 
 
 def calibrated(probabilities, labels):
@@ -111,8 +133,9 @@ def class_evidence(probabilities, labels, reference):
     """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
 
     Whether one label is right is a coin thrown once; what the best-informed stage thinks of the
-    label is what that coin shows on average. So the expected loss of a stage is 1 - (the reference
-    probability of its label): thresholds, and the choice among candidates, follow chance less.
+    label is what that coin shows on average. So a stage is expected to lose (the reference
+    probability of the reference label) - (the reference probability of its own): thresholds, and
+    the choice among candidates, follow chance less.
 
     Parameters
     ----------
@@ -129,8 +152,39 @@ def class_evidence(probabilities, labels, reference):
     Evidence
     """
     guessed = probabilities.argmax(axis=2)
-    losses = 1.0 - reference[np.arange(labels.size), guessed]
-    return Evidence(probabilities.max(axis=2), losses, (guessed == labels).astype(np.float64))
+    losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
+    right = (guessed == labels).astype(np.float64)
+    best = float((reference.argmax(axis=1) == labels).mean())
+    return Evidence(probabilities.max(axis=2), losses, right, best)
+
+
+def number_evidence(predictions, changes, targets, reference):
+    """Return the `Evidence` of out-of-fold numbers: the score is R².
+
+    A stage is expected to lose what the best-informed stage would gain on it: (reference - its
+    own prediction)², in variances of the target. How much that is has to be foretold from the
+    features bought so far.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_stages, n_samples)
+        Out of fold.
+    changes : ndarray of shape (n_stages, n_samples)
+        The changes that models foretell, out of fold.
+    targets : ndarray of shape (n_samples,)
+        True numbers.
+    reference : ndarray of shape (n_samples,)
+        Predictions of the stage that knows most, the same for all cascades that are to be compared.
+
+    Returns
+    -------
+    Evidence
+    """
+    variance = targets.var() or 1.0
+    losses = (reference - predictions) ** 2 / variance
+    scores = 1.0 - (predictions - targets) ** 2 / variance
+    best = 1.0 - float(np.mean((reference - targets) ** 2) / variance)
+    return Evidence(-changes, losses, scores, best)
 
 
 def candidates(cascade, evidence, full_cost):
@@ -167,9 +221,10 @@ def _judged(cascade, evidence, thresholds, tradeoff):
         thresholds,
         float(tradeoff),
         cost=float(cascade.costs[stops].mean()),
-        score=float(scores.mean()),
-        score_se=float(scores.std() / np.sqrt(scores.size)),
-        expected=1.0 - float(evidence.expected_losses[stops, rows].mean()),
+        score=evidence.best_score - float(evidence.expected_losses[stops, rows].mean()),
+        observed=float(scores.mean()),
+        observed_se=float(scores.std() / np.sqrt(scores.size)),
+        shares=np.bincount(stops, minlength=thresholds.size) / stops.size,
     )
 
 
@@ -185,5 +240,5 @@ def best_at_each_cost(pool):
     -------
     list of Candidate
     """
-    kept = pareto_indices([each.cost for each in pool], [each.expected for each in pool])
+    kept = pareto_indices([each.cost for each in pool], [each.score for each in pool])
     return [pool[i] for i in kept]

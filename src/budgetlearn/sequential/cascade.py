@@ -1,0 +1,232 @@
+"""`ScheduleCascadeClassifier` and `-Regressor`: buy stage by stage, stop when sure."""
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import log_loss
+
+from .cascade_base import ScheduleCascade
+from .cascade_fitting import StageModels
+from .cascade_models import Table, as_kind
+from .cascade_pool import Cascade, ascending, calibrated, class_evidence, number_evidence
+
+
+class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
+    """Buy features stage by stage, and stop as soon as the stage is sure enough of the class.
+
+    An order of purchase (msB's idea: nested sets of variables, cheap to expensive) is cut into
+    stages of geometrically growing cost. Each stage has models on all features bought so far; an
+    example stops at the first stage whose confidence reaches its threshold (FMCC's idea). The
+    thresholds minimise loss + λ · cost, for 40 λ; with "always stop at stage s" and over all
+    orders they are the candidates, and those that nothing cheaper equals are the operating points.
+    All of that is decided out of fold, and all models are fitted on all data.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A cost group is bought whole where its charge is more
+        than the prices of its members.
+    estimators : sequence of str or classifier, default=("forest", "boosting")
+        Models of each stage, whose probabilities are averaged: "forest" (100 trees), "boosting"
+        (LightGBM or, without it, scikit-learn's histogram boosting), "extra_trees", or any
+        scikit-learn classifier with `predict_proba`.
+    orders : sequence of str or nested sets, default=("lightgbm", "schedule")
+        Orders of purchase: "lightgbm" (as LightGBM's coupled costs buy while prices lose weight),
+        "schedule" (msB's removal by importance per price, backwards), "gain_per_cost", or a
+        sequence of nested sets of features (names or indices), which then are the stages.
+    n_stages : int, default=10
+        Most stages of an order.
+    cv : int, default=5
+        Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
+    budget : float, default=None
+        Mean cost that `predict` keeps where its call names none; None: the best operating point.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_jobs : int, default=None
+        Models fitted at a time, in threads. The cascade does not depend on it.
+    verbose : bool, default=False
+        Whether `fit` says what it is doing.
+
+    Attributes
+    ----------
+    operating_points_ : DataFrame
+        Cost, expected `score`, its standard error and the `observed` accuracy of each operating
+        point, all out of fold: they are honest, which scores on the training data are not.
+    points_ : list of Candidate
+        The same with stages and thresholds.
+    models_ : StageModels
+        The models of the stages.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names, when X has them.
+
+    Notes
+    -----
+    Validation data given to `fit` are trained on like the rest, as nothing is chosen on data that
+    a model was fitted on. Operating points are compared by their expected score: the accuracy of
+    the stage that knows most, less the calibrated probability that it sees lost on the labels of
+    the others. That depends less on chance than the accuracy observed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from budgetlearn.sequential import ScheduleCascadeClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> cascade = ScheduleCascadeClassifier(range(1, 14), estimators="forest", random_state=0)
+    >>> cascade = cascade.fit(X, y)
+    >>> bool(cascade.acquisition_cost(X, budget=20).mean() < 25)
+    True
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        estimators=("forest", "boosting"),
+        orders=("lightgbm", "schedule"),
+        n_stages=10,
+        cv=5,
+        budget=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+    ):
+        self.feature_costs = feature_costs
+        self.estimators = estimators
+        self.orders = orders
+        self.n_stages = n_stages
+        self.cv = cv
+        self.budget = budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _n_classes(self):
+        return self.classes_.size
+
+    def _label(self, predictions):
+        return self.classes_[predictions.argmax(axis=1)]
+
+    def _cascades(self, orders, table, models, seed):
+        kinds, found = models.kinds, []
+        for name, stages in orders.items():
+            held_out = models.held_out_stages(stages, kinds)
+            temperatures, probabilities = calibrated(held_out, table.y)
+            costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
+            cascade = Cascade(name, tuple(stages), costs, kinds, temperatures)
+            found.append((cascade, probabilities))
+        labels = np.arange(table.n_classes)
+        reference = min(
+            (probabilities[-1] for _, probabilities in found),
+            key=lambda last: log_loss(table.y, last, labels=labels),
+        )
+        return [
+            (cascade, class_evidence(probabilities, table.y, reference))
+            for cascade, probabilities in found
+        ]
+
+
+class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
+    """Buy features stage by stage, and stop where more of them would hardly change the number.
+
+    The cascade of `ScheduleCascadeClassifier` for numbers. How much the last stage would change
+    the prediction, (last - own)² in variances of the target, is foretold at each stage by boosted
+    trees on the features bought so far; an example stops where that is below the threshold.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each.
+    estimators : sequence of str or regressor, default=("forest", "boosting")
+        Models of each stage, whose predictions are averaged.
+    orders : sequence of str or nested sets, default=("lightgbm", "schedule")
+        Orders of purchase, as in `ScheduleCascadeClassifier`.
+    n_stages : int, default=10
+        Most stages of an order.
+    cv : int, default=5
+        Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
+    budget : float, default=None
+        Mean cost that `predict` keeps where its call names none; None: the best operating point.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_jobs : int, default=None
+        Models fitted at a time, in threads. The cascade does not depend on it.
+    verbose : bool, default=False
+        Whether `fit` says what it is doing.
+
+    Attributes
+    ----------
+    operating_points_ : DataFrame
+        Cost, expected R² (`score`), its standard error and the `observed` R² of each operating
+        point, all out of fold.
+    points_ : list of Candidate
+        The same with stages and thresholds.
+    models_ : StageModels
+        The models of the stages.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names, when X has them.
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        estimators=("forest", "boosting"),
+        orders=("lightgbm", "schedule"),
+        n_stages=10,
+        cv=5,
+        budget=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+    ):
+        self.feature_costs = feature_costs
+        self.estimators = estimators
+        self.orders = orders
+        self.n_stages = n_stages
+        self.cv = cv
+        self.budget = budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _n_classes(self):
+        return None
+
+    def _label(self, predictions):
+        return predictions[:, 0]
+
+    def _cascades(self, orders, table, models, seed):
+        kinds, found = models.kinds, []
+        for name, stages in orders.items():
+            costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
+            cascade = Cascade(name, tuple(stages), costs, kinds, None)
+            found.append((cascade, models.held_out_stages(stages, kinds)[:, :, 0]))
+        reference = min(
+            (predictions[-1] for _, predictions in found),
+            key=lambda last: np.mean((last - table.y) ** 2),
+        )
+        evidence = []
+        for cascade, predictions in found:
+            self._say(f"what {cascade.name} can still expect to change")
+            changes = self._changes(cascade, (reference - predictions) ** 2, table, models, seed)
+            evidence.append(number_evidence(predictions, changes, table.y, reference))
+        return [(cascade, one) for (cascade, _), one in zip(found, evidence, strict=True)]
+
+    def _changes(self, cascade, squares, table, models, seed):
+        """Fit and keep what foretells the change at each stage; return it out of fold."""
+        changes, name = np.zeros(squares.shape), cascade.change_kind
+        for stage, features in enumerate(cascade.stages):
+            about = Table(table.X, squares[stage] / (table.y.var() or 1.0), None, table.folds)
+            one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)
+            models.models.update(one.models)
+            changes[stage] = one.held_out[name, ascending(features)][:, 0]
+        return changes

@@ -1,0 +1,186 @@
+"""`ScheduleCascadeClassifier` and `-Regressor` on the protocol."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_friedman1
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+
+from budgetlearn._validation import ParameterError
+from budgetlearn.costs import FeatureCosts, random_costs
+from budgetlearn.exceptions import BudgetError
+from budgetlearn.sequential import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+from budgetlearn.testing import check_budgeted_estimator
+
+QUICK = {"estimators": GaussianNB(), "orders": "gain_per_cost", "random_state": 0}
+PRICES = [1.0, 4, 9, 2, 5, 7]
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y = make_classification(500, 6, n_informative=4, n_redundant=0, flip_y=0.05, random_state=3)
+    return X, np.where(y == 1, "ill", "well")
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    X, y = table
+    return ScheduleCascadeClassifier(PRICES, estimators="forest", random_state=0).fit(
+        X[:300], y[:300]
+    )
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, y = make_friedman1(400, 6, noise=0.5, random_state=0)
+    model = ScheduleCascadeRegressor(
+        PRICES, estimators=LinearRegression(), orders="gain_per_cost", random_state=0
+    )
+    return model.fit(X[:250], y[:250]), X, y
+
+
+def test_the_protocol_is_kept():
+    check_budgeted_estimator(ScheduleCascadeClassifier(**QUICK))
+
+
+def test_the_protocol_is_kept_in_regression():
+    check_budgeted_estimator(
+        ScheduleCascadeRegressor(
+            estimators=LinearRegression(), orders="gain_per_cost", random_state=0
+        )
+    )
+
+
+def test_points_cost_more_and_score_more(fitted):
+    costs = fitted.operating_points_["cost"]
+    assert (np.diff(costs) > 0).all()
+    assert (np.diff(fitted.operating_points_["score"]) > 0).all()
+    assert len(costs) == fitted.n_stages_ > 4
+
+
+def test_reported_costs_and_scores_hold_on_new_examples(fitted, table):
+    X, y = table[0][300:], table[1][300:]
+    for stage, (_, told) in zip(fitted.stages(X), fitted.operating_points_.iterrows(), strict=True):
+        error = (stage.output == y).mean() - told["score"]
+        assert abs(error) < 4 * np.hypot(told["score_se"], 0.5 / np.sqrt(len(y)))
+        assert stage.cost.mean() == pytest.approx(told["cost"], abs=0.15 * sum(PRICES))
+
+
+def test_a_budget_is_kept_on_average_and_a_cap_by_everybody(fitted, table):
+    X = table[0][300:]
+    for budget in (3.0, 8.0, 20.0):
+        chosen = fitted.operating_points_["cost"].le(budget)
+        assert fitted._chosen(budget, None, False) in np.flatnonzero(chosen)
+    for cap in (1.0, 6.0, 13.0):
+        assert fitted.acquisition_cost(X, max_cost=cap).max() <= cap
+
+
+def test_a_cap_is_used_up_to_the_last_stage_that_it_pays(fitted, table):
+    costs = fitted.points_[-1].cascade.costs
+    cap = float(costs[1]) + 1e-9
+    spent = fitted.acquisition_cost(table[0][300:], max_cost=cap)
+    assert spent.max() == pytest.approx(costs[1])
+
+
+def test_the_largest_budget_is_as_good_as_a_model_of_all_features(fitted, table):
+    X, y = table
+    models = fitted.models_.models
+    everything = models["forest", tuple(range(6))].predict(X[300:]).argmax(axis=1)
+    full = (fitted.classes_[everything] == y[300:]).mean()
+    assert (fitted.predict(X[300:]) == y[300:]).mean() > full - 0.03
+
+
+def test_easy_examples_stop_early(fitted, table):
+    X = table[0][300:]
+    middle = list(fitted.stages(X))[fitted.n_stages_ // 2]
+    assert np.unique(middle.cost).size > 1
+    early = middle.cost == middle.cost.min()
+    assert middle.estimate[early].min() > 0.5
+
+
+def test_the_smallest_budget_that_buys_nothing_is_named(fitted, table):
+    with pytest.raises(BudgetError, match="cheapest"):
+        fitted.predict(table[0], budget=0.1)
+
+
+def test_the_budget_of_the_constructor(table):
+    X, y = table
+    model = ScheduleCascadeClassifier(PRICES, budget=9, **QUICK).fit(X[:300], y[:300])
+    np.testing.assert_array_equal(model.predict(X), model.predict(X, budget=9))
+
+
+def test_validation_data_are_trained_on(table):
+    X, y = table
+    cut = ScheduleCascadeClassifier(PRICES, **QUICK).fit(X[:200], y[:200], X[200:300], y[200:300])
+    whole = ScheduleCascadeClassifier(PRICES, **QUICK).fit(X[:300], y[:300])
+    pd.testing.assert_frame_equal(cut.operating_points_, whole.operating_points_)
+
+
+def test_any_number_of_threads_and_a_pickle_give_the_same(table):
+    X, y = table
+    one = ScheduleCascadeClassifier(random_costs(6, 0), random_state=1, n_stages=2, n_jobs=1)
+    two = clone(one).set_params(n_jobs=2).fit(X[:100], y[:100])
+    one.fit(X[:100], y[:100])
+    pd.testing.assert_frame_equal(one.operating_points_, two.operating_points_)
+    again = pickle.loads(pickle.dumps(one))
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    np.testing.assert_array_equal(one.predict_proba(X), again.predict_proba(X))
+
+
+def test_own_nested_sets_by_name(table):
+    X, y = table
+    X = pd.DataFrame(X, columns=list("abcdef"))
+    own = [["d"], ["d", "a"], ["d", "a", "b"]]
+    model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
+    assert model.operating_points_["variables"].iloc[0] == ("d",)
+    assert not model.acquired_features(X)[:, [2, 4, 5]].any()
+    assert model.points_[0].cascade.name == "own 0"
+
+
+def test_groups_are_bought_whole(table):
+    X, y = table
+    costs = FeatureCosts([1, 1, 1, 1, 1, 1], [0, 0, 0, -1, -1, -1], [20])
+    model = ScheduleCascadeClassifier(costs, **QUICK).fit(X, y)
+    bought = model.acquired_features(X)[:, :3]
+    np.testing.assert_array_equal(bought.any(axis=1), bought.all(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_stages": 1}, "n_stages"),
+        ({"cv": 1}, "cv"),
+        ({"cv": 200}, "at least 400"),
+        ({"budget": -1}, "budget"),
+        ({"orders": "cheapest"}, "'lightgbm', 'schedule', 'gain_per_cost'"),
+        ({"orders": []}, "at least one order"),
+        ({"orders": [[["x"]]]}, "unknown features: x"),
+        ({"estimators": ["forest", "forest"]}, "different"),
+        ({"estimators": []}, "different"),
+    ],
+)
+def test_what_cannot_be_is_refused(table, parameters, message):
+    X, y = table
+    with pytest.raises(ParameterError, match=message):
+        ScheduleCascadeClassifier(PRICES, **(QUICK | parameters)).fit(X[:300], y[:300])
+
+
+def test_numbers_stop_where_more_would_change_little(numbers):
+    model, X, y = numbers
+    points = model.operating_points_
+    assert (np.diff(points["cost"]) > 0).all()
+    stages = list(model.stages(X[250:]))
+    assert any(np.unique(stage.cost).size > 1 for stage in stages)
+    for stage, (_, told) in zip(stages, points.iterrows(), strict=True):
+        r2 = 1 - np.mean((stage.output - y[250:]) ** 2) / y[250:].var()
+        assert r2 == pytest.approx(told["score"], abs=0.25)
+
+
+def test_progress_is_told_on_request(table, capsys):
+    X, y = table
+    ScheduleCascadeClassifier(PRICES, verbose=True, **QUICK).fit(X[:100], y[:100])
+    assert "order gain_per_cost" in capsys.readouterr().out
