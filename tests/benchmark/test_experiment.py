@@ -49,6 +49,18 @@ def test_controls_bracket_the_cost(wine_runs):
     assert full["test_score"] > free["test_score"]
 
 
+def test_validation_scores_of_a_model_that_trained_on_them_are_out_of_fold(wine_runs):
+    forest = {"estimators": "forest", "orders": "gain_per_cost"}
+    spec = {"class": "budgetlearn.sequential.ScheduleCascadeClassifier", "parameters": forest}
+    fitted = []
+    frame = records.table(run_method("cascade", spec, wine_runs[0], fitted=fitted))
+    told = fitted[0].operating_points_
+    assert set(frame["status"]) == {"ok"}
+    np.testing.assert_array_equal(frame["valid_score"], told["score"])
+    np.testing.assert_array_equal(frame["valid_cost"], told["cost"])
+    assert frame["valid_score"].max() < 1  # in-sample all are right
+
+
 def test_schedule_rows_name_their_variables(wine_runs):
     run = wine_runs[0]
     frame = records.table(run_method("logitb", LOGIT, run))

@@ -107,6 +107,14 @@ def test_the_smallest_budget_that_buys_nothing_is_named(fitted, table):
         fitted.predict(table[0], budget=0.1)
 
 
+def test_score_takes_a_budget(fitted, numbers, table):
+    X, y = table[0][300:], table[1][300:]
+    assert fitted.score(X, y, budget=8) == (fitted.predict(X, budget=8) == y).mean()
+    model, X, y = numbers
+    cost = model.operating_points_["cost"]
+    assert model.score(X, y, budget=cost.iloc[0]) < model.score(X, y, budget=cost.iloc[-1])
+
+
 def test_the_budget_of_the_constructor(table):
     X, y = table
     model = ScheduleCascadeClassifier(PRICES, budget=9, **QUICK).fit(X[:300], y[:300])

@@ -105,6 +105,8 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    score = ScheduleCascade.score  # that of scikit-learn's mixin knows no budget
+
     def _n_classes(self):
         return self.classes_.size
 
@@ -197,6 +199,8 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    score = ScheduleCascade.score  # that of scikit-learn's mixin knows no budget
 
     def _n_classes(self):
         return None

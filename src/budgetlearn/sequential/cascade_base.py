@@ -25,6 +25,8 @@ class ScheduleCascade(BudgetedEstimator):
     A subclass says what the stages' predictions mean.
     """
 
+    # Its operating points are measured out of fold: scores on validation data would be in-sample.
+    trains_on_validation = True
     _groups = True
     _chooses_on_validation = True
 

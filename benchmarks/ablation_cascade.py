@@ -1,0 +1,107 @@
+"""What each part of the cascade brings: the area on test data without it.
+
+    python benchmarks/ablation_cascade.py wine vehicle --runs 3 --first 0
+
+Splits 60/20/20 (80 % to train on), prices random in 1..100. The models of all stages are fitted
+once; the variants differ in what is made of them:
+    cascade            two orders, forest + boosting, expected scores choose
+    one order          LightGBM's alone
+    no exits           every example stops at the same stage
+    chosen by accuracy the observed accuracy chooses among the candidates, not the expected one
+    forest, boosting   one kind of model alone
+"""
+
+import argparse
+
+import numpy as np
+import pandas as pd
+
+from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
+from budgetlearn.curves import CostAccuracyCurve, pareto_indices
+from budgetlearn.datasets import load_dataset
+from budgetlearn.sequential.cascade_fitting import StageModels, StageReader, walk
+from budgetlearn.sequential.cascade_models import Table, as_kind, assign_folds
+from budgetlearn.sequential.cascade_orders import ORDERS, OrderProblem
+from budgetlearn.sequential.cascade_pool import Cascade, calibrated, candidates, class_evidence
+from budgetlearn.sequential.cascade_stages import geometric_stages, with_whole_groups
+
+SEED = 20260101
+KINDS = ("forest", "boosting")
+
+
+def stages_of(order, table, costs, seed):
+    """Return the stages of an order of purchase."""
+    problem = OrderProblem.of(table.X, table.y, table.n_classes, costs, seed)
+    return geometric_stages(with_whole_groups(ORDERS[order](problem), costs), costs, 10)
+
+
+def pool_of(orders, models, kinds, table, costs):
+    """Return the candidates of some orders with some kinds of models."""
+    pool = []
+    for name, stages in orders.items():
+        temperatures, shares = calibrated(models.held_out_stages(stages, kinds), table.y)
+        spent = np.array([costs.subset(list(features)) for features in stages])
+        cascade = Cascade(name, tuple(stages), spent, kinds, temperatures)
+        pool += candidates(cascade, class_evidence(shares, table.y, shares[-1]), costs.full)
+    return pool
+
+
+def variants(orders, models, table, costs):
+    """Yield (name, candidates, what chooses among them)."""
+    first = dict(list(orders.items())[:1])
+    both = pool_of(orders, models, KINDS, table, costs)
+    yield "cascade", both, "score"
+    yield "one order", pool_of(first, models, KINDS, table, costs), "score"
+    yield "no exits", [each for each in both if np.isnan(each.tradeoff)], "score"
+    yield "chosen by accuracy", both, "observed"
+    for kind in KINDS:
+        yield kind, pool_of(orders, models, (kind,), table, costs), "score"
+
+
+def area(pool, chooser, reader, test, costs, constant):
+    """Return the area under the staircase of the chosen candidates on the test data."""
+    kept = pareto_indices([each.cost for each in pool], [getattr(each, chooser) for each in pool])
+    points = []
+    for candidate in (pool[i] for i in kept):
+        stops, predictions = walk(candidate, reader, len(test[1]))
+        right = predictions.argmax(axis=1) == test[1]
+        points.append((candidate.cascade.costs[stops].mean(), right.mean()))
+    return CostAccuracyCurve(*np.array(sorted(points)).T).area(costs.full, constant)
+
+
+def areas(run):
+    """Return the area of each variant in one run."""
+    X, y = (np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True))
+    seed, n_classes = run.seed("cascade"), int(y.max()) + 1
+    table = Table(X, y, n_classes, assign_folds(y, n_classes, 5, np.random.RandomState(seed)))
+    orders = {name: stages_of(name, table, run.costs, seed) for name in ("lightgbm", "schedule")}
+    kinds = {name: as_kind(name, n_classes) for name in KINDS}
+    sets = [features for stages in orders.values() for features in stages]
+    models = StageModels.fit(table, sets, kinds, seed)
+    reader = StageReader(models, run.test[0])
+    constant = (run.test[1] == np.bincount(y).argmax()).mean()
+    return {
+        name: area(pool, chooser, reader, run.test, run.costs, constant)
+        for name, pool, chooser in variants(orders, models, table, run.costs)
+    }
+
+
+def main():
+    """Print a line for each run, and the means."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("datasets", nargs="+")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--first", type=int, default=0)
+    options = parser.parse_args()
+    rows, numbers = [], range(options.first, options.first + options.runs)
+    for name in options.datasets:
+        data = load_dataset(name, offline=True)
+        splits = draw_splits(data, numbers, SEED, (0.6, 0.2, 0.2))
+        for run in iterate(data, splits, draw_costs(data, "random", numbers, SEED), "random", SEED):
+            rows.append({"dataset": name, "run": run.number, **areas(run)})
+            print({k: round(v, 4) if isinstance(v, float) else v for k, v in rows[-1].items()})
+    print(pd.DataFrame(rows).drop(columns=["dataset", "run"]).mean().round(4).to_string())
+
+
+if __name__ == "__main__":
+    main()
