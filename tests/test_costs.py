@@ -62,6 +62,11 @@ def test_marginal_is_what_the_bill_would_grow_by(case, feature):
     assert costs.marginal(before)[feature] == bill(costs, after) - bill(costs, before)
 
 
+def test_alone_every_feature_pays_its_group():
+    costs = FeatureCosts([1, 2, 3], groups=[0, 0, -1], group_costs=[10])
+    assert costs.alone.tolist() == [11, 12, 3] == [costs.subset([f]) for f in range(3)]
+
+
 def test_subset_takes_indices_or_a_mask():
     costs = FeatureCosts([1, 2, 4])
     assert costs.subset([0, 2]) == costs.subset(np.array([True, False, True])) == 5

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from budgetlearn._validation import (
     ParameterError,
     check_choice,
+    check_classes,
+    check_max_features,
     check_number,
     derive_seed,
     holdout,
@@ -61,3 +63,36 @@ def test_choices_are_listed():
     assert check_choice("a", "kind", ("a", "b")) == "a"
     with pytest.raises(ParameterError, match="kind must be one of 'a', 'b', got 'c'"):
         check_choice("c", "kind", ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("max_features", "expected"),
+    [
+        (None, 10),
+        ("sqrt", 3),
+        (1, 1),
+        (np.int64(2), 2),
+        (99, 10),
+        (np.float32(0.25), 2),
+        (0.01, 1),
+        (1.0, 10),
+    ],
+)
+def test_max_features(max_features, expected):
+    assert check_max_features(max_features, 10) == expected
+
+
+@pytest.mark.parametrize("value", [0, -1, 0.0, 1.5, np.nan, np.inf, True, "log2", [2], np.True_])
+def test_other_max_features_are_refused(value):
+    with pytest.raises(ParameterError, match="max_features must be an integer >= 1, a share > 0"):
+        check_max_features(value, 10)
+
+
+def test_classes_and_their_indices():
+    classes, labels = check_classes(np.array(["b", "a", "b"]))
+    assert classes.tolist() == ["a", "b"]
+    assert labels.tolist() == [1, 0, 1]
+    with pytest.raises(ParameterError, match="two classes, got one class only: 'a'"):
+        check_classes(np.array(["a", "a"]))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        check_classes(np.array([0.5, 1.5]))

@@ -4,8 +4,12 @@ import hashlib
 import numbers
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
 from .exceptions import BudgetlearnError
+
+# The largest 32-bit integer: seeds are drawn below it; nodes and levels that kernels count fit it.
+INT32_MAX = 2**31 - 1
 
 
 class ParameterError(BudgetlearnError, ValueError):
@@ -57,6 +61,70 @@ def check_choice(value, name, choices):
         listed = ", ".join(repr(choice) for choice in choices)
         raise ParameterError(f"{name} must be one of {listed}, got {value!r}.")
     return value
+
+
+def check_max_features(max_features, n_features):
+    """Return how many features a node draws.
+
+    Parameters
+    ----------
+    max_features : {"sqrt"}, int, float or None
+        A number, larger ones count as all; a float in (0, 1] is a share of them, "sqrt" their
+        square root, both rounded down, 1 at least. None: all.
+    n_features : int
+        How many there are.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ParameterError
+        For anything else.
+    """
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, str) and max_features == "sqrt":
+        return max(1, int(np.sqrt(n_features)))
+    if isinstance(max_features, numbers.Real) and not isinstance(max_features, bool):
+        if isinstance(max_features, numbers.Integral) and max_features >= 1:
+            return min(int(max_features), n_features)
+        if not isinstance(max_features, numbers.Integral) and 0 < max_features <= 1:
+            return max(1, int(max_features * n_features))
+    raise ParameterError(
+        "max_features must be an integer >= 1, a share > 0 and <= 1.0 as a float, 'sqrt' or None, "
+        f"got {max_features!r}."
+    )
+
+
+def check_classes(y):
+    """Return the class labels and each example's index among them; at least two are needed.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Class labels.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+    labels : ndarray of int of shape (n_samples,)
+
+    Raises
+    ------
+    ParameterError
+        When all labels are the same.
+    ValueError
+        When they are no class labels.
+    """
+    check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ParameterError(
+            f"y must hold at least two classes, got one class only: {classes.tolist()[0]!r}."
+        )
+    return classes, labels
 
 
 def derive_seed(*parts):

@@ -11,6 +11,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from budgetlearn._validation import ParameterError
 from budgetlearn.costs import random_costs
 from budgetlearn.exceptions import CostError
 from budgetlearn.sequential import FMCCClassifier, RandomOrderClassifier, VoCClassifier
@@ -128,7 +129,7 @@ def test_bad_input_is_told(cls, table):
         cls().predict(X)
     with pytest.raises(CostError, match="each of the 6 features"):
         cls(feature_costs=[1, 2]).fit(X, y)
-    with pytest.raises(ValueError, match="two classes"):
+    with pytest.raises(ParameterError, match="two classes"):
         cls().fit(X, np.zeros(len(X)))
     with pytest.raises(ValueError, match="NaN"):
         cls().fit(X, y).predict(np.where(X > 1, np.nan, X))

@@ -6,10 +6,9 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
-from .._validation import ParameterError, check_number, holdout
+from .._validation import ParameterError, check_classes, check_number, holdout
 from ..costs import FeatureCosts
 
 
@@ -83,7 +82,9 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
     kind = {"y_numeric": not is_classifier(estimator), "multi_output": estimator._multi_output}
     X, y = validate_data(estimator, X, y, **checks, **kind)
-    codes = _set_classes(estimator, y) if is_classifier(estimator) else y
+    codes = y
+    if is_classifier(estimator):
+        estimator.classes_, codes = check_classes(y)
     names = getattr(estimator, "feature_names_in_", None)
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     weight = _weights(estimator, X, y, weight)
@@ -95,17 +96,6 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
         return train, None
     X_val = validate_data(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
-
-
-def _set_classes(estimator, y):
-    check_classification_targets(y)
-    estimator.classes_, codes = np.unique(y, return_inverse=True)
-    if estimator.classes_.size < 2:
-        raise ParameterError(
-            "y must hold at least two classes, got one class only: "
-            f"{estimator.classes_.tolist()[0]!r}."
-        )
-    return codes
 
 
 def _weights(estimator, X, y, weight):

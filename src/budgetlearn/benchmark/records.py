@@ -1,12 +1,12 @@
 """Operating points on disk: the only reader and writer of result tables."""
 
-import os
 import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from .._files import whole_file
 from ..exceptions import BudgetlearnError
 
 FORMAT_VERSION = 4
@@ -109,14 +109,8 @@ def write(rows, path):
     path : str or Path
         The file; its folder is made.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with whole_file(path) as partial:
         table(rows).to_parquet(partial, index=False)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def read(paths):

@@ -2,17 +2,15 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import ParameterError
+from .._validation import INT32_MAX, ParameterError, check_classes
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
 from ..tree.binning import bin_features
 from ..tree.predictor import ForestPredictor
 
 X_TYPES = (np.float64, np.float32)
-SEEDS = 2**31 - 1
 
 
 def bootstrap_weights(n_samples, seed):
@@ -44,12 +42,7 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
     def _check_fit(self, X, y):
         """Validate training data; return X and labels as int32, and set what follows from them."""
         X, y = validate_data(self, X, y, dtype=X_TYPES)
-        check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise ParameterError(
-                f"y must hold at least two classes, got one class only: {self.classes_[0]!r}."
-            )
+        self.classes_, labels = check_classes(y)
         self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
         return X, labels.astype(np.int32)
 
@@ -66,7 +59,7 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
 
     def _tree_seeds(self, random, n_trees):
         """Return one seed per tree, so that no tree depends on when another is grown."""
-        return random.randint(SEEDS, size=n_trees).tolist()
+        return random.randint(INT32_MAX, size=n_trees).tolist()
 
     def _set_trees(self, trees):
         """Make `trees` the fitted forest."""

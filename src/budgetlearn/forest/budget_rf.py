@@ -5,14 +5,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_X_y
 
 from .._parallel import thread_map, threads_ahead
-from .._validation import ParameterError, check_choice, check_number, holdout
+from .._validation import ParameterError, check_choice, check_max_features, check_number, holdout
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
 from ..tree.growth import TIES, GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini, ImpurityFunction, Polynomial, Powers, ThresholdPairs
 from .base import X_TYPES, ForestClassifier, bootstrap_weights
 from .budget_loop import Validation, grow_within_budget
-from .random_forest import resolve_max_features
 
 IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
 # With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
@@ -60,7 +59,7 @@ class BudgetRFClassifier(ForestClassifier):
         Draw a bootstrap sample for each tree.
     max_depth : int, default=None
         Greatest depth of a tree.
-    max_features : {"sqrt"}, int or None, default=None
+    max_features : {"sqrt"}, int, float or None, default=None
         Features drawn at each node among those that vary there; None: all. About half of them
         make the trees less alike, and often the forest better at equal cost.
     validation_fraction : float, default=0.3
@@ -214,7 +213,7 @@ class BudgetRFClassifier(ForestClassifier):
                     score="risk",
                     thresholds=self.thresholds,
                     ties=self.ties,
-                    max_features=resolve_max_features(self.max_features, n_features),
+                    max_features=check_max_features(self.max_features, n_features),
                     count_constants=False,
                     max_depth=self.max_depth,
                 ),
@@ -272,7 +271,7 @@ class BudgetRFClassifier(ForestClassifier):
 
     def _grown_ahead(self, data, labels, rule, seeds):
         """Yield trees in order; threads grow the next ones while they are asked for."""
-        prices = self._prices()
+        prices = self.feature_costs_.alone
         usage = np.zeros(data.n_features)
 
         def grow(seed):
@@ -290,11 +289,6 @@ class BudgetRFClassifier(ForestClassifier):
             for tree, added in thread_map(grow, batch, self.n_jobs):
                 usage += added
                 yield tree
-
-    def _prices(self):
-        """Return what each feature costs on its own, its group's charge included."""
-        nothing = np.zeros(self.feature_costs_.n_features, dtype=bool)
-        return self.feature_costs_.marginal(nothing)
 
     def _choose(self, forests):
         """Return the forest with the least validation error; of equals the cheaper one."""

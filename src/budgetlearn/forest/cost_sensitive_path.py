@@ -7,14 +7,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._parallel import thread_map
-from .._validation import ParameterError, check_number
+from .._validation import INT32_MAX, ParameterError, check_number
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy
-from .base import SEEDS, X_TYPES
+from .base import X_TYPES
 from .cost_sensitive_rf import CostSensitiveRFClassifier
 
 # Ends of the grid, as shares of the λ at which the training set itself buys nothing. Bootstrap
@@ -51,7 +51,7 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20):
     ndarray of shape (n_weights + 1,)
         Descending; only 0 where no feature that has a price tells anything.
     """
-    prices = feature_costs.marginal(np.zeros(data.n_features, dtype=bool))
+    prices = feature_costs.alone
     charged = np.where(prices > 0, prices, np.inf)
     rule = GrowthRule(impurity=Entropy(), score="risk", ties="first", max_depth=1)
     root = grow_tree(data, labels, np.ones(data.n_samples), n_classes, rule, charged, seed=0)
@@ -87,7 +87,7 @@ class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstim
         it. None: no limit.
     n_estimators : int, default=100
         Trees of each forest.
-    max_features : {"sqrt"}, int or None, default=None
+    max_features : {"sqrt"}, int, float or None, default=None
         As in `CostSensitiveRFClassifier`, like the next three.
     complementary : bool or {"literal"}, default=False
         How examples are drawn.
@@ -179,7 +179,7 @@ class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstim
             check_number(self.budget, "budget", low=0)
         data = bin_features(X, self.max_bins, self.n_jobs)
         self.cost_weights_ = self._weights(data, y)
-        seed = int(check_random_state(self.random_state).randint(SEEDS))
+        seed = int(check_random_state(self.random_state).randint(INT32_MAX))
 
         def grow(cost_weight):
             return self._forest(float(cost_weight), seed).fit(X, y, binned=data)

@@ -3,12 +3,11 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._validation import ParameterError, check_choice, check_number
+from .._validation import ParameterError, check_choice, check_max_features, check_number
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
 from ..tree.impurity import Entropy
 from .base import UsedFeaturesForest
 from .complementary import ComplementarySampling, EqualSampling
-from .random_forest import resolve_max_features
 
 
 class CostSensitiveRFClassifier(UsedFeaturesForest):
@@ -29,7 +28,7 @@ class CostSensitiveRFClassifier(UsedFeaturesForest):
         λ C_i >= 1 is never bought.
     n_estimators : int, default=100
         Number of trees.
-    max_features : {"sqrt"}, int or None, default=None
+    max_features : {"sqrt"}, int, float or None, default=None
         Features drawn at each node; None: all (FFS); "sqrt": RFS.
     complementary : bool or {"literal"}, default=False
         Whether the examples that the trees so far get wrong have better chances to be drawn for
@@ -133,7 +132,7 @@ class CostSensitiveRFClassifier(UsedFeaturesForest):
             impurity=Entropy(),
             least_gain=TOLERANCE,  # F must be positive, and not by rounding
             thresholds=self.thresholds,
-            max_features=resolve_max_features(self.max_features, n_features),
+            max_features=check_max_features(self.max_features, n_features),
         )
 
     def _sampling(self, X, labels):

@@ -6,11 +6,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._parallel import thread_map
-from .._validation import check_choice, check_number
+from .._validation import check_choice, check_max_features, check_number
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Gini
 from .base import UsedFeaturesForest, bootstrap_weights
-from .random_forest import resolve_max_features
 
 # Least price that the draw sees, as a share of the dearest feature's: 1/0 is no chance, and with
 # chances further apart than this the other features would never be drawn anyway.
@@ -31,7 +30,7 @@ def drawing_odds(feature_costs):
         Positive, of sum 1. A price below a ten-thousandth of the dearest one, 0 among them, counts
         as that much; where all features are free the chances are equal.
     """
-    prices = feature_costs.marginal(np.zeros(feature_costs.n_features, dtype=bool))
+    prices = feature_costs.alone
     dearest = prices.max() or 1.0
     odds = dearest / np.maximum(prices, LEAST_PRICE * dearest)
     return odds / odds.sum()
@@ -78,7 +77,7 @@ class CostWeightedRFClassifier(UsedFeaturesForest):
         "above_mean": the weighted forest only selects. The features whose Gini importance in it
         exceeds the mean (those that attain it, where none does) are kept, and an ordinary random
         forest is fitted on them.
-    max_features : {"sqrt"}, int or None, default="sqrt"
+    max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features drawn at each node, without replacement; more, at equal chances, only while all
         that came are constant. "sqrt" is that of the features left to choose from. None: all of
         them, which makes the draw void.
@@ -193,7 +192,7 @@ class CostWeightedRFClassifier(UsedFeaturesForest):
         n, n_classes = labels.size, self.classes_.size
         rule = GrowthRule(
             impurity=Gini(),
-            max_features=resolve_max_features(self.max_features, data.n_features),
+            max_features=check_max_features(self.max_features, data.n_features),
             odds=odds,
             max_depth=self.max_depth,
         )

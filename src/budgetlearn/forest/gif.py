@@ -2,10 +2,9 @@
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from .._validation import ParameterError, check_choice, check_number
+from .._validation import check_choice, check_classes, check_number
 from ._gif_split import GiniSplitter, VarianceSplitter
 from .gif_base import BaseGIF
 from .gif_losses import Exponential, Squared, TrimmedExponential
@@ -30,7 +29,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         Share of its optimal weight that an accepted node gets, in (0, 2].
     candidate_window : int or None, default=1
         Candidates examined at each step. None: all of them, exactly.
-    max_features : {"sqrt"}, int or None, default="sqrt"
+    max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features that a split visits; None: all.
     loss : {"squared"}, default="squared"
         The loss.
@@ -165,7 +164,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         Share of its optimal weight that an accepted node gets, in (0, 2].
     candidate_window : int or None, default=1
         Candidates examined at each step. None: all of them, exactly.
-    max_features : {"sqrt"}, int or None, default="sqrt"
+    max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features that a split visits; None: all.
     loss : {"squared", "trimmed_exponential", "exponential"}, default="squared"
         "squared": one output for each class, the choice for more than two classes.
@@ -259,14 +258,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential"))
         check_number(self.saturation, "saturation", low=0, high=100, low_open=True)
         X, y = validate_data(self, X, y, dtype=np.float64, order="F")
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        n_classes = self.classes_.size
-        if n_classes < 2:
-            raise ParameterError(
-                f"y must have at least two classes, got only one class: {self.classes_[0]}."
-            )
-        codes = codes.astype(np.int32)
+        self.classes_, codes = check_classes(y)
+        n_classes, codes = self.classes_.size, codes.astype(np.int32)
         one_hot = np.eye(n_classes)[codes]
         return self._grow(X, one_hot, lambda *rest: GiniSplitter(*rest, codes, n_classes))
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import ParameterError, check_choice, check_number
+from .._validation import INT32_MAX, ParameterError, check_max_features, check_number
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnWarning
@@ -17,19 +17,6 @@ from ._gif_grower import grow, refit
 from ._gif_nodes import NodeTable
 from ._gif_pool import AllCandidates, RandomWindow
 from .gif_model import GIFModel
-
-_SEEDS = np.iinfo(np.int32).max
-
-
-def _n_visits(max_features, n_features):
-    """Return how many features a split visits."""
-    if max_features is None:
-        return n_features
-    if isinstance(max_features, str):
-        check_choice(max_features, "max_features", ("sqrt",))
-        return max(1, int(np.sqrt(n_features)))
-    check_number(max_features, "max_features", low=1, high=n_features, integer=True)
-    return int(max_features)
 
 
 class BaseGIF(AcquisitionMixin, BaseEstimator):
@@ -87,8 +74,8 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
         """
         n_samples, n_features = X.shape
         self.feature_costs_ = FeatureCosts.of(self.feature_costs, n_features)
-        n_visits = _n_visits(self.max_features, n_features)
-        split_seed, pool_seed = check_random_state(self.random_state).randint(_SEEDS, size=2)
+        n_visits = check_max_features(self.max_features, n_features)
+        split_seed, pool_seed = check_random_state(self.random_state).randint(INT32_MAX, size=2)
         self.intercept_, loss = self._loss().start(targets)
         # Never more nodes than in fully grown trees; each accepted node brings two candidates.
         most = min(self.node_budget, self.n_estimators * (2 * n_samples - 1))

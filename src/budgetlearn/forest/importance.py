@@ -5,8 +5,8 @@ from sklearn.utils import Bunch, check_consistent_length, check_random_state, co
 from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import thread_map
-from .._validation import ParameterError, check_number
-from .base import SEEDS, bootstrap_weights
+from .._validation import INT32_MAX, ParameterError, check_number
+from .base import bootstrap_weights
 
 
 def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jobs=None):
@@ -93,7 +93,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
         raise ParameterError("out-of-bag importance needs bootstrap=True: no example is left out.")
     X, labels = _check_table(forest, X, y)
     random = check_random_state(random_state)
-    seeds = random.randint(SEEDS, size=len(forest.trees_)).tolist()
+    seeds = random.randint(INT32_MAX, size=len(forest.trees_)).tolist()
 
     def loss(tree, seed):
         weights = bootstrap_weights(len(X), forest.tree_seeds_[tree])

@@ -4,35 +4,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._parallel import thread_map
-from .._validation import ParameterError, check_choice, check_number
+from .._validation import ParameterError, check_choice, check_max_features, check_number
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..tree.predictor import ForestPredictor
 from .base import ForestClassifier, bootstrap_weights
 
 CRITERIA = {"gini": Gini, "entropy": Entropy}
-
-
-def resolve_max_features(max_features, n_features):
-    """Return how many features a node draws.
-
-    Parameters
-    ----------
-    max_features : {"sqrt"}, int or None
-        None: all of them.
-    n_features : int
-        How many there are.
-
-    Returns
-    -------
-    int
-    """
-    if max_features is None:
-        return n_features
-    if isinstance(max_features, str):
-        check_choice(max_features, "max_features", ("sqrt",))
-        return max(1, int(np.sqrt(n_features)))
-    return min(check_number(max_features, "max_features", low=1, integer=True), n_features)
 
 
 class RandomForestClassifier(ForestClassifier):
@@ -46,7 +24,7 @@ class RandomForestClassifier(ForestClassifier):
         Number of trees.
     criterion : {"gini", "entropy"}, default="gini"
         Impurity whose mean over the two sides a split minimises.
-    max_features : {"sqrt"}, int or None, default="sqrt"
+    max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features drawn at each node; more only while all that came are constant. None: all.
     max_depth : int, default=None
         Greatest depth; None: grow until the leaves are pure.
@@ -154,7 +132,7 @@ class RandomForestClassifier(ForestClassifier):
             check_number(self.max_depth, "max_depth", low=1, integer=True)
         return GrowthRule(
             impurity=CRITERIA[self.criterion](),
-            max_features=resolve_max_features(self.max_features, n_features),
+            max_features=check_max_features(self.max_features, n_features),
             max_depth=self.max_depth,
         )
 

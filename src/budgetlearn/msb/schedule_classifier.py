@@ -5,10 +5,8 @@ from abc import abstractmethod
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._validation import check_number
+from .._validation import INT32_MAX, check_number
 from ..base import BudgetedEstimator, Stage
-
-SEEDS = 2**31 - 1
 
 
 class ScheduleClassifier(ClassifierMixin, BudgetedEstimator):
@@ -36,7 +34,7 @@ class ScheduleClassifier(ClassifierMixin, BudgetedEstimator):
         return True
 
     def _seeds(self, random):
-        seed = int(random.randint(SEEDS))
+        seed = int(random.randint(INT32_MAX))
         return seed, np.random.RandomState(seed)
 
     def _fit(self, train, valid, seeds):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._files import whole_file
 from ..exceptions import BudgetlearnError
 
 FORMAT = 1
@@ -99,10 +100,8 @@ class SubsetScores:
             self._read() if self.path.exists() else self._create()
 
     def _create(self):
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        unfinished.write_text(f"# {self._header}\n{COLUMNS}\n", encoding="utf-8")
-        unfinished.replace(self.path)
+        with whole_file(self.path) as partial:
+            partial.write_text(f"# {self._header}\n{COLUMNS}\n", encoding="utf-8")
 
     def _read(self):
         """Take over what the file holds; cut off a line that an interruption left unfinished."""

@@ -6,10 +6,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from .._validation import ParameterError, check_number
+from .._validation import ParameterError, check_classes, check_number
 from ..costs import FeatureCosts
 from ..tree.predictor import ForestPredictor
-from .staged import TreeStages, TreeSum, check_classes, check_increasing
+from .staged import TreeStages, TreeSum, check_increasing
 
 
 class CostBoosting(ClassifierMixin, TreeStages):
@@ -80,5 +80,4 @@ def _check_tradeoffs(tradeoffs):
 
 def _price_shares(costs):
     """Return what each feature costs when bought alone, as a share of what all cost together."""
-    alone = costs.marginal(np.zeros(costs.n_features, dtype=bool))
-    return alone / costs.full if costs.full else alone
+    return costs.alone / (costs.full or 1.0)

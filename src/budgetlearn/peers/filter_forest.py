@@ -8,15 +8,13 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from .._validation import ParameterError, check_number
+from .._validation import INT32_MAX, ParameterError, check_classes, check_number
 from ..costs import FeatureCosts
 from ..forest import RandomForestClassifier
 from ..tree.binning import bin_features
 from ..tree.structure import LEAF
 from .probabilities import ProbabilityStages
-from .staged import TreeSum, check_classes, check_increasing
-
-_SEEDS = np.iinfo(np.int32).max
+from .staged import TreeSum, check_increasing
 
 
 class FilterForestClassifier(ClassifierMixin, ProbabilityStages):
@@ -97,7 +95,7 @@ class FilterForestClassifier(ClassifierMixin, ProbabilityStages):
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         sizes = self._sizes(X.shape[1])
         rating_seed, *seeds = check_random_state(self.random_state).randint(
-            _SEEDS, size=1 + len(sizes)
+            INT32_MAX, size=1 + len(sizes)
         )
         self.mutual_information_ = mutual_info_classif(
             X, labels, random_state=rating_seed, n_jobs=self.n_jobs
@@ -141,6 +139,6 @@ class FilterForestClassifier(ClassifierMixin, ProbabilityStages):
 
 def _best_for_price(information, costs):
     """Return the features by information per price, free ones first; equals by information."""
-    prices = costs.marginal(np.zeros(costs.n_features, dtype=bool))
+    prices = costs.alone
     paid = np.where(prices > 0, prices, 1.0)
     return np.lexsort((-information, -information / paid, prices > 0))

@@ -6,12 +6,10 @@ from joblib import effective_n_jobs
 from scipy.special import expit, softmax
 from sklearn.utils import check_random_state
 
-from .._validation import check_choice, check_number
+from .._validation import INT32_MAX, check_choice, check_number
 from ..tree.convert import from_lightgbm
 from .cost_boosting import CostBoosting
 from .probabilities import ProbabilityStages
-
-_SEEDS = np.iinfo(np.int32).max
 
 
 class LightGBMCostClassifier(CostBoosting, ProbabilityStages):
@@ -120,7 +118,7 @@ class LightGBMCostClassifier(CostBoosting, ProbabilityStages):
             "min_data_in_leaf": self.min_child_samples,
             f"cegb_penalty_feature_{self.penalty}": penalties.tolist(),
             "num_threads": effective_n_jobs(self.n_jobs),
-            "seed": int(check_random_state(self.random_state).randint(_SEEDS)),
+            "seed": int(check_random_state(self.random_state).randint(INT32_MAX)),
             "deterministic": True,
             "force_row_wise": True,  # else LightGBM times both ways, and picks one
             "verbose": -1,

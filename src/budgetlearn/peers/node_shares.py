@@ -6,11 +6,9 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import ParameterError, check_number
+from .._validation import INT32_MAX, ParameterError, check_number
 from .ensembles import first_trees
 from .staged import MetaStaged, TreeStages, check_increasing
-
-_SEEDS = np.iinfo(np.int32).max
 
 
 class NodeShares(MetaStaged):
@@ -23,7 +21,7 @@ class NodeShares(MetaStaged):
         percents = check_increasing(self.percents, "percents", high=100)
         check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
         check_number(self.n_probes, "n_probes", low=1, integer=True)
-        seeds = check_random_state(self.random_state).randint(_SEEDS, size=2)
+        seeds = check_random_state(self.random_state).randint(INT32_MAX, size=2)
         forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
         probes = forest(self.n_probes, random_state=seeds[0]).fit(X, y).estimators_
         per_tree = np.mean([probe.tree_.node_count for probe in probes])

@@ -7,10 +7,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import ParameterError, check_number
+from .._validation import ParameterError, check_classes, check_number
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
 from ..tree.predictor import ForestPredictor
@@ -225,28 +224,6 @@ class MetaStaged(MetaEstimatorMixin, Staged):
         float
         """
         return (accuracy_score if is_classifier(self) else r2_score)(y, self.predict(X))
-
-
-def check_classes(y):
-    """Return the class labels and each example's index among them; at least two are needed.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Class labels.
-
-    Returns
-    -------
-    classes : ndarray of shape (n_classes,)
-    labels : ndarray of int of shape (n_samples,)
-    """
-    check_classification_targets(y)
-    classes, labels = np.unique(y, return_inverse=True)
-    if classes.size < 2:
-        raise ParameterError(
-            f"y must hold at least two classes, got one class only: {classes[0]!r}."
-        )
-    return classes, labels
 
 
 def check_increasing(values, name, high=None, integer=False):

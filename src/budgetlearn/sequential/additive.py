@@ -15,7 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from .._validation import ParameterError
+from .._validation import INT32_MAX, ParameterError
 
 # Each output column depends on the input column of the same number alone, so that a part of the
 # score still belongs to one raw feature.
@@ -178,7 +178,7 @@ def fit_additive(estimator, X, positive, random_state):
     rng = check_random_state(random_state)
     for name, value in sorted(fitted.get_params(deep=True).items()):
         if name.split("__")[-1] == "random_state" and value is None:
-            fitted.set_params(**{name: int(rng.randint(2**31 - 1))})
+            fitted.set_params(**{name: int(rng.randint(INT32_MAX))})
     fitted.fit(X, positive.astype(np.int64))
     return fitted, additive_score(fitted, X.shape[1])
 

@@ -8,10 +8,9 @@ import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import check_number
+from .._validation import check_classes, check_number
 from ..base import AcquisitionMixin
 from ..costs import FeatureCosts
 from ..exceptions import BudgetError
@@ -85,13 +84,7 @@ class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
             When the feature costs do not fit X.
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if self.classes_.size < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes to learn from, got one class: "
-                f"{self.classes_[0]!r}."
-            )
+        self.classes_, codes = check_classes(y)
         check_number(self.threshold, "threshold", low=0.0, high=1.0)
         check_number(self.cost_weight, "cost_weight", low=0.0)
         self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
@@ -103,8 +96,7 @@ class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
         if self.budget is None:
             return
         check_number(self.budget, "budget", low=0.0)
-        nothing = np.zeros(self.feature_costs_.n_features, dtype=bool)
-        cheapest = float(self.feature_costs_.marginal(nothing).min())
+        cheapest = float(self.feature_costs_.alone.min())
         if self.budget < cheapest:
             raise BudgetError(
                 f"budget {self.budget:g} buys no feature: the cheapest costs {cheapest:g}. Raise "

@@ -136,9 +136,7 @@ def gain_per_cost_order(problem):
     list of int
     """
     everything = np.arange(problem.costs.n_features)
-    worth = _importance(problem, everything) / _price(
-        problem.costs.marginal(np.zeros(everything.size, dtype=bool))
-    )
+    worth = _importance(problem, everything) / _price(problem.costs.alone)
     return np.argsort(-worth, kind="stable").tolist()
 
 

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from .._validation import check_number, derive_seed
+from .._validation import INT32_MAX, check_number, derive_seed
 from ._margin_walk import MarginWalker
 from .additive import fit_additive
 from .base import SequentialClassifier
@@ -48,8 +48,8 @@ class MarginClassifier(SequentialClassifier):
             estimator = make_pipeline(StandardScaler(), LinearSVC())
         # Two classes have one score, more have one per class: one against the rest.
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
-        seeds = rng.randint(2**31 - 1, size=len(positives))
-        self._seed = int(rng.randint(2**31 - 1))
+        seeds = rng.randint(INT32_MAX, size=len(positives))
+        self._seed = int(rng.randint(INT32_MAX))
         fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(fit_additive)(estimator, X, codes == positive, int(seed))
             for positive, seed in zip(positives, seeds, strict=True)

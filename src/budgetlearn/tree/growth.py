@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .._validation import INT32_MAX
 from .grower import Grower
 from .impurity import Gini, ImpurityFunction
 from .structure import Tree
@@ -14,7 +15,6 @@ TOLERANCE = 1e-10
 # Drops that differ by less than this share of the node's impurity are equal but for rounding.
 # Minimax compares sums of whole numbers, which are exact.
 EQUAL = 1e-12
-NO_LIMIT = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None):
     if usage is None:
         usage = np.zeros(data.n_features)
     max_features = data.n_features if rule.max_features is None else rule.max_features
-    max_depth = NO_LIMIT if rule.max_depth is None else rule.max_depth
+    max_depth = INT32_MAX if rule.max_depth is None else rule.max_depth
     odds = None
     if rule.odds is not None:
         odds = np.cumsum(rule.odds, dtype=np.float64)

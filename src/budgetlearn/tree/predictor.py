@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._parallel import row_blocks, thread_map
+from .._validation import INT32_MAX
 from ._node import NODE_DTYPE
 from ._predictor import pack, walk_rows
 from .permutation import Walker
@@ -54,8 +55,8 @@ class ForestPredictor:
 
     def __init__(self, trees, n_features, shares=False):
         sizes = [tree.node_count for tree in trees]
-        if sum(sizes) > np.iinfo(np.int32).max:
-            raise ValueError(f"a forest holds at most 2**31 - 1 nodes, got {sum(sizes)}.")
+        if sum(sizes) > INT32_MAX:
+            raise ValueError(f"a forest holds at most {INT32_MAX:,} nodes, got {sum(sizes):,}.")
         self.n_trees, self.n_features = len(sizes), n_features
         self._roots = np.array([0, *np.cumsum(sizes[:-1])], dtype=np.int32)
         self.n_values = trees[0].value.shape[1]
