@@ -1,5 +1,7 @@
 """Walks down the trees of a forest against a walk in plain Python."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -94,3 +96,15 @@ def test_large_blocks_walk_as_small_ones(forest, dtype):
     parts = [predictor.walk(X[start : start + 300], **asked) for start in range(0, len(X), 300)]
     for whole, *pieces in zip(predictor.walk(X, **asked), *parts, strict=True):
         np.testing.assert_array_equal(whole, np.concatenate(pieces))
+
+
+def test_a_pickle_holds_the_trees_once(forest):
+    _, trees, X = forest
+    alone = len(pickle.dumps(trees))
+    content = pickle.dumps((trees, ForestPredictor(trees, X.shape[1], shares=True)))
+    assert len(content) < alone + 200
+    predictor = pickle.loads(content)[1]
+    expected = ForestPredictor(trees, X.shape[1], shares=True).walk(X, values=True, votes=True)
+    walk = predictor.walk(X, values=True, votes=True)
+    np.testing.assert_array_equal(walk.values, expected.values)
+    np.testing.assert_array_equal(walk.votes, expected.votes)

@@ -54,6 +54,7 @@ class ForestPredictor:
     """
 
     def __init__(self, trees, n_features, shares=False):
+        self._trees, self._shares = trees, shares
         sizes = [tree.node_count for tree in trees]
         if sum(sizes) > INT32_MAX:
             raise ValueError(f"a forest holds at most {INT32_MAX:,} nodes, got {sum(sizes):,}.")
@@ -76,6 +77,10 @@ class ForestPredictor:
         if shares:
             self._values /= self._values.sum(axis=1, keepdims=True)
         self._labels = self._values.argmax(axis=1).astype(np.int32)
+
+    def __reduce__(self):
+        # Pickles hold the trees, which the estimator keeps too, and so hold them once.
+        return type(self), (self._trees, self.n_features, self._shares)
 
     def walk(
         self, X, *, values=False, votes=False, leaves=False, acquired=False, trees=None, n_jobs=None

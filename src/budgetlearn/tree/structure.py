@@ -1,6 +1,6 @@
 """`Tree`: one decision tree as frozen arrays, whatever grew it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -45,6 +45,10 @@ class Tree:
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def __reduce__(self):
+        # Through the constructor: arrays come out of a pickle writeable.
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def node_count(self):
