@@ -1,83 +1,16 @@
 """Fetching against a server on this machine: order of places, and every way to fail."""
 
 import gzip
-import hashlib
 import io
 import tarfile
-import threading
-import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from budgetlearn.datasets import DatasetSpec, FileSpec, fetch
+from budgetlearn.datasets.fetching import pin
 from budgetlearn.exceptions import DatasetError
 
-GOOD = b"1,2,a\n3,4,b\n" * 100
-HTML = b"\n<!DOCTYPE html><html><body>moved</body></html>"
-
-
-def sha256(content):
-    return hashlib.sha256(content).hexdigest()
-
-
-def zipped(**members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name.replace("__", "/").replace("_", "."), content)
-    return buffer.getvalue()
-
-
-class Server:
-    """Answers of a small web server: path to a list of (status, body), the last one for good."""
-
-    def __init__(self):
-        self.answers, self.requests = {}, []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                outer.requests.append(self.path)
-                answers = outer.answers.get(self.path, [(404, b"")])
-                status, body, *length = answers.pop(0) if len(answers) > 1 else answers[0]
-                self.send_response(status)
-                self.send_header("Content-Length", str(length[0] if length else len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,))
-        self.thread.start()
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
-
-
-@pytest.fixture
-def server(monkeypatch):
-    monkeypatch.setattr("budgetlearn.datasets.fetching.FIRST_WAIT", 0.01)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("BUDGETLEARN_DATA", raising=False)
-    running = Server()
-    yield running
-    running.close()
-
-
-def spec_of(*mirrors, content=GOOD, path="toy/toy.csv", **more):
-    hashes = () if content is None else (sha256(content),)
-    file = FileSpec(path, hashes, mirrors)
-    return DatasetSpec("toy", "Toy", "classification", "files", "table", files=(file,), **more)
-
-
-def leftovers(folder):
-    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+from .sources import GOOD, HTML, leftovers, sha256, spec_of, zipped
 
 
 def test_plain_file(server, tmp_path):
@@ -172,7 +105,7 @@ def test_second_mirror_after_404_and_no_retry_of_404(server, tmp_path):
 
 
 def test_no_network(tmp_path, monkeypatch):
-    monkeypatch.setattr("budgetlearn.datasets.fetching.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("budgetlearn.datasets.downloading.FIRST_WAIT", 0.01)
     with pytest.raises(DatasetError, match=r"no complete answer in 3 tries \(ConnectionError"):
         fetch(spec_of("http://127.0.0.1:9/x.csv"), tmp_path)
 
@@ -223,6 +156,8 @@ def test_unknown_hash_is_recorded_and_held(server, tmp_path):
     server.answers["/x.csv"] = [(200, GOOD), (200, b"changed upstream")]
     spec = spec_of(f"{server.url}/x.csv", content=None)
     (path,) = fetch(spec, tmp_path)
+    assert leftovers(tmp_path) == ["toy/toy.csv"]
+    pin(spec, tmp_path)
     assert (tmp_path / "toy/toy.csv.sha256").read_text().strip() == sha256(GOOD)
     path.unlink()
     with pytest.raises(DatasetError, match=f"found {sha256(b'changed upstream')}"):

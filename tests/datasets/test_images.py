@@ -5,6 +5,8 @@ import struct
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from budgetlearn.datasets.images import read_idx, read_idx_array
 from budgetlearn.exceptions import DatasetError
@@ -32,9 +34,39 @@ def test_bad_files(tmp_path):
     with pytest.raises(DatasetError, match="differ in number"):
         read_idx([lay(tmp_path, "i", np.zeros((2, 1, 1))), lay(tmp_path, "l", np.zeros(3))])
     (tmp_path / "x").write_bytes(b"hello")
-    with pytest.raises(DatasetError, match="x is no idx file"):
+    with pytest.raises(DatasetError, match="x is not an idx file"):
         read_idx_array(tmp_path / "x")
     path = lay(tmp_path, "i", np.zeros((2, 2, 2)))
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(DatasetError, match=r"should hold \(2, 2, 2\) values, found 7"):
         read_idx_array(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"\0\0\x08", b"\0\0\x08\x03\0", b"\0\0\x08\x00", b"\0\0\x08\x01\xff\xff\xff\xff"]
+)
+def test_cut_files(tmp_path, content):
+    for name, body in (("c", content), ("c.gz", gzip.compress(content)), ("d.gz", content)):
+        (tmp_path / name).write_bytes(body)
+        with pytest.raises(DatasetError, match=name):
+            read_idx_array(tmp_path / name)
+
+
+def test_images_of_two_sizes_and_labels_that_are_none(tmp_path):
+    labels = lay(tmp_path, "l", np.zeros(2))
+    small, large = lay(tmp_path, "s", np.zeros((2, 1, 1))), lay(tmp_path, "b", np.zeros((2, 2, 1)))
+    with pytest.raises(DatasetError, match="Images must be of one size"):
+        read_idx([small, labels, large, labels])
+    with pytest.raises(DatasetError, match="Labels must be one number each"):
+        read_idx([small, small])
+
+
+@given(st.binary(max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_are_an_array_or_one_kind_of_error(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "any"
+    path.write_bytes(b"\0\0\x08" + content)
+    try:
+        read_idx_array(path)
+    except DatasetError:
+        return

@@ -65,3 +65,23 @@ def test_damaged():
         decompress(b"hello")
     with pytest.raises(DatasetError, match="damaged"):
         decompress(b"\x1f\x9d\x90\xff\xff\xff\xff")
+    for bits in (0, 8, 17, 31):
+        with pytest.raises(DatasetError, match="damaged"):
+            decompress(bytes([0x1F, 0x9D, 0x80 | bits]) + bytes(9))
+
+
+def test_growth_has_a_limit():
+    packed = compress(bytes(200_000))
+    assert len(packed) < 2000
+    assert len(decompress(packed, 200_000)) == 200_000
+    with pytest.raises(DatasetError, match="grows to more than 199,999 bytes"):
+        decompress(packed, 199_999)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.binary(max_size=60), st.integers(0, 255))
+def test_any_bytes_are_unpacked_or_one_kind_of_error(content, flags):
+    try:
+        decompress(bytes([0x1F, 0x9D, flags]) + content, 1000)
+    except DatasetError:
+        return

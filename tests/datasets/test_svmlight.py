@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from budgetlearn.datasets import svmlight
 from budgetlearn.datasets.svmlight import read_svmlight
@@ -64,5 +66,51 @@ def test_empty_columns_go_and_names_keep_the_index(tmp_path):
 
 
 def test_broken_file(tmp_path):
-    with pytest.raises(DatasetError, match="a is not in SVMlight form"):
-        read_svmlight([lay(tmp_path, "a", "1 x:y\n")], 3)
+    good = "1 1:2\n"
+    for line, message in (
+        ("1 x:y", "a, line 2: expected 'label index:value …', got '1 x:y'"),
+        ("", "a, line 2: expected"),
+        ("# a remark", "a, line 2: expected"),
+        ("1 4:1", "a, line 2: feature 4, where one from 1 to 3 may stand"),
+        ("1 2:1 2:5", "a, line 2: feature 2, where one from 3 to 3 may stand"),
+        ("1 0:1", "a, line 2: feature 0, where one from 1 to 3"),
+        (f"1 {2**70}:1", f"a, line 2: feature {2**70}, where one from 1 to 3"),
+        ("1 1:", "a, line 2: expected"),
+        ("1 2", "a, line 2: expected"),
+    ):
+        with pytest.raises(DatasetError) as caught:
+            read_svmlight([lay(tmp_path, "a", f"{good}{line}\n{good}")], 3)
+        assert message in str(caught.value)
+
+
+def test_a_row_without_its_query(tmp_path):
+    path = lay(tmp_path, "a", "1 qid:1 1:2\n1 1:2\n")
+    with pytest.raises(DatasetError, match=r"a, line 2: the query \(qid:…\) is missing"):
+        read_svmlight([path], 3, queries="qid")
+
+
+def test_broken_query_sizes(tmp_path):
+    data = lay(tmp_path, "a", "1 1:1\n0 1:2\n")
+    for sizes in ("", "x", "3\n-1\n", "0\n2\n", "1.5\n", "9" * 30):
+        with pytest.raises(DatasetError, match="q "):
+            read_svmlight([data, lay(tmp_path, "q", sizes)], 1, queries="files")
+
+
+LINES = st.lists(
+    st.one_of(
+        st.text("01 :#q.id-eE+n\t", max_size=12),
+        st.just("1 qid:1 1:2"),
+        st.integers().map(lambda i: f"1 {i}:1"),
+    ),
+    max_size=5,
+)
+
+
+@given(LINES, st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_any_lines_are_a_table_or_one_kind_of_error(tmp_path_factory, lines, with_queries):
+    path = lay(tmp_path_factory.getbasetemp(), "any", "\n".join(lines))
+    try:
+        read_svmlight([path], 3, queries="qid" if with_queries else None)
+    except DatasetError:
+        return

@@ -61,6 +61,20 @@ def test_offline_without_the_files_says_what_to_do(workflow):
     assert not list((workflow.folder / "resources/data").rglob("*.dat"))
 
 
+@pytest.mark.workflow
+def test_a_file_that_was_damaged_since_heals(workflow, data_dir):
+    table = "results/default/data/vehicle.parquet"
+    chosen = (table, "--config", "datasets=[vehicle]", "offline=True", f"data_dir={data_dir}")
+    workflow.run(*chosen)
+    raw = workflow.folder / "resources/data/vehicle/xaa.dat"
+    content = raw.read_bytes()
+    raw.write_bytes(content[:100])
+    (workflow.folder / table).unlink()
+    workflow.run(*chosen)
+    assert raw.read_bytes() == content
+    assert (data_dir / "vehicle/xaa.dat").read_bytes() == content
+
+
 def changed(**changes):
     return Study.from_config({**PLAIN, **changes}, ROOT)
 

@@ -1,5 +1,8 @@
 from budgetlearn.benchmark.job import job_log
-from budgetlearn.datasets import prepare
+from budgetlearn.datasets import fetch, prepare
 
+spec, config = snakemake.params.spec, snakemake.config
 with job_log(snakemake.log[0]):
-    prepare(snakemake.params.spec, "resources/data").save(snakemake.output[0])
+    # Nothing to do, unless a file was lost or damaged since: it is brought again.
+    fetch(spec, "resources/data", config["data_dir"], config["offline"])
+    prepare(spec, "resources/data").save(snakemake.output[0])

@@ -1,12 +1,18 @@
 """Take one file out of an archive, or out of an archive inside another."""
 
 import gzip
-import shutil
 import tarfile
 import zipfile
 
 from ..exceptions import DatasetError
+from .damage import DAMAGE, is_of_disk
 from .lzw import decompress, is_lzw
+
+# What may come out of an archive: so much at any rate, and so much for each byte of it. Tables of
+# numbers shrink to a tenth; what shrinks to a hundredth is a bomb.
+LEAST_LIMIT = 16 << 20
+MOST_GROWTH = 100
+_BLOCK = 1 << 20
 
 
 def extract(archive, members, target):
@@ -29,26 +35,30 @@ def extract(archive, members, target):
     Raises
     ------
     DatasetError
-        When an archive is damaged or is none at all, or lacks the member.
+        When an archive is damaged or is none at all, lacks the member, or would grow beyond all
+        measure.
     """
     current = archive
     for depth, member in enumerate(members):
         inner = target.with_name(f"{target.name}.{depth}")
         _extract_one(current, member, inner)
         current = inner
-    refuse_html(current)
+    refuse_pages(current)
     try:
         _copy_content(current, target)
-    except (EOFError, OSError, gzip.BadGzipFile) as error:
+    except DAMAGE as error:
+        if is_of_disk(error):
+            raise
         raise DatasetError(f"truncated or damaged gzip file ({error})") from error
 
 
-def refuse_html(path):
-    """Raise `DatasetError` if `path` holds a web page, as servers send for a lost file."""
+def refuse_pages(path):
+    """Raise `DatasetError` if `path` holds a page or a message, as servers send for a lost file."""
     with path.open("rb") as stream:
         start = stream.read(256).lstrip().lower()
-    if start.startswith((b"<!doctype html", b"<html")):
-        raise DatasetError("got an HTML page instead of the file")
+    if start.startswith((b"<!doctype", b"<html", b"<?xml", b"{", b"[")):
+        kind = "a JSON message" if start[:1] in b"{[" else "an HTML page"
+        raise DatasetError(f"got {kind} instead of the file")
 
 
 def is_gzip(path):
@@ -58,20 +68,25 @@ def is_gzip(path):
 
 
 def _extract_one(archive, member, target):
-    refuse_html(archive)
+    refuse_pages(archive)
+    limit = limit_of(archive)
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as opened:
                 name = _match(member, opened.namelist())
-                _pour(opened.open(name), target)
+                _check_size(opened.getinfo(name).file_size, limit)
+                _pour(opened.open(name), target, limit)
         elif tarfile.is_tarfile(archive):
             with tarfile.open(archive) as opened:
                 name = _match(member, [info.name for info in opened if info.isfile()])
-                _pour(opened.extractfile(name), target)
+                _check_size(opened.getmember(name).size, limit)
+                _pour(opened.extractfile(name), target, limit)
         else:
             raise DatasetError("truncated file, or no archive at all")
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
-        raise DatasetError(f"damaged archive ({error})") from error
+    except DAMAGE as error:
+        if is_of_disk(error):
+            raise
+        raise DatasetError(f"damaged archive ({type(error).__name__}: {error})") from error
 
 
 def _match(member, names):
@@ -81,17 +96,35 @@ def _match(member, names):
     raise DatasetError(f"the archive lacks {member!r}; it holds {', '.join(names[:20])}")
 
 
-def _pour(stream, target):
+def limit_of(path):
+    """Return how many bytes may come out of a compressed file."""
+    return LEAST_LIMIT + MOST_GROWTH * path.stat().st_size
+
+
+def _check_size(size, limit):
+    if size > limit:
+        raise DatasetError(f"the archive would grow to {size:,} bytes, more than {limit:,}")
+
+
+def _pour(stream, target, limit):
     with stream, target.open("wb") as out:
-        shutil.copyfileobj(stream, out, 1 << 20)
+        _copy(stream, out, limit)
+
+
+def _copy(stream, out, limit):
+    done = 0
+    while block := stream.read(_BLOCK):
+        done += len(block)
+        _check_size(done, limit)
+        out.write(block)
 
 
 def _copy_content(source, target):
     if is_lzw(source):
-        target.write_bytes(decompress(source.read_bytes()))
+        target.write_bytes(decompress(source.read_bytes(), limit_of(source)))
         return
     compressed, wanted = is_gzip(source), target.name.endswith(".gz")
     read = gzip.open if compressed and not wanted else open
     write = gzip.open if wanted and not compressed else open
     with read(source, "rb") as stream, write(target, "wb") as out:
-        shutil.copyfileobj(stream, out, 1 << 20)
+        _copy(stream, out, limit_of(source))

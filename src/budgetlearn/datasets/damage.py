@@ -1,6 +1,7 @@
 """What damaged files make their readers raise, turned into one kind of error."""
 
 import csv
+import errno
 import lzma
 import struct
 import tarfile
@@ -35,6 +36,13 @@ DAMAGE = (
     xlrd.compdoc.CompDocError,
     zlib.error,
 )
+# The disk's fault and not the file's.
+_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+
+
+def is_of_disk(error):
+    """Return whether an error says that the disk is full, read-only or broken."""
+    return isinstance(error, OSError) and error.errno in _DISK
 
 
 @contextmanager
@@ -53,8 +61,10 @@ def reading(path, form):
     except DatasetError:
         raise
     except FileNotFoundError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror}.") from error
+        raise DatasetError(f"{path} cannot be read: No such file.") from error
     except DAMAGE as error:
+        if is_of_disk(error):
+            raise
         raise DatasetError(
             f"{path.name} cannot be read as {form} ({type(error).__name__}: {error})."
         ) from error

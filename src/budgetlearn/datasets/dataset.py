@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from .._files import whole_file
 from ..exceptions import DatasetError
+from .damage import reading
 
 FORMAT = 2  # of the parquet file; raise it when the layout changes
 TRAIN, VALIDATION, TEST = 0, 1, 2
@@ -231,7 +232,23 @@ class Dataset:
         DatasetError
             When the file is missing, is not such a file, or its content has changed.
         """
-        about, table = cls._read(Path(path))
+        path = Path(path)
+        with reading(path, "a prepared data set; prepare it again"):
+            dataset, recorded = cls._read(path)
+        if dataset.sha256 != recorded:
+            raise DatasetError(
+                f"{path}: expected content sha256 {recorded}, found {dataset.sha256}. "
+                "The file was changed after it was prepared: prepare it again."
+            )
+        return dataset
+
+    @classmethod
+    def _read(cls, path):
+        """Return what a file holds, and the hash that it should have."""
+        table = pq.read_table(path)
+        about = json.loads(table.schema.metadata[_KEY])
+        if about.pop("format") != FORMAT:
+            raise DatasetError(f"{path} has another format version: prepare it again.")
         recorded = about.pop("sha256")
         extra = {
             name: table.column(column).to_numpy()
@@ -244,26 +261,7 @@ class Dataset:
         )
         for place, name in enumerate(names):
             X[:, place] = table.column(name).to_numpy()
-        dataset = cls(X=X, feature_names=names, **extra, **about)
-        if dataset.sha256 != recorded:
-            raise DatasetError(
-                f"{path}: expected content sha256 {recorded}, found {dataset.sha256}. "
-                "The file was changed after it was prepared: prepare it again."
-            )
-        return dataset
-
-    @staticmethod
-    def _read(path):
-        try:
-            table = pq.read_table(path)
-            about = json.loads(table.schema.metadata[_KEY])
-        except (OSError, pa.ArrowException, TypeError, KeyError) as error:
-            raise DatasetError(
-                f"{path} is not a prepared data set ({type(error).__name__}): prepare it again."
-            ) from error
-        if about.pop("format") != FORMAT:
-            raise DatasetError(f"{path} has another format version: prepare it again.")
-        return about, table
+        return cls(X=X, feature_names=names, **extra, **about), recorded
 
 
 def _plain(value):

@@ -6,21 +6,17 @@ import logging
 import os
 import shutil
 import tempfile
-import time
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
-import requests
-from tqdm import tqdm
-
+from .._files import whole_file
 from ..exceptions import DatasetError
 from .archives import extract, is_gzip
+from .damage import DAMAGE, is_of_disk
+from .downloading import download
 
 DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"
-TRIES = 3
-FIRST_WAIT = 1.0  # seconds; doubled after each failure
-TIMEOUT = (10, 60)  # seconds to connect, and between two packets
-_TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 
 logger = logging.getLogger(__name__)
 
@@ -28,8 +24,9 @@ logger = logging.getLogger(__name__)
 def fetch(spec, folder, data_dir=None, offline=False):
     """Make sure that `folder` holds the verified raw files of a data set.
 
-    Each file is looked for in `folder`, in `data_dir`, and at the mirrors, in this order. It
-    appears in `folder` complete and verified, or not at all.
+    Each file is looked for in `folder`, in `data_dir`, and at the mirrors, in this order. Whatever
+    fails at one place, the next is tried. A file appears in `folder` complete and verified, or not
+    at all; what the user has in `data_dir` is copied, never linked.
 
     Parameters
     ----------
@@ -59,10 +56,20 @@ def fetch(spec, folder, data_dir=None, offline=False):
         data_dir = os.environ.get(DATA_DIR_VARIABLE) or None
     if not spec.files:
         return []
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as workplace:
-        job = _Fetch(spec, folder, Path(workplace), data_dir, offline)
-        return [job.bring(file) for file in spec.files]
+    paths = [folder / file.path for file in spec.files]
+    pairs = zip(spec.files, paths, strict=True)
+    if not any(check_file(pinned(file, path), path) for file, path in pairs):
+        return paths  # nothing is written: the folder may be read-only
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as workplace:
+            job = _Fetch(spec, folder, Path(workplace), data_dir, offline)
+            return [job.bring(file) for file in spec.files]
+    except OSError as error:
+        raise DatasetError(
+            f"Data set {spec.id!r}: its files cannot be written to {folder.resolve()} "
+            f"({error.strerror or error}). Free space there, or make the folder writable."
+        ) from error
 
 
 def check_file(file, path):
@@ -95,9 +102,32 @@ def content_sha256(path):
         with opener(path, "rb") as stream:
             while block := stream.read(1 << 20):
                 digest.update(block)
-    except (EOFError, gzip.BadGzipFile):
-        return "none (damaged gzip file)"
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        return f"none (damaged gzip file: {error})"
+    except OSError as error:
+        return f"none (it cannot be read: {error.strerror})"
     return digest.hexdigest()
+
+
+def pin(spec, folder):
+    """Record the hashes of files of which the registry knows none, once they proved right.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        Entry of the registry.
+    folder : path-like
+        Where `fetch` put the files.
+    """
+    for file in spec.files:
+        path = Path(folder) / file.path
+        if file.sha256 or _record_of(path).exists():
+            continue
+        try:
+            with whole_file(_record_of(path)) as partial:
+                partial.write_text(content_sha256(path) + "\n")
+        except OSError as error:
+            logger.warning("%s: its hash cannot be recorded (%s)", path, error.strerror)
 
 
 def pinned(file, path):
@@ -151,7 +181,6 @@ class _Fetch:
         tried = []
         problem = check_file(file, target)
         if not problem:
-            self._record(file, target)
             return target
         if target.exists():
             tried.append(f"{target}: {problem}")
@@ -159,11 +188,14 @@ class _Fetch:
             candidate = self.workplace / Path(file.path).name
             try:
                 place(candidate)
-            except DatasetError as error:
+            except (DatasetError, *DAMAGE) as error:
+                if is_of_disk(error):
+                    raise
                 tried.append(str(error))
                 logger.warning("%s, %s: %s", self.spec.id, file.path, error)
                 continue
-            self._install(file, candidate, target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(candidate, target)
             return target
         raise DatasetError(self._message(file, tried))
 
@@ -182,10 +214,7 @@ class _Fetch:
         problem = check_file(file, source)
         if problem:
             raise DatasetError(f"{source}: {problem}")
-        try:
-            os.link(source, candidate)
-        except OSError:
-            shutil.copyfile(source, candidate)
+        shutil.copyfile(source, candidate)
 
     def _from_mirror(self, file, mirror, candidate):
         url, *members = mirror.split("#")
@@ -195,22 +224,14 @@ class _Fetch:
                 download(url, path, f"{self.spec.id}: {url.rsplit('/', 1)[-1]}")
                 self.downloads[url] = path
             extract(self.downloads[url], members, candidate)
-        except DatasetError as error:
-            raise DatasetError(f"{mirror}: {error}") from error
+        except (DatasetError, *DAMAGE) as error:
+            if is_of_disk(error):
+                raise
+            kind = "" if isinstance(error, DatasetError) else f"{type(error).__name__}: "
+            raise DatasetError(f"{mirror}: {kind}{error}") from error
         problem = check_file(file, candidate)
         if problem:
             raise DatasetError(f"{mirror}: {problem}")
-
-    def _install(self, file, candidate, target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(candidate, target)
-        self._record(file, target)
-
-    def _record(self, file, target):
-        if not file.sha256 and not _record_of(target).exists():
-            partial = self.workplace / "sha256"
-            partial.write_text(content_sha256(target) + "\n")
-            os.replace(partial, _record_of(target))
 
     def _message(self, file, tried):
         spec = self.spec
@@ -234,50 +255,3 @@ class _Fetch:
                 f"variable {DATA_DIR_VARIABLE}."
             )
         return "\n".join(lines)
-
-
-def download(url, path, label):
-    """Download `url` to `path`, with retries and a progress line.
-
-    Parameters
-    ----------
-    url : str
-        Address.
-    path : Path
-        File to write.
-    label : str
-        What the progress line says.
-
-    Raises
-    ------
-    DatasetError
-        When the server refuses, or when the last try failed.
-    """
-    wait = FIRST_WAIT
-    for attempt in range(1, TRIES + 1):
-        try:
-            return _download_once(url, path, label)
-        except requests.HTTPError as error:
-            status = error.response.status_code
-            if status not in _TRY_AGAIN or attempt == TRIES:
-                raise DatasetError(f"the server answered {status}") from error
-        except requests.RequestException as error:
-            if attempt == TRIES:
-                raise DatasetError(
-                    f"no complete answer in {TRIES} tries ({type(error).__name__}: {error})"
-                ) from error
-        logger.info("%s: try %d failed, next in %g s", url, attempt, wait)
-        time.sleep(wait)
-        wait *= 2
-    return None
-
-
-def _download_once(url, path, label):
-    with requests.get(url, stream=True, timeout=TIMEOUT) as answer:
-        answer.raise_for_status()
-        total = int(answer.headers.get("content-length", 0)) or None
-        bar = tqdm(total=total, desc=label, unit="B", unit_scale=True, mininterval=1.0)
-        with path.open("wb") as out, bar:
-            for block in answer.iter_content(1 << 16):
-                out.write(block)
-                bar.update(len(block))

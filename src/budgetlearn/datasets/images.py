@@ -1,11 +1,13 @@
 """Reader of the idx files in which MNIST comes."""
 
 import gzip
+import math
 import struct
 
 import numpy as np
 
 from ..exceptions import DatasetError
+from .damage import reading
 from .tables import Table
 
 
@@ -26,6 +28,11 @@ def read_idx(paths, parts=None):
     """
     images = [read_idx_array(path) for path in paths[0::2]]
     labels = [read_idx_array(path) for path in paths[1::2]]
+    if any(image.ndim != 3 or image.shape[1:] != images[0].shape[1:] for image in images):
+        shapes = ", ".join(str(image.shape) for image in images)
+        raise DatasetError(f"Images must be of one size, rows by columns; found {shapes}.")
+    if any(label.ndim != 1 for label in labels):
+        raise DatasetError("Labels must be one number each.")
     lengths = [len(image) for image in images]
     if lengths != [len(label) for label in labels]:
         raise DatasetError(f"Images and labels differ in number: {lengths}.")
@@ -48,13 +55,18 @@ def read_idx_array(path):
     -------
     ndarray of uint8
     """
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    with reading(path, "an idx file"):
+        content = path.read_bytes()
+        return _parse(gzip.decompress(content) if path.suffix == ".gz" else content, path.name)
+
+
+def _parse(content, name):
     # Magic number: two zero bytes, the type (8: unsigned byte), the number of dimensions.
     if content[:3] != b"\x00\x00\x08":
-        raise DatasetError(f"{path.name} is no idx file of unsigned bytes.")
+        raise DatasetError(f"{name} is not an idx file of unsigned bytes.")
     dimensions = content[3]
     shape = struct.unpack(f">{dimensions}I", content[4 : 4 + 4 * dimensions])
     values = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions)
-    if values.size != np.prod(shape):
-        raise DatasetError(f"{path.name} should hold {shape} values, found {values.size}.")
+    if values.size != math.prod(shape):
+        raise DatasetError(f"{name} should hold {shape} values, found {values.size}.")
     return values.reshape(shape)

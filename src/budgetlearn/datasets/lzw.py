@@ -4,7 +4,7 @@ from ..exceptions import DatasetError
 
 _MAGIC = b"\x1f\x9d"
 _CLEAR = 256  # in block mode this code starts the table anew
-_FIRST_BITS = 9
+_FIRST_BITS, _MOST_BITS = 9, 16
 
 
 def is_lzw(path):
@@ -13,13 +13,15 @@ def is_lzw(path):
         return stream.read(2) == _MAGIC
 
 
-def decompress(content):
+def decompress(content, most=None):
     """Return the plain bytes of a ``.Z`` file.
 
     Parameters
     ----------
     content : bytes
         The whole file.
+    most : int, default=None
+        How many bytes may come out; None: any number.
 
     Returns
     -------
@@ -28,16 +30,18 @@ def decompress(content):
     Raises
     ------
     DatasetError
-        When the content is damaged.
+        When the content is damaged, or more than `most` bytes come out.
     """
     if content[:2] != _MAGIC or len(content) < 3:
         raise DatasetError("no .Z file")
+    if not _FIRST_BITS <= content[2] & 31 <= _MOST_BITS:
+        raise DatasetError("damaged .Z file")
     limit = 1 << (content[2] & 31)
     block_mode = bool(content[2] & 128)
     codes = _Codes(content)
     first_free = 257 if block_mode else 256
     singles = [bytes([value]) for value in range(256)] + [b""] * (first_free - 256)
-    table, out, previous = list(singles), [], b""
+    table, out, previous, done = list(singles), [], b"", 0
     while True:
         if len(table) == 1 << codes.bits and len(table) < limit:
             codes.change(codes.bits + 1)
@@ -55,6 +59,9 @@ def decompress(content):
         if previous and len(table) < limit:
             table.append(previous + entry[:1])
         out.append(entry)
+        done += len(entry)
+        if most is not None and done > most:
+            raise DatasetError(f"the .Z file grows to more than {most:,} bytes")
         previous = entry
 
 

@@ -10,7 +10,7 @@ from .damage import DAMAGE
 from .dataset import Dataset
 from .delimited import read_frame
 from .embedded import read_embedded
-from .fetching import check_file, fetch, pinned
+from .fetching import check_file, fetch, pin, pinned
 from .images import read_idx
 from .labels import make_target, with_rows
 from .registry import Registry, load_registry
@@ -48,7 +48,37 @@ def prepare(spec, folder=None):
     DatasetError
         When a file is missing or differs from its hash, cannot be read, or when rows, features,
         classes or values are not as expected.
+
+    Notes
+    -----
+    Where the registry knows no hash of a file, the one of a file that proved right is recorded
+    beside it, as ``<file>.sha256``, and holds from then on.
     """
+    try:
+        dataset = _prepared(spec, folder).verify(spec)
+    except DatasetError as error:
+        raise DatasetError(f"{error}{_remedy(spec, folder)}") from error
+    if spec.files:
+        pin(spec, folder)
+    return dataset
+
+
+def _remedy(spec, folder):
+    """Return what to do where files that nobody has verified may be the cause."""
+    if folder is None or spec.kind != "files":
+        return ""
+    paths = [(file, Path(folder) / file.path) for file in spec.files]
+    open_to_doubt = [path for file, path in paths if not pinned(file, path).sha256]
+    if not open_to_doubt:
+        return ""
+    folders = " and ".join(sorted({str(path.parent) for path in open_to_doubt}))
+    return (
+        f" The source has no known hash for {', '.join(path.name for path in open_to_doubt)}: if "
+        f"that is not the right content, remove {folders} and run again to fetch it anew."
+    )
+
+
+def _prepared(spec, folder):
     try:
         table = _read(spec, folder)
         table, class_names = make_target(table, spec.task, spec.labels)
@@ -78,7 +108,7 @@ def prepare(spec, folder=None):
         categories=table.categories,
         licence=spec.licence,
         citation=spec.citation,
-    ).verify(spec)
+    )
 
 
 def load_dataset(dataset_id, registry=None, folder=None, data_dir=None, offline=False):

@@ -4,6 +4,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ..exceptions import DatasetError
+from .damage import DAMAGE, reading
 from .tables import Table
 
 CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
@@ -85,8 +86,13 @@ def _fill(path, X, y, qid, with_queries):
                 offset=start,
                 length=CHUNK,
             )
-        except ValueError as error:
-            raise DatasetError(f"{path.name} is not in SVMlight form: {error}.") from error
+        except DAMAGE as error:
+            where = _first_fault(path, X.shape[1], with_queries)
+            raise DatasetError(
+                f"{where or path.name} ({type(error).__name__}: {error})."
+            ) from error
+        if with_queries and queries[0].size != labels.size:
+            raise DatasetError(_first_fault(path, X.shape[1], with_queries))
         stop = row + labels.size
         X[row:stop] = values.toarray()
         y[row:stop] = labels
@@ -94,7 +100,37 @@ def _fill(path, X, y, qid, with_queries):
             qid[row:stop] = queries[0]
         row = stop
     if row != len(X):
-        raise DatasetError(f"{path.name}: {len(X)} lines, but {row} examples.")
+        where = _first_fault(path, X.shape[1], with_queries)
+        raise DatasetError(where or f"{path.name}: {len(X)} lines, but {row} examples.")
+
+
+def _first_fault(path, n_columns, with_queries):
+    """Return which line is not in SVMlight form, and why; "" where every one is."""
+    with path.open("rb") as stream:
+        for place, line in enumerate(stream, 1):
+            if fault := _fault(line.partition(b"#")[0].split(), n_columns, with_queries):
+                return f"{path.name}, line {place}: {fault}"
+    return ""
+
+
+def _fault(fields, n_columns, with_queries):
+    last = 0
+    if with_queries and not any(field.startswith(b"qid:") for field in fields):
+        return "the query (qid:…) is missing"
+    try:
+        float(fields[0])
+        for field in fields[1:]:
+            name, value = field.split(b":")
+            float(value)
+            if name == b"qid":
+                continue
+            if not last < int(name) <= n_columns:
+                return f"feature {int(name)}, where one from {last + 1} to {n_columns} may stand"
+            last = int(name)
+    except (ValueError, IndexError):
+        text = b" ".join(fields)[:60].decode("ascii", "replace")
+        return f"expected 'label index:value …', got {text!r}"
+    return ""
 
 
 def _separate(qid, ends):
@@ -105,12 +141,20 @@ def _separate(qid, ends):
 
 
 def _query_files(paths, lengths):
-    sizes = [np.loadtxt(path, dtype=np.int64, ndmin=1) for path in paths]
+    sizes = [_query_sizes(path) for path in paths]
     for path, size, length in zip(paths, sizes, lengths, strict=True):
         if size.sum() != length:
             raise DatasetError(f"{path.name} counts {size.sum()} rows, the data hold {length}.")
     sizes = np.concatenate(sizes)
     return np.repeat(np.arange(sizes.size), sizes)
+
+
+def _query_sizes(path):
+    with reading(path, "rows per query"):
+        sizes = np.array([int(word) for word in path.read_text().split()], np.int64)
+    if not sizes.size or sizes.min() < 1:
+        raise DatasetError(f"{path.name} must hold the number of rows of each query, all >= 1.")
+    return sizes
 
 
 def _without_empty(X):
