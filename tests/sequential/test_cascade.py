@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn._validation import ParameterError
 from budgetlearn.costs import FeatureCosts, random_costs
@@ -17,6 +18,7 @@ from budgetlearn.sequential import ScheduleCascadeClassifier, ScheduleCascadeReg
 from budgetlearn.testing import check_budgeted_estimator
 
 QUICK = {"estimators": GaussianNB(), "orders": "gain_per_cost", "random_state": 0}
+LINEAR = QUICK | {"estimators": LinearRegression()}
 PRICES = [1.0, 4, 9, 2, 5, 7]
 
 
@@ -37,10 +39,13 @@ def fitted(table):
 @pytest.fixture(scope="module")
 def numbers():
     X, y = make_friedman1(400, 6, noise=0.5, random_state=0)
-    model = ScheduleCascadeRegressor(
-        PRICES, estimators=LinearRegression(), orders="gain_per_cost", random_state=0
-    )
+    model = ScheduleCascadeRegressor(PRICES, **LINEAR)
     return model.fit(X[:250], y[:250]), X, y
+
+
+@parametrize_with_checks([ScheduleCascadeClassifier(**QUICK), ScheduleCascadeRegressor(**LINEAR)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
 
 
 def test_the_protocol_is_kept():
@@ -48,11 +53,7 @@ def test_the_protocol_is_kept():
 
 
 def test_the_protocol_is_kept_in_regression():
-    check_budgeted_estimator(
-        ScheduleCascadeRegressor(
-            estimators=LinearRegression(), orders="gain_per_cost", random_state=0
-        )
-    )
+    check_budgeted_estimator(ScheduleCascadeRegressor(**LINEAR))
 
 
 def test_points_cost_more_and_score_more(fitted):
@@ -84,6 +85,13 @@ def test_a_cap_is_used_up_to_the_last_stage_that_it_pays(fitted, table):
     cap = float(costs[1]) + 1e-9
     spent = fitted.acquisition_cost(table[0][300:], max_cost=cap)
     assert spent.max() == pytest.approx(costs[1])
+
+
+def test_no_stage_is_begun_that_the_cap_does_not_pay_to_its_end(table):
+    X, y = table
+    own = [[0], [0, 1, 2], [0, 1, 2, 3, 4, 5]]
+    model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
+    assert set(model.acquisition_cost(X, max_cost=9)) == {1.0}  # 1 and 2 together cost 13 more
 
 
 def test_the_largest_budget_is_as_good_as_a_model_of_all_features(fitted, table):

@@ -72,8 +72,8 @@ class ScheduleCascade(BudgetedEstimator):
             check_number(self.budget, "budget", low=0)
         if n_samples < 2 * self.cv:
             raise ParameterError(
-                f"cv={self.cv} folds need at least {2 * self.cv} examples, got {n_samples} "
-                "(n_samples). Give more, or lower cv."
+                f"cv={self.cv} folds need at least {2 * self.cv} examples, got "
+                f"n_samples={n_samples}. Give more, or lower cv."
             )
 
     def _say(self, what):
