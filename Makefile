@@ -61,9 +61,11 @@ $(PACKAGES): requirements.lock
 	    -r requirements.lock
 	@touch $@
 
-# The first build also registers the package with pip; later ones compile only what changed.
+# The first build also registers the package with pip; later ones compile only what changed, or all
+# of it after a change of the flags in setup.py.
 $(BUILT): $(PACKAGES) setup.py $(KERNELS)
 	@echo "Building the kernels ..."
+	@$(if $(filter setup.py,$?),rm -rf build)
 	@if test -e $@; then $(IN_VENV) python setup.py -q build_ext --inplace; \
 	else rm -rf build; $(IN_VENV) python -m pip -qq install --no-build-isolation --no-deps -e .; fi
 	@rm -f .venv/built*.done

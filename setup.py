@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
 DIRECTIVES = {
@@ -30,17 +31,32 @@ def extension(source: Path) -> Extension:
         include_dirs=[np.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=flags,
-        depends=["setup.py"],  # the flags above
     )
 
 
-sources = sorted((ROOT / "src").rglob("*.pyx"))
+class BuildKernels(build_ext):
+    """Translate the sources when they are compiled; an sdist carries them as they are."""
+
+    def run(self):
+        translated = cythonize(
+            [extension(source) for source in SOURCES],
+            compiler_directives=DIRECTIVES,
+            build_dir="build/cython",
+            include_path=["src"],
+        )
+        for kernel, made in zip(self.extensions, translated, strict=True):
+            kernel.sources, kernel.depends = made.sources, made.depends
+        super().run()
+
+
+SOURCES = sorted((ROOT / "src").rglob("*.pyx"))
+if not SOURCES:
+    raise SystemExit(
+        f"budgetlearn cannot be built: {ROOT / 'src'} holds no .pyx file, and without its kernels "
+        "it does not import. Take a whole copy of the project, or an sdist that has them."
+    )
 setup(
-    ext_modules=cythonize(
-        [extension(source) for source in sources],
-        compiler_directives=DIRECTIVES,
-        build_dir="build/cython",
-        include_path=["src"],
-    ),
+    ext_modules=[extension(source) for source in SOURCES],
+    cmdclass={"build_ext": BuildKernels},
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

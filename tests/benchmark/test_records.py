@@ -1,7 +1,6 @@
 """Operating points on disk: whole, in one format, or a clear error."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from budgetlearn.benchmark import records
@@ -44,12 +43,12 @@ def test_many_files_are_one_table(tmp_path):
 
 
 def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
-    def burst(self, path, **_):
+    def burst(table, path):
         with open(path, "w") as file:
             file.write("half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(pd.DataFrame, "to_parquet", burst)
+    monkeypatch.setattr(records.pq, "write_table", burst)
     with pytest.raises(OSError, match="disk full"):
         records.write([ROW], tmp_path / "points.parquet")
     assert list(tmp_path.iterdir()) == []
@@ -72,3 +71,15 @@ def test_other_formats_are_refused(tmp_path, change, message):
     change(records.table([ROW])).to_parquet(path)
     with pytest.raises(records.RecordError, match=message):
         records.read(path)
+
+
+def test_origins_are_kept_with_the_points(tmp_path):
+    first, second = {"numpy": "2.0"}, {"numpy": "2.1"}
+    for run, origin in enumerate([first, second, first]):
+        records.write([{**ROW, "run": run}], tmp_path / f"{run}.parquet", [origin])
+    origins = records.origins_of(sorted(tmp_path.iterdir()))
+    assert origins == [{**first, "jobs": 2}, {**second, "jobs": 1}]
+    records.write([ROW], tmp_path / "all.parquet", origins)
+    assert records.origins_of(tmp_path / "all.parquet") == origins
+    records.write([ROW], tmp_path / "old.parquet")
+    assert records.origins_of(tmp_path / "old.parquet") == []

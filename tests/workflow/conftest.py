@@ -4,9 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import warnings
 from pathlib import Path
 
 import pytest
+from snakemake import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a run reads. `src` is not among them: the package is the installed one.
@@ -42,6 +45,36 @@ class Workflow:
         assert not check or done.returncode == 0, output[-6000:]
         done.output = output
         return done
+
+    def plan(self, *arguments):
+        """Run snakemake there without starting any job; return its exit code and its output.
+
+        In a fork of this process, which has imported all that it needs: seconds a call are saved.
+        """
+        with tempfile.TemporaryFile() as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forks, in Python 3.12
+            child = os.fork()
+            if not child:
+                _snakemake(self.folder, file.fileno(), arguments)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            file.seek(0)
+            return code, file.read().decode()
+
+
+def _snakemake(folder, out, arguments):
+    """Be snakemake in a folder, with all output to a file, and end."""
+    code = 1
+    try:
+        for stream in (1, 2):
+            os.dup2(out, stream)
+        sys.stdout = sys.stderr = os.fdopen(1, "w", closefd=False)
+        os.chdir(folder)
+        cli.main(["--cores", "2", *map(str, arguments)])
+    except SystemExit as done:
+        code = done.code or 0
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
 
 
 @pytest.fixture(scope="session")

@@ -23,21 +23,17 @@ rule fit:
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
-        limit=STUDY.config["time_limit"],
         # Not an output: Snakemake deletes those of an interrupted job, this is to outlive it.
         subsets=f"{DIR}/subsets/{{dataset}}/{{costs}}/{{method}}",
-        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
+        attempt=attempt_at("points/{dataset}/{costs}/{method}/{chunk}.parquet"),
+        code=code_for("fit.py"),
     script:
         "../scripts/fit.py"
 
 
 rule collect:
     input:
-        [
-            f"{DIR}/points/{dataset}/{costs}/{method}/{chunk}.parquet"
-            for dataset, costs, method in STUDY.cells
-            for chunk in STUDY.chunks
-        ],
+        POINTS,
     output:
         f"{DIR}/points.parquet",
     log:
@@ -47,6 +43,8 @@ rule collect:
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 20 * attempt,
+    params:
+        code=code_of("collect.py"),
     script:
         "../scripts/collect.py"
 
@@ -61,8 +59,9 @@ rule report:
             for chunk in STUDY.chunks
         ],
         published=STUDY.published,
-        importance=importance_files(STUDY),
-        visited=visited_files(STUDY),
+        reasons="resources/published/deviations.yaml",
+        importance=there(importance_files(STUDY)),
+        visited=there(visited_files(STUDY)),
     output:
         page=report(f"{DIR}/report.html", caption="../report/page.rst", category="Report"),
         areas=[
@@ -145,8 +144,10 @@ rule report:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 30 * attempt,
     params:
-        config=STUDY.config,
+        settings=STUDY.settings,
+        methods=STUDY.methods,
+        shown=STUDY.shown,
         root=workflow.basedir,
-        code=CODE["report"],
+        code=report_fingerprint(script_path("report.py")),
     script:
         "../scripts/report.py"

@@ -17,6 +17,6 @@ rule costs:
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
-        code=CODE["data"],
+        code=code_of("costs.py"),
     script:
         "../scripts/costs.py"

@@ -11,9 +11,7 @@ rule fetch:
     conda:
         "../../environment.yml"
     params:
-        spec=lambda w: STUDY.datasets[w.dataset],
-        data_dir=STUDY.config["data_dir"],
-        offline=STUDY.config["offline"],
+        spec=lambda w: STUDY.raw(w.dataset),
     script:
         "../scripts/fetch.py"
 
@@ -31,8 +29,8 @@ rule prepare:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 20 * attempt,
     params:
-        spec=lambda w: STUDY.datasets[w.dataset],
-        code=CODE["data"],
+        spec=lambda w: STUDY.prepared(w.dataset),
+        code=code_of("prepare.py"),
     script:
         "../scripts/prepare.py"
 
@@ -53,6 +51,6 @@ rule split:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
         sizes=lambda w: STUDY.sizes(w.dataset),
-        code=CODE["data"],
+        code=code_of("split.py"),
     script:
         "../scripts/split.py"

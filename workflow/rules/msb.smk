@@ -20,7 +20,8 @@ rule msb_importance:
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
-        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
+        attempt=attempt_at("importance/{dataset}/{method}/{chunk}.csv"),
+        code=code_for("msb_importance.py"),
     script:
         "../scripts/msb_importance.py"
 
@@ -47,8 +48,8 @@ rule msb_sequence:
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
-        limit=STUDY.config["time_limit"],
-        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
+        attempt=attempt_at("sequences/{dataset}/{costs}/{method}/{sequence}/{chunk}.parquet"),
+        code=code_for("msb_sequence.py"),
     script:
         "../scripts/msb_sequence.py"
 
@@ -73,6 +74,7 @@ rule msb_schedule:
         mem_mb=lambda w, attempt: 1000 * attempt,
         runtime=lambda w, attempt: 10 * attempt,
     params:
-        code=lambda w: fit_fingerprint(STUDY.spec(w.method, w.dataset)),
+        attempt=attempt_at("points/{dataset}/{costs}/{method}/{chunk}.parquet"),
+        code=code_of("msb_schedule.py"),
     script:
         "../scripts/msb_schedule.py"

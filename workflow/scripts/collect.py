@@ -1,5 +1,6 @@
 from budgetlearn.benchmark import records
 from budgetlearn.benchmark.job import job_log
 
+files = snakemake.input
 with job_log(snakemake.log[0]):
-    records.write(records.read(snakemake.input), snakemake.output[0])
+    records.write(records.read(files), snakemake.output[0], records.origins_of(files))

@@ -1,7 +1,7 @@
 from budgetlearn.benchmark.job import job_log
-from budgetlearn.datasets import fetch, write_manifest
+from budgetlearn.datasets import DatasetSpec, fetch, write_manifest
 
-params = snakemake.params
+spec, config = DatasetSpec.from_plain(snakemake.params.spec), snakemake.config
 with job_log(snakemake.log[0]):
-    paths = fetch(params.spec, "resources/data", params.data_dir, params.offline)
-    write_manifest(params.spec, paths, snakemake.output.manifest)
+    paths = fetch(spec, "resources/data", config["data_dir"], config["offline"])
+    write_manifest(spec, paths, snakemake.output.manifest)

@@ -1,11 +1,11 @@
-from budgetlearn.benchmark import records
-from budgetlearn.benchmark.job import job_log, load_runs
+from budgetlearn.benchmark.job import job_log, load_runs, write_points
 from budgetlearn.benchmark.resuming import resumable_run
 
-method, params = snakemake.wildcards.method, snakemake.params
+method, params, config = snakemake.wildcards.method, snakemake.params.attempt, snakemake.config
 with job_log(snakemake.log[0], snakemake.threads):
     rows = []
     for run in load_runs(snakemake.input, snakemake.wildcards, params.seed):
         kept = (params.subsets, params.code)
-        rows += resumable_run(method, params.spec, run, *kept, snakemake.threads, params.limit)
-    records.write(rows, snakemake.output[0])
+        limit = config["time_limit"]
+        rows += resumable_run(method, params.spec, run, *kept, snakemake.threads, limit)
+    write_points(rows, snakemake.output[0], params.attempt, config)

@@ -1,7 +1,7 @@
 from budgetlearn.benchmark.job import job_log
-from budgetlearn.datasets import fetch, prepare
+from budgetlearn.datasets import DatasetSpec, fetch, prepare
 
-spec, config = snakemake.params.spec, snakemake.config
+spec, config = DatasetSpec.from_plain(snakemake.params.spec), snakemake.config
 with job_log(snakemake.log[0]):
     # Nothing to do, unless a file was lost or damaged since: it is brought again.
     fetch(spec, "resources/data", config["data_dir"], config["offline"])

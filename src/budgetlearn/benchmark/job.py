@@ -8,6 +8,9 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from ..datasets import Dataset, read_prices
+from . import records
+from .failures import keep_failures
+from .provenance import origin
 from .runs import draw_costs, iterate
 
 
@@ -62,3 +65,24 @@ def load_runs(files, wildcards, study_seed):
     numbers = [int(column) for column in splits.columns]
     costs = read_prices(files.costs) if priced else draw_costs(dataset, kind, numbers, study_seed)
     yield from iterate(dataset, splits, costs, kind, study_seed)
+
+
+def write_points(rows, output, attempt, config, origins=None):
+    """Write a job's operating points with what they were made with, and keep which runs failed.
+
+    Parameters
+    ----------
+    rows : iterable of dict or DataFrame
+        The operating points.
+    output : str
+        The file.
+    attempt : int
+        The job's parameter of that name.
+    config : dict
+        The study's settings.
+    origins : list of dict, default=None
+        What they were made with; None: what this job runs on.
+    """
+    points = records.table(rows)
+    records.write(points, output, [origin()] if origins is None else origins)
+    keep_failures(config, output, attempt, zip(points["run"], points["status"], strict=True))

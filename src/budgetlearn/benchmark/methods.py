@@ -12,14 +12,16 @@ def resolve(name):
     Raises
     ------
     ConfigError
-        When there is no such module or name.
+        When there is no such module or name, or its module cannot be imported.
     """
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:  # a module of the user's own may raise anything while it is imported
         raise ConfigError(
-            f"{name!r} names no importable class ({error}). Write it as package.module.Class."
+            f"{name!r} names no importable class ({type(error).__name__}: {error}). "
+            "Write it as package.module.Class; a module of your own must be installed, lie beside "
+            "the Snakefile, or be on PYTHONPATH."
         ) from error
 
 

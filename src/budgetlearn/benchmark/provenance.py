@@ -1,23 +1,12 @@
-"""Where results come from: code, versions, machine.
-
-Imports nothing heavy, because the Snakefile imports it at every start.
-"""
+"""Where results come from: code, versions, machine."""
 
 import hashlib
 import importlib.metadata
 import os
 import platform
 import subprocess
-from functools import cache
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[1]
-SOURCES = (".py", ".pyx", ".pxd")
-# Packages of methods that stand beside each other: a method depends on those its entry names.
-METHOD_PACKAGES = ("msb", "sequential", "peers")
-# What comes after the fits, or decides which there are.
-_LATER = ("aggregate", "deviations", "inside", "points", "provenance", "published", "ranking")
-AFTER_FITS = ("report/", *(f"benchmark/{name}.py" for name in (*_LATER, "study")))
 LIBRARIES = (
     "budgetlearn",
     "numpy",
@@ -28,51 +17,6 @@ LIBRARIES = (
     "pandas",
     "snakemake",
 )
-
-
-def source_fingerprint(*parts, exclude=()):
-    """Return a hash of the package's source, to rerun jobs when the code has changed.
-
-    Parameters
-    ----------
-    *parts : str
-        Files or folders of the package to read; none: all of it.
-    exclude : tuple of str, default=()
-        Files or folders to leave out.
-
-    Returns
-    -------
-    str
-    """
-    digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*")):
-        inside = path.relative_to(PACKAGE).as_posix()
-        listed = not parts or inside.startswith(tuple(parts))
-        if path.suffix in SOURCES and listed and not inside.startswith(tuple(exclude)):
-            digest.update(inside.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def fit_fingerprint(spec):
-    """Return a hash of the source that decides the results of a method.
-
-    Parameters
-    ----------
-    spec : dict
-        The method's class and parameters, nested classes included.
-
-    Returns
-    -------
-    str
-        Code of other methods' packages, of the report and of what comes after the fits is left out.
-    """
-    unused = (name for name in METHOD_PACKAGES if f"budgetlearn.{name}." not in repr(spec))
-    return _fit_fingerprint(tuple(unused))
-
-
-@cache
-def _fit_fingerprint(unused):
-    return source_fingerprint(exclude=(*AFTER_FITS, *(f"{name}/" for name in unused)))
 
 
 def config_hash(config):
@@ -102,3 +46,42 @@ def versions():
 def machine():
     """Return a description of the machine: system, processor kind and number of cores."""
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+
+
+def origin():
+    """Return what results that are made now are made with, as plain data.
+
+    Returns
+    -------
+    dict of str to str
+        Commit, machine, and versions.
+    """
+    return {
+        "commit": git_commit(Path(__file__).parent) or "not under version control",
+        "machine": machine(),
+        **versions(),
+    }
+
+
+def summary(origins):
+    """Return what results were made with in a line for each thing, saying where they differ.
+
+    Parameters
+    ----------
+    origins : list of dict
+        What `origin` returned in each job, with the number of such jobs as "jobs".
+
+    Returns
+    -------
+    dict of str to str
+        A value that all jobs share stands alone; others are told with the number of their jobs.
+    """
+    told = {}
+    for key in dict.fromkeys(key for one in origins for key in one if key != "jobs"):
+        counts = {}
+        for one in origins:
+            value = one.get(key, "not recorded")
+            counts[value] = counts.get(value, 0) + one["jobs"]
+        several = (f"{value} ({jobs} jobs)" for value, jobs in counts.items())
+        told[key] = next(iter(counts)) if len(counts) == 1 else ", ".join(several)
+    return told

@@ -1,10 +1,13 @@
 """Operating points on disk: the only reader and writer of result tables."""
 
+import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from .._files import whole_file
 from ..exceptions import BudgetlearnError
@@ -43,6 +46,7 @@ COLUMNS = {
     "format_version": "int64",
 }
 OK = "ok"
+_ORIGINS = b"budgetlearn"  # under which a file's own metadata keep what its points were made with
 
 
 class RecordError(BudgetlearnError, ValueError):
@@ -99,7 +103,7 @@ def table(rows):
     return frame[list(COLUMNS)].astype(COLUMNS).reset_index(drop=True)
 
 
-def write(rows, path):
+def write(rows, path, origins=()):
     """Write operating points as one Parquet file; it appears whole or not at all.
 
     Parameters
@@ -108,9 +112,40 @@ def write(rows, path):
         As for `table`.
     path : str or Path
         The file; its folder is made.
+    origins : iterable of dict
+        What they were made with, as `origins_of` returns it.
     """
+    content = pa.Table.from_pandas(table(rows), preserve_index=False)
+    made_with = {_ORIGINS: json.dumps(list(origins))}
+    content = content.replace_schema_metadata(content.schema.metadata | made_with)
     with whole_file(path) as partial:
-        table(rows).to_parquet(partial, index=False)
+        pq.write_table(content, partial)
+
+
+def origins_of(paths):
+    """Return what the operating points in one or many files were made with.
+
+    Parameters
+    ----------
+    paths : str, Path or iterable of them
+        Files that `write` made.
+
+    Returns
+    -------
+    list of dict
+        Each origin once (see `budgetlearn.benchmark.provenance.origin`), with the number of "jobs"
+        that had it.
+    """
+    counts = {}
+    for path in _listed(paths):
+        for one in json.loads(pq.read_schema(path).metadata.get(_ORIGINS, "[]")):
+            key = json.dumps({name: value for name, value in one.items() if name != "jobs"})
+            counts[key] = counts.get(key, 0) + one.get("jobs", 1)
+    return [{**json.loads(key), "jobs": jobs} for key, jobs in counts.items()]
+
+
+def _listed(paths):
+    return [paths] if isinstance(paths, (str, Path)) else list(paths)
 
 
 def read(paths):
@@ -130,9 +165,8 @@ def read(paths):
     RecordError
         When a file was written in another format version or lacks a column.
     """
-    paths = [paths] if isinstance(paths, (str, Path)) else list(paths)
     frames = []
-    for path in paths:
+    for path in _listed(paths):
         frame = pd.read_parquet(path)
         lacking = sorted(set(COLUMNS) - set(frame.columns))
         versions = set() if lacking else set(frame["format_version"].unique())

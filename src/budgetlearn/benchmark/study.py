@@ -1,15 +1,15 @@
 """A study: what its configuration asks for, checked, and the files that come of it."""
 
-import difflib
 import itertools
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import jsonschema
 
 from .._files import read_yaml
 from ..datasets.registry import load_registry
 from ..exceptions import ConfigError
+from .checking import check_schema, known, merged, typed
+from .classes import check_classes
+from .failures import folder_of
 from .methods import sequence_name
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
@@ -17,48 +17,14 @@ FIT = "fit"  # one job fits and evaluates
 ACQUISITION, MEMORY = "acquisition", "memory"  # the budgets that methods are compared under
 PUBLISHED = "resources/published"
 DEFAULT = "config/studies/default.yaml"
-
-
-def check_schema(config, schema_path, what):
-    """Check `config` against a JSON schema, naming every place that disagrees.
-
-    Parameters
-    ----------
-    config : dict
-        What was read.
-    schema_path : str or Path
-        The schema, in YAML.
-    what : str
-        How messages name the thing that is checked.
-
-    Raises
-    ------
-    ConfigError
-        With one line a fault: where, what was expected, what came.
-    """
-    validator = jsonschema.Draft202012Validator(read_yaml(schema_path))
-    faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
-    if faults:
-        lines = [
-            f"  {'.'.join(map(str, fault.path)) or 'top level'}: {fault.message}"
-            for fault in faults
-        ]
-        raise ConfigError(f"{what} does not follow {Path(schema_path).name}:\n" + "\n".join(lines))
-
-
-def _known(name, names, kind, where):
-    if name in names:
-        return name
-    close = difflib.get_close_matches(name, names, n=3)
-    hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    raise ConfigError(f"unknown {kind} {name!r}.{hint} {where} has: {', '.join(sorted(names))}.")
-
-
-def merged(base, override):
-    """Return `base` with `override` laid over it; dictionaries merge, all else replaces."""
-    if not (isinstance(base, dict) and isinstance(override, dict)):
-        return override
-    return {**base, **{key: merged(base.get(key), value) for key, value in override.items()}}
+# Settings that say how the work is done; no number depends on them.
+WORKING = (
+    *("runs_per_job", "threads_per_job", "time_limit", "memory_limit", "strict", "retry_failed"),
+    *("datasets_file", "methods_file", "data_dir", "offline"),
+)
+# What of a data set's entry its raw files depend on, and what only readers see.
+FETCHED = ("id", "kind", "files", "folder", "instructions")
+SHOWN = ("title", "licence", "citation")
 
 
 def _sorted(value):
@@ -87,16 +53,16 @@ def _check_names(config, registry, root):
     """Refuse what a study names and nobody knows, beside its data sets and methods."""
     overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
     for method in itertools.chain(*overrides):
-        _known(method, _named_methods(config), "method in overrides", "the study")
+        known(method, _named_methods(config), "method in overrides", "the study")
     for key in ("by_dataset", "stand_ins"):
         for name in config.get(key, {}):
             registry[name]  # names what is wrong, like the data sets in use
     for shown in (config.get("own_cost", []), *config.get("staircases", {}).values()):
         for method in shown:
-            _known(method, _named_methods(config), "method in a figure", "the study")
+            known(method, _named_methods(config), "method in a figure", "the study")
     tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
     for name in config.get("published", []):
-        _known(name, tables, "published table", PUBLISHED)
+        known(name, tables, "published table", PUBLISHED)
 
 
 def _overridden(methods, overrides):
@@ -108,7 +74,7 @@ def _chosen(config, methods):
     """Return the specifications of a study's methods, its overrides applied."""
     where = config["methods_file"]
     names = _named_methods(config)
-    chosen = {name: methods[_known(name, methods, "method", where)] for name in names}
+    chosen = {name: methods[known(name, methods, "method", where)] for name in names}
     return _overridden(chosen, config.get("overrides", {}))
 
 
@@ -121,6 +87,7 @@ def _check_methods(specs, schemas):
                 f"{name} has a grid, which is for methods that one job fits; it is built from "
                 "sequences. Make an entry in the methods file for each of its settings."
             )
+        check_classes(name, spec)
 
 
 @dataclass(frozen=True)
@@ -166,9 +133,10 @@ class Study:
         schemas = root / "workflow" / "schemas"
         if "methods" not in config:
             config = merged(read_yaml(root / DEFAULT), config)
+        config = typed(config, schemas / "config.schema.yaml")
         check_schema(config, schemas / "config.schema.yaml", "the study configuration")
         registry = load_registry(root / config["datasets_file"])
-        methods = read_yaml(root / config["methods_file"], "The methods file")
+        methods = read_yaml(root / config["methods_file"])
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, root)
         chosen = _chosen(config, methods)
@@ -203,7 +171,35 @@ class Study:
     @property
     def folder(self):
         """Where the study's results are."""
-        return f"results/{self.name}"
+        return folder_of(self.config)
+
+    @property
+    def settings(self):
+        """The settings that decide what the report says."""
+        return {key: value for key, value in self.config.items() if key not in WORKING}
+
+    def raw(self, dataset):
+        """Return what of a data set's entry decides its raw files, as plain data."""
+        spec = asdict(self.datasets[dataset])
+        return {
+            key: spec[key] if key in FETCHED else ""
+            for key in ("title", "task", "reader", *FETCHED)
+        }
+
+    def prepared(self, dataset):
+        """Return what of a data set's entry decides the prepared data, as plain data.
+
+        The title is its id: readers get the words of `shown`, and an edit of them prepares nothing.
+        """
+        spec = asdict(self.datasets[dataset])
+        words = dict.fromkeys(SHOWN, "") | {"title": dataset, "costs": None}
+        return spec | words
+
+    @property
+    def shown(self):
+        """Data set → title, licence and citation for readers."""
+        specs = self.datasets.items()
+        return {name: {key: getattr(spec, key) for key in SHOWN} for name, spec in specs}
 
     def _setting(self, key, dataset, default=None):
         """Return a setting for a data set: its own, else that of all data sets."""
@@ -231,6 +227,15 @@ class Study:
         return [
             (*case, method) for case in self.cases for method in self._setting("methods", case[0])
         ]
+
+    def points_file(self, dataset, costs, method, chunk):
+        """Return the file of a method's operating points in a chunk of runs."""
+        return f"{self.folder}/points/{dataset}/{costs}/{method}/{chunk}.parquet"
+
+    @property
+    def points_files(self):
+        """The files of all operating points."""
+        return [self.points_file(*cell, chunk) for cell in self.cells for chunk in self.chunks]
 
     @property
     def chunks(self):

@@ -96,6 +96,12 @@ class DatasetSpec:
     licence: str = ""
     citation: str = ""
 
+    @classmethod
+    def from_plain(cls, plain):
+        """Return the entry that `dataclasses.asdict` made plain data of."""
+        files = tuple(FileSpec(**file) for file in plain.get("files", ()))
+        return cls(**{**plain, "files": files})
+
 
 class Registry(Mapping):
     """Data sets by id; an unknown id is an error that offers the closest names.

@@ -15,7 +15,7 @@ from .inside import inside_of
 from .metadata import PROFILE_COLUMNS
 
 
-def metadata_of(study, dataset_paths, cost_paths, root):
+def metadata_of(study, dataset_paths, cost_paths, root, origins=()):
     """Return the metadata of a study, as `budgetlearn.report.write_report` takes them.
 
     Parameters
@@ -27,7 +27,9 @@ def metadata_of(study, dataset_paths, cost_paths, root):
     cost_paths : iterable of path-like
         Its cost tables, at …/<dataset>/<costs>/<chunk>.csv.
     root : path-like
-        The project's folder, for its commit.
+        The project's folder, for the printed numbers.
+    origins : list of dict, default=()
+        What the operating points were made with, from `budgetlearn.benchmark.records.origins_of`.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def metadata_of(study, dataset_paths, cost_paths, root):
         "methods": study.methods,
         "datasets": {name: _sheet(datasets[name], study) for name in study.datasets},
         "settings": _settings(study),
-        "provenance": _provenance(study, root),
+        "provenance": _provenance(study, origins),
         "profiles": _profiles(cost_paths),
         "expected": _expected(study),
         "published": _published(study, root),
@@ -55,14 +57,14 @@ def _sheet(data, study):
     """Return the data sheet of one data set."""
     classes = None if data.class_names is None else len(data.class_names)
     return {
-        "title": data.title,
+        "title": study.shown[data.id]["title"],
         "score": SCORES[data.task].name,
         "budget": study.budget(data.id),
         "rows": data.X.shape[0],
         "features": data.X.shape[1],
         "classes": classes,
-        "licence": data.licence,
-        "citation": data.citation,
+        "licence": study.shown[data.id]["licence"],
+        "citation": study.shown[data.id]["citation"],
         "sha256": data.sha256,
     }
 
@@ -108,15 +110,12 @@ def _split(sizes):
     return " / ".join(map(str, sizes))
 
 
-def _provenance(study, root):
-    """Return what the results were made with."""
+def _provenance(study, origins):
+    """Return what the results were made with, when they were made."""
     return {
-        "commit": provenance.git_commit(root) or "not under version control",
-        "source fingerprint": provenance.source_fingerprint(),
-        "configuration hash": provenance.config_hash(study.config),
+        **provenance.summary(origins),
+        "configuration hash": provenance.config_hash(study.settings),
         "study seed": study.seed,
-        "machine": provenance.machine(),
-        **provenance.versions(),
     }
 
 

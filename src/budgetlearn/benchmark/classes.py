@@ -1,0 +1,55 @@
+"""The classes that methods name: whether they can be had, and which were meant."""
+
+import importlib
+import pkgutil
+
+from ..exceptions import ConfigError
+from .checking import close_to
+from .fingerprints import classes_of
+from .methods import resolve
+from .source_graph import home_of, is_own
+
+
+def _hint(name):
+    """Return " Did you mean …?" for the first part of a dotted name that is not there, or ""."""
+    parts = name.split(".")
+    for end in range(1, len(parts)):
+        try:
+            module = importlib.import_module(".".join(parts[:end]))
+        except Exception:
+            siblings = _siblings(parts[: end - 1])
+            return close_to(parts[end - 1], siblings) if parts[end - 1] not in siblings else ""
+    return "" if hasattr(module, parts[-1]) else close_to(parts[-1], dir(module))
+
+
+def _siblings(package):
+    """Return the names of the modules in a package; outside of one, those methods come from."""
+    if not package:
+        return ["budgetlearn", "lightgbm", "sklearn"]
+    paths = getattr(importlib.import_module(".".join(package)), "__path__", [])
+    return [module.name for module in pkgutil.iter_modules(paths)]
+
+
+def check_classes(method, spec):
+    """Refuse a specification that names a class which cannot be had, before any job starts.
+
+    Parameters
+    ----------
+    method : str
+        Its id, for the message.
+    spec : dict
+        Class and parameters, nested classes included.
+
+    Raises
+    ------
+    ConfigError
+        With the closest names. What budgetlearn and installed packages have is looked up in their
+        source, which is fast; modules of the user's own are imported.
+    """
+    for name in classes_of(spec):
+        module, _, attribute = name.rpartition(".")
+        if is_own(module) or home_of(module, attribute) is None:
+            try:
+                resolve(name)
+            except ConfigError as error:
+                raise ConfigError(f"method {method}: {error}{_hint(name)}") from error

@@ -1,0 +1,36 @@
+"""Classes that methods name are looked up before any job starts."""
+
+import pytest
+
+from budgetlearn.benchmark.classes import check_classes
+from budgetlearn.exceptions import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("budgetlearn.forest.BudgetRFClassfier", "Did you mean BudgetRFClassifier"),
+        ("budgetlearn.forrest.BudgetRFClassifier", "Did you mean forest?"),
+        ("budgetlern.forest.BudgetRFClassifier", "Did you mean budgetlearn?"),
+        ("sklearn.ensemble.ExtraTreeClassifier", "Did you mean ExtraTreesClassifier"),
+        ("my_own_module.Method", "beside the Snakefile, or be on PYTHONPATH"),
+    ],
+)
+def test_a_typo_is_told_with_what_comes_close(name, hint):
+    spec = {
+        "class": "budgetlearn.msb.ModelScheduleSearch",
+        "parameters": {"estimator": {"class": name}},
+    }
+    with pytest.raises(
+        ConfigError, match=rf"method msb: '{name}' names no importable class.*{hint}"
+    ):
+        check_classes("msb", spec)
+
+
+def test_a_module_of_ones_own_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "own_broken.py").write_text(
+        "import nowhere_to_be_found\n\n\nclass Own:\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match="No module named 'nowhere_to_be_found'"):
+        check_classes("own", {"class": "own_broken.Own"})

@@ -1,0 +1,225 @@
+"""Fingerprints: an edit of code changes those of the jobs that it can touch, and no others."""
+
+import itertools
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from budgetlearn.benchmark import fingerprints, source_graph
+from budgetlearn.benchmark.fingerprints import (
+    classes_of,
+    fit_fingerprint,
+    report_fingerprint,
+    script_fingerprint,
+)
+from budgetlearn.benchmark.source_graph import PACKAGE, closure, compiled_into, home_of
+from budgetlearn.benchmark.source_text import Import, code_text, imports_of
+from budgetlearn.exceptions import ConfigError
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
+FIT = SCRIPTS / "fit.py"
+METHODS = {
+    "gif": {
+        "class": "budgetlearn.peers.GIFNodeShares",
+        "parameters": {"estimator": {"class": "budgetlearn.forest.GIFClassifier"}},
+    },
+    "forest": {"class": "budgetlearn.forest.BudgetRFClassifier", "parameters": {}},
+    "msb": {
+        "class": "budgetlearn.msb.ModelScheduleSearch",
+        "parameters": {"estimator": {"class": "budgetlearn.forest.RandomForestClassifier"}},
+    },
+}
+EVERY = set(METHODS)
+
+
+def forget():
+    for function in (source_graph._top, source_graph.source_files, source_graph.home_of):
+        function.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """A copy of the package, kernels included, of which fingerprints are taken."""
+    copy = tmp_path_factory.mktemp("package") / "budgetlearn"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (source_graph, fingerprints):
+            patch.setattr(module, "PACKAGE", copy)
+        forget()
+        yield copy
+    forget()
+
+
+@pytest.fixture
+def package(copied):
+    """The copy, which a test may edit."""
+    files = [path for path in copied.rglob("*") if path.is_file()]
+    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+    yield copied
+    for path, (written, content) in before.items():
+        if not path.exists() or path.stat().st_mtime_ns != written:
+            path.write_bytes(content)
+            os.utime(path, ns=(written, written))
+    forget()
+
+
+def prints():
+    found = {name: fit_fingerprint(FIT, spec) for name, spec in METHODS.items()}
+    return found | {"data": script_fingerprint(SCRIPTS / "split.py")}
+
+
+TICKS = itertools.count(1)
+
+
+def changed_by(path, edit):
+    """Return which fingerprints an edit of a file's text changes, its kernel as young as before."""
+    first, written, text = prints(), path.stat().st_mtime_ns, path.read_text()
+    assert edit(text) != text
+    path.write_text(edit(text))
+    os.utime(path, ns=(written, written + next(TICKS)))
+    second = prints()
+    return {name for name in first if first[name] != second[name]}
+
+
+@pytest.mark.parametrize(
+    ("file", "touched"),
+    [
+        ("msb/search.py", {"msb"}),
+        ("peers/node_shares.py", {"gif"}),
+        ("peers/controls.py", set()),
+        ("sequential/fmcc.py", set()),
+        ("report/page.py", set()),
+        ("benchmark/study.py", set()),
+        ("benchmark/source_graph.py", set()),
+        ("datasets/fetching.py", set()),
+        ("forest/gif.py", {"gif"}),
+        ("forest/random_forest.py", {"forest", "msb"}),
+        ("tree/growth.py", {"forest", "msb"}),
+        ("benchmark/experiment.py", EVERY),
+        ("datasets/splits.py", {*EVERY, "data"}),
+        ("costs.py", {*EVERY, "data"}),
+    ],
+)
+def test_an_edit_touches_what_depends_on_it(package, file, touched):
+    assert changed_by(package / file, lambda text: f"{text}\nmore = 1\n") == touched
+
+
+def test_comments_docstrings_and_layout_do_not_count(package):
+    path = package / "forest" / "gif.py"
+    assert not changed_by(path, lambda text: "# A comment.\n" + text)
+    assert not changed_by(path, lambda text: text.replace('"""', '"""In other words: ', 1))
+    assert not changed_by(path, lambda text: text.replace("(\n", "(  # why\n\n", 5))
+
+
+def test_a_kernel_counts_beside_its_source(package):
+    first = prints()
+    kernel = source_graph.kernel_of(package / "forest" / "_gif_grower.pyx")
+    kernel.write_bytes(kernel.read_bytes() + b"\0")
+    second = prints()
+    assert {name for name in first if first[name] != second[name]} == {"gif"}
+
+
+@pytest.mark.parametrize("file", ["_gif_grower.pyx", "_gif_nodes.pxd"])
+def test_a_kernel_older_than_its_source_is_refused(package, file):
+    later = (
+        source_graph.kernel_of(package / "forest" / "_gif_grower.pyx").stat().st_mtime_ns + 10**9
+    )
+    os.utime(package / "forest" / file, ns=(later, later))
+    with pytest.raises(ConfigError, match=rf"was compiled before .*{file}.*make setup"):
+        fit_fingerprint(FIT, METHODS["gif"])
+    assert fit_fingerprint(FIT, METHODS["forest"])  # which does without
+
+
+def test_a_missing_kernel_is_named(package):
+    source_graph.kernel_of(package / "forest" / "_gif_grower.pyx").unlink()
+    forget()
+    with pytest.raises(ConfigError, match=r"forest\._gif_grower is not compiled.*make setup"):
+        fit_fingerprint(FIT, METHODS["gif"])
+
+
+def test_the_kernels_of_this_clone_are_up_to_date():
+    for source in PACKAGE.rglob("*.pyx"):
+        fingerprints._check_kernel(source)
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A module of the user's own, which takes part of its work from another one beside it."""
+    (tmp_path / "own_methods.py").write_text(
+        "import own_help\nfrom budgetlearn.peers import FreeConstantClassifier\n\n\n"
+        "class Own(FreeConstantClassifier):\n    level = own_help.LEVEL\n"
+    )
+    (tmp_path / "own_help.py").write_text("LEVEL = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    forget()
+    yield tmp_path
+    forget()
+
+
+@pytest.mark.parametrize("file", ["own_methods.py", "own_help.py"])
+def test_a_class_of_ones_own_counts_with_what_it_imports(own, file):
+    spec = {"class": "own_methods.Own"}
+    before = fit_fingerprint(FIT, spec)
+    with (own / file).open("a") as stream:
+        stream.write("MORE = 2\n")
+    assert fit_fingerprint(FIT, spec) != before
+    modules = closure([Import("own_methods", "Own")])
+    assert {"own_methods", "own_help", "budgetlearn.peers.controls"} <= modules.keys()
+
+
+def test_the_report_depends_on_its_templates(package):
+    style = package / "report" / "more.css"
+    seen = set()
+    for text in ("a {}", "b {}", "b {}"):
+        style.write_text(text)
+        seen.add(report_fingerprint(SCRIPTS / "report.py"))
+    style.unlink()
+    assert len(seen) == 2
+
+
+def test_packages_pass_names_on():
+    assert home_of("budgetlearn.forest", "GIFClassifier") == "budgetlearn.forest.gif"
+    assert home_of("budgetlearn.forest", "gif") == "budgetlearn.forest.gif"
+    assert home_of("budgetlearn.forest", "GIFClassifer") is None
+    assert home_of("sklearn.ensemble", "ExtraTreesClassifier") == "sklearn.ensemble._forest"
+    assert closure([Import("sklearn.ensemble", "ExtraTreesClassifier")]) == {}
+
+
+def test_a_kernel_is_compiled_of_all_headers_that_its_headers_name():
+    names = {path.name for path in compiled_into(PACKAGE / "forest" / "_gif_pool.pyx")}
+    assert {"_gif_pool.pyx", "_gif_pool.pxd", "_gif_nodes.pxd", "_gif_random.pxd"} <= names
+    assert "_gif_grower.pyx" not in names
+
+
+def test_imports_of_cython_are_read(tmp_path):
+    source = tmp_path / "kernel.pyx"
+    source.write_text(
+        '"""import nothing"""\ncimport numpy as cnp, cython  # import this\n'
+        "from libc.math cimport (\n    log,  # natural\n    sqrt,\n)\nimport a.b as c\n"
+        'from .x import y\ntext = "import z"\n'
+    )
+    found = {(one.module, one.name, one.compiled) for one in imports_of(source)}
+    assert found == {
+        ("numpy", None, True),
+        ("cython", None, True),
+        ("libc.math", "log", True),
+        ("libc.math", "sqrt", True),
+        ("a.b", None, False),
+        ("x", "y", False),
+    }
+
+
+def test_comments_of_cython_do_not_count():
+    plain = 'cdef int f(int a) nogil:\n    return a + "#"[0]\n'
+    worded = (
+        '"""About f."""\n\ncdef int f(int a) nogil:\n    """F."""\n    # why\n    return a + "#"[0]'
+    )
+    assert code_text(worded) == code_text(plain)
+    assert code_text(plain) != code_text(plain.replace("#", "%"))
+
+
+def test_nested_classes_are_found():
+    spec = {"class": "a.B", "parameters": {"x": [{"class": "c.D", "parameters": {}}, "cost"]}}
+    assert list(classes_of(spec)) == ["a.B", "c.D"]

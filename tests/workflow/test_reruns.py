@@ -1,0 +1,227 @@
+"""What each edit makes Snakemake run again, by dry runs on a study that is finished.
+
+Its files are empty: only who made them, of what and with which parameters, is looked at.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from budgetlearn.benchmark import fingerprints, source_graph
+
+pytestmark = pytest.mark.workflow
+SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
+STUDY = "config/studies/probe.yaml"
+PROBE = """
+study: probe
+title: Probe
+datasets: [wine]
+runs: 2
+runs_per_job: 2
+methods: [msb, logitb, budgetrf, constant]
+"""
+CALL = ("--configfile", STUDY)
+MSB = {"msb_importance": 1, "msb_sequence": 4, "msb_schedule": 1}
+LAST = {"collect": 1, "report": 1}
+DRAWN = {"split": 1, "costs": 1, "fit": 3, **MSB, **LAST}
+PREPARED = {"prepare": 1, **DRAWN}
+ONE_FIT = {"fit": 1, **LAST}
+LATER = 10**9  # ns
+
+
+@pytest.fixture(scope="module")
+def finished(make_workflow):
+    """A workflow beside a copy of the package, told that a study is done."""
+    workflow = make_workflow()
+    (workflow.folder / STUDY).write_text(PROBE)
+    copy = workflow.folder / "budgetlearn"
+    shutil.copytree(source_graph.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (source_graph, fingerprints):
+            patch.setattr(module, "PACKAGE", copy)
+        forget()
+        fingerprints.report_fingerprint(SCRIPTS / "report.py")  # read once, for all forks
+        code, summary = workflow.plan(*CALL, "--summary")
+        assert code == 0, summary
+        for line in summary.splitlines():
+            if line.startswith(("results/", "resources/data/")):
+                file = workflow.folder / line.split("\t")[0]
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.touch()
+        code, told = workflow.plan(*CALL, "--touch", "--forceall")
+        assert code == 0, told
+        yield workflow
+    forget()
+
+
+def forget():
+    for function in (source_graph._top, source_graph.source_files, source_graph.home_of):
+        function.cache_clear()
+
+
+def planned(workflow, *arguments):
+    """Return {rule: jobs} that a call would run."""
+    code, told = workflow.plan(*CALL, "-n", *arguments)
+    assert code == 0, told
+    counts = Counter(re.findall(r"^(?:local)?rule (\w+):", told, re.MULTILINE))
+    counts.pop("all", None)
+    assert counts or "Nothing to be done" in told, told
+    return dict(counts)
+
+
+@pytest.fixture
+def edit(finished):
+    """Return a function that changes the content of a file, for one test."""
+    undo = []
+
+    def change(file, function):
+        path = finished.folder / file
+        before = path.read_bytes() if path.exists() else None
+        written = path.stat().st_mtime_ns if path.exists() else 0
+        after = function(before)
+        assert after != before
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(after)
+        if path.suffix in (".py", ".so"):  # not so late that a kernel would be older
+            os.utime(path, ns=(written + 1, written + 1))
+        undo.append((path, before, written))
+
+    yield change
+    for path, before, written in undo:
+        if before is None:
+            path.unlink()
+        else:
+            path.write_bytes(before)
+            os.utime(path, ns=(written, written))
+
+
+def text(before, after):
+    """Replace a text at its first place."""
+    return lambda content: content.replace(before, after, 1)
+
+
+def more(line):
+    """Append a line."""
+    return lambda content: content + line
+
+
+def entry(*place, **changes):
+    """Change keys of an entry of a YAML file."""
+
+    def edited(content):
+        content = yaml.safe_load(content)
+        part = content
+        for key in place:
+            part = part[key]
+        part.update(changes)
+        return yaml.safe_dump(content, sort_keys=False).encode()
+
+    return edited
+
+
+def failed(status):
+    """A run of logitB that has no result, kept as `keep_failures` does."""
+    runs = [{"run": 1, "status": status}]
+    kept = {"attempt": 0, "time_limit": 3600, "memory_limit": None, "runs": runs}
+    return lambda content: json.dumps(kept).encode()
+
+
+def config(*settings):
+    return ("--config", *settings)
+
+
+DATASETS, METHODS = "config/datasets.yaml", "config/methods.yaml"
+LOGIT = "budgetlearn/msb/logit_path.py"
+KERNEL = "tree/" + source_graph.kernel_of(source_graph.PACKAGE / "tree/grower.pyx").name
+FAILURE = "results/probe/failures/points/wine/random/logitb/0.json"
+# What changes: file (None: only the call does), its edit, arguments of the call, jobs that run.
+EDITS = {
+    "nothing": (None, None, (), {}),
+    "more runs": (None, None, config("runs=4"), DRAWN),
+    "cores": (None, None, ("--cores", "1"), {}),
+    "threads": (None, None, config("threads_per_job=2"), {}),
+    "data_dir": (None, None, config("data_dir=elsewhere"), {}),
+    "limits, offline": (
+        *(None, None),
+        config("offline=true", "time_limit=null", "memory_limit=500", "retry_failed=true"),
+        {},
+    ),
+    "seed of the study": (None, None, config("seed=1"), DRAWN),
+    "title of the study": (None, None, config("title=Other"), {"report": 1}),
+    "a method's parameter": (METHODS, entry("logitb", parameters={"n_lambda": 9}), (), ONE_FIT),
+    "a method's label": (METHODS, entry("logitb", label="Logit"), (), {"report": 1}),
+    "a method more": (
+        STUDY,
+        text(b"methods: [", b"methods: [msb_cost, "),
+        (),
+        {"msb_importance": 1, "msb_sequence": 1, "msb_schedule": 1, **LAST},
+    ),
+    "a data set's source": (
+        DATASETS,
+        entry("datasets", "wine", source={"generated": "twonorm", "n_samples": 178, "seed": 5}),
+        (),
+        {"fetch": 1, **PREPARED},
+    ),
+    "a data set's licence": (DATASETS, entry("datasets", "wine", licence="x"), (), {"report": 1}),
+    "a data set's target": (
+        DATASETS,
+        entry("datasets", "wine", labels={"at_least": 1}),
+        (),
+        PREPARED,
+    ),
+    "a data set's missing rows": (DATASETS, entry("datasets", "wine", unmeasured=0), (), PREPARED),
+    "a data set's title": (DATASETS, entry("datasets", "wine", title="W"), (), {"report": 1}),
+    "template": (
+        "budgetlearn/report/templates/page.html.j2",
+        text(b"<html", b"<html "),
+        (),
+        {"report": 1},
+    ),
+    "style": ("budgetlearn/report/templates/style.css", more(b"a {}"), (), {"report": 1}),
+    "script": ("budgetlearn/report/templates/shop.js", more(b";"), (), {"report": 1}),
+    "reasons": (
+        "resources/published/deviations.yaml",
+        text(b"why:", b"why: In short,"),
+        (),
+        {"report": 1},
+    ),
+    "comment in fetching.py": ("budgetlearn/datasets/fetching.py", more(b"# why\n"), (), {}),
+    "code in gif.py": ("budgetlearn/forest/gif.py", more(b"MORE = 1\n"), (), {}),
+    "code in logit_path.py": (LOGIT, more(b"MORE = 1\n"), (), ONE_FIT),
+    "comment in logit_path.py": (LOGIT, more(b"# why\n"), (), {}),
+    "a kernel": (f"budgetlearn/{KERNEL}", more(b"\0"), (), {"fit": 1, **MSB, **LAST}),
+    "a failed run": (FAILURE, failed("failed: ValueError: x"), (), ONE_FIT),
+    "a run out of time": (FAILURE, failed("timeout: x"), (), {}),
+    "a run out of time, and more of it": (
+        *(FAILURE, failed("timeout: x")),
+        config("time_limit=4000"),
+        ONE_FIT,
+    ),
+    "a run out of time, once more": (
+        *(FAILURE, failed("timeout: x")),
+        config("retry_failed=true"),
+        ONE_FIT,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_reruns(finished, edit, name):
+    file, function, arguments, jobs = EDITS[name]
+    if file:
+        edit(file, function)
+    assert planned(finished, *arguments) == jobs
+
+
+def test_a_kernel_older_than_its_source_stops_the_call(finished, edit):
+    edit("budgetlearn/tree/splitter.pyx", more(b"# why\n"))
+    code, told = finished.plan(*CALL, "-n")
+    assert code != 0
+    assert "the kernel budgetlearn.tree.splitter was compiled before" in told
+    assert "make setup" in told
