@@ -8,6 +8,7 @@ from .._parallel import row_blocks, thread_map
 from .._validation import INT32_MAX
 from ._node import NODE_DTYPE
 from ._predictor import pack, walk_rows
+from .on_demand import WaitingTrees
 from .permutation import Walker
 
 
@@ -129,6 +130,54 @@ class ForestPredictor:
         for tree in range(self.n_trees):
             self._add(X, walk, tree, tree + 1, n_jobs)
             yield walk
+
+    def waiting_trees(self, n_samples, n_trees, *, one_by_one=False, until_refused=False):
+        """Start the walk of examples of which nothing is known yet.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of examples.
+        n_trees : int
+            Only so many first trees.
+        one_by_one, until_refused : bool, default=False
+            As for `WaitingTrees`.
+
+        Returns
+        -------
+        WaitingTrees
+        """
+        roots = self._roots[:n_trees]
+        return WaitingTrees(
+            self._nodes, roots, n_samples, self.n_features, one_by_one, until_refused
+        )
+
+    def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
+        """Add up what the leaves say that a walk of `waiting_trees` has reached so far.
+
+        Parameters
+        ----------
+        walking : WaitingTrees
+            The walk.
+        n_samples : int
+            Number of its examples.
+        votes : bool, default=False
+            Count the votes of the leaves, else add up their values; as in `Walk`.
+        per_step : int, default=0
+            0: all trees that are through count. Else those before the first that is not, in whole
+            steps of so many trees.
+
+        Returns
+        -------
+        totals : ndarray of float64 of shape (n_samples, n_values)
+        n_counted : ndarray of int32 of shape (n_samples,)
+            How many trees that is.
+        """
+        totals = np.zeros((n_samples, self.n_values))
+        n_counted = np.zeros(n_samples, dtype=np.int32)
+        labels = self._labels if votes else None
+        walking.add_leaves(self._values, labels, per_step, totals, n_counted)
+        return totals, n_counted
 
     def permuted_hits(self, X, labels, partners, *, votes=False, n_jobs=None):
         """Count right predictions with the rows as they are, and with permuted features.

@@ -1,0 +1,379 @@
+"""Kernel: trees that walk until they need a feature that is not known yet, and then wait.
+
+Examples that stand at the same node of a tree go down together and are sorted on the way, as in the
+predictor: a pass over some column for each node, and no cell is looked at twice for a tree.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int8_t, int32_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
+
+from ._node cimport Node
+
+cdef enum:
+    # Examples that start together: their part of a column stays in the second-level cache.
+    BLOCK = 4096
+    # Fewer examples than these go down from a node one by one.
+    FEW = 6
+
+cdef enum Cell:
+    UNKNOWN = 0
+    KNOWN = 1
+    REFUSED = 2
+
+
+cdef struct Part:
+    # Examples at a node: order[tree, start:end]; `following` chains parts of one list.
+    int32_t tree, node, start, end, following
+
+
+cdef class WaitingTrees:
+    """Examples on their way down the trees of a forest, each pair of both at its own node.
+
+    Parameters
+    ----------
+    nodes : ndarray of NODE_DTYPE
+        All trees, children side by side.
+    roots : ndarray of int32 of shape (n_trees,)
+        Where the trees begin.
+    n_samples, n_features : int
+        Sizes of the table, of which no cell is known.
+    one_by_one : bool
+        Whether an example starts with a tree only when it is through with the one before.
+    until_refused : bool
+        Whether a refused feature makes void all trees from the one that needs it on (sums), else
+        only that one (means).
+
+    Attributes
+    ----------
+    waiting : ndarray of int64 of shape (n_features,)
+        How many pairs wait for each feature.
+    """
+
+    cdef:
+        const Node[::1] nodes
+        const int32_t[::1] roots
+        Py_ssize_t n_samples, n_trees
+        bint one_by_one, until_refused
+        double* X                     # (n_features, n_samples)
+        int8_t* cells                 # (n_features, n_samples): a `Cell` each
+        long long[::1] n_known, n_refused, counts  # (n_features,)
+        int32_t* stop                 # (n_samples,): trees from this one on are void
+        int32_t* order                # (n_trees, n_samples): examples, those of a part together
+        int32_t[::1] n_started        # (n_trees,): how many examples `order` holds
+        int32_t* leaves               # (n_trees, n_samples): leaf that was reached, or -1
+        int32_t* spare                # (n_samples,)
+        int32_t[::1] lists            # (n_features,): first part that waits for the feature, or -1
+        Part* parts
+        int32_t n_parts, capacity, unused, to_do  # `unused` and `to_do` are lists too
+        bint any_stopped, out_of_memory
+        readonly object waiting
+        list owners                   # the arrays that the pointers lead into
+
+    def __init__(
+        self, nodes, roots, Py_ssize_t n_samples, Py_ssize_t n_features, bint one_by_one,
+        bint until_refused,
+    ):
+        n_trees = len(roots)
+        self.nodes, self.roots = nodes, roots
+        self.n_samples, self.n_trees = n_samples, n_trees
+        self.one_by_one, self.until_refused = one_by_one, until_refused
+        self.owners = []
+        self.X = <double*> self.own(np.empty(n_features * n_samples))
+        self.cells = <int8_t*> self.own(np.zeros(n_features * n_samples, dtype=np.int8))
+        self.n_known, self.n_refused = np.zeros((2, n_features), dtype=np.int64)
+        self.counts = self.waiting = np.zeros(n_features, dtype=np.int64)
+        every = np.arange(n_samples, dtype=np.int32)
+        self.stop = <int32_t*> self.own(np.full(n_samples, n_trees, dtype=np.int32))
+        self.order = <int32_t*> self.own(np.tile(every, n_trees))
+        self.leaves = <int32_t*> self.own(np.full(n_trees * n_samples, -1, dtype=np.int32))
+        self.spare = <int32_t*> self.own(every)
+        self.n_started = np.zeros(n_trees, dtype=np.int32)
+        self.lists = np.full(n_features, -1, dtype=np.int32)
+        self.unused = self.to_do = -1
+        cdef int32_t start = 0, end, tree
+        with nogil:
+            while start < n_samples:
+                end = <int32_t> min(start + BLOCK, n_samples)
+                for tree in range(1 if one_by_one else <int32_t> self.n_trees):
+                    self.start_tree(tree, start, end)
+                start = end
+            self.walk()
+        self.check_memory()
+
+    def __dealloc__(self):
+        free(self.parts)
+
+    cdef void* own(self, array):
+        """Keep an array of numbers for as long as the kernel, and return where it begins."""
+        cdef const unsigned char[::1] content = array.view(np.uint8)
+        self.owners.append(array)
+        return <void*> &content[0]
+
+    def check_memory(self):
+        """Raise where the parts did not find room."""
+        if self.out_of_memory:
+            raise MemoryError(f"no memory left for {self.n_parts} groups of waiting examples")
+
+    cdef void put(
+        self, int32_t* chain, int32_t tree, int32_t node, int32_t start, int32_t end
+    ) noexcept nogil:
+        """Add a part to a list."""
+        cdef int32_t place = self.unused
+        cdef void* more
+        if place >= 0:
+            self.unused = self.parts[place].following
+        else:
+            if self.n_parts == self.capacity:
+                more = realloc(self.parts, max(256, 2 * self.capacity) * sizeof(Part))
+                if more == NULL:
+                    self.out_of_memory = True
+                    return
+                self.parts = <Part*> more
+                self.capacity = max(256, 2 * self.capacity)
+            place = self.n_parts
+            self.n_parts += 1
+        self.parts[place] = Part(tree, node, start, end, chain[0])
+        chain[0] = place
+
+    cdef inline Part take(self, int32_t* chain) noexcept nogil:
+        """Remove the last part that was added to a list. Requires that there is one."""
+        cdef int32_t place = chain[0]
+        cdef Part part = self.parts[place]
+        chain[0] = part.following
+        self.parts[place].following = self.unused
+        self.unused = place
+        return part
+
+    cdef inline void start_tree(self, int32_t tree, int32_t start, int32_t end) noexcept nogil:
+        """Put examples of order[tree] at the root."""
+        self.n_started[tree] += end - start
+        self.put(&self.to_do, tree, self.roots[tree], start, end)
+
+    cdef void walk(self) noexcept nogil:
+        """Walk on until all examples wait or are through with their trees."""
+        cdef Part part
+        cdef int32_t i, middle, feature, child
+        cdef int32_t* rows
+        cdef int32_t* leaves
+        while self.to_do >= 0 and not self.out_of_memory:
+            part = self.take(&self.to_do)
+            if part.end - part.start < FEW:
+                for i in range(part.start, part.end):
+                    self.walk_one(part.tree, part.node, i)
+                continue
+            feature = self.nodes[part.node].feature
+            if feature < 0:
+                rows, leaves = self.rows_of(part.tree), self.leaves + part.tree * self.n_samples
+                for i in range(part.start, part.end):
+                    leaves[rows[i]] = part.node
+                self.leave_tree(part.tree, part.start, part.end)
+                continue
+            part.end = self.hold_back(&part, feature)
+            if part.start == part.end:
+                continue
+            middle = self.divide(&part, feature)
+            child = self.nodes[part.node].child
+            if middle < part.end:
+                self.put(&self.to_do, part.tree, child + 1, middle, part.end)
+            if part.start < middle:
+                self.put(&self.to_do, part.tree, child, part.start, middle)
+
+    cdef inline int32_t divide(self, const Part* part, int32_t feature) noexcept nogil:
+        """Sort a part by the test of its node; return where the right side begins."""
+        cdef int32_t* rows = self.rows_of(part.tree)
+        cdef int32_t* spare = self.spare
+        cdef const double* column = self.X + feature * self.n_samples
+        cdef double threshold = self.nodes[part.node].threshold
+        cdef int32_t i, row, left = part.start, right = part.end - 1
+        cdef bint goes_left
+        memcpy(spare, rows + part.start, (part.end - part.start) * sizeof(int32_t))
+        for i in range(part.end - part.start):
+            row = spare[i]
+            goes_left = column[row] <= threshold
+            rows[left] = row
+            rows[right] = row
+            left += goes_left
+            right -= not goes_left
+        return left
+
+    cdef int32_t hold_back(self, const Part* part, int32_t feature) noexcept nogil:
+        """Leave behind the examples without the feature of a node; return where the others end."""
+        cdef int32_t* rows = self.rows_of(part.tree)
+        cdef int32_t* spare = self.spare
+        cdef const int8_t* cells = self.cells + feature * self.n_samples
+        cdef int32_t i, row, left = part.start, right = part.end - 1, kept
+        cdef bint known
+        if self.n_known[feature] == self.n_samples:
+            return part.end
+        if self.n_known[feature] == 0:
+            left = part.start
+        else:
+            memcpy(spare, rows + part.start, (part.end - part.start) * sizeof(int32_t))
+            for i in range(part.end - part.start):
+                row = spare[i]
+                known = cells[row] == Cell.KNOWN
+                rows[left] = row
+                rows[right] = row
+                left += known
+                right -= not known
+        kept = part.end
+        if self.n_refused[feature] or self.any_stopped:
+            kept = self.give_up(part.tree, left, part.end, feature)
+        if left < kept:
+            self.counts[feature] += kept - left
+            self.put(&self.lists[feature], part.tree, part.node, left, kept)
+        return left
+
+    cdef int32_t give_up(
+        self, int32_t tree, int32_t start, int32_t end, int32_t feature
+    ) noexcept nogil:
+        """Take from the examples [start, end) of a tree those that need not wait for a feature.
+
+        Return where the others end.
+        """
+        cdef int32_t* rows = self.rows_of(tree)
+        cdef int32_t i, row, kept = start, n_refused = 0
+        for i in range(start, end):
+            row = rows[i]
+            if self.cells[feature * self.n_samples + row] == Cell.REFUSED:
+                self.refuse(tree, row)
+                self.spare[n_refused] = row
+                n_refused += 1
+            elif self.stop[row] > tree:
+                rows[kept] = row
+                kept += 1
+        if not self.until_refused:
+            memcpy(rows + end - n_refused, self.spare, n_refused * sizeof(int32_t))
+            self.leave_tree(tree, end - n_refused, end)
+        return kept
+
+    cdef inline void refuse(self, int32_t tree, int32_t row) noexcept nogil:
+        """Note that a tree cannot have a feature of an example."""
+        if self.until_refused:
+            self.stop[row] = min(self.stop[row], tree)
+            self.any_stopped = True
+
+    cdef void leave_tree(self, int32_t tree, int32_t start, int32_t end) noexcept nogil:
+        """Send examples on to the next tree, if they go down one tree after another."""
+        cdef int32_t first
+        if not self.one_by_one or tree + 1 == self.n_trees or start == end:
+            return
+        first = self.n_started[tree + 1]
+        memcpy(
+            self.rows_of(tree + 1) + first, self.rows_of(tree) + start,
+            (end - start) * sizeof(int32_t),
+        )
+        self.start_tree(tree + 1, first, first + end - start)
+
+    cdef void walk_one(self, int32_t tree, int32_t node, int32_t place) noexcept nogil:
+        """Walk one example from a node until it waits or is through with the tree."""
+        cdef int32_t row = self.rows_of(tree)[place]
+        cdef Py_ssize_t feature = self.nodes[node].feature, n = self.n_samples
+        cdef const Node* nodes = &self.nodes[0]
+        cdef const int8_t* cells = self.cells + row
+        cdef const double* values = self.X + row
+        while feature >= 0 and cells[feature * n] == Cell.KNOWN:
+            node = nodes[node].child + (not values[feature * n] <= nodes[node].threshold)
+            feature = nodes[node].feature
+        if feature < 0:
+            self.leaves[tree * n + row] = node
+        elif cells[feature * n] == Cell.REFUSED:
+            self.refuse(tree, row)
+        elif self.stop[row] > tree:
+            self.counts[feature] += 1
+            self.put(&self.lists[feature], tree, node, place, place + 1)
+            return
+        if self.stop[row] > tree:
+            self.leave_tree(tree, place, place + 1)
+
+    cdef inline int32_t* rows_of(self, Py_ssize_t tree) noexcept nogil:
+        return self.order + tree * self.n_samples
+
+    def rows(self, int32_t feature):
+        """Return the examples of which some tree waits for a feature, ascending."""
+        wanted = np.zeros(self.n_samples, dtype=bool)
+        cdef unsigned char[::1] marks = wanted.view(np.uint8)
+        cdef int32_t place = self.lists[feature], i, row, tree
+        with nogil:
+            while place >= 0:
+                tree = self.parts[place].tree
+                for i in range(self.parts[place].start, self.parts[place].end):
+                    row = self.rows_of(tree)[i]
+                    marks[row] |= self.stop[row] > tree
+                place = self.parts[place].following
+        return np.flatnonzero(wanted)
+
+    def supply(
+        self, int32_t feature, const Py_ssize_t[::1] rows, const double[::1] values,
+        const unsigned char[::1] refused,
+    ):
+        """Give what came of a feature to the examples that wait for it, and walk on.
+
+        Parameters
+        ----------
+        feature : int
+            The feature.
+        rows : ndarray of intp of shape (n_rows,)
+            What `rows` returned.
+        values : ndarray of float64 of shape (n_rows,)
+            Of the feature.
+        refused : ndarray of uint8 of shape (n_rows,)
+            Whether the value cannot be had.
+        """
+        cdef Py_ssize_t i
+        cdef double* column = self.X + feature * self.n_samples
+        cdef int8_t* cells = self.cells + feature * self.n_samples
+        with nogil:
+            for i in range(rows.shape[0]):
+                column[rows[i]] = values[i]
+                cells[rows[i]] = Cell.REFUSED if refused[i] else Cell.KNOWN
+                self.n_refused[feature] += refused[i]
+                self.n_known[feature] += not refused[i]
+            self.counts[feature] = 0
+            self.to_do, self.lists[feature] = self.lists[feature], -1
+            self.walk()
+        self.check_memory()
+
+    def add_leaves(
+        self, const double[:, ::1] node_values, const int32_t[::1] labels, Py_ssize_t per_step,
+        double[:, ::1] totals, int32_t[::1] finished,
+    ):
+        """Add up what the leaves say that were reached, tree after tree.
+
+        Parameters
+        ----------
+        node_values : ndarray of float64 of shape (n_nodes, n_values)
+            Of every node.
+        labels : ndarray of int32 of shape (n_nodes,) or None
+            Where given, a leaf adds a vote for its label instead of its values.
+        per_step : int
+            0: every tree that is through counts. Else only the trees before the first that is not,
+            in whole steps of so many.
+        totals : ndarray of float64 of shape (n_samples, n_values)
+            The sums are added here.
+        finished : ndarray of int32 of shape (n_samples,)
+            The number of trees that count is added here.
+        """
+        cdef Py_ssize_t row, tree, k
+        cdef int32_t leaf
+        cdef int32_t[::1] end = np.full(self.n_samples, self.n_trees, dtype=np.int32)
+        with nogil:
+            if per_step > 0:
+                for tree in range(self.n_trees - 1, -1, -1):
+                    for row in range(self.n_samples):
+                        if self.leaves[tree * self.n_samples + row] < 0:
+                            end[row] = <int32_t> (tree - tree % per_step)
+            for tree in range(self.n_trees):
+                for row in range(self.n_samples):
+                    leaf = self.leaves[tree * self.n_samples + row]
+                    if leaf < 0 or tree >= end[row]:
+                        continue
+                    finished[row] += 1
+                    if labels is not None:
+                        totals[row, labels[leaf]] += 1
+                    else:
+                        for k in range(totals.shape[1]):
+                            totals[row, k] += node_values[leaf, k]
