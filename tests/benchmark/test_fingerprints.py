@@ -95,7 +95,7 @@ def changed_by(path, edit):
         ("benchmark/source_graph.py", set()),
         ("datasets/fetching.py", set()),
         ("forest/gif.py", {"gif"}),
-        ("forest/random_forest.py", {"forest", "msb"}),
+        ("forest/random_forest.py", {"msb"}),
         ("tree/growth.py", {"forest", "msb"}),
         ("benchmark/experiment.py", EVERY),
         ("datasets/splits.py", {*EVERY, "data"}),
