@@ -20,6 +20,8 @@ from budgetlearn.forest import (
 )
 from budgetlearn.forest.base import bootstrap_weights
 from budgetlearn.forest.complementary import FLOOR, ComplementarySampling
+from budgetlearn.forest.cost_sensitive_path import cost_weight_grid
+from budgetlearn.tree.binning import bin_features
 
 from ..tree.reference import best_splits, impurity, walk
 
@@ -276,6 +278,17 @@ def test_pima_can_do_without_the_insulin_test(data_dir, tmp_path):
 def test_bad_parameters(parameters, message):
     with pytest.raises(ParameterError, match=message):
         CostSensitiveRFClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(("highest", "smallest"), [(40, 0.1 * 0.05), (500, 0.3 / 500)])
+def test_default_grid_spans_what_buys_nothing_to_what_buys_much(highest, smallest):
+    """Feature 1 tells the class: a gain of 1 bit for a price of 20, or .05 bits a unit."""
+    y = np.arange(16) % 2
+    data = bin_features(np.c_[np.arange(16) // 8, y, np.zeros(16)].astype(float))
+    costs = FeatureCosts([highest, 20, 1])
+    grid = cost_weight_grid(data, y.astype(np.int32), 2, costs, n_weights=5)
+    np.testing.assert_allclose(grid, [*np.geomspace(2 * 0.05, smallest, 5), 0])
+    assert cost_weight_grid(data, y.astype(np.int32), 2, costs).size == 21
 
 
 @pytest.mark.parametrize(

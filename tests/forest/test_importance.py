@@ -78,6 +78,18 @@ def test_out_of_bag_equals_walking_anew():
     np.testing.assert_allclose(ours, slow_oob_importance(forest, X, y, 3), atol=1e-12)
 
 
+def test_tables_of_other_number_types_are_the_same():
+    X, y = table(2)
+    X = X.round(1).astype(np.float32)
+    forest = RandomForestClassifier(n_estimators=5, random_state=0).fit(X, y)
+    found = [
+        permutation_importance(forest, some, y, random_state=0).importances
+        for some in (X, X.astype(np.float64), np.asfortranarray(X))
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
 def test_n_jobs_does_not_matter():
     X, y = load_digits(return_X_y=True)
     forest = RandomForestClassifier(n_estimators=8, random_state=0).fit(X[:900], y[:900])

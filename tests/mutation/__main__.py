@@ -123,8 +123,8 @@ def _outcome(tree, mutant, runs, state, results):
     if not tests:  # a line of the module itself, which no test runs but all need
         tests = list(runs["lines"]) if mutant.at_import else []
     tests.sort(key=runs["seconds"].__getitem__)
-    seconds = sum(runs["seconds"][test] for test in tests)
-    outcome = try_mutant(tree, mutant, tests, seconds) if tests else SURVIVED
+    seconds = {test: runs["seconds"][test] for test in tests}
+    outcome = try_mutant(tree, mutant, seconds) if tests else SURVIVED
     results.add(survived if outcome == SURVIVED else killed, outcome)
     return outcome
 

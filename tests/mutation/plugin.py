@@ -1,9 +1,13 @@
 """What pytest is given in a child process: it notes which lines each test runs, or picks tests."""
 
+import signal
 import sys
 import threading
 import time
 from collections import defaultdict
+
+# A test may take this many times its CPU seconds, and this many more; the import of the tests, too.
+PATIENCE, GRACE, IMPORT = 4, 3, 60
 
 
 class Tracer:
@@ -20,6 +24,8 @@ class Tracer:
     ----------
     seconds : dict of str to float
         By the test's id.
+    fixture_seconds : dict of str to float
+        Most that the fixtures of a test took, by its file.
     lines : dict of str to set of (str, int)
         File and line, by the test's id.
     failed : list of str
@@ -30,6 +36,7 @@ class Tracer:
         self._prefix = prefix
         self._hit = set()
         self._shared = defaultdict(set)
+        self.fixture_seconds = defaultdict(float)
         self.seconds, self.lines, self.failed = {}, {}, []
 
     def _trace(self, frame, event, argument):
@@ -51,7 +58,9 @@ class Tracer:
         sys.settrace(self._trace)
 
     def pytest_runtest_call(self, item):
-        self._shared[item.nodeid.split("::")[0]] |= self._hit
+        file, seconds = item.nodeid.split("::")[0], time.process_time() - self._begun
+        self.fixture_seconds[file] = max(self.fixture_seconds[file], seconds)
+        self._shared[file] |= self._hit
         self._hit = set()
         sys.settrace(self._trace)
 
@@ -71,16 +80,28 @@ class Tracer:
 
 
 class Chooser:
-    """Run some tests in a given order.
+    """Run some tests in a given order; a test that takes far longer than before ends the process.
+
+    The kernel ends it, so that a loop in compiled code is ended too. CPU seconds count, not those
+    of the clock: machines are shared.
 
     Parameters
     ----------
-    tests : list of str
-        Their ids.
+    seconds : dict of str to float
+        CPU seconds of each test and of its file's fixtures, by its id, in the order to run them.
     """
 
-    def __init__(self, tests):
-        self._rank = {test: i for i, test in enumerate(tests)}
+    def __init__(self, seconds):
+        self._rank = {test: i for i, test in enumerate(seconds)}
+        self._seconds = seconds
+        self._allow(IMPORT)
+
+    def _allow(self, seconds):
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    def pytest_runtest_setup(self, item):
+        self._allow(GRACE + PATIENCE * self._seconds[item.nodeid])
 
     def pytest_collection_modifyitems(self, items):
         items[:] = sorted(
