@@ -1,11 +1,12 @@
 """Feature costs: every charge once, shared charges included, and prices that are none refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgetlearn.costs import FeatureCosts, random_costs
+from budgetlearn.costs import FeatureCosts, affords, random_costs
 from budgetlearn.exceptions import CostError
 
 
@@ -62,6 +63,32 @@ def test_marginal_is_what_the_bill_would_grow_by(case, feature):
     assert costs.marginal(before)[feature] == bill(costs, after) - bill(costs, before)
 
 
+@given(purchases(), st.integers(0, 7))
+def test_one_feature_adds_to_each_bill_what_marginal_says(case, feature):
+    costs, acquired = case
+    feature, acquired = feature % costs.n_features, np.array(acquired)
+    expected = [costs.marginal(row)[feature] for row in acquired]
+    assert costs.added(acquired, feature).tolist() == expected
+    prices = FeatureCosts(costs.costs)
+    expected = np.where(acquired[:, feature], 0, costs.costs[feature])
+    assert prices.added(acquired, feature).tolist() == expected.tolist()
+
+
+@given(purchases(), st.integers(0, 7))
+def test_what_is_free_with_a_feature_is_of_its_group_and_adds_nothing(case, feature):
+    costs, (row, *_) = case
+    feature, acquired = feature % costs.n_features, np.array(row)
+    acquired[feature] = True
+    group = costs.groups[feature]
+    free = [
+        other
+        for other in np.flatnonzero((costs.groups == group) & ~acquired)
+        if group >= 0 and costs.marginal(acquired)[other] == 0
+    ]
+    assert costs.free_with(feature, acquired) == free
+    assert FeatureCosts([0, 0]).free_with(0, np.array([True, False])) == []
+
+
 def test_alone_every_feature_pays_its_group():
     costs = FeatureCosts([1, 2, 3], groups=[0, 0, -1], group_costs=[10])
     assert costs.alone.tolist() == [11, 12, 3] == [costs.subset([f]) for f in range(3)]
@@ -71,6 +98,61 @@ def test_subset_takes_indices_or_a_mask():
     costs = FeatureCosts([1, 2, 4])
     assert costs.subset([0, 2]) == costs.subset(np.array([True, False, True])) == 5
     assert costs.subset([]) == 0
+
+
+def test_ones_and_zeros_are_truth_values():
+    costs = FeatureCosts([1, 2])
+    assert costs.total([[1, 0], [2, 1]]).tolist() == [1, 3]
+    assert costs.marginal([1, 0]).tolist() == [0, 2]
+    assert costs.shares([1, 0]).tolist() == [1, 0]
+
+
+def test_a_budget_affords_its_own_sum_in_another_order():
+    assert affords(0, 0)
+    assert affords(0.3, 0.1 + 0.2)
+    assert not affords(0.3, 0.3 + 1e-9)
+    assert affords([1, 2], np.array([1, 2.1])).tolist() == [True, False]
+
+
+NAMED = {"b": 2, "a": 1, "c": 3}
+
+
+@pytest.mark.parametrize("kind", [dict, pd.Series])
+def test_prices_by_name_follow_the_columns(kind):
+    grouped = FeatureCosts(kind(NAMED), groups=[0, -1, 0], group_costs=[5])
+    for costs in (grouped, FeatureCosts.of(grouped, 3, ["a", "b", "c"])):
+        assert dict(zip(costs.names, costs.costs, strict=True)) == NAMED
+        assert dict(zip(costs.names, costs.groups, strict=True)) == {"b": 0, "a": -1, "c": 0}
+    assert FeatureCosts.of(kind(NAMED), 3, ["c", "a", "b"]).costs.tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["a", "b"], "unknown features: c. Correct"),
+        (["a", "b", "c", "d"], "once; no price for features: d. Correct"),
+        (["a", "b", "d"], "unknown features: c; no price for features: d. Correct"),
+        (list("abcdefgh"), "no price for features: d, e, f, g, h. Correct"),
+        (list("abcdefghij"), "no price for features: d, e, f, g, h and 2 more. Correct"),
+        (None, "X has no feature names"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(names, message):
+    with pytest.raises(CostError, match=message):
+        FeatureCosts.of(NAMED, 3, names)
+
+
+def test_labels_that_are_no_names():
+    plain = FeatureCosts(pd.Series([3, 1]))
+    assert plain.names is None
+    assert FeatureCosts.of(plain, 2, ["x", "y"]).costs.tolist() == [3, 1]
+    with pytest.raises(CostError, match=r"more than once: x\."):
+        FeatureCosts(pd.Series([1, 2, 3], index=["x", "y", "x"]))
+
+
+def test_it_is_no_array():
+    with pytest.raises(TypeError, match=r"Use \.costs"):
+        np.argsort(FeatureCosts([1, 2]))
 
 
 def test_none_means_one_each():
@@ -85,8 +167,10 @@ def test_random_costs_are_reproducible_whole_numbers_of_the_range():
 
 
 def test_prices_cannot_be_changed_afterwards():
-    with pytest.raises(ValueError, match="read-only"):
-        FeatureCosts([1, 2]).costs[0] = 5
+    costs = FeatureCosts([1, 2], [0, -1], [3])
+    for array in (costs.costs, costs.groups, costs.group_costs):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
 
 
 @pytest.mark.parametrize(

@@ -128,9 +128,31 @@ def test_bad_points_are_refused(costs, scores, message):
         CostAccuracyCurve(costs, scores)
 
 
-def test_schedule_refuses_a_dominated_model():
+@pytest.mark.parametrize(
+    ("costs", "scores"), [([1, 2], [0.6, 0.5]), ([1, 2], [0.5, 0.5]), ([1, 1], [0.5, 0.6])]
+)
+def test_schedule_refuses_a_dominated_model(costs, scores):
     with pytest.raises(ValueError, match="strictly increase"):
-        ModelSchedule([1, 2], [0.6, 0.5], [(0,), (1,)])
+        ModelSchedule(costs, scores, [(0,), (1,)])
+
+
+def test_a_curve_keeps_its_points_as_unchangeable_floats():
+    curve = CostAccuracyCurve([1, 1, 1.5], [0, 1, 0])  # equal costs and falling scores may be
+    whole = CostAccuracyCurve([1, 2], [0, 1])
+    for array in (curve.costs, curve.scores, whole.costs, whole.scores):
+        assert array.dtype == np.float64
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+
+
+def test_an_empty_curve_has_nothing_to_choose():
+    with pytest.raises(BudgetError, match="the curve is empty"):
+        CostAccuracyCurve([], []).index(1)
+
+
+def test_area_ends_at_the_full_cost():
+    curve = CostAccuracyCurve([0.1, 0.3, 0.9], [0.5, 0.6, 0.9])
+    assert curve.area(0.4, 0.2) == pytest.approx((0.1 * 0.2 + 0.2 * 0.5 + 0.1 * 0.6) / 0.4)
 
 
 def test_area_needs_a_full_cost():

@@ -174,8 +174,8 @@ class ModelSchedule(CostAccuracyCurve):
         kept = pareto_indices(costs, scores)
         variables = list(variables)
         return cls(
-            np.asarray(costs, dtype=np.float64)[kept],
-            np.asarray(scores, dtype=np.float64)[kept],
+            np.asarray(costs)[kept],
+            np.asarray(scores)[kept],
             tuple(variables[i] for i in kept),
         )
 
@@ -236,7 +236,7 @@ class ModelSchedule(CostAccuracyCurve):
         check_number(score, "score")
         if not len(self):
             raise BudgetError("There is no model to choose from: the schedule is empty.")
-        i = int(np.searchsorted(self.scores, score - _SLACK, side="left"))
+        i = int(np.searchsorted(self.scores, score - _SLACK))
         if i == len(self):
             raise BudgetError(
                 f"No model reaches {score:g} under any budget: the best one reaches "
