@@ -37,13 +37,13 @@ def tree_purchases(
     dtype : dtype, default=float64
         Precision in which values are compared with thresholds.
 
-    Yields
-    ------
-    Request
-
     Returns
     -------
     Outcome
+
+    Yields
+    ------
+    Request
     """
     summed = per_step > 0
     # A sum says little before its first trees are through, and one example has nothing to batch.
