@@ -9,9 +9,9 @@ import argparse
 import time
 from pathlib import Path
 
-import yaml
 from threadpoolctl import threadpool_limits
 
+from budgetlearn._files import read_yaml
 from budgetlearn.benchmark.experiment import run_method
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
 from budgetlearn.benchmark.study import Study
@@ -21,13 +21,9 @@ ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "config"
 
 
-def read(path):
-    """Return a configuration file."""
-    return yaml.safe_load((CONFIG / path).read_text(encoding="utf-8"))
-
-
-METHODS = read("methods.yaml")
-STUDY = Study.from_config(read("config.yaml") | read("studies/default.yaml"), ROOT)
+METHODS = read_yaml(CONFIG / "methods.yaml")
+SETTINGS = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "studies/default.yaml")
+STUDY = Study.from_config(SETTINGS, ROOT)
 
 
 def first_run(name):

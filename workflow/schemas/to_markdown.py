@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import yaml
+from budgetlearn._files import read_yaml
 
 SCHEMAS = Path(__file__).parent
 README = SCHEMAS.parents[1] / "config" / "README.md"
@@ -31,7 +31,7 @@ def render():
     """Return the page as Markdown."""
     sections = [HEAD]
     for name, (files, place) in PAGES.items():
-        schema = yaml.safe_load((SCHEMAS / f"{name}.schema.yaml").read_text(encoding="utf-8"))
+        schema = read_yaml(SCHEMAS / f"{name}.schema.yaml")
         sections.append(f"## {files}\n\n{_line(schema['description'])}\n")
         sections.append(_table(_at(schema, place), schema))
     return "\n".join(sections)

@@ -3,8 +3,7 @@
 import inspect
 from pathlib import Path
 
-import yaml
-
+from budgetlearn._files import read_yaml
 from budgetlearn.benchmark.methods import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +20,7 @@ def render(page):
     """Return the page with its table of tries as config/methods.yaml has them."""
     before, rest = page.split(HEAD)
     after = rest[rest.index("\n\n") :]
-    methods = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text(encoding="utf-8"))
+    methods = read_yaml(ROOT / "config" / "methods.yaml")
     rows = [
         f"| `{name}` | {spec['label']} | {_tried(spec)} |"
         for name, spec in methods.items()
