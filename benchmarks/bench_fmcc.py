@@ -60,10 +60,10 @@ def main():
     fmcc = FMCCClassifier(boosted_stumps(), threshold=1.0, random_state=0).fit(X, y)
     voc = VoCClassifier(threshold=1.0).fit(X, y)
     with threadpool_limits(1):
-        ours, order = fastest(lambda: fmcc.acquisition_order(points), arguments.repeats)
+        ours, order = fastest(lambda: fmcc._walk(points).order, arguments.repeats)
         plain = plain_orders(fmcc, X, y, points[:TWIN_POINTS])
         twin, twin_order = fastest(plain, arguments.repeats)
-        value, _ = fastest(lambda: voc.acquisition_order(points[:VOC_POINTS]), 2)
+        value, _ = fastest(lambda: voc._walk(points[:VOC_POINTS]), 2)
     same = np.mean(order[:TWIN_POINTS] == np.array(twin_order))
     ours, twin, value = ours / len(points), twin / TWIN_POINTS, value / VOC_POINTS
     print(

@@ -94,7 +94,9 @@ def test_scores_and_charges_are_those_of_the_paths(request, path, table):
     np.testing.assert_array_equal(model.predict(X), model.classes_[best])
     np.testing.assert_array_equal(model.acquired_features(X), acquired)
     np.testing.assert_allclose(model.acquisition_cost(X), acquired @ PRICES[: X.shape[1]])
-    assert list(model.staged_n_nodes())[-1] == sum(tree.node_count for tree in model.trees_)
+    assert [stage.nodes for stage in model.stages(X)][-1] == sum(
+        tree.node_count for tree in model.trees_
+    )
 
 
 @every_path
@@ -115,7 +117,7 @@ def test_more_trees_buy_no_less(path, cancer):
     model = fitted(path, cancer)
     few, many = list(model.staged_acquired_features(X))[2:4]
     assert (few <= many).all()
-    sizes = list(model.staged_n_nodes())
+    sizes = [stage.nodes for stage in model.stages(X)]
     assert sizes[2] < sizes[3]
 
 

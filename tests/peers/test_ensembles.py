@@ -51,7 +51,7 @@ def test_stages_of_a_regression_forest_are_forests_of_its_first_trees(numbers):
     np.testing.assert_allclose(all_trees, model.estimator_.predict(X))
     np.testing.assert_array_equal(model.predict(X), all_trees)
     counts = [tree.tree_.node_count for tree in trees]
-    assert list(model.staged_n_nodes()) == [counts[0], sum(counts)]
+    assert [stage.nodes for stage in model.stages(X)] == [counts[0], sum(counts)]
     assert model.stage_settings_ == [{"trees": 1}, {"trees": 4}]
 
 
@@ -85,7 +85,7 @@ def test_boosting_that_ends_early_has_no_more_trees(classes):
     base = AdaBoostClassifier(DecisionTreeClassifier())
     model = ForestStages(base, n_trees=(1, 50), random_state=0).fit(X, y)
     (tree,) = model.estimator_.estimators_
-    assert list(model.staged_n_nodes()) == [tree.tree_.node_count] * 2
+    assert [stage.nodes for stage in model.stages(X)] == [tree.tree_.node_count] * 2
     np.testing.assert_array_equal(model.predict(X), y)
 
 

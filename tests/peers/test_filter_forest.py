@@ -70,7 +70,9 @@ def test_a_stage_is_a_forest_on_the_selected_columns(wine):
     shares = forest.predict_proba(X[:, columns])
     np.testing.assert_allclose(model.predict_proba(X), shares, rtol=1e-12)
     np.testing.assert_allclose(next(model.staged_predict_proba(X)), shares, rtol=1e-12)
-    assert list(model.staged_n_nodes()) == [sum(tree.node_count for tree in forest.trees_)]
+    assert [stage.nodes for stage in model.stages(X)] == [
+        sum(tree.node_count for tree in forest.trees_)
+    ]
 
 
 def test_threads_change_nothing(wine):

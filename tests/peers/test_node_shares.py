@@ -49,9 +49,11 @@ def test_gif_budgets_are_shares_of_fully_grown_trees(numbers, n_estimators):
     # A tree on 200 distinct targets has 399 nodes.
     assert model.n_full_ == 39_900
     assert model.node_budgets_ == [399, 3990]
-    for n_nodes, node_budget in zip(model.staged_n_nodes(), model.node_budgets_, strict=True):
+    for n_nodes, node_budget in zip(
+        (stage.nodes for stage in model.stages(X)), model.node_budgets_, strict=True
+    ):
         assert node_budget - 1 <= n_nodes <= node_budget
-    assert model.estimator_.n_nodes_ == list(model.staged_n_nodes())[-1]
+    assert model.estimator_.n_nodes_ == [stage.nodes for stage in model.stages(X)][-1]
 
 
 def test_the_small_budget_is_the_forest_that_this_budget_grows(classes):
@@ -61,7 +63,7 @@ def test_the_small_budget_is_the_forest_that_this_budget_grows(classes):
     seed = model.estimator_.random_state
     small = GIFClassifier(model.node_budgets_[0], n_estimators=5, random_state=seed).fit(X, y)
     np.testing.assert_array_equal(next(model.staged_predict(X)), small.predict(X))
-    assert next(model.staged_node_entropy()) == small.node_entropy_
+    assert next(model.stages(X)).facts["node_entropy"] == small.node_entropy_
 
 
 def test_each_budget_is_packed_for_prediction_once(numbers, monkeypatch):
@@ -102,7 +104,12 @@ def test_boosting_of_numbers_holds_the_budget(numbers, max_depth):
     total = np.cumsum(counts).tolist()
     assert len(total) == 997 // {1: 3, 2: 7}[max_depth]
     expected = list(model.estimator_.staged_predict(X.astype(np.float32)))
-    stages = zip(model.node_budgets_, model.staged_n_nodes(), model.staged_predict(X), strict=True)
+    stages = zip(
+        model.node_budgets_,
+        (stage.nodes for stage in model.stages(X)),
+        model.staged_predict(X),
+        strict=True,
+    )
     for budget, n_nodes, predicted in stages:
         n_trees = total.index(n_nodes) + 1
         assert n_nodes <= budget
@@ -114,7 +121,12 @@ def test_boosted_classes_hold_the_budget(classes):
     X, y = classes
     model = BoostingNodeShares(STUMPS, (1, 10), n_full_trees=100, random_state=0).fit(X, y)
     expected = list(model.estimator_.staged_predict(X.astype(np.float32)))
-    stages = zip(model.node_budgets_, model.staged_n_nodes(), model.staged_predict(X), strict=True)
+    stages = zip(
+        model.node_budgets_,
+        (stage.nodes for stage in model.stages(X)),
+        model.staged_predict(X),
+        strict=True,
+    )
     for budget, n_nodes, predicted in stages:
         assert n_nodes == budget // 3 * 3
         np.testing.assert_array_equal(predicted, expected[n_nodes // 3 - 1])
@@ -125,7 +137,9 @@ def test_an_iteration_over_many_classes_counts_all_its_trees():
     base = GradientBoostingClassifier(max_depth=1)
     model = BoostingNodeShares(base, (10, 50), n_full_trees=10, random_state=0).fit(X, y)
     assert model.estimator_.estimators_.shape[1] == 3
-    for n_nodes, budget in zip(model.staged_n_nodes(), model.node_budgets_, strict=True):
+    for n_nodes, budget in zip(
+        (stage.nodes for stage in model.stages(X)), model.node_budgets_, strict=True
+    ):
         assert n_nodes == budget // 9 * 9
     np.testing.assert_array_equal(model.predict(X), model.estimator_.predict(X))
 

@@ -14,7 +14,7 @@ def neighborhood(train, point, bought, n_neighbors):
 
 
 def algorithm_1(
-    train, margins, offsets, point, prices, *, n_neighbors, threshold, cost_weight, budget
+    train, margins, offsets, point, prices, *, n_neighbors, threshold, cost_weight, max_cost
 ):
     """Walk one test point by Algorithm 1 of Nan et al. (2014).
 
@@ -47,7 +47,7 @@ def algorithm_1(
         partial = offsets[near] + margins[np.ix_(near, bought)].sum(axis=1)
         ahead = (partial[:, None] + margins[np.ix_(near, rest)] > 0).sum(axis=0) / near.size
         price = prices.marginal(acquired)[rest]
-        worth = np.where(spent + price <= budget, ahead - cost_weight * price, -np.inf)
+        worth = np.where(spent + price <= max_cost, ahead - cost_weight * price, -np.inf)
         if np.all(worth == -np.inf):
             break
         best = np.flatnonzero(worth == worth.max())

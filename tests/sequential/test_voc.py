@@ -57,9 +57,9 @@ def test_weighted_products_are_the_upper_triangle_of_weighted_moments():
 def test_equal_gains_take_the_cheaper_then_the_lower_index():
     x = np.random.default_rng(0).normal(size=(80, 1))
     X, y = np.repeat(x, 3, axis=1), x[:, 0] > 0
-    assert (VoCClassifier(threshold=1.0).fit(X, y).acquisition_order(X)[:, 0] == 0).all()
+    assert (VoCClassifier(threshold=1.0).fit(X, y).decisions(X).order[:, 0] == 0).all()
     dear = VoCClassifier(feature_costs=[2, 1, 1], threshold=1.0).fit(X, y)
-    assert (dear.acquisition_order(X)[:, 0] == 1).all()
+    assert (dear.decisions(X).order[:, 0] == 1).all()
 
 
 def test_price_groups_and_budget():
@@ -67,7 +67,7 @@ def test_price_groups_and_budget():
     costs = FeatureCosts([1, 1, 4, 5], groups=[-1, 0, 0, -1], group_costs=[3])
     model = VoCClassifier(feature_costs=costs, cost_weight=100.0, threshold=1.0).fit(X, y)
     assert model.explain(X[0])["price"].tolist() == [1, 4, 4, 5]
-    model = VoCClassifier(feature_costs=costs, budget=5, threshold=1.0).fit(X, y)
+    model = VoCClassifier(feature_costs=costs, max_cost=5, threshold=1.0).fit(X, y)
     assert (model.acquisition_cost(X) <= 5).all()
 
 
@@ -93,7 +93,7 @@ def test_features_without_spread_do_no_harm():
     X[:, 1] = 3.0
     model = VoCClassifier(threshold=1.0).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
-    assert (model.acquisition_order(X)[:, -1] == 1).mean() > 0.5
+    assert (model.decisions(X).order[:, -1] == 1).mean() > 0.5
 
 
 def test_blocks_shrink_with_the_size_of_their_tables(monkeypatch):

@@ -33,20 +33,20 @@ def fitted(**parameters):
     ids=["x3", "x2", "x1"],
 )
 def test_step_1_counts_four_six_four(prices, first, right):
-    model = fitted(feature_costs=prices, budget=0)  # only one feature is affordable
+    model = fitted(feature_costs=prices, max_cost=0)  # only one feature is affordable
     story = model.explain(X[0])
     assert story["feature"].tolist() == [first]
     assert story["value"].tolist() == [right / 8]
 
 
 def test_step_1_buys_x2():
-    assert (fitted().acquisition_order(X)[:, 0] == 1).all()
+    assert (fitted().decisions(X).order[:, 0] == 1).all()
 
 
 def test_step_2_stops_when_x2_is_minus_one():
     story = fitted().explain(X[0])
     assert story["feature"].tolist() == [1]
-    assert story["estimated_accuracy"].tolist() == [1.0]
+    assert story["probability"].tolist() == [1.0]
     assert story["prediction"].tolist() == [-1]
 
 
@@ -58,7 +58,7 @@ def test_step_2_prefers_x1_when_x2_is_one():
 
 def test_step_2_would_get_half_right_with_x3():
     # x1 is not affordable after x2, so that x3 is the only candidate.
-    story = fitted(feature_costs=[9, 1, 2], budget=3).explain(X[5])
+    story = fitted(feature_costs=[9, 1, 2], max_cost=3).explain(X[5])
     assert story["feature"].tolist() == [1, 2]
     assert story["value"][1] == pytest.approx(3 / 6)
 

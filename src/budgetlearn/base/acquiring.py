@@ -70,7 +70,13 @@ class AcquiringPrediction:
         ledger = Ledger(self.feature_costs_, 1, max_cost)
         stage = self._chosen(budget, max_cost, fallback=True)
         purchases = iter(()) if stage is None else self._purchases(1, stage, ledger)
-        return Session(purchases, ledger, self._names(), self._constant_outcome(1))
+        return Session(
+            purchases,
+            ledger,
+            self._names(),
+            self._constant_outcome(1),
+            getattr(self, "classes_", None),
+        )
 
     def explain(self, x, budget=None, max_cost=None, *, fallback=False):
         """Tell how one example is predicted, purchase by purchase.
@@ -122,7 +128,12 @@ class AcquiringPrediction:
                 raise unanswered_error(outcome, max_cost)
             _fill(outcome, constant)
         return Decisions(
-            outcome.output, outcome.probabilities, ledger.acquired, ledger.order, ledger.cost
+            outcome.output,
+            outcome.probabilities,
+            outcome.probability(getattr(self, "classes_", None)),
+            ledger.acquired,
+            ledger.order,
+            ledger.cost,
         )
 
     def _from_table(self, X):

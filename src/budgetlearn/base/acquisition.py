@@ -67,6 +67,24 @@ class Outcome:
     probabilities: np.ndarray | None
     answered: np.ndarray
 
+    def probability(self, classes):
+        """Return the probability of each predicted class.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (n_classes,)
+            Class labels, ascending.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            None where the method has no probabilities.
+        """
+        if self.probabilities is None:
+            return None
+        predicted = np.searchsorted(classes, self.output)
+        return np.take_along_axis(self.probabilities, predicted[:, None], axis=1)[:, 0]
+
 
 class Ledger:
     """What each example acquired, in which order, and for how much.
@@ -155,6 +173,8 @@ class Decisions:
         Class labels or numbers.
     probabilities : ndarray of shape (n_samples, n_classes) or None
         Of the classes; None where the method has none.
+    probability : ndarray of shape (n_samples,) or None
+        Of the predicted class.
     acquired : ndarray of bool of shape (n_samples, n_features)
         Which features were bought.
     order : ndarray of int of shape (n_samples, n_features)
@@ -165,14 +185,10 @@ class Decisions:
 
     prediction: np.ndarray
     probabilities: np.ndarray | None
+    probability: np.ndarray | None
     acquired: np.ndarray
     order: np.ndarray
     cost: np.ndarray
-
-    @property
-    def probability(self):
-        """Probability of the predicted class of each example, shape (n_samples,); None without."""
-        return None if self.probabilities is None else self.probabilities.max(axis=1)
 
 
 def answer(request, source, ledger, describe, fallback, missing_ok):

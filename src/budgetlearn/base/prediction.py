@@ -26,21 +26,25 @@ def _has_probabilities(estimator):
 class BudgetedPrediction(AcquiringPrediction):
     """Predictions, charges and guarantees of a `BudgetedEstimator`."""
 
-    def stages(self, X):
+    def stages(self, X, parts=EVERYTHING):
         """Apply every operating point to examples, one after another.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Examples.
+        parts : set of str, default=all
+            Which of "output", "probabilities", "acquired" and "estimate" are needed; others may
+            be None, which saves time.
 
         Yields
         ------
         Stage
-            With output, probabilities (of classifiers that have them), acquired features, cost.
+            With the parts that the estimator has, and the acquisition cost with "acquired".
         """
-        for stage in self._each(X, EVERYTHING):
-            yield replace(stage, cost=self.feature_costs_.total(stage.acquired))
+        for stage in self._each(X, parts):
+            paid = stage.acquired is not None
+            yield replace(stage, cost=self.feature_costs_.total(stage.acquired) if paid else None)
 
     def predict(self, X, budget=None, max_cost=None, *, fallback=False):
         """Predict the targets of examples.

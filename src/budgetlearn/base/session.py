@@ -18,6 +18,8 @@ class Session:
         Name of each feature.
     constant : Outcome
         The prediction that costs nothing.
+    classes : ndarray or None
+        Class labels; None in regression.
 
     Attributes
     ----------
@@ -27,9 +29,9 @@ class Session:
         Whether nothing more is wanted.
     """
 
-    def __init__(self, purchases, ledger, names, constant):
+    def __init__(self, purchases, ledger, names, constant, classes=None):
         self._purchases, self._ledger, self._constant = purchases, ledger, constant
-        self._names = list(names)
+        self._names, self._classes = list(names), classes
         self._given, self._row = {}, np.zeros(1, dtype=np.intp)
         self._request = self._outcome = None
         self._advance(lambda: next(self._purchases))
@@ -134,5 +136,5 @@ class Session:
     @property
     def probability(self):
         """Probability of the predicted class on what is known; None where there is none."""
-        shares = self._belief().probabilities
-        return None if shares is None else float(shares[0].max())
+        probability = self._belief().probability(self._classes)
+        return None if probability is None else float(probability[0])

@@ -28,6 +28,8 @@ class Stage:
         Estimated probability that each prediction is right, where the method foretells it.
     cost : ndarray of shape (n_samples,) or None
         Acquisition cost; set by the protocol.
+    incremental : bool
+        Whether the work of the stages before it is part of its own, as in a prefix of a forest.
     facts : dict
         What else a study may record of the stage.
     """
@@ -39,6 +41,7 @@ class Stage:
     nodes: float = np.nan
     estimate: np.ndarray | None = None
     cost: np.ndarray | None = None
+    incremental: bool = False
     facts: dict = field(default_factory=dict)
 
 

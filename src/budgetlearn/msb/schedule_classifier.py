@@ -56,7 +56,7 @@ class ScheduleClassifier(ClassifierMixin, BudgetedEstimator):
     def _stages(self, X, which, want):
         for entry in which:
             variables = self.schedule_.variables[entry]
-            stage = Stage({"variables": tuple(self._names()[v] for v in variables)})
+            stage = Stage({})
             stage.facts = {"budget": float(self.schedule_.costs[entry]), "variables": variables}
             if "output" in want:
                 stage.output = self.classes_[self._predict_entry(X, entry)]

@@ -1,87 +1,35 @@
 """Controls that bracket every score: pay nothing, or pay for everything."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base import AcquisitionMixin
-from ..costs import FeatureCosts
+from ..base import BudgetedEstimator, Stage
 
 
-class _Control(AcquisitionMixin, BaseEstimator):
+class _Control(BudgetedEstimator):
     """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
 
-    def fit(self, X, y):
-        """Fit the model.
+    _groups = True
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples.
-        y : array-like of shape (n_samples,)
-            Class labels, or numbers in regression.
+    def _fit(self, train, valid, seeds):
+        self.model_ = self._model().fit(train.X, train.targets)
 
-        Returns
-        -------
-        self
-        """
-        X, y = validate_data(self, X, y, y_numeric=not is_classifier(self))
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
-        self.model_ = self._model().fit(X, y)
-        if is_classifier(self):
-            self.classes_ = self.model_.classes_
-        return self
+    def _fixed_costs(self):
+        return [self.feature_costs_.full if self._acquires else 0.0]
 
-    def predict(self, X):
-        """Return the predicted labels or numbers, shape (n_samples,).
+    def _can_predict_proba(self):
+        return hasattr(self._model(), "predict_proba")
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.model_.predict(validate_data(self, X, reset=False))
-
-    @available_if(lambda self: hasattr(self._model(), "predict_proba"))
-    def predict_proba(self, X):
-        """Return the probability of each class, where the model knows it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
-        """
-        check_is_fitted(self)
-        return self.model_.predict_proba(validate_data(self, X, reset=False))
-
-    def acquired_features(self, X):
-        """Return which features were looked at: all of them, or none.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False)
-        return np.full(X.shape, self._acquires)
+    def _stages(self, X, which, want):
+        stage = Stage({}, acquired=np.full(X.shape, self._acquires))
+        known = X if self._acquires else np.zeros(X.shape)
+        if "output" in want:
+            stage.output = self.model_.predict(known)
+        if "probabilities" in want and hasattr(self.model_, "predict_proba"):
+            stage.probabilities = self.model_.predict_proba(known)
+        yield from (stage for _ in which)
 
 
 class FreeConstantClassifier(ClassifierMixin, _Control):

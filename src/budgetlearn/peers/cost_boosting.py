@@ -4,10 +4,8 @@ from abc import abstractmethod
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import validate_data
 
-from .._validation import ParameterError, check_classes, check_number
-from ..costs import FeatureCosts
+from .._validation import ParameterError, check_number
 from ..tree.predictor import ForestPredictor
 from .staged import TreeStages, TreeSum, check_increasing
 
@@ -23,34 +21,17 @@ class CostBoosting(ClassifierMixin, TreeStages):
     def _boost(self, X, labels, shares, tradeoffs, n_iterations):
         """Return for each tradeoff the list of its trees, the same number in each iteration."""
 
-    def fit(self, X, y):
-        """Boost once for each tradeoff.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-
-        Returns
-        -------
-        self
-        """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, labels = check_classes(y)
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
+    def _fit(self, train, valid, seeds):
         tradeoffs = _check_tradeoffs(self.tradeoffs)
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
         shares = _price_shares(self.feature_costs_)
         self._models, self.stage_settings_ = [], []
-        paths = self._boost(X, labels, shares, tradeoffs, n_trees[-1])
+        paths = self._boost(train.X, train.y, shares, tradeoffs, n_trees[-1])
         for tradeoff, trees in zip(tradeoffs, paths, strict=True):
             self._models += self._first_iterations(trees, n_trees)
             self.stage_settings_ += [{"tradeoff": tradeoff, "trees": n} for n in n_trees]
         self.trees_ = trees
-        return self
 
     @property
     def _n_outputs(self):
@@ -80,4 +61,4 @@ def _check_tradeoffs(tradeoffs):
 
 def _price_shares(costs):
     """Return what each feature costs when bought alone, as a share of what all cost together."""
-    return costs.alone / (costs.full or 1.0)
+    return costs.alone / costs.full if costs.full else costs.alone

@@ -8,6 +8,11 @@ from ..tree.predictor import ForestPredictor
 from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
 
 
+def averages(estimator):
+    """Tell whether the trees of an ensemble of scikit-learn average, or add up as in boosting."""
+    return not hasattr(estimator, "learning_rate")
+
+
 def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     """Return what a fitted ensemble would be with its first members only.
 
@@ -34,14 +39,13 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     if sizes is None:
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
     packed, intercept = ForestPredictor(trees, n_features), sklearn_intercept(estimator)
-    averages = not hasattr(estimator, "learning_rate")
     return [
         TreeSum(
             packed,
             n_trees=per_member * min(size, members),
             n_nodes=int(nodes[min(size, members) - 1]),
             intercept=intercept,
-            scale=1 / size if averages else 1.0,
+            scale=1 / size if averages(estimator) else 1.0,
         )
         for size in sizes
     ]
@@ -88,7 +92,7 @@ class ForestStages(TreeStages, MetaStaged):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X, y):
+    def _fit_estimator(self, X, y):
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         model = clone(self.estimator)
         if "n_jobs" in model.get_params():
@@ -97,3 +101,11 @@ class ForestStages(TreeStages, MetaStaged):
         self.estimator_ = model.fit(X, y)
         self._models = first_trees(model, X.shape[1], n_trees)
         self.stage_settings_ = [{"trees": n} for n in n_trees]
+
+    def _can_predict_proba(self):
+        return averages(self.estimator) or hasattr(self.estimator, "loss")
+
+    def _shares(self, scores):
+        if not averages(self.estimator):
+            return super()._shares(scores)
+        return scores / scores.sum(axis=1, keepdims=True)

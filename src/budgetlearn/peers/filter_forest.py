@@ -6,18 +6,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from .._validation import INT32_MAX, ParameterError, check_classes, check_number
-from ..costs import FeatureCosts
+from .._validation import INT32_MAX, ParameterError, check_number
 from ..forest import RandomForestClassifier
 from ..tree.binning import bin_features
 from ..tree.structure import LEAF
-from .probabilities import ProbabilityStages
-from .staged import TreeSum, check_increasing
+from .staged import TreeStages, TreeSum, check_increasing
 
 
-class FilterForestClassifier(ClassifierMixin, ProbabilityStages):
+class FilterForestClassifier(ClassifierMixin, TreeStages):
     """Random forests on the k features with the most mutual information per price.
 
     Each feature is rated alone, before any model: its mutual information with the class over
@@ -75,23 +72,8 @@ class FilterForestClassifier(ClassifierMixin, ProbabilityStages):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y):
-        """Rate the features, and grow a forest for each number of them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-
-        Returns
-        -------
-        self
-        """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, labels = check_classes(y)
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
+    def _fit(self, train, valid, seeds):
+        X, labels = train.X, train.y
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         sizes = self._sizes(X.shape[1])
         rating_seed, *seeds = check_random_state(self.random_state).randint(
@@ -107,7 +89,6 @@ class FilterForestClassifier(ClassifierMixin, ProbabilityStages):
             for size, seed in zip(sizes, seeds, strict=True)
         ]
         self.stage_settings_ = [{"features": size} for size in sizes]
-        return self
 
     def _shares(self, scores):
         return scores / self.n_estimators

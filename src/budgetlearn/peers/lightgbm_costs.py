@@ -1,18 +1,15 @@
 """LightGBM with its own feature costs: what users would pick instead of a budgeted method."""
 
 import lightgbm
-import numpy as np
 from joblib import effective_n_jobs
-from scipy.special import expit, softmax
 from sklearn.utils import check_random_state
 
 from .._validation import INT32_MAX, check_choice, check_number
 from ..tree.convert import from_lightgbm
 from .cost_boosting import CostBoosting
-from .probabilities import ProbabilityStages
 
 
-class LightGBMCostClassifier(CostBoosting, ProbabilityStages):
+class LightGBMCostClassifier(CostBoosting):
     """Gradient boosting by LightGBM that charges its splits for features.
 
     Parameters
@@ -89,11 +86,6 @@ class LightGBMCostClassifier(CostBoosting, ProbabilityStages):
         self.min_child_samples = min_child_samples
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _shares(self, scores):
-        if self._n_outputs == 1:
-            return np.hstack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
 
     def _boost(self, X, labels, shares, tradeoffs, n_iterations):
         parameters = self._parameters(len(X), shares)

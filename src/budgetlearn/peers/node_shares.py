@@ -4,7 +4,6 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._validation import INT32_MAX, ParameterError, check_number
 from .ensembles import first_trees
@@ -17,7 +16,7 @@ class NodeShares(MetaStaged):
     A subclass fits the largest of `node_budgets_` in `_fit_budgets`.
     """
 
-    def _fit(self, X, y):
+    def _fit_estimator(self, X, y):
         percents = check_increasing(self.percents, "percents", high=100)
         check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
         check_number(self.n_probes, "n_probes", low=1, integer=True)
@@ -98,33 +97,20 @@ class GIFNodeShares(NodeShares):
         self.estimator_.fit(X, y)
         self.forests_ = [self.estimator_.within(budget) for budget in self.node_budgets_]
 
-    def _predict_stage(self, X, stage):
+    def _output_stage(self, X, stage):
         return self.forests_[stage].predict(X)
+
+    def _proba_stage(self, X, stage):
+        return self.forests_[stage].predict_proba(X)
 
     def _acquired_stage(self, X, stage):
         return self.forests_[stage].acquired_features(X)
 
-    def staged_n_nodes(self):
-        """Return the nodes at each size.
+    def _nodes_stage(self, stage):
+        return self.forests_[stage].n_nodes_
 
-        Yields
-        ------
-        int
-        """
-        check_is_fitted(self)
-        for forest in self.forests_:
-            yield forest.n_nodes_
-
-    def staged_node_entropy(self):
-        """Return the entropy of the nodes' distribution over the trees, by log of their number.
-
-        Yields
-        ------
-        float
-        """
-        check_is_fitted(self)
-        for forest in self.forests_:
-            yield forest.node_entropy_
+    def _facts_stage(self, stage):
+        return {"node_entropy": self.forests_[stage].node_entropy_}
 
 
 class BoostingNodeShares(TreeStages, NodeShares):
@@ -200,6 +186,9 @@ class BoostingNodeShares(TreeStages, NodeShares):
         )
         self.estimator_.fit(X, y)
         self._models = first_trees(self.estimator_, X.shape[1], node_budgets=self.node_budgets_)
+
+    def _can_predict_proba(self):
+        return hasattr(self.estimator, "loss")
 
 
 def _most_nodes(boosting, n_classes):

@@ -4,100 +4,57 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
-from sklearn.metrics import accuracy_score, r2_score
+from scipy.special import expit, softmax
+from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import ParameterError, check_classes, check_number
-from ..base import AcquisitionMixin
-from ..costs import FeatureCosts
+from .._validation import ParameterError, check_number
+from ..base import BudgetedEstimator, Stage
 from ..tree.predictor import ForestPredictor
 
 
-class Staged(AcquisitionMixin, BaseEstimator):
-    """An estimator in stages; the last is what `predict` and `acquired_features` use.
+class Staged(BudgetedEstimator):
+    """An estimator in stages; the last is what `predict` uses without a budget.
 
     A subclass sets `stage_settings_` when fitted, and says what one stage does.
     """
 
-    _dtype = np.float64
-
     @abstractmethod
-    def _predict_stage(self, X, stage):
-        """Return the predictions of one stage."""
+    def _output_stage(self, X, stage):
+        """Return the class labels or numbers that one stage predicts."""
 
     @abstractmethod
     def _acquired_stage(self, X, stage):
         """Return the acquired features of one stage."""
 
     @abstractmethod
-    def staged_n_nodes(self):
-        """Yield the nodes of each stage."""
+    def _nodes_stage(self, stage):
+        """Return the nodes of one stage."""
 
-    def _checked(self, X):
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=self._dtype, reset=False)
+    def _proba_stage(self, X, stage):
+        """Return the class probabilities of one stage."""
+        raise NotImplementedError
 
-    def predict(self, X):
-        """Predict at the last stage.
+    def _facts_stage(self, stage):
+        """Return what else a study may record of one stage."""
+        return {}
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
+    @property
+    def n_stages_(self):
+        """Number of operating points."""
+        return len(self.stage_settings_)
 
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._predict_stage(self._checked(X), -1)
-
-    def staged_predict(self, X):
-        """Predict at each stage.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-        """
-        X = self._checked(X)
-        for stage in range(len(self.stage_settings_)):
-            yield self._predict_stage(X, stage)
-
-    def acquired_features(self, X):
-        """Return which features the prediction of each example looks at, at the last stage.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        return self._acquired_stage(self._checked(X), -1)
-
-    def staged_acquired_features(self, X):
-        """Return `acquired_features` at each stage.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        X = self._checked(X)
-        for stage in range(len(self.stage_settings_)):
-            yield self._acquired_stage(X, stage)
+    def _stages(self, X, which, want):
+        for index in which:
+            stage = Stage(dict(self.stage_settings_[index]), nodes=self._nodes_stage(index))
+            stage.facts = self._facts_stage(index)
+            if "output" in want:
+                stage.output = self._output_stage(X, index)
+            if "probabilities" in want and is_classifier(self) and self._can_predict_proba():
+                stage.probabilities = self._proba_stage(X, index)
+            if "acquired" in want:
+                stage.acquired = self._acquired_stage(X, index)
+            yield stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +101,7 @@ class TreeSum:
 class TreeStages(Staged):
     """Stages that are sums of trees: a subclass sets `_models`, a `TreeSum` for each stage."""
 
-    def _predict_stage(self, X, stage):
+    def _output_stage(self, X, stage):
         scores = self._models[stage].scores(X, self.n_jobs)
         if not is_classifier(self):
             return scores[:, 0]
@@ -152,29 +109,30 @@ class TreeStages(Staged):
             return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
         return self.classes_[scores.argmax(axis=1)]
 
+    def _proba_stage(self, X, stage):
+        return self._shares(self._models[stage].scores(X, self.n_jobs))
+
+    def _shares(self, scores):
+        """Return class shares of shape (n_samples, n_classes): scores are log-odds."""
+        if scores.shape[1] < self.classes_.size:
+            return np.hstack([expit(-scores), expit(scores)])
+        return softmax(scores, axis=1)
+
     def _acquired_stage(self, X, stage):
         return self._models[stage].acquired(X, self.n_jobs)
 
-    def staged_n_nodes(self):
-        """Return the nodes at each stage.
-
-        Yields
-        ------
-        int
-        """
-        check_is_fitted(self)
-        for model in self._models:
-            yield model.n_nodes
+    def _nodes_stage(self, stage):
+        return self._models[stage].n_nodes
 
 
 class MetaStaged(MetaEstimatorMixin, Staged):
     """Stages that one fit of another estimator gives: classifier or regressor as that is.
 
-    A subclass fits `estimator_` and sets `stage_settings_` in `_fit`.
+    A subclass fits `estimator_` and sets `stage_settings_` in `_fit_estimator`.
     """
 
     @abstractmethod
-    def _fit(self, X, y):
+    def _fit_estimator(self, X, y):
         """Fit on validated data."""
 
     def __sklearn_tags__(self):
@@ -186,44 +144,8 @@ class MetaStaged(MetaEstimatorMixin, Staged):
         tags.target_tags.required = own.target_tags.required
         return tags
 
-    def fit(self, X, y):
-        """Fit the last stage, which holds all others.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels or numbers, as the estimator takes them.
-
-        Returns
-        -------
-        self
-        """
-        X, y = validate_data(self, X, y, dtype=self._dtype, y_numeric=not is_classifier(self))
-        if is_classifier(self):
-            check_classes(y)
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
-        self._fit(X, y)
-        if is_classifier(self):
-            self.classes_ = self.estimator_.classes_
-        return self
-
-    def score(self, X, y):
-        """Return accuracy in classification, R² in regression, at the last stage.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        y : array-like of shape (n_samples,)
-            True labels or numbers.
-
-        Returns
-        -------
-        float
-        """
-        return (accuracy_score if is_classifier(self) else r2_score)(y, self.predict(X))
+    def _fit(self, train, valid, seeds):
+        self._fit_estimator(train.X, train.targets)
 
 
 def check_increasing(values, name, high=None, integer=False):

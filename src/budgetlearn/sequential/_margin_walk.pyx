@@ -14,6 +14,8 @@ ctypedef Py_ssize_t index_t
 
 # Distances this close (relatively) are ties: their rounding depends on the order of the sums.
 cdef double TIE = 1.0 + 1e-9
+# As `budgetlearn.costs.affords`: sums of prices in another order differ in the last bits.
+cdef double SLACK = 1.0 + 1e-12
 # Training examples per pass over the distances: a strip stays in the first-level cache.
 cdef index_t STRIP = 1024
 
@@ -35,30 +37,34 @@ cdef class MarginWalker:
         Prices and shared charges.
     n_neighbors : int
         Size K of the neighbourhood; ties at the K-th distance are all included.
-    threshold, cost_weight, budget : float
+    forced : ndarray of int of shape (n_features,)
+        The order to follow; empty: choose.
+    threshold, cost_weight, max_cost : float
         Stop above this estimated accuracy; weight of the price; most that one walk may spend.
     """
 
     cdef const double[:, ::1] columns
     cdef const double[:, :, ::1] leads
     cdef const double[:, ::1] start
-    cdef const index_t[::1] first_right, groups
+    cdef const index_t[::1] first_right, groups, forced
     cdef const double[::1] entry_prices, member_prices
     cdef index_t n_train, n_features, n_rivals, n_neighbors
-    cdef double threshold, cost_weight, budget
+    cdef double threshold, cost_weight, max_cost
     # the state of one walk; `near` and `scratch` hold up to n_train entries
     cdef double[::1] distance, scratch, prices, lead, right_with
     cdef index_t[::1] near, bought, rest, is_bought
     cdef index_t n_near, n_bought, n_rest, n_right
+    cdef double spent
 
-    def __init__(self, columns, leads, start, first_right, prices, *, n_neighbors, threshold,
-                 cost_weight, budget):
+    def __init__(self, columns, leads, start, first_right, prices, forced, *, n_neighbors,
+                 threshold, cost_weight, max_cost):
         self.columns, self.leads, self.start = columns, leads, start
         self.first_right = first_right
         self.n_train, self.n_features, self.n_rivals = leads.shape
         self.n_neighbors = min(n_neighbors, self.n_train)
-        self.threshold, self.cost_weight, self.budget = threshold, cost_weight, budget
-        self.entry_prices = prices.marginal(np.zeros(self.n_features, dtype=bool))
+        self.threshold, self.cost_weight, self.max_cost = threshold, cost_weight, max_cost
+        self.forced = forced.astype(np.intp)
+        self.entry_prices = prices.alone
         self.member_prices = prices.costs
         groups = np.full(self.n_features, -1) if prices.groups is None else prices.groups
         self.groups = groups.astype(np.intp)
@@ -73,7 +79,6 @@ cdef class MarginWalker:
     def walk(
         self,
         const double[:, ::1] rows,          # IN: standardised test points (m, n_features)
-        const index_t[:, ::1] forced,       # IN: the order to follow, or (0, 0) to choose
         index_t[:, ::1] order,              # OUT: bought features, then -1 (m, n_features)
         double[:, ::1] value,               # OUT: p_i - cost_weight * price (m, n_features)
         double[:, ::1] estimate,            # OUT: p after 0, 1, ... purchases (m, n_features + 1)
@@ -82,31 +87,57 @@ cdef class MarginWalker:
         cdef index_t row
         with nogil:
             for row in range(rows.shape[0]):
-                self.walk_one(rows[row], &forced[row, 0] if forced.shape[0] else NULL,
-                              order[row], value[row], estimate[row])
+                self.walk_one(rows[row], order[row], value[row], estimate[row])
 
-    cdef void walk_one(self, const double[::1] point, const index_t* forced, index_t[::1] order,
-                       double[::1] value, double[::1] estimate) noexcept nogil:
-        cdef index_t feature, stage
-        cdef double spent = 0.0
+    def begin(self):
+        """Start the walk of one point; return the estimate before any purchase."""
         self.reset()
-        estimate[0] = self.n_right / <double> self.n_near
+        return self.estimate()
+
+    def wanted(self):
+        """Return the feature to measure next, -1 when the walk ends."""
+        return self.next_feature()
+
+    def measure(self, index_t feature, double x):
+        """Take in a measured feature; return what it was chosen for, and the estimate after it."""
+        cdef double value = self.value_of(feature)
+        self.take(feature, x)
+        return value, self.estimate()
+
+    def exclude(self, index_t feature):
+        """Go on without a feature that cannot be had."""
+        self.leave(feature)
+
+    cdef void walk_one(self, const double[::1] point, index_t[::1] order, double[::1] value,
+                       double[::1] estimate) noexcept nogil:
+        cdef index_t feature, stage
+        self.reset()
+        estimate[0] = self.estimate()
         for stage in range(self.n_features):
-            # Algorithm 1 measures a first feature before it looks at the threshold (lines 3 to 5).
-            feature = -1
-            if stage == 0 or not estimate[stage] > self.threshold:
-                feature = self.choose(spent, forced)
+            feature = self.next_feature()
             if feature < 0:
                 order[stage:] = -1
                 value[stage:] = 0.0
                 estimate[stage + 1:] = estimate[stage]
                 return
             order[stage], value[stage] = feature, self.value_of(feature)
-            spent += self.prices[feature]
-            self.buy(feature)
-            self.find_neighbors(feature, point[feature])
-            self.count_right()
-            estimate[stage + 1] = self.n_right / <double> self.n_near
+            self.take(feature, point[feature])
+            estimate[stage + 1] = self.estimate()
+
+    cdef double estimate(self) noexcept nogil:
+        return self.n_right / <double> self.n_near
+
+    cdef index_t next_feature(self) noexcept nogil:
+        # Algorithm 1 measures a first feature before it looks at the threshold (lines 3 to 5).
+        if self.n_bought > 0 and self.estimate() > self.threshold:
+            return -1
+        return self.choose()
+
+    cdef void take(self, index_t feature, double x) noexcept nogil:
+        self.spent += self.prices[feature]
+        self.buy(feature)
+        self.find_neighbors(feature, x)
+        self.count_right()
 
     cdef void reset(self) noexcept nogil:
         """Start a walk: nothing bought, and every training example a neighbour."""
@@ -119,45 +150,53 @@ cdef class MarginWalker:
         for i in range(self.n_neighbors):
             self.near[i] = i
         self.n_near, self.n_right = self.n_train, self.first_right[self.n_features]
-        self.n_bought, self.n_rest = 0, self.n_features
+        self.n_bought, self.n_rest, self.spent = 0, self.n_features, 0.0
 
     cdef double value_of(self, index_t feature) noexcept nogil:
         """Line 13: the one-step-ahead accuracy less the weighted price."""
         return (self.right_with[feature] / self.n_near
                 - self.cost_weight * self.prices[feature])
 
-    cdef index_t choose(self, double spent, const index_t* forced) noexcept nogil:
+    cdef index_t choose(self) noexcept nogil:
         """Return the next feature among the affordable ones, or -1 where there is none."""
         cdef index_t q, i, best = -1
         cdef double worth, best_worth = -INFINITY
-        if forced:
+        if self.forced.shape[0]:
             for q in range(self.n_features):
-                i = forced[q]
-                if not self.is_bought[i] and spent + self.prices[i] <= self.budget:
+                i = self.forced[q]
+                if not self.is_bought[i] and self.affords(i):
                     return i
             return -1
         for q in range(self.n_rest):
             i = self.rest[q]
-            if spent + self.prices[i] > self.budget:
+            if not self.affords(i):
                 continue
             worth = self.value_of(i)
             if worth > best_worth or (worth == best_worth and self.prices[i] < self.prices[best]):
                 best, best_worth = i, worth
         return best
 
+    cdef bint affords(self, index_t feature) noexcept nogil:
+        return self.spent + self.prices[feature] <= self.max_cost * SLACK
+
+    cdef void leave(self, index_t feature) noexcept nogil:
+        """Take a feature out of the rest: it will not be chosen again."""
+        cdef index_t q, kept = 0
+        for q in range(self.n_rest):
+            self.rest[kept] = self.rest[q]
+            kept += self.rest[q] != feature
+        self.n_rest = kept
+        self.is_bought[feature] = True
+
     cdef void buy(self, index_t feature) noexcept nogil:
         """Move a feature from the rest to the bought ones; its group's charge is now paid."""
-        cdef index_t q, i, kept = 0
+        cdef index_t q, i
+        self.leave(feature)
         for q in range(self.n_rest):
             i = self.rest[q]
-            if i == feature:
-                continue
-            self.rest[kept] = i
-            kept += 1
             if self.groups[feature] >= 0 and self.groups[i] == self.groups[feature]:
                 self.prices[i] = self.member_prices[i]
-        self.n_rest = kept
-        self.bought[self.n_bought], self.is_bought[feature] = feature, True
+        self.bought[self.n_bought] = feature
         self.n_bought += 1
 
     cdef void find_neighbors(self, index_t feature, double x) noexcept nogil:

@@ -1,18 +1,13 @@
 """What FMCC, VoC and the random order share: buy features one after another, then classify."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin
 
-from .._validation import check_classes, check_number
-from ..base import AcquisitionMixin
-from ..costs import FeatureCosts
+from .._validation import check_number
+from ..base import BudgetedEstimator, Request, Stage
 from ..exceptions import BudgetError
 from .walk import Walk
 
@@ -20,268 +15,154 @@ from .walk import Walk
 BLOCK_ROWS = 256
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What is decided about m test points after a number of purchases.
-
-    Attributes
-    ----------
-    predicted : ndarray of shape (m,)
-        Class labels.
-    acquired : ndarray of bool of shape (m, n_features)
-        Which features were bought.
-    estimate : ndarray of shape (m,)
-        Estimated probability that the prediction is right.
-    """
-
-    predicted: np.ndarray
-    acquired: np.ndarray
-    estimate: np.ndarray
-
-
-class SequentialClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
+class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
     """Base of classifiers that buy features one after another and stop when sure.
 
-    A subclass stores the parameters `feature_costs`, `threshold`, `cost_weight`, `budget`,
-    `random_state` and `n_jobs`, learns in `_fit`, and walks blocks of test points in `_walk_block`.
+    Stage k has bought k + 1 features, whatever the threshold; the stage after the last one, which
+    `predict` uses without a budget, stops each example when the threshold is passed. A subclass
+    stores the parameters `feature_costs`, `threshold`, `cost_weight`, `max_cost`, `random_state`
+    and `n_jobs`, learns in `_fit_codes`, and walks test points in `_walk_block` and `_buying`.
     """
 
+    _groups = True
+
     @abstractmethod
-    def _fit(self, X, codes, rng):
+    def _fit_codes(self, X, codes, rng):
         """Learn from validated examples and class indices."""
 
     @abstractmethod
-    def _walk_block(self, X, threshold, budget):
+    def _walk_block(self, X, threshold, max_cost):
         """Return the `Walk` of the rows of X."""
+
+    @abstractmethod
+    def _buying(self, n_rows, threshold, max_cost, most):
+        """Yield the purchases of n_rows examples, `most` each, and return their `Walk`.
+
+        Yields (rows, features, walk): which rows want which feature, and the `Walk` so far; is
+        sent (values, refused) of the same length.
+        """
 
     def _block_rows(self):
         """Return how many test points are walked together."""
         return BLOCK_ROWS
 
-    def fit(self, X, y):
-        """Learn from examples whose features are all known.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-
-        Returns
-        -------
-        self : object
-            Fitted estimator.
-
-        Raises
-        ------
-        BudgetError
-            When the budget does not even buy the cheapest feature.
-        ParameterError
-            When a parameter is out of its range, or the estimator's score cannot be split into
-            features.
-        CostError
-            When the feature costs do not fit X.
-        """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, codes = check_classes(y)
+    def _fit(self, train, valid, seeds):
         check_number(self.threshold, "threshold", low=0.0, high=1.0)
         check_number(self.cost_weight, "cost_weight", low=0.0)
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
-        self._check_budget()
-        self._fit(X, codes, check_random_state(self.random_state))
-        return self
+        self._check_max_cost()
+        self._fit_codes(train.X, train.y, seeds)
 
-    def _check_budget(self):
-        if self.budget is None:
+    def _check_max_cost(self):
+        if self.max_cost is None:
             return
-        check_number(self.budget, "budget", low=0.0)
+        check_number(self.max_cost, "max_cost", low=0.0)
         cheapest = float(self.feature_costs_.alone.min())
-        if self.budget < cheapest:
+        if self.max_cost < cheapest:
             raise BudgetError(
-                f"budget {self.budget:g} buys no feature: the cheapest costs {cheapest:g}. Raise "
-                "the budget to at least that.",
+                f"max_cost {self.max_cost:g} buys no feature: the cheapest costs {cheapest:g}. "
+                "Raise it to at least that.",
                 cheapest,
             )
 
-    def _walk(self, X, *, stop=True):
-        """Validate X and walk it in blocks; without `stop` the threshold plays no part."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
-        threshold = self.threshold if stop else np.inf
-        budget = np.inf if self.budget is None else self.budget
+    @property
+    def n_stages_(self):
+        """Number of operating points: one for each number of features."""
+        return self.n_features_in_
+
+    def _default_stage(self):
+        return self.n_stages_  # beyond the last: stop when sure
+
+    def _limit(self, max_cost=None):
+        """Return the most that one example may spend."""
+        limits = [limit for limit in (self.max_cost, max_cost) if limit is not None]
+        return min(limits, default=np.inf)
+
+    def _walk(self, X, *, stop=True, max_cost=None):
+        """Walk checked rows in blocks; without `stop` the threshold plays no part."""
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        threshold, limit = self.threshold if stop else np.inf, self._limit(max_cost)
         step = self._block_rows()
         blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
         return Walk.join(
             Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._walk_block)(block, threshold, budget) for block in blocks
+                delayed(self._walk_block)(block, threshold, limit) for block in blocks
             )
         )
 
-    def predict(self, X):
-        """Predict classes, each from the features bought until the classifier was sure.
+    def _stages(self, X, which, want):
+        walks = {}
+        for index in which:
+            sure = index == self.n_stages_
+            if sure not in walks:
+                walks[sure] = self._walk(X, stop=sure)
+            yield self._stage(walks[sure], None if sure else index + 1)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples; only the bought features of each are looked at.
+    def _stage(self, walk, n_bought):
+        """Return the stage after a number of purchases; None: after all that were made."""
+        at = -1 if n_bought is None else n_bought
+        return Stage(
+            {} if n_bought is None else {"features": n_bought},
+            self.classes_[walk.winner[:, at]],
+            walk.probabilities(at, self.classes_.size),
+            walk.acquired(n_bought),
+            estimate=walk.estimate[:, at],
+        )
 
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        walk = self._walk(X)
-        return self.classes_[walk.winner[:, -1]]
+    def _purchases(self, n_samples, stage, ledger):
+        parts, step = [], self._block_rows()
+        most = self.n_features_in_ if stage == self.n_stages_ else stage + 1
+        threshold = self.threshold if stage == self.n_stages_ else np.inf
+        for start in range(0, n_samples, step):
+            size = min(step, n_samples - start)
+            buying = self._buying(size, threshold, self._limit(ledger.max_cost), most)
+            parts.append((yield from self._block_requests(buying, start, n_samples, parts)))
+        return self._outcome(Walk.join(parts), n_samples)
 
-    def predict_proba(self, X):
-        """Estimate class probabilities.
+    def _block_requests(self, buying, start, n_samples, parts):
+        """Turn the purchases of a block into requests by feature; return its walk."""
+        try:
+            rows, features, walk = next(buying)
+            while True:
+                values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
+                for feature in np.unique(features):
+                    mine = np.flatnonzero(features == feature)
+                    so_far = [*parts, walk]
+                    answer = yield Request(
+                        start + rows[mine],
+                        int(feature),
+                        lambda so_far=so_far: self._outcome(Walk.join(so_far), n_samples),
+                    )
+                    values[mine], refused[mine] = answer.values, answer.refused
+                rows, features, walk = buying.send((values, refused))
+        except StopIteration as stop:
+            return stop.value
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
+    def _outcome(self, walk, n_samples):
+        """Return the predictions of the rows walked so far; the others have no answer yet."""
+        outcome = self._constant_outcome(n_samples)
+        done = len(walk.winner)
+        outcome.output[:done] = self.classes_[walk.winner[:, -1]]
+        outcome.probabilities[:done] = walk.probabilities(-1, self.classes_.size)
+        outcome.answered[:done] = True
+        return outcome
 
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            The column of the predicted class is the estimated probability p that the prediction is
-            right; the other classes share 1 - p evenly. p may be small: the prediction keeps the
-            sign of the score even where its neighbours say that this is probably wrong.
-        """
-        walk = self._walk(X)
-        return walk.probabilities(-1, self.classes_.size)
-
-    def acquired_features(self, X):
-        """Return which features were bought.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        return self._walk(X).acquired()
-
-    def acquisition_order(self, X):
-        """Return the bought features in the order of purchase.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples, n_features)
-            Feature indices, -1 after the last purchase.
-        """
-        return self._walk(X).order
-
-    def staged_decisions(self, X):
-        """Buy 1, 2, ... n_features features and tell all that follows; the threshold plays no part.
-
-        The other staged methods each tell one part of it and walk through the points again.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples. Where `budget` ends the purchases, the last state is repeated.
-
-        Yields
-        ------
-        Decision
-            Predicted classes, bought features and estimated accuracies.
-        """
-        walk = self._walk(X, stop=False)
-        for stage in range(1, self.n_features_in_ + 1):
-            yield Decision(
-                self.classes_[walk.winner[:, stage]], walk.acquired(stage), walk.estimate[:, stage]
-            )
-
-    def staged_predict(self, X):
-        """Predict from 1, 2, ... n_features bought features; the threshold plays no part.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples. Where `budget` ends the purchases, the last prediction is repeated.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        yield from (decision.predicted for decision in self.staged_decisions(X))
-
-    def staged_predict_proba(self, X):
-        """Estimate class probabilities from 1, 2, ... n_features bought features.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of shape (n_samples, n_classes)
-            As `predict_proba`, in the stages of `staged_predict`.
-        """
-        walk = self._walk(X, stop=False)
-        for stage in range(1, self.n_features_in_ + 1):
-            yield walk.probabilities(stage, self.classes_.size)
-
-    def staged_acquired_features(self, X):
-        """Return which features are bought at each stage of `staged_predict`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        yield from (decision.acquired for decision in self.staged_decisions(X))
-
-    def explain(self, x):
-        """Tell how one example was classified, purchase by purchase.
+    def explain(self, x, budget=None, max_cost=None, *, fallback=False):
+        """Tell how one example is predicted, purchase by purchase.
 
         Parameters
         ----------
         x : array-like of shape (n_features,) or (1, n_features), or a frame of one row
             The example.
+        budget, max_cost, fallback
+            As for `predict`.
 
         Returns
         -------
         pandas.DataFrame
-            One row per purchase: `feature` (name or index), `measured` (its value in x), `value`
-            (what it was chosen for, see `Walk`), `price` (in the unit of `feature_costs`, with a
-            group's charge where it fell due), `spent` (so far), `estimated_accuracy` and
-            `prediction` (both after the purchase).
+            As `BudgetedEstimator.explain` gives it, and the column `value`: what each feature was
+            chosen for (see `Walk`).
         """
-        x = x if hasattr(x, "columns") else np.atleast_2d(x)
-        if len(x) != 1:
-            raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
-        walk = self._walk(x)
-        bought = walk.order[0, : walk.n_bought[0]]
-        acquired, prices = np.zeros(self.n_features_in_, dtype=bool), []
-        for feature in bought:
-            prices.append(self.feature_costs_.marginal(acquired)[feature])
-            acquired[feature] = True
-        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
-        return pd.DataFrame(
-            {
-                "feature": names[bought],
-                "measured": np.asarray(x, dtype=np.float64)[0, bought],
-                "value": walk.value[0, : bought.size],
-                "price": np.array(prices, dtype=np.float64),
-                "spent": np.cumsum(prices),
-                "estimated_accuracy": walk.estimate[0, 1 : bought.size + 1],
-                "prediction": self.classes_[walk.winner[0, 1 : bought.size + 1]],
-            }
-        )
+        told = super().explain(x, budget, max_cost, fallback=fallback)
+        x, _ = self._checked(x if hasattr(x, "columns") else np.atleast_2d(x))
+        walk = self._walk(x, stop=False, max_cost=max_cost)
+        return told.assign(value=walk.value[0, : len(told)])

@@ -1,14 +1,12 @@
 """Fast margin-based cost-sensitive classification (Nan et al. 2014) and its control."""
 
-from abc import abstractmethod
-
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from .._validation import INT32_MAX, check_number, derive_seed
+from .._validation import INT32_MAX, check_number
 from ._margin_walk import MarginWalker
 from .additive import fit_additive
 from .base import SequentialClassifier
@@ -18,7 +16,7 @@ from .walk import Walk
 class MarginClassifier(SequentialClassifier):
     """Base of classifiers by the partial score w_O . phi_O(x) + b of the bought features O.
 
-    A subclass says in `_forced_order` which order of purchase it follows, if any.
+    A subclass says in `_order` which order of purchase it follows, if any.
     """
 
     def __init__(
@@ -28,7 +26,7 @@ class MarginClassifier(SequentialClassifier):
         n_neighbors=65,
         threshold=0.95,
         cost_weight=0.0,
-        budget=None,
+        max_cost=None,
         random_state=None,
         n_jobs=None,
     ):
@@ -37,11 +35,11 @@ class MarginClassifier(SequentialClassifier):
         self.n_neighbors = n_neighbors
         self.threshold = threshold
         self.cost_weight = cost_weight
-        self.budget = budget
+        self.max_cost = max_cost
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X, codes, rng):
+    def _fit_codes(self, X, codes, rng):
         check_number(self.n_neighbors, "n_neighbors", low=1, integer=True)
         estimator = self.estimator
         if estimator is None:
@@ -82,27 +80,60 @@ class MarginClassifier(SequentialClassifier):
         right[-1] = (self._start > 0).all(axis=1).sum()
         return right
 
-    @abstractmethod
-    def _forced_order(self, X):
-        """Return the order to buy in, shape (n_samples, n_features), or (0, 0) to choose."""
+    def _order(self):
+        """Return the order to buy in, shape (n_features,), or (0,) to choose."""
+        return np.empty(0, dtype=np.intp)
 
-    def _walk_block(self, X, threshold, budget):
-        walk = Walk.empty(*X.shape)
-        walker = MarginWalker(
+    def _walker(self, threshold, max_cost):
+        return MarginWalker(
             self._columns,
             self._leads,
             self._start,
             self._first_right,
             self.feature_costs_,
+            self._order(),
             n_neighbors=self.n_neighbors,
             threshold=threshold,
             cost_weight=self.cost_weight,
-            budget=budget,
+            max_cost=max_cost,
         )
+
+    def _walk_block(self, X, threshold, max_cost):
+        walk = Walk.empty(*X.shape)
         rows = np.ascontiguousarray(self._scaler.transform(X))
-        walker.walk(rows, self._forced_order(X), walk.order, walk.value, walk.estimate)
+        self._walker(threshold, max_cost).walk(rows, walk.order, walk.value, walk.estimate)
         walk.winner[:] = self._winners(X, walk.order)
         return walk
+
+    def _buying(self, n_rows, threshold, max_cost, most):
+        walk, X = Walk.empty(n_rows, self.n_features_in_), self._unknown(n_rows)
+        walkers = [self._walker(threshold, max_cost) for _ in range(n_rows)]
+        for row, walker in enumerate(walkers):
+            walk.estimate[row] = walker.begin()
+        walk.winner[:] = self._winners(X, walk.order)
+        going, n_bought = np.arange(n_rows), np.zeros(n_rows, dtype=np.intp)
+        while True:
+            going = going[n_bought[going] < most]
+            wanted = np.array([walkers[row].wanted() for row in going], dtype=np.intp)
+            going, wanted = going[wanted >= 0], wanted[wanted >= 0]
+            if not going.size:
+                return walk
+            values, refused = yield going, wanted, walk
+            X[going, wanted] = values
+            scaled = self._scaler.transform(X[going])[np.arange(going.size), wanted]
+            for row, feature, x, no in zip(going, wanted, scaled, refused, strict=True):
+                if no:
+                    walkers[row].exclude(feature)
+                    continue
+                stage = n_bought[row]
+                walk.order[row, stage] = feature
+                walk.value[row, stage], estimate = walkers[row].measure(feature, x)
+                walk.estimate[row, stage + 1 :] = estimate
+                n_bought[row] += 1
+            walk.winner[going] = self._winners(X[going], walk.order[going])
+
+    def _unknown(self, n_rows):
+        return np.full((n_rows, self.n_features_in_), np.nan)
 
     def _winners(self, X, order):
         """Classify from each prefix of the purchases (eq. 1)."""
@@ -161,7 +192,7 @@ class FMCCClassifier(MarginClassifier):
         Stop when the estimated accuracy exceeds this, in [0, 1]; 1 never stops.
     cost_weight : float, default=0.0
         Weight alpha of the price against accuracy when a feature is chosen.
-    budget : float, default=None
+    max_cost : float, default=None
         Most that one example may spend, in the unit of `feature_costs`; features that would exceed
         it are not bought, and where nothing is affordable the purchases end.
     random_state : int, RandomState instance or None, default=None
@@ -196,15 +227,12 @@ class FMCCClassifier(MarginClassifier):
     True
     """
 
-    def _forced_order(self, X):
-        return np.empty((0, 0), dtype=np.intp)
-
 
 class RandomOrderClassifier(MarginClassifier):
     """Control of FMCC: the same scores, estimates and stops, but features bought in random order.
 
-    The order of a test point is drawn from the seed and the point itself, so that it does not
-    depend on the company in which the point is classified.
+    One order is drawn in `fit`, for all test points: an order that differed from point to point
+    could only be drawn from cells that were not bought.
 
     Parameters
     ----------
@@ -218,10 +246,10 @@ class RandomOrderClassifier(MarginClassifier):
         Stop when the estimated accuracy exceeds this, in [0, 1]; 1 never stops.
     cost_weight : float, default=0.0
         Weight of the price in the reported value of a purchase; the order ignores it.
-    budget : float, default=None
+    max_cost : float, default=None
         Most that one example may spend; features that would exceed it are passed over.
     random_state : int, RandomState instance or None, default=None
-        Seed of the estimator and of the orders.
+        Seed of the estimator and of the order.
     n_jobs : int, default=None
         Threads for blocks of test points.
 
@@ -239,9 +267,5 @@ class RandomOrderClassifier(MarginClassifier):
         Only where X had column names.
     """
 
-    def _forced_order(self, X):
-        orders = np.empty(X.shape, dtype=np.intp)
-        for row, order in zip(X + 0.0, orders, strict=True):  # + 0.0 turns -0.0 into 0.0
-            seed = derive_seed(self._seed, row.tobytes().hex())
-            order[:] = np.random.default_rng(seed).permutation(X.shape[1])
-        return orders
+    def _order(self):
+        return np.random.default_rng(self._seed).permutation(self.n_features_in_)

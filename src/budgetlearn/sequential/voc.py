@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from .._validation import check_number
+from ..costs import affords
 from .base import BLOCK_ROWS, SequentialClassifier
 from .walk import Walk
 
@@ -41,7 +42,7 @@ class VoCClassifier(SequentialClassifier):
         Stop when max_c P(c | O) exceeds this, in [0, 1]; 1 never stops.
     cost_weight : float, default=0.0
         Weight alpha of the price against the value when a feature is chosen.
-    budget : float, default=None
+    max_cost : float, default=None
         Most that one example may spend, in the unit of `feature_costs`; features that would exceed
         it are not bought, and where nothing is affordable the purchases end.
     random_state : int, RandomState instance or None, default=None
@@ -72,7 +73,7 @@ class VoCClassifier(SequentialClassifier):
         ridge=0.5,
         threshold=0.95,
         cost_weight=0.0,
-        budget=None,
+        max_cost=None,
         random_state=None,
         n_jobs=None,
     ):
@@ -80,11 +81,11 @@ class VoCClassifier(SequentialClassifier):
         self.ridge = ridge
         self.threshold = threshold
         self.cost_weight = cost_weight
-        self.budget = budget
+        self.max_cost = max_cost
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit(self, X, codes, rng):
+    def _fit_codes(self, X, codes, rng):
         check_number(self.ridge, "ridge", low=0.0, low_open=True)
         self._scaler = StandardScaler().fit(X)
         order = np.argsort(codes, kind="stable")
@@ -96,40 +97,73 @@ class VoCClassifier(SequentialClassifier):
         per_row = max(n_train, (n_features + 1) ** 2)  # weights; products of two columns
         return int(np.clip(TABLE_SIZE // per_row, 1, BLOCK_ROWS))
 
-    def _walk(self, X, *, stop=True):
+    def _walk(self, X, *, stop=True, max_cost=None):
         # Threads of the linear algebra would only stand in the way of ours.
         with threadpool_limits(limits=1, user_api="blas"):
-            return super()._walk(X, stop=stop)
+            return super()._walk(X, stop=stop, max_cost=max_cost)
 
-    def _walk_block(self, X, threshold, budget):
-        points = self._scaler.transform(X)
-        walk = Walk.empty(*X.shape)
-        model = LocalModel(self._train, self._ends, points, self.ridge)
-        acquired, spent = np.zeros(X.shape, dtype=bool), np.zeros(len(X))
-        for stage in range(X.shape[1] + 1):
-            rows, posterior = model.rows, model.posterior
-            certainty = posterior.max(axis=1)
+    def _walk_block(self, X, threshold, max_cost):
+        buying = self._buying(len(X), threshold, max_cost, X.shape[1])
+        try:
+            rows, features, _ = next(buying)
+            while True:
+                rows, features, _ = buying.send((X[rows, features], np.zeros(rows.size, bool)))
+        except StopIteration as stop:
+            return stop.value
+
+    def _buying(self, n_rows, threshold, max_cost, most):
+        walk = Walk.empty(n_rows, self.n_features_in_)
+        model = LocalModel(self._train, self._ends, n_rows, self.ridge)
+        bought = np.zeros((n_rows, self.n_features_in_), dtype=bool)
+        refused, spent = bought.copy(), np.zeros(n_rows)
+        for stage in range(most + 1):
+            rows, certainty = model.rows, model.posterior.max(axis=1)
             walk.estimate[rows, stage:] = certainty[:, None]
-            walk.winner[rows, stage:] = posterior.argmax(axis=1)[:, None]
-            if stage == X.shape[1]:
-                break
+            walk.winner[rows, stage:] = model.posterior.argmax(axis=1)[:, None]
             # As in FMCC, a first feature is bought before the threshold counts.
             sure = (stage > 0) & (certainty > threshold)
-            prices = np.array([self.feature_costs_.marginal(acquired[row]) for row in rows])
-            affordable = ~acquired[rows] & (spent[rows, None] + prices <= budget)
-            going = ~sure & affordable.any(axis=1)
+            prices = np.array([self.feature_costs_.marginal(bought[row]) for row in rows])
+            possible = ~(bought | refused)[rows] & affords(max_cost, spent[rows, None] + prices)
+            going = ~sure & possible.any(axis=1)
             model.keep(going)
-            if not going.any():
+            if stage == most or not going.any():
                 break
-            prices, affordable, rows = prices[going], affordable[going], rows[going]
+            prices, possible, rows = prices[going], possible[going], rows[going]
             worth = model.look_ahead() - certainty[going, None] - self.cost_weight * prices
-            features = _best(np.where(affordable, worth, -np.inf), prices)
-            every = np.arange(rows.size)
-            walk.order[rows, stage], walk.value[rows, stage] = features, worth[every, features]
-            acquired[rows, features] = True
-            spent[rows] += prices[every, features]
-            model.buy(features)
+            offered = possible.copy()
+            features, values = yield from _acquire(rows, worth, prices, possible, walk)
+            refused[rows] |= ~possible & offered
+            had = np.flatnonzero(features >= 0)
+            walk.order[rows[had], stage] = features[had]
+            walk.value[rows[had], stage] = worth[had, features[had]]
+            bought[rows[had], features[had]] = True
+            spent[rows[had]] += prices[had, features[had]]
+            known = (features >= 0) & ~np.isnan(values)  # a missing value ends the walk
+            model.keep(known)
+            if known.any():
+                model.buy(features[known], self._scaled(features[known], values[known]))
         return walk
+
+    def _scaled(self, features, values):
+        return (values - self._scaler.mean_[features]) / self._scaler.scale_[features]
+
+
+def _acquire(rows, worth, prices, possible, walk):
+    """Yield each row's best purchase, then the next best where it is refused.
+
+    Returns the features acquired (-1 where none could be had) and their values; `possible` is
+    cleared where a feature was refused.
+    """
+    features, values = np.full(rows.size, -1, dtype=np.intp), np.full(rows.size, np.nan)
+    waiting = np.arange(rows.size)
+    while waiting.size:
+        best = _best(np.where(possible[waiting], worth[waiting], -np.inf), prices[waiting])
+        got, no = yield rows[waiting], best, walk
+        features[waiting[~no]], values[waiting[~no]] = best[~no], got[~no]
+        possible[waiting[no], best[no]] = False
+        waiting = waiting[no]
+        waiting = waiting[possible[waiting].any(axis=1)]
+    return features, values
 
 
 def _best(worth, prices):
@@ -149,26 +183,27 @@ class LocalModel:
         Standardised training examples, sorted by class.
     ends : ndarray of int of shape (n_classes,)
         Where each class ends.
-    points : ndarray of shape (m, n_features)
-        Standardised test points.
+    n_points : int
+        Number of test points, nothing of which is known yet.
     ridge : float
         Penalty of the regressions.
 
     Attributes
     ----------
     rows : ndarray of int
-        The test points that still go on, as rows of `points`.
+        The test points that still go on.
     posterior : ndarray of shape (n_rows, n_classes)
         P(c | O).
     """
 
-    def __init__(self, train, ends, points, ridge):
-        self.rows = np.arange(len(points))
+    def __init__(self, train, ends, n_points, ridge):
+        self.rows = np.arange(n_points)
         self._train, self._ends, self._ridge = train, ends, ridge
         # A constant stands before the features: the intercept is known from the start.
-        self._points = np.column_stack([np.ones(len(points)), points])
-        self._known = np.zeros((len(points), 1), dtype=np.intp)
-        self._squares = np.zeros((len(points), len(train)))
+        self._points = np.full((n_points, train.shape[1] + 1), np.nan)
+        self._points[:, 0] = 1.0
+        self._known = np.zeros((n_points, 1), dtype=np.intp)
+        self._squares = np.zeros((n_points, len(train)))
         self._reweigh()
 
     def keep(self, going):
@@ -181,9 +216,9 @@ class LocalModel:
                 part[going] for part in (self._squares, self._weights, self.posterior)
             )
 
-    def buy(self, features):
-        """Take in one measured feature of each test point."""
-        measured = self._points[np.arange(features.size), features + 1]
+    def buy(self, features, measured):
+        """Take in one measured feature of each test point, standardised."""
+        self._points[np.arange(features.size), features + 1] = measured
         self._squares += np.square(self._train.T[features] - measured[:, None])
         self._known = np.column_stack([self._known, features + 1])
         self._reweigh()

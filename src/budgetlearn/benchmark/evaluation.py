@@ -1,0 +1,104 @@
+"""From a fitted model to rows: its stages charged on validation and test data."""
+
+import time
+
+import numpy as np
+
+from ..base import Stage
+from .records import OK, setting_text
+from .scores import SCORES, squared_error
+
+
+def setting_column(setting):
+    """Return the column that tells operating points of one run apart, where there is need.
+
+    A nested parameter goes by its own name.
+    """
+    own = {name.rpartition("__")[2]: value for name, value in setting.items()}
+    return {"setting": setting_text(own)} if own else {}
+
+
+def operating_points(model, run, setting=None):
+    """Return one row for each stage of a fitted model, charged on validation and test data.
+
+    Parameters
+    ----------
+    model : estimator
+        A `BudgetedEstimator`; or any estimator with `predict` (in ranking: `predict_proba`) and
+        `acquired_features`, which is one stage.
+    run : Run
+        Its data.
+    setting : dict, default=None
+        The parameters of the grid that the model was fitted with.
+
+    Returns
+    -------
+    list of dict
+    """
+    rows = []
+    valid_stages = _told(model) or _charged(model, run, *run.valid, run.valid_queries)
+    test_stages = _charged(model, run, *run.test, run.test_queries)
+    for (_, valid), (stage, test) in zip(valid_stages, test_stages, strict=True):
+        row = {
+            "cost": test["cost"],
+            "cost_fraction": test["cost"] / run.costs.full if run.costs.full else 0.0,
+            "n_features": test["n_features"],
+            "n_nodes": stage.nodes,
+            "valid_cost": valid["cost"],
+            "valid_score": valid["score"],
+            "test_score": test["score"],
+            "test_mse": test["mse"],
+            "estimated_score": test["estimate"],
+            "acquisition_rates": test["rates"],
+            "predict_seconds": test["seconds"],
+            "status": OK,
+        }
+        rows.append(row | _facts(stage) | setting_column({**(setting or {}), **stage.setting}))
+    return rows
+
+
+def _told(model):
+    """Return what a model that trains on the validation data measured without having seen it."""
+    if not (getattr(model, "trains_on_validation", False) or getattr(model, "refit", False)):
+        return None
+    return [(None, row) for row in model.operating_points_[["cost", "score"]].to_dict("records")]
+
+
+def _facts(stage):
+    """Return what a stage tells of itself, as the records hold it."""
+    facts = dict(stage.facts)
+    if "variables" in facts:
+        facts["variables"] = ",".join(map(str, facts["variables"]))
+    return facts
+
+
+def _charged(model, run, X, y, queries):
+    """Yield each stage with scores, mean cost, acquired features on the mean and seconds."""
+    score = SCORES[run.task]
+    part = "probabilities" if score.output == "predict_proba" else "output"
+    seconds, start = 0.0, time.perf_counter()
+    for stage in _stages(model, X, part, score.output):
+        elapsed = time.perf_counter() - start
+        seconds = seconds + elapsed if stage.incremental else elapsed
+        outcome, acquired = getattr(stage, part), stage.acquired
+        yield (
+            stage,
+            {
+                "score": score.function(y, outcome, queries),
+                "mse": squared_error(run.task, y, outcome),
+                "cost": float(run.costs.total(acquired).mean()),
+                "n_features": float(acquired.sum(axis=1).mean()),
+                "rates": acquired.mean(axis=0, dtype=np.float32),
+                "estimate": np.nan if stage.estimate is None else float(stage.estimate.mean()),
+                "seconds": seconds,
+            },
+        )
+        start = time.perf_counter()
+
+
+def _stages(model, X, part, method):
+    """Yield the stages of a model; any other estimator is a single one."""
+    if hasattr(model, "stages"):
+        yield from model.stages(X, {part, "acquired", "estimate"})
+        return
+    yield Stage({}, **{part: getattr(model, method)(X)}, acquired=model.acquired_features(X))
