@@ -1,3 +1,73 @@
-"""Prediction under a budget: scikit-learn estimators and the code of a benchmark workflow."""
+"""Prediction under a budget: scikit-learn estimators whose features cost something.
+
+The estimators are here by name, loaded when they are first used, and so is `FeatureCosts`.
+
+>>> from sklearn.datasets import load_wine
+>>> from budgetlearn import ModelScheduleSearch
+>>> X, y = load_wine(return_X_y=True, as_frame=True)
+>>> prices = dict(zip(X.columns, range(1, 14)))
+>>> search = ModelScheduleSearch(feature_costs=prices, random_state=0).fit(X, y)
+>>> search.operating_points_[["cost", "score", "variables"]]  # doctest: +SKIP
+>>> search.predict(X[:5], budget=10)  # doctest: +SKIP
+
+ModelScheduleSearch (msB), LogitPathClassifier, ExhaustiveSearch
+    Subsets of variables from cheap to expensive, and a model for each.
+BudgetRFClassifier, CostSensitiveRFClassifier, CostSensitiveRFPathClassifier,
+CostWeightedRFClassifier, RandomForestClassifier, GIFClassifier, GIFRegressor
+    Forests that weigh prices, or the number of nodes, while they grow.
+FMCCClassifier, VoCClassifier, ScheduleCascadeClassifier, ScheduleCascadeRegressor
+    Buy features one after another, example by example, and stop when sure.
+LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier
+    What users would pick instead.
+"""
+
+import importlib
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "costs": ("FeatureCosts", "random_costs"),
+    "base": ("BudgetedEstimator", "Stage"),
+    "forest": (
+        "BudgetRFClassifier",
+        "CostSensitiveRFClassifier",
+        "CostSensitiveRFPathClassifier",
+        "CostWeightedRFClassifier",
+        "GIFClassifier",
+        "GIFRegressor",
+        "RandomForestClassifier",
+    ),
+    "msb": ("ExhaustiveSearch", "LogitPathClassifier", "ModelScheduleSearch"),
+    "sequential": (
+        "FMCCClassifier",
+        "RandomOrderClassifier",
+        "ScheduleCascadeClassifier",
+        "ScheduleCascadeRegressor",
+        "VoCClassifier",
+    ),
+    "peers": (
+        "AllFeaturesClassifier",
+        "BoostingNodeShares",
+        "FilterForestClassifier",
+        "ForestStages",
+        "FreeConstantClassifier",
+        "FreeConstantRegressor",
+        "GIFNodeShares",
+        "GreedyMiserClassifier",
+        "LightGBMCostClassifier",
+    ),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return __all__

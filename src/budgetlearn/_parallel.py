@@ -6,9 +6,29 @@ from contextlib import contextmanager
 from itertools import islice
 
 from joblib import Parallel, delayed, effective_n_jobs
+from tqdm import tqdm
 
 
-def thread_map(function, items, n_jobs=None):
+def progress(items, unit, total=None):
+    """Yield the items, with a bar on a terminal once they have taken five seconds.
+
+    Parameters
+    ----------
+    items : iterable
+        What is worked through.
+    unit : str
+        What they are, in the plural.
+    total : int, default=None
+        How many there are; None: their length.
+
+    Returns
+    -------
+    iterable
+    """
+    return tqdm(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
+
+
+def thread_map(function, items, n_jobs=None, unit=None):
     """Return `[function(item) for item in items]`, computed in up to `n_jobs` threads.
 
     Parameters
@@ -19,12 +39,15 @@ def thread_map(function, items, n_jobs=None):
         Arguments, one per call.
     n_jobs : int, default=None
         As in joblib: None is 1 outside of a `parallel_config` context, -1 all cores.
+    unit : str, default=None
+        What the items are, in the plural, to show progress; None: show none.
 
     Returns
     -------
     list
         In the order of `items`.
     """
+    items = items if unit is None else progress(items, unit)
     if effective_n_jobs(n_jobs) == 1:
         return [function(item) for item in items]
     return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(item) for item in items)

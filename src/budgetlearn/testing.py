@@ -6,13 +6,23 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.utils import get_tags
 
 from .base import BudgetedEstimator, BudgetedTags
+from .costs import FeatureCosts
 from .exceptions import BudgetError, MissingValueError
 
-# scikit-learn's check that `predict` refuses NaN: here a cell that is not looked at may be missing.
-EXPECTED_FAILED_CHECKS = {
+# Checks of scikit-learn that do not hold here, and why.
+NAN_CHECK = {
     "check_estimators_nan_inf": "cells that a prediction does not look at may be missing",
 }
+WEIGHT_CHECKS = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "bootstrap samples differ, as in any forest"
+    for kind in ("dense", "sparse")
+}
 POISONS = (np.nan, 1e30)  # the second fits float32, which some estimators read
+
+
+CLASS_WEIGHT_CHECK = {
+    "check_class_weight_classifiers": "leaves of fully grown trees are pure, whatever the weights",
+}
 
 
 def expected_failed_checks(estimator):
@@ -26,7 +36,11 @@ def expected_failed_checks(estimator):
     -------
     dict of str to str
     """
-    return EXPECTED_FAILED_CHECKS if isinstance(estimator, BudgetedEstimator) else {}
+    if not isinstance(estimator, BudgetedEstimator):
+        return {}
+    drawn = get_tags(estimator).sample_weight
+    weighed = "class_weight" in estimator.get_params()
+    return NAN_CHECK | (WEIGHT_CHECKS if drawn else {}) | (CLASS_WEIGHT_CHECK if weighed else {})
 
 
 def example_data(estimator, n_samples=240, n_features=6, random_state=0):
@@ -93,6 +107,73 @@ def check_budgeted_estimator(estimator):
     if tags.lazy:
         _check_acquiring(model, X)
         _check_session(model, X)
+
+
+ABILITIES = (
+    "mean budget",
+    "hard cap",
+    "acquires while predicting",
+    "shared charges",
+    "probabilities",
+    "sample weights",
+    "regression",
+    "ranking",
+    "missing cells",
+)
+
+
+def abilities(estimator):
+    """Try what an estimator can do under a budget, on small made-up data.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        Unfitted.
+
+    Returns
+    -------
+    dict of str to bool
+        For each of `ABILITIES` whether it was tried and worked: keep a mean budget, or a cap for
+        every example; ask for features when they are needed; charge what features share once;
+        give probabilities, by which documents can be ranked too; weigh examples; predict numbers;
+        predict where cells that are not looked at are missing.
+    """
+    (train, valid, (X, _)), costs = example_data(estimator)
+    groups = FeatureCosts(costs, groups=[0, 0, -1, -1, 1, 1], group_costs=[3.0, 5.0])
+    model = clone(estimator).set_params(feature_costs=groups).fit(*train, *valid)
+    acquired = model.acquired_features(X)
+    proba = hasattr(model, "predict_proba") and np.isfinite(model.predict_proba(X)).all()
+    tried = {
+        "mean budget": lambda: _check_budgets(model, X),
+        "hard cap": lambda: _check_caps(model, X, groups.alone),
+        "acquires while predicting": lambda: _check_acquiring(model, X),
+        "shared charges": lambda: np.testing.assert_allclose(
+            model.acquisition_cost(X), groups.total(acquired)
+        ),
+        "sample weights": lambda: _check_weights(estimator, train, X),
+        "missing cells": lambda: _check_untouched_cells(model, X),
+    }
+    can = {name: _works(check) for name, check in tried.items()}
+    can |= {"probabilities": bool(proba), "ranking": bool(proba)}
+    can["regression"] = not is_classifier(model)
+    return {name: can[name] for name in ABILITIES}
+
+
+def _works(check):
+    """Tell whether a check passes; what an estimator refuses it cannot do."""
+    try:
+        check()
+    except (BudgetError, NotImplementedError, TypeError):
+        return False
+    return True
+
+
+def _check_weights(estimator, train, X):
+    """`fit` takes weights, and equal ones change nothing."""
+    X_train, y_train = train
+    plain = clone(estimator).fit(X_train, y_train)
+    equal = clone(estimator).fit(X_train, y_train, sample_weight=np.ones(len(y_train)))
+    np.testing.assert_array_equal(plain.predict(X), equal.predict(X))
 
 
 def _check_charges(model, X, costs):

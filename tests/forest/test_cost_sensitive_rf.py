@@ -21,6 +21,7 @@ from budgetlearn.forest import (
 from budgetlearn.forest.base import bootstrap_weights
 from budgetlearn.forest.complementary import FLOOR, ComplementarySampling
 from budgetlearn.forest.cost_sensitive_path import cost_weight_grid
+from budgetlearn.testing import expected_failed_checks
 from budgetlearn.tree.binning import bin_features
 
 from ..tree.reference import best_splits, impurity, walk
@@ -34,7 +35,8 @@ COSTS = np.linspace(0.5, 3, 12)
         CostSensitiveRFClassifier(n_estimators=5, cost_weight=0.05),
         CostSensitiveRFClassifier(n_estimators=5, max_features="sqrt", complementary=True),
         CostSensitiveRFPathClassifier(n_estimators=4, cost_weights=[0.02, 0.0]),
-    ]
+    ],
+    expected_failed_checks=expected_failed_checks,
 )
 def test_estimator_checks(estimator, check):
     check(estimator)
@@ -229,7 +231,7 @@ def test_budget_takes_the_smallest_weight_within_it(table):
     assert (own.acquisition_cost(X_test) < cheapest + 1e-9).all()
     assert own.predict_proba(X_test).shape == (len(X_test), 3)
     dear = clone(path).set_params(cost_weights=[0.0]).fit(X, y)
-    with pytest.raises(BudgetError, match="cheapest costs") as caught:
+    with pytest.raises(BudgetError, match="cheapest one costs") as caught:
         dear.predict(X_test, budget=1)
     assert caught.value.cheapest == dear.costs_[0]
 

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.forest import CostWeightedRFClassifier, RandomForestClassifier
 from budgetlearn.forest.cost_weighted_rf import LEAST_PRICE, drawing_odds, gini_importance
+from budgetlearn.testing import expected_failed_checks
 
 from ..tree.reference import walk_forest
 
@@ -20,7 +21,8 @@ from ..tree.reference import walk_forest
     [
         CostWeightedRFClassifier(n_estimators=5),
         CostWeightedRFClassifier(n_estimators=5, subset="above_mean"),
-    ]
+    ],
+    expected_failed_checks=expected_failed_checks,
 )
 def test_estimator_checks(estimator, check):
     check(estimator)

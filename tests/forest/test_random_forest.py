@@ -8,11 +8,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn._validation import ParameterError
 from budgetlearn.forest.random_forest import RandomForestClassifier
+from budgetlearn.testing import expected_failed_checks
 from budgetlearn.tree.binning import bin_features
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([RandomForestClassifier(n_estimators=10)])
+@parametrize_with_checks(
+    [RandomForestClassifier(n_estimators=10)], expected_failed_checks=expected_failed_checks
+)
 def test_estimator_checks(estimator, check):
     check(estimator)
 

@@ -141,6 +141,13 @@ class AcquiringPrediction:
         place = {name: i for i, name in enumerate(self._names())}
         return lambda rows, feature: X[rows, place[feature]]
 
+    def _blank_outcome(self, n_samples):
+        """Return an outcome to be filled in, with probabilities where the method has them."""
+        outcome = self._constant_outcome(n_samples)
+        if outcome.probabilities is not None and not self._can_predict_proba():
+            outcome.probabilities = None
+        return outcome
+
     def _constant_outcome(self, n_samples):
         """Return the prediction that costs nothing, marked as no answer."""
         answered = np.zeros(n_samples, dtype=bool)

@@ -91,7 +91,8 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
 
     def __sklearn_tags__(self):
         own = super().__sklearn_tags__()
-        lazy = type(self)._purchases is not BudgetedEstimator._purchases or self._has_fixed_costs
+        own_way = type(self)._purchases is not BudgetedEstimator._purchases
+        lazy = own_way or self._has_fixed_costs
         tags = BudgetedTags(
             **{f.name: getattr(own, f.name) for f in fields(own)},
             hard_cap=lazy,

@@ -82,12 +82,13 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
     kind = {"y_numeric": not is_classifier(estimator), "multi_output": estimator._multi_output}
     X, y = validate_data(estimator, X, y, **checks, **kind)
+    X, y, weight = _weighed(X, y, weight)
     codes = y
     if is_classifier(estimator):
         estimator.classes_, codes = check_classes(y)
     names = getattr(estimator, "feature_names_in_", None)
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
-    weight = _weights(estimator, X, y, weight)
+    weight = _class_weighed(estimator, y, weight)
     estimator.constant_ = _constant(estimator, codes, weight)
     train = Examples(X, codes, y, weight)
     if (X_val is None) != (y_val is None):
@@ -98,12 +99,19 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     return train, _validation(estimator, X_val, y_val)
 
 
-def _weights(estimator, X, y, weight):
+def _weighed(X, y, weight):
+    """Return the examples that weigh anything, and their weights."""
+    if weight is None:
+        return X, y, None
+    weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+    counts = weight > 0
+    if not counts.any():
+        raise ParameterError("sample_weight must not be 0 everywhere.")
+    return (X, y, weight) if counts.all() else (X[counts], y[counts], weight[counts])
+
+
+def _class_weighed(estimator, y, weight):
     """Return the product of sample weights and class weights; None where there are neither."""
-    if weight is not None:
-        weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weight.any():
-            raise ParameterError("sample_weight must not be 0 everywhere.")
     classes = getattr(estimator, "class_weight", None)
     if classes is None:
         return weight

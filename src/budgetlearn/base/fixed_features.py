@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..costs import affords
-from .acquisition import Outcome, Request
+from .acquisition import Request
 
 
 class FixedFeatures:
@@ -57,7 +57,7 @@ class FixedFeatures:
 
     def outcome(self):
         """Return the prediction of each example by the best stage whose features it knows."""
-        outcome = _blank(self.estimator, self.n_samples)
+        outcome = self.estimator._blank_outcome(self.n_samples)
         for stage in self.order:
             rows = np.flatnonzero(~outcome.answered)
             rows = rows[(self.known[rows] | ~self.needs[stage]).all(axis=1)]
@@ -73,14 +73,6 @@ class FixedFeatures:
         if outcome.probabilities is not None:
             outcome.probabilities[rows] = made.probabilities
         outcome.answered[rows] = True
-
-
-def _blank(estimator, n_samples):
-    """Return an outcome to be filled in."""
-    outcome = estimator._constant_outcome(n_samples)
-    if outcome.probabilities is not None and not estimator._can_predict_proba():
-        return Outcome(outcome.output, None, outcome.answered)
-    return outcome
 
 
 def fixed_purchases(estimator, n_samples, stage):

@@ -1,14 +1,13 @@
 """What the classification forests on our tree kernels share."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin
 
-from .._validation import INT32_MAX, ParameterError, check_classes
-from ..base import AcquisitionMixin
-from ..costs import FeatureCosts
+from .._validation import INT32_MAX, ParameterError, check_number
+from ..base import BudgetedEstimator, Stage, WeightedFit
 from ..tree.binning import bin_features
 from ..tree.predictor import ForestPredictor
+from .purchases import tree_purchases
 
 X_TYPES = (np.float64, np.float32)
 
@@ -31,22 +30,19 @@ def bootstrap_weights(n_samples, seed):
     return np.bincount(drawn, minlength=n_samples).astype(np.float64)
 
 
-class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
+class ForestClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """A forest of `Tree` that predicts, counts votes and is charged for what it looks at.
 
-    A subclass calls `_check_fit` and, when its trees are grown, `_set_trees`.
+    Stage k is the forest of the first k + 1 trees. A subclass calls `_set_trees` when its trees are
+    grown.
     """
 
     voting = "shares"
+    bootstrap = True
+    _dtype = X_TYPES
+    _pays_by_path = True
 
-    def _check_fit(self, X, y):
-        """Validate training data; return X and labels as int32, and set what follows from them."""
-        X, y = validate_data(self, X, y, dtype=X_TYPES)
-        self.classes_, labels = check_classes(y)
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
-        return X, labels.astype(np.int32)
-
-    def _codes(self, X, binned):
+    def _codes(self, X, binned=None):
         """Return the codes of X: `binned`, checked, or new ones."""
         if binned is None:
             return bin_features(X, self.max_bins, self.n_jobs)
@@ -57,9 +53,16 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
             )
         return binned
 
-    def _tree_seeds(self, random, n_trees):
+    def _tree_seeds(self, random):
         """Return one seed per tree, so that no tree depends on when another is grown."""
-        return random.randint(INT32_MAX, size=n_trees).tolist()
+        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        return random.randint(INT32_MAX, size=self.n_estimators).tolist()
+
+    def _drawn(self, examples, seed):
+        """Return how much each example counts for a tree."""
+        n = len(examples.y)
+        drawn = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
+        return drawn if examples.weight is None else drawn * examples.weight
 
     def _set_trees(self, trees):
         """Make `trees` the fitted forest."""
@@ -68,114 +71,88 @@ class ForestClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
             trees, self.n_features_in_, shares=self.voting == "shares"
         )
 
-    def _check_predict(self, X):
-        check_is_fitted(self, "trees_")
-        return validate_data(self, X, reset=False, dtype=X_TYPES)
+    @property
+    def n_stages_(self):
+        """Number of trees: each prefix of the forest is an operating point."""
+        return len(self.trees_)
 
     @property
     def _ballot(self):
         """What a walk has to gather for the vote."""
         return "votes" if self.voting == "majority" else "values"
 
-    def _scores(self, X):
-        X = self._check_predict(X)
-        walk = self._predictor.walk(X, **{self._ballot: True}, n_jobs=self.n_jobs)
-        return getattr(walk, self._ballot)
+    def _stages(self, X, which, want):
+        which, nodes = list(which), np.cumsum([tree.node_count for tree in self.trees_])
+        vote = bool(want & {"output", "probabilities"})
+        parts = {
+            self._ballot: vote,
+            "acquired": "acquired" in want and self._pays_by_path,
+            "n_jobs": self.n_jobs,
+        }
+        if len(which) == 1:
+            walks = {which[0]: self._predictor.walk(X, trees=(0, which[0] + 1), **parts)}.items()
+        else:
+            walks = enumerate(self._predictor.staged_walk(X, **parts))
+        for index, walk in walks:
+            if index in which:
+                stage = Stage({"trees": index + 1}, nodes=int(nodes[index]), incremental=True)
+                if vote:
+                    self._vote(stage, getattr(walk, self._ballot))
+                if "acquired" in want:
+                    stage.acquired = self._acquired(walk, index, len(X))
+                yield stage
 
-    def predict(self, X):
-        """Return the class with the most votes for each example; equals go to the first class.
+    def _purchases(self, n_samples, stage, ledger):
+        if self._fixed_costs() is not None:
+            return (yield from super()._purchases(n_samples, stage, ledger))
+
+        def finish(totals, n_counted):
+            outcome, had = self._blank_outcome(n_samples), n_counted > 0
+            shares = totals[had] / totals[had].sum(axis=1, keepdims=True)
+            outcome.output[had] = self.classes_[totals[had].argmax(axis=1)]
+            outcome.probabilities[had], outcome.answered = shares, had
+            return outcome
+
+        votes = self._ballot == "votes"
+        return (
+            yield from tree_purchases(
+                self._predictor, stage + 1, n_samples, ledger, finish, votes=votes
+            )
+        )
+
+    def _vote(self, stage, scores):
+        """Set the class with the most votes (equals go to the first one) and their shares."""
+        stage.output = self.classes_[scores.argmax(axis=1)]
+        stage.probabilities = scores / scores.sum(axis=1, keepdims=True)
+
+    def _acquired(self, walk, index, n_samples):
+        """Return the acquired features of a stage, as an array of its own."""
+        return walk.acquired.copy()
+
+
+class CodedFit:
+    """Mixin, named first, of forests whose `fit` takes a table that is coded already."""
+
+    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None, binned=None):
+        """Grow the forest.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
+        X, y, X_val, y_val, sample_weight : array-like
+            As for `WeightedFit.fit`.
+        binned : BinnedData, default=None
+            The codes of X where they exist already: many forests on one table share them, and
+            `take` gives those of some columns. `max_bins` is not used then.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        self
         """
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
-
-    def predict_proba(self, X):
-        """Return the share of the votes of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
-        """
-        scores = self._scores(X).astype(np.float64)
-        return scores / scores.sum(axis=1, keepdims=True)
-
-    def staged_predict(self, X):
-        """Predict with the first tree, the first two, and so on.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-        """
-        X = self._check_predict(X)
-        for walk in self._predictor.staged_walk(X, **{self._ballot: True}, n_jobs=self.n_jobs):
-            yield self.classes_[getattr(walk, self._ballot).argmax(axis=1)]
-
-    def staged_predict_proba(self, X):
-        """Return the share of the votes of each class after the first tree, two, and so on.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of shape (n_samples, n_classes)
-        """
-        X = self._check_predict(X)
-        for walk in self._predictor.staged_walk(X, **{self._ballot: True}, n_jobs=self.n_jobs):
-            scores = getattr(walk, self._ballot)
-            yield scores / scores.sum(axis=1, keepdims=True)
-
-    def acquired_features(self, X):
-        """Return which features the prediction of each example looks at, over all trees.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        X = self._check_predict(X)
-        return self._predictor.walk(X, acquired=True, n_jobs=self.n_jobs).acquired
-
-    def staged_acquired_features(self, X):
-        """Return which features the first tree looks at, the first two, and so on.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        X = self._check_predict(X)
-        for walk in self._predictor.staged_walk(X, acquired=True, n_jobs=self.n_jobs):
-            yield walk.acquired.copy()
+        self._binned = binned
+        try:
+            return self._learn(X, y, X_val, y_val, sample_weight)
+        finally:
+            del self._binned
 
 
 class UsedFeaturesForest(ForestClassifier):
@@ -184,6 +161,9 @@ class UsedFeaturesForest(ForestClassifier):
     Which features are to be measured is settled before an example comes: all examples cost the
     same.
     """
+
+    _groups = True
+    _pays_by_path = False
 
     def _used(self, trees):
         """Return the mask of the features that some node of the trees tests."""
@@ -194,38 +174,12 @@ class UsedFeaturesForest(ForestClassifier):
 
     def _set_trees(self, trees):
         super()._set_trees(trees)
-        self.features_ = np.flatnonzero(self._used(trees))
+        self._prefixes = np.logical_or.accumulate([self._used([tree]) for tree in trees])
+        self.features_ = np.flatnonzero(self._prefixes[-1])
         self.cost_ = self.feature_costs_.subset(self.features_)
 
-    def acquired_features(self, X):
-        """Return which features a prediction pays for: those of the forest, for every example.
+    def _fixed_costs(self):
+        return self.feature_costs_.total(self._prefixes)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        X = self._check_predict(X)
-        return np.tile(self._used(self.trees_), (X.shape[0], 1))
-
-    def staged_acquired_features(self, X):
-        """Return which features the first tree uses, the first two, and so on.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        X = self._check_predict(X)
-        used = np.zeros(self.n_features_in_, dtype=bool)
-        for tree in self.trees_:
-            used |= self._used([tree])
-            yield np.tile(used, (X.shape[0], 1))
+    def _acquired(self, walk, index, n_samples):
+        return np.tile(self._prefixes[index], (n_samples, 1))

@@ -1,16 +1,14 @@
 """BudgetRF: a random forest whose predictions cost at most a budget on average."""
 
 import numpy as np
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_X_y
 
 from .._parallel import thread_map, threads_ahead
-from .._validation import ParameterError, check_choice, check_max_features, check_number, holdout
+from .._validation import ParameterError, check_choice, check_max_features, check_number
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
 from ..tree.growth import TIES, GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini, ImpurityFunction, Polynomial, Powers, ThresholdPairs
-from .base import X_TYPES, ForestClassifier, bootstrap_weights
+from .base import ForestClassifier
 from .budget_loop import Validation, grow_within_budget
 
 IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
@@ -65,6 +63,11 @@ class BudgetRFClassifier(ForestClassifier):
     validation_fraction : float, default=0.3
         Share of the training data held out when validation data are needed (with a budget or a
         list of alphas) and none are given.
+    refit : bool, default=False
+        Whether the forest is grown again on training and validation data together, with the
+        chosen alpha and number of trees. `operating_points_` stays what was measured before.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as in scikit-learn.
     verbose : int, default=0
         1: a line for each forest; 2: for each tree.
     n_jobs : int, default=None
@@ -119,6 +122,8 @@ class BudgetRFClassifier(ForestClassifier):
         max_depth=None,
         max_features=None,
         validation_fraction=0.3,
+        refit=False,
+        class_weight=None,
         verbose=0,
         n_jobs=None,
         random_state=None,
@@ -137,45 +142,28 @@ class BudgetRFClassifier(ForestClassifier):
         self.max_depth = max_depth
         self.max_features = max_features
         self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.class_weight = class_weight
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y, X_val=None, y_val=None):
-        """Grow forests within the budget and keep the one with the least validation error.
+    def _needs_validation(self):
+        return self.budget is not None or len(self._alphas()) > 1
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-        X_val, y_val : array-like, default=None
-            Validation examples and labels: they measure cost, for the budget, and error, to choose
-            alpha. None: a part of the training data is held out where they are needed.
+    def _seeds(self, random):
+        return self._tree_seeds(random), random
 
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        BudgetError
-            When the first tree alone costs more than the budget, for every alpha.
-        """
-        X, labels = self._check_fit(X, y)
-        rules = self._rules(X.shape[1])
-        random = check_random_state(self.random_state)
-        seeds = self._tree_seeds(random, self.n_estimators)
-        X, labels, held_out = self._validation_data(X, labels, X_val, y_val, len(rules), random)
+    def _fit(self, train, valid, seeds):
+        rules = self._rules(train.X.shape[1])
         validation = None
-        if held_out is not None:
-            validation = Validation(*held_out, self.feature_costs_, self.voting, self.n_jobs)
-        data = bin_features(X, self.max_bins, self.n_jobs)
+        if valid is not None:
+            validation = Validation(valid.X, valid.y, self.feature_costs_, self.voting, self.n_jobs)
+        data = bin_features(train.X, self.max_bins, self.n_jobs)
         forests = [
             grow_within_budget(
                 alpha,
-                self._grown_ahead(data, labels, rule, seeds),
+                self._grown_ahead(data, train, rule, seeds),
                 validation,
                 self.budget,
                 self._report,
@@ -191,11 +179,24 @@ class BudgetRFClassifier(ForestClassifier):
             self.validation_costs_ = np.array(best.costs)
             self.validation_errors_ = np.array(best.errors)
         self._set_trees(best.trees)
-        return self
+
+    def _refit(self, examples, seeds):
+        """Grow as many trees with the chosen alpha on all examples, as far as the budget allows.
+
+        The cost of the new trees is that of predicting the examples that they were grown on.
+        """
+        rule = dict(self._rules(examples.X.shape[1]))[self.alpha_]
+        data = bin_features(examples.X, self.max_bins, self.n_jobs)
+        validation = Validation(
+            examples.X, examples.y, self.feature_costs_, self.voting, self.n_jobs
+        )
+        trees = self._grown_ahead(data, examples, rule, seeds[: len(self.trees_)])
+        forest = grow_within_budget(self.alpha_, trees, validation, self.budget, self._report)
+        self._set_trees(self._choose([forest]).trees)
+        self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
     def _rules(self, n_features):
         """Return (alpha, growth rule) for each alpha to try, after checking the parameters."""
-        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
         if self.max_depth is not None:
@@ -248,36 +249,13 @@ class BudgetRFClassifier(ForestClassifier):
             )
         return impurity
 
-    def _validation_data(self, X, labels, X_val, y_val, n_forests, random):
-        """Return training data and, given or held out where needed, (X, labels) to validate on."""
-        if (X_val is None) != (y_val is None):
-            raise ParameterError("X_val and y_val belong together: give both or none.")
-        if X_val is not None:
-            X_val, y_val = check_X_y(X_val, y_val, dtype=X_TYPES)
-            if X_val.shape[1] != X.shape[1]:
-                raise ParameterError(
-                    f"X_val must have the {X.shape[1]} features of X, got {X_val.shape[1]}."
-                )
-            known = np.isin(y_val, self.classes_)
-            codes = np.searchsorted(self.classes_, np.where(known, y_val, self.classes_[0]))
-            return X, labels, (X_val, np.where(known, codes, -1))
-        if self.budget is None and n_forests == 1:
-            return X, labels, None
-        share = check_number(
-            self.validation_fraction, "validation_fraction", low=0, high=1, low_open=True
-        )
-        train, held_out = holdout(labels, share, random)
-        return X[train], labels[train], (X[held_out], labels[held_out])
-
-    def _grown_ahead(self, data, labels, rule, seeds):
+    def _grown_ahead(self, data, train, rule, seeds):
         """Yield trees in order; threads grow the next ones while they are asked for."""
         prices = self.feature_costs_.alone
-        usage = np.zeros(data.n_features)
+        usage, labels = np.zeros(data.n_features), train.y.astype(np.int32)
 
         def grow(seed):
-            n, known = data.n_samples, usage.copy()
-            weights = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
-            n_classes = self.classes_.size
+            known, weights, n_classes = usage.copy(), self._drawn(train, seed), self.classes_.size
             tree = grow_tree(data, labels, weights, n_classes, rule, prices.copy(), seed, known)
             return tree, known - usage
 

@@ -1,15 +1,12 @@
 """The cost-sensitive random forests of many λ: a whole cost–accuracy curve from one call."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin
 
 from .._parallel import thread_map
 from .._validation import INT32_MAX, ParameterError, check_number
-from ..base import AcquisitionMixin
-from ..costs import FeatureCosts
+from ..base import BudgetedEstimator, WeightedFit
+from ..costs import affords
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
 from ..tree.growth import GrowthRule, grow_tree
@@ -70,7 +67,7 @@ def _gain(tree):
     return Entropy()(node) - after / node.sum()
 
 
-class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstimator):
+class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Cost-sensitive random forests of many λ, grown from the same seed.
 
     Forests of different λ do not depend on each other and grow in parallel; the table is coded
@@ -133,6 +130,9 @@ class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstim
     np.True_
     """
 
+    _dtype = X_TYPES
+    _groups = True
+
     def __init__(
         self,
         feature_costs=None,
@@ -158,37 +158,48 @@ class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstim
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Grow a forest for each λ.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-
-        Returns
-        -------
-        self
-        """
-        X, y = validate_data(self, X, y, dtype=X_TYPES)
-        check_classification_targets(y)
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, X.shape[1])
+    def _fit(self, train, valid, seeds):
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
-        data = bin_features(X, self.max_bins, self.n_jobs)
-        self.cost_weights_ = self._weights(data, y)
-        seed = int(check_random_state(self.random_state).randint(INT32_MAX))
+        data = bin_features(train.X, self.max_bins, self.n_jobs)
+        self.cost_weights_ = self._weights(data, train.targets)
+        seed = int(seeds.randint(INT32_MAX))
 
         def grow(cost_weight):
-            return self._forest(float(cost_weight), seed).fit(X, y, binned=data)
+            forest = self._forest(float(cost_weight), seed)
+            return forest.fit(train.X, train.targets, sample_weight=train.weight, binned=data)
 
-        self.forests_ = thread_map(grow, self.cost_weights_, self.n_jobs)
-        self.classes_ = self.forests_[0].classes_
+        self.forests_ = thread_map(grow, self.cost_weights_, self.n_jobs, "forests")
         self.costs_ = np.array([forest.cost_ for forest in self.forests_])
-        self.stage_settings_ = [{"cost_weight": f"{w:.6g}"} for w in self.cost_weights_]
-        return self
+
+    @property
+    def n_stages_(self):
+        """Number of forests, one for each λ."""
+        return len(self.forests_)
+
+    def _fixed_costs(self):
+        return self.costs_
+
+    def _default_stage(self):
+        if self.budget is None:
+            return self.n_stages_ - 1
+        within = np.flatnonzero(affords(self.budget, self.costs_))
+        if not within.size:
+            cheapest = float(self.costs_.min())
+            raise BudgetError(
+                f"no forest fits budget={self.budget:g}: the cheapest costs {cheapest:g}. Raise "
+                "the budget to at least that, or add larger cost_weights.",
+                cheapest,
+            )
+        return int(within[-1])
+
+    def _stages(self, X, which, want):
+        for index in which:
+            forest = self.forests_[index]
+            stage = next(iter(forest._stages(X, [forest.n_stages_ - 1], want)))
+            stage.setting = {"cost_weight": f"{self.cost_weights_[index]:.6g}"}
+            stage.incremental = False
+            yield stage
 
     def _weights(self, data, y):
         if self.cost_weights is None:
@@ -216,113 +227,3 @@ class CostSensitiveRFPathClassifier(AcquisitionMixin, ClassifierMixin, BaseEstim
             n_jobs=self.n_jobs,
             random_state=seed,
         )
-
-    def _affordable(self, budget):
-        """Return the forest of the smallest λ within `budget` (None: the constructor's)."""
-        check_is_fitted(self, "forests_")
-        budget = self.budget if budget is None else check_number(budget, "budget", low=0)
-        if budget is None:
-            return self.forests_[-1]
-        within = np.flatnonzero(self.costs_ <= budget)
-        if not within.size:
-            cheapest = float(self.costs_.min())
-            raise BudgetError(
-                f"no forest fits budget={budget:g}: the cheapest costs {cheapest:g}. Raise the "
-                "budget to at least that, or add larger cost_weights.",
-                cheapest,
-            )
-        return self.forests_[within[-1]]
-
-    def predict(self, X, budget=None):
-        """Predict with the forest of the smallest λ that the budget affords.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        budget : float, default=None
-            Most that a prediction may cost; None: the constructor's budget, and without one the
-            smallest λ.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-
-        Raises
-        ------
-        BudgetError
-            When even the cheapest forest costs more; the message names its cost.
-        """
-        forest = self._affordable(budget)
-        return forest.predict(self._checked(X))
-
-    def predict_proba(self, X, budget=None):
-        """Return the mean class shares of the forest that `predict` uses.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        budget : float, default=None
-            As for `predict`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
-        """
-        forest = self._affordable(budget)
-        return forest.predict_proba(self._checked(X))
-
-    def acquired_features(self, X, budget=None):
-        """Return which features `predict` pays for: those of its forest, for every example.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        budget : float, default=None
-            As for `predict`.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        forest = self._affordable(budget)
-        return forest.acquired_features(self._checked(X))
-
-    def staged_predict(self, X):
-        """Yield the predictions of each forest, from the largest λ to the smallest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-        """
-        X = self._checked(X)
-        for forest in self.forests_:
-            yield forest.predict(X)
-
-    def staged_acquired_features(self, X):
-        """Yield which features each forest pays for, from the largest λ to the smallest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Yields
-        ------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        X = self._checked(X)
-        for forest in self.forests_:
-            yield forest.acquired_features(X)
-
-    def _checked(self, X):
-        check_is_fitted(self, "forests_")
-        return validate_data(self, X, reset=False, dtype=X_TYPES)

@@ -1,16 +1,16 @@
 """The cost-sensitive random forest: information gain minus what a new feature costs."""
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from .._parallel import progress
 from .._validation import ParameterError, check_choice, check_max_features, check_number
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
 from ..tree.impurity import Entropy
-from .base import UsedFeaturesForest
+from .base import CodedFit, UsedFeaturesForest
 from .complementary import ComplementarySampling, EqualSampling
 
 
-class CostSensitiveRFClassifier(UsedFeaturesForest):
+class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
     """Random forest that trades information gain for the price of features (Thomas).
 
     A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf where
@@ -101,30 +101,12 @@ class CostSensitiveRFClassifier(UsedFeaturesForest):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y, binned=None):
-        """Grow the forest, tree after tree (Algorithms 1 and 3).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-        binned : BinnedData, default=None
-            The codes of X where they exist already. `max_bins` is not used then.
-
-        Returns
-        -------
-        self
-        """
-        X, labels = self._check_fit(X, y)
+    def _fit(self, train, valid, seeds):
         check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
-        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
-        rule, sampling = self._rule(X.shape[1]), self._sampling(X, labels)
-        data = self._codes(X, binned)
-        seeds = self._tree_seeds(check_random_state(self.random_state), self.n_estimators)
-        self._set_trees(self._grown(data, labels, rule, sampling, seeds))
-        return self
+        labels = train.y.astype(np.int32)
+        rule, sampling = self._rule(train.X.shape[1]), self._sampling(train.X, labels)
+        data = self._codes(train.X, self._binned)
+        self._set_trees(self._grown(data, train, rule, sampling, self._tree_seeds(seeds)))
 
     def _rule(self, n_features):
         check_choice(self.thresholds, "thresholds", ("all", "random"))
@@ -145,12 +127,13 @@ class CostSensitiveRFClassifier(UsedFeaturesForest):
             )
         return ComplementarySampling(X, labels, literal)
 
-    def _grown(self, data, labels, rule, sampling, seeds):
+    def _grown(self, data, train, rule, sampling, seeds):
+        labels = train.y.astype(np.int32)
         bought = np.zeros(data.n_features, dtype=bool)
         trees = []
-        for seed in seeds:
+        for seed in progress(seeds, "trees"):
             penalties = self.cost_weight * self.feature_costs_.marginal(bought)
-            counts = sampling.draw(seed)
+            counts = sampling.draw(seed) * (1.0 if train.weight is None else train.weight)
             tree = grow_tree(data, labels, counts, self.classes_.size, rule, penalties, seed)
             bought |= self._used([tree])
             sampling.learn(tree)

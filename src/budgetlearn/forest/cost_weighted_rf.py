@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._parallel import thread_map
 from .._validation import check_choice, check_max_features, check_number
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Gini
-from .base import UsedFeaturesForest, bootstrap_weights
+from .base import CodedFit, UsedFeaturesForest
 
 # Least price that the draw sees, as a share of the dearest feature's: 1/0 is no chance, and with
 # chances further apart than this the other features would never be drawn anyway.
@@ -61,7 +60,7 @@ def gini_importance(trees, n_features):
     return total / len(trees)
 
 
-class CostWeightedRFClassifier(UsedFeaturesForest):
+class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
     """Random forest whose nodes draw features with chances inverse to their costs (rfB).
 
     There is no budget: the cost is what comes out. A prediction pays for every feature that the
@@ -147,49 +146,30 @@ class CostWeightedRFClassifier(UsedFeaturesForest):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y, binned=None):
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-        binned : BinnedData, default=None
-            The codes of X where they exist already. `max_bins` is not used then.
-
-        Returns
-        -------
-        self
-        """
-        X, labels = self._check_fit(X, y)
+    def _fit(self, train, valid, seeds):
         check_choice(self.subset, "subset", ("all", "above_mean"))
-        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         if self.max_depth is not None:
             check_number(self.max_depth, "max_depth", low=1, integer=True)
-        data = self._codes(X, binned)
-        random = check_random_state(self.random_state)
+        data = self._codes(train.X, self._binned)
         self.odds_ = drawing_odds(self.feature_costs_)
-        trees = self._grown(data, labels, self.odds_, random)
-        self.feature_importances_ = gini_importance(trees, X.shape[1])
+        trees = self._grown(data, train, self.odds_, seeds)
+        self.feature_importances_ = gini_importance(trees, train.X.shape[1])
         if self.subset == "above_mean":
-            trees = self._refitted(data, labels, random)
+            trees = self._refitted(data, train, seeds)
         self._set_trees(trees)
-        return self
 
-    def _refitted(self, data, labels, random):
+    def _refitted(self, data, train, random):
         """Grow an ordinary forest on the features above the mean importance."""
         importance = self.feature_importances_
         above = importance > importance.mean()
         kept = np.flatnonzero(above if above.any() else importance >= importance.mean())
-        trees = self._grown(data.take(kept), labels, None, random)
+        trees = self._grown(data.take(kept), train, None, random)
         # -1 marks a leaf: it must stay so, whatever the last of the kept features is.
         return [replace(t, feature=np.where(t.is_leaf, -1, kept[t.feature])) for t in trees]
 
-    def _grown(self, data, labels, odds, random):
+    def _grown(self, data, train, odds, random):
         """Grow the trees, each on a bootstrap sample; nodes draw with `odds` (None: equal)."""
-        n, n_classes = labels.size, self.classes_.size
+        labels, n_classes = train.y.astype(np.int32), self.classes_.size
         rule = GrowthRule(
             impurity=Gini(),
             max_features=check_max_features(self.max_features, data.n_features),
@@ -198,7 +178,7 @@ class CostWeightedRFClassifier(UsedFeaturesForest):
         )
 
         def grow(seed):
-            weights, prices = bootstrap_weights(n, seed), np.zeros(data.n_features)
+            weights, prices = self._drawn(train, seed), np.zeros(data.n_features)
             return grow_tree(data, labels, weights, n_classes, rule, prices, seed)
 
-        return thread_map(grow, self._tree_seeds(random, self.n_estimators), self.n_jobs)
+        return thread_map(grow, self._tree_seeds(random), self.n_jobs, "trees")

@@ -107,7 +107,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
 
 def _check_table(forest, X, y):
     """Return a checked table, and the class index of each label: -1 where it is unknown."""
-    X = np.ascontiguousarray(forest._check_predict(X), dtype=np.float64)
+    X = np.ascontiguousarray(forest._checked(X)[0], dtype=np.float64)
     y = column_or_1d(y)
     check_consistent_length(X, y)
     known = np.isin(y, forest.classes_)

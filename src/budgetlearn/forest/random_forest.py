@@ -1,19 +1,18 @@
 """Breiman's random forest on our tree kernels."""
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._parallel import thread_map
 from .._validation import ParameterError, check_choice, check_max_features, check_number
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..tree.predictor import ForestPredictor
-from .base import ForestClassifier, bootstrap_weights
+from .base import CodedFit, ForestClassifier
 
 CRITERIA = {"gini": Gini, "entropy": Entropy}
 
 
-class RandomForestClassifier(ForestClassifier):
+class RandomForestClassifier(CodedFit, ForestClassifier):
     """Random forest (Breiman 2001): bootstrap samples, a few random features at each node.
 
     Parameters
@@ -88,43 +87,23 @@ class RandomForestClassifier(ForestClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X, y, binned=None):
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two classes.
-        binned : BinnedData, default=None
-            The codes of X where they exist already: many forests on one table share them, and
-            `take` gives those of some columns. `max_bins` is not used then.
-
-        Returns
-        -------
-        self
-        """
-        X, labels = self._check_fit(X, y)
-        rule = self._rule(X.shape[1])
-        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+    def _fit(self, train, valid, seeds):
+        rule = self._rule(train.X.shape[1])
         if self.oob_score and not self.bootstrap:
             raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
-        data = self._codes(X, binned)
-        seeds = self._tree_seeds(check_random_state(self.random_state), self.n_estimators)
+        data, labels = self._codes(train.X, self._binned), train.y.astype(np.int32)
+        seeds = self._tree_seeds(seeds)
 
         def grow(seed):
-            n, K = X.shape[0], self.classes_.size
-            weights = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
-            tree = grow_tree(data, labels, weights, K, rule, np.zeros(X.shape[1]), seed)
-            return tree, self._left_out(tree, X, weights) if self.oob_score else None
+            weights, prices = self._drawn(train, seed), np.zeros(train.X.shape[1])
+            tree = grow_tree(data, labels, weights, self.classes_.size, rule, prices, seed)
+            return tree, self._left_out(tree, train.X, weights) if self.oob_score else None
 
-        grown = thread_map(grow, seeds, self.n_jobs)
+        grown = thread_map(grow, seeds, self.n_jobs, "trees")
         self.tree_seeds_ = seeds
         self._set_trees([tree for tree, _ in grown])
         if self.oob_score:
             self._set_oob([left_out for _, left_out in grown], labels)
-        return self
 
     def _rule(self, n_features):
         check_choice(self.criterion, "criterion", tuple(CRITERIA))

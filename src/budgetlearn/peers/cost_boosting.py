@@ -43,7 +43,8 @@ class CostBoosting(ClassifierMixin, TreeStages):
         nodes = np.cumsum([tree.node_count for tree in trees])
         packed = ForestPredictor(trees, self.n_features_in_)
         counts = [min(self._n_outputs * size, len(trees)) for size in sizes]
-        return [TreeSum(packed, count, int(nodes[count - 1])) for count in counts]
+        step = self._n_outputs
+        return [TreeSum(packed, n, int(nodes[n - 1]), per_step=step) for n in counts]
 
 
 def _check_tradeoffs(tradeoffs):

@@ -46,6 +46,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
             n_nodes=int(nodes[min(size, members) - 1]),
             intercept=intercept,
             scale=1 / size if averages(estimator) else 1.0,
+            per_step=0 if averages(estimator) else per_member,
         )
         for size in sizes
     ]

@@ -91,7 +91,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         self.stage_settings_ = [{"features": size} for size in sizes]
 
     def _shares(self, scores):
-        return scores / self.n_estimators
+        return scores / scores.sum(axis=1, keepdims=True)
 
     def _sizes(self, n_features):
         if self.n_selected is None:

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 
 from .._validation import ParameterError, check_number
 from ..base import BudgetedEstimator, Stage
+from ..forest.purchases import tree_purchases
 from ..tree.predictor import ForestPredictor
 
 
@@ -73,6 +74,8 @@ class TreeSum:
         Added to the sum.
     scale : float, default=1.0
         Factor of the sum: 1 / n_trees where the trees average.
+    per_step : int, default=0
+        Trees that one boosting step adds together; 0 where the trees are votes of equal weight.
     """
 
     forest: ForestPredictor
@@ -80,6 +83,7 @@ class TreeSum:
     n_nodes: int
     intercept: float | np.ndarray = 0.0
     scale: float = 1.0
+    per_step: int = 0
 
     @classmethod
     def of(cls, trees, n_features, shares=False):
@@ -92,6 +96,24 @@ class TreeSum:
         walk = self.forest.walk(X, values=True, trees=(0, self.n_trees), n_jobs=n_jobs)
         return self.scale * walk.values + self.intercept
 
+    def partial_scores(self, totals, n_counted):
+        """Return the scores of examples for which only some trees could be walked.
+
+        Parameters
+        ----------
+        totals : ndarray of shape (n_samples, n_values)
+            Sum of the leaves reached.
+        n_counted : ndarray of int of shape (n_samples,)
+            How many trees that is.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_values)
+        """
+        whole = self.per_step or self.scale == 1.0
+        scale = self.scale if whole else (1 / np.maximum(n_counted, 1))[:, None]
+        return scale * totals + self.intercept
+
     def acquired(self, X, n_jobs):
         """Return the features that each example's paths test, over all trees of the model."""
         trees = (0, self.n_trees)
@@ -102,7 +124,10 @@ class TreeStages(Staged):
     """Stages that are sums of trees: a subclass sets `_models`, a `TreeSum` for each stage."""
 
     def _output_stage(self, X, stage):
-        scores = self._models[stage].scores(X, self.n_jobs)
+        return self._decided(self._models[stage].scores(X, self.n_jobs))
+
+    def _decided(self, scores):
+        """Return the class labels or numbers that scores stand for."""
         if not is_classifier(self):
             return scores[:, 0]
         if scores.shape[1] < self.classes_.size:
@@ -117,6 +142,22 @@ class TreeStages(Staged):
         if scores.shape[1] < self.classes_.size:
             return np.hstack([expit(-scores), expit(scores)])
         return softmax(scores, axis=1)
+
+    def _purchases(self, n_samples, stage, ledger):
+        model = self._models[stage]
+
+        def finish(totals, n_counted):
+            outcome = self._blank_outcome(n_samples)
+            outcome.answered = n_counted > 0
+            scores = model.partial_scores(totals, n_counted)[outcome.answered]
+            outcome.output[outcome.answered] = self._decided(scores)
+            if outcome.probabilities is not None:
+                outcome.probabilities[outcome.answered] = self._shares(scores)
+            return outcome
+
+        steps = {"per_step": model.per_step, "dtype": self._working_dtype()}
+        requests = tree_purchases(model.forest, model.n_trees, n_samples, ledger, finish, **steps)
+        return (yield from requests)
 
     def _acquired_stage(self, X, stage):
         return self._models[stage].acquired(X, self.n_jobs)
