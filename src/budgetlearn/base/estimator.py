@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from .examples import checked_examples
@@ -22,6 +22,12 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
     points in `_stages`. Combine it with scikit-learn's `ClassifierMixin` or `RegressorMixin`, named
     first.
     """
+
+    def __init_subclass__(cls, **named):
+        super().__init_subclass__(**named)
+        # scikit-learn's mixins stand first and would hide the score that takes a budget.
+        if cls.score in (ClassifierMixin.score, RegressorMixin.score):
+            cls.score = BudgetedPrediction.score
 
     _dtype = np.float64  # or a tuple of those that are taken as they are
     _multi_output = False

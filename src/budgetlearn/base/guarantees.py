@@ -107,8 +107,8 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     kept = front.loc[tested.loc[passed, "stage"]]
     if kept.empty:
         first = tested.iloc[0]
-        limits = [f"cost <= {cost:g}"] * (cost is not None)
-        limits += [f"error <= {error:g}"] * (error is not None)
+        named = {"cost": cost, "error": error}
+        limits = [f"{name} <= {limit:g}" for name, limit in named.items() if limit is not None]
         raise GuaranteeError(
             f"no operating point keeps {' and '.join(limits)} with confidence {confidence:g}: the "
             f"most promising one has mean cost {first['cost']:.4g} and error {first['error']:.4g} "
