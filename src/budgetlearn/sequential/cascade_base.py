@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from .._validation import ParameterError, check_number
+from .._validation import INT32_MAX, ParameterError, check_number
 from ..base import BudgetedEstimator, Stage
 from ..base.examples import checked_examples
 from .cascade_fitting import StageModels, StageReader, walk
@@ -15,8 +15,6 @@ from .cascade_orders import ORDERS, OrderProblem
 from .cascade_pool import best_at_each_cost, candidates
 from .cascade_purchases import CascadePurchases
 from .cascade_stages import geometric_stages, nested_stages, with_whole_groups
-
-SEEDS = 2**31 - 1
 
 
 class ScheduleCascade(BudgetedEstimator):
@@ -51,7 +49,7 @@ class ScheduleCascade(BudgetedEstimator):
 
     def _fit(self, train, valid, seeds):
         self._check_parameters(len(train.y))
-        seed = int(seeds.randint(SEEDS))
+        seed = int(seeds.randint(INT32_MAX))
         n_classes = self._n_classes()
         folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
         table = Table(train.X, train.y, n_classes, folds)
