@@ -14,8 +14,8 @@ from budgetlearn.benchmark.fingerprints import (
     report_fingerprint,
     script_fingerprint,
 )
-from budgetlearn.benchmark.inside import importance_files, inside_figures, visited_files
-from budgetlearn.benchmark.study import ACQUISITION, FIT, MEMORY, SCHEDULE, Study
+from budgetlearn.benchmark.study import FIT, SCHEDULE, Study
+from budgetlearn.report import sections_of
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
@@ -70,27 +70,7 @@ def there(files):
 POINTS = there(STUDY.points_files)
 if not POINTS:
     raise WorkflowError(f"strict=false reports what is in {DIR}/points, and nothing is there yet.")
-
-# Table or figure of the report → its caption in workflow/report, or its label.
-REPORT_TABLES = {"times": "time_table", "coverage": "coverage"}
-TIME_FIGURES = {"times": "by method and data set", "growth": "over rows"}
-AREA_FIGURES = {}
-if STUDY.cases_under(ACQUISITION):
-    REPORT_TABLES |= {
-        "summary": "summary",
-        "ranks": "ranks",
-        "leads": "leads",
-        "controls": "controls",
-        "recommendations": "recommendations",
-        "acquisition": "acquisition_table",
-    }
-    AREA_FIGURES = {"ranks": "mean ranks", "areas": "areas under the Pareto"}
-if "own_cost" in STUDY.config:
-    REPORT_TABLES["own_cost"] = "inside"
-if STUDY.cases_under(MEMORY):
-    REPORT_TABLES["memory"] = "memory"
-if STUDY.published:
-    REPORT_TABLES["published"] = "published"
+SECTIONS = sections_of(STUDY)
 
 
 wildcard_constraints:

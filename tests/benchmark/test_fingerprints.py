@@ -179,6 +179,14 @@ def test_the_report_depends_on_its_templates(package):
     assert len(seen) == 2
 
 
+@pytest.mark.parametrize("file", ["report/sections/own_cost.py", "analysis/within_cost.py"])
+def test_the_report_depends_on_sections_that_no_import_names(package, file):
+    before = report_fingerprint(SCRIPTS / "report.py")
+    with (package / file).open("a") as stream:
+        stream.write("MORE = 1\n")
+    assert report_fingerprint(SCRIPTS / "report.py") != before
+
+
 def test_packages_pass_names_on():
     assert home_of("budgetlearn.forest", "GIFClassifier") == "budgetlearn.forest.gif"
     assert home_of("budgetlearn.forest", "gif") == "budgetlearn.forest.gif"

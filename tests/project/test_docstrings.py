@@ -43,7 +43,9 @@ def members(item):
     kinds = (classmethod, staticmethod, property)
     for name, member in vars(item).items() if inspect.isclass(item) else ():
         if not name.startswith("_") and (inspect.isroutine(member) or isinstance(member, kinds)):
-            yield name
+            inherited = any(getattr(vars(b).get(name), "__doc__", None) for b in item.__mro__[1:])
+            if member.__doc__ or not inherited:  # else it is described at the base
+                yield name
 
 
 MODULES = list(public_modules())

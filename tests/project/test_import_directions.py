@@ -22,6 +22,7 @@ LAYERS = [
     {"forest"},
     {"msb", "sequential", "peers", "testing"},
     {"datasets", "benchmark"},
+    {"analysis"},
     {"report"},
 ]
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
@@ -169,6 +170,8 @@ def test_import_is_seen_however_it_is_written(suffix, source, unit):
 def test_directions_are_enforced():
     assert allowed("forest", "tree")
     assert allowed("benchmark", "datasets")
+    assert allowed("report", "analysis")
+    assert not allowed("benchmark", "analysis")
     assert not allowed("tree", "forest")
     assert not allowed("datasets", "metrics")
     assert not allowed("msb", "datasets")

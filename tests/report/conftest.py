@@ -1,18 +1,18 @@
-"""The report of the made-up study, written once, and a browser that shows it."""
+"""The report of the generated study, written once, and a browser that shows it."""
 
 import pytest
 
 from budgetlearn.report import write_report
 
-from ..made_up import fail, made_up_metadata, made_up_points
+from ..factories import fail, make_points, make_report
 from .browsing import start_browser
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """The report of the made-up study, one run of logitB failed."""
+    """The report of the generated study, one run of logitB failed."""
     folder = tmp_path_factory.mktemp("report")
-    write_report(fail(made_up_points(), "logitb", 3), made_up_metadata(), folder)
+    write_report(make_report(fail(make_points(), "logitb", 3)), folder)
     return folder
 
 

@@ -11,7 +11,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from budgetlearn.report import write_report
 
-from ..made_up import made_up_metadata, made_up_points, prices_of
+from ..factories import make_points, make_report, prices_of
 from .browsing import WIDTHS, emulate, main_thread_seconds, requests, resize
 
 SLOWEST = 10  # seconds of computing; a page of this size takes less than 2
@@ -181,10 +181,10 @@ def study_of(driver):
 
 
 def test_free_models_stay_on_a_logarithmic_axis(browser, tmp_path):
-    points = made_up_points()
+    points = make_points()
     cheapest = points.query("method == 'msb' and stage == 0").index
     points.loc[cheapest, ["cost", "valid_cost", "cost_fraction"]] = 0.0
-    write_report(points, made_up_metadata(), tmp_path)
+    write_report(make_report(points), tmp_path)
     browser.get((tmp_path / "report.html").as_uri())
     figure = chart(browser)
     faint = ".chart svg .mark-symbol.role-mark path"
@@ -197,7 +197,7 @@ def test_free_models_stay_on_a_logarithmic_axis(browser, tmp_path):
 def slide(driver, share):
     """Move the budget, as a reader would."""
     driver.execute_script(
-        "const slider = document.getElementById('shop-budget'); slider.value = arguments[0];"
+        "const slider = document.getElementById('buy-budget'); slider.value = arguments[0];"
         "slider.dispatchEvent(new Event('input', {bubbles: true}))",
         100 * share,
     )
@@ -233,10 +233,10 @@ def test_the_slider_recommends_what_python_recommends(page, folder):
 
 
 def test_the_slider_works_by_keyboard(page):
-    slider = one(page, "#shop-budget")
+    slider = one(page, "#buy-budget")
     slider.send_keys(Keys.END)
-    assert one(page, "#shop-share").text == "100.0 %"
-    assert not one(page, "#shop button[name=better]").is_enabled()
+    assert one(page, "#buy-share").text == "100.0 %"
+    assert not one(page, "#buying button[name=better]").is_enabled()
     slider.send_keys(Keys.HOME)
     assert said(page, "method") == "free constant"
     assert one(page, "#basket").text.startswith("Run 0, free constant: 0 variables")
@@ -248,15 +248,15 @@ def test_buttons_step_from_model_to_model(page, folder):
     offers = offers_of(folder)
     slide(page, 0)
     for place in (1, 2, 3):
-        one(page, "#shop button[name=better]").click()
+        one(page, "#buying button[name=better]").click()
         assert said(page, "valid").startswith(f"{offers.loc[place, 'valid']:.3f}")
-    one(page, "#shop button[name=cheaper]").click()
+    one(page, "#buying button[name=cheaper]").click()
     assert said(page, "valid").startswith(f"{offers.loc[2, 'valid']:.3f}")
 
 
 def test_the_basket_names_variables_and_prices_of_the_chosen_run(page):
     slide(page, 1)
-    Select(one(page, "#shop-run")).select_by_visible_text("2")
+    Select(one(page, "#buy-run")).select_by_visible_text("2")
     rows = every(page, "#basket ~ tbody tr")
     cells = [[c.text for c in row.find_elements(By.CSS_SELECTOR, "th, td")] for row in rows]
     prices = prices_of("wine", 2)
@@ -268,7 +268,7 @@ def test_the_basket_names_variables_and_prices_of_the_chosen_run(page):
 
 def test_another_data_set_has_its_own_offers(page, folder):
     slide(page, 0.5)
-    Select(one(page, "#shop-case")).select_by_value("breast_cancer_random")
+    Select(one(page, "#buy-case")).select_by_value("breast_cancer_random")
     offers = offers_of(folder, "breast_cancer")
     offer = offers[offers["budget"] <= 0.5].iloc[-1]
     assert said(page, "valid").startswith(f"{offer['valid']:.3f}")
@@ -291,7 +291,7 @@ def test_without_scripts_the_still_pictures_are_there(page, folder):
         assert pictures
         assert all(picture.is_displayed() for picture in pictures)
         assert not one(page, "#curve-controls").is_displayed()
-        assert not one(page, "#shop").is_displayed()
+        assert not one(page, "#buying").is_displayed()
         assert every(page, "#schedules details table")
     finally:
         page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

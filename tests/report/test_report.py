@@ -1,16 +1,29 @@
 """The files of the report and the page: whole, self-contained, the same bytes each time."""
 
 import re
+import subprocess
+import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 
 from budgetlearn.exceptions import ConfigError
-from budgetlearn.report import write_report
-from budgetlearn.report.metadata import Metadata
+from budgetlearn.report import sections_of, write_report
+from budgetlearn.report.build import build_figures, build_tables
+from budgetlearn.report.style import figure_bytes
 
-from ..made_up import fail, made_up_metadata, made_up_points
+from ..factories import (
+    METHODS,
+    fail,
+    make_display,
+    make_points,
+    make_prices,
+    make_report,
+    make_sheets,
+    make_study,
+)
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -45,7 +58,7 @@ def outline_of(page):
 
 
 def small_study():
-    return made_up_points(n_runs=2).query("dataset == 'wine'")
+    return make_points(n_runs=2).query("dataset == 'wine'")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +66,19 @@ def page(folder):
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_every_figure_and_table_is_there(folder):
+def test_what_sections_announce_is_what_they_write(folder):
+    sections = sections_of(make_study())
+    announced = {part.path for section in sections for part in section.parts}
+    written = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
+    assert {path for path in written if path.endswith((".svg", ".csv"))} == announced
+    pictures = {path.replace(".svg", ".png") for path in announced if path.endswith(".svg")}
+    assert {path for path in written if path.endswith(".png")} == pictures
+    captions = {part.caption_path for section in sections for part in section.parts}
+    assert {path for path in written if path.endswith(".rst")} == captions
+    assert len(captions) == len(announced)
+
+
+def test_a_study_compared_by_acquisition_cost_has_its_figures(folder):
     cases = ["breast_cancer_random", "wine_random"]
     figures = [
         "areas",
@@ -62,29 +87,33 @@ def test_every_figure_and_table_is_there(folder):
         "growth",
         *(f"{kind}_{c}" for kind in ("curves", "schedule", "acquisition") for c in cases),
     ]
-    names = {path.name for path in (folder / "figures").iterdir()}
-    assert names == {f"{name}.{kind}" for name in figures for kind in ("svg", "png")}
-    tables = [
-        "areas",
-        "summary",
-        "ranks",
-        "leads",
-        "controls",
-        "recommendations",
-        "acquisition",
-        "times",
-        "coverage",
-    ]
-    names = {path.name for path in (folder / "tables").iterdir()}
-    assert names == {f"{name}.csv" for name in [*tables, *(f"schedule_{c}" for c in cases)]}
-    assert {path.name for path in folder.iterdir()} == {"figures", "tables", "report.html"}
+    assert {path.stem for path in (folder / "figures").iterdir()} == set(figures)
+
+
+def test_sections_have_an_anchor_and_a_place_of_their_own():
+    sections = sections_of(make_study(budget="memory")) + sections_of(
+        make_study(
+            own_cost=["msb"], figures=["importance", "solution_space"], staircases={"x": ["msb"]}
+        )
+    )
+    kinds = {type(section): section for section in sections}.values()
+    assert len({section.id for section in kinds}) == len({s.place for s in kinds}) == len(kinds)
+    assert all(section.title for section in kinds)
+
+
+def test_planning_a_report_loads_no_drawing_library():
+    heavy = {"matplotlib", "seaborn", "scipy", "sklearn", "statsmodels", "jinja2", "vl_convert"}
+    code = "import sys; from budgetlearn.report import sections; sections._classes(); "
+    code += f"print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_same_points_give_the_same_bytes(tmp_path):
     points = small_study()
-    write_report(points, made_up_metadata(), tmp_path / "first")
+    write_report(make_report(points), tmp_path / "first")
     shuffled = points.sample(frac=1, random_state=1)
-    write_report(shuffled, made_up_metadata(), tmp_path / "second")
+    write_report(make_report(shuffled), tmp_path / "second")
     files = [path.relative_to(tmp_path / "first") for path in (tmp_path / "first").rglob("*.*")]
     assert len(files) > 10
     for name in files:
@@ -142,19 +171,19 @@ def test_the_page_shows_the_data_sheets(page):
 
 
 def test_names_are_escaped(tmp_path):
-    metadata = made_up_metadata()
-    metadata["methods"]["msb"]["label"] = "<script>alert(1)</script>"
-    path = write_report(small_study(), metadata, tmp_path)
+    named = METHODS | {"msb": METHODS["msb"] | {"label": "<script>alert(1)</script>"}}
+    study = make_study(2, ["wine"], named)
+    path = write_report(make_report(small_study(), study), tmp_path)
     assert "<script>" not in path.read_text(encoding="utf-8")
 
 
 def test_a_study_of_which_everything_failed_still_has_a_page(tmp_path):
-    points = made_up_points(n_runs=2)
+    points = make_points(n_runs=2)
     for dataset in points["dataset"].unique():
         for method in points["method"].unique():
             for run in (0, 1):
                 points = fail(points, method, run, dataset)
-    page = write_report(points, made_up_metadata(), tmp_path).read_text(encoding="utf-8")
+    page = write_report(make_report(points), tmp_path).read_text(encoding="utf-8")
     assert "No method completed a single run" in page
     assert "2 failed" in page
 
@@ -162,27 +191,33 @@ def test_a_study_of_which_everything_failed_still_has_a_page(tmp_path):
 def test_another_kind_of_costs_is_a_case_of_its_own(tmp_path):
     points = small_study()
     both = pd.concat([points, points.assign(costs="unit")], ignore_index=True)
-    page = write_report(both, made_up_metadata(), tmp_path).read_text(encoding="utf-8")
+    study = make_study(2, ["wine"], costs=["random", "unit"])
+    page = write_report(make_report(both, study), tmp_path).read_text(encoding="utf-8")
     assert "Wine, unit costs" in page
     assert (tmp_path / "figures" / "curves_wine_unit.svg").exists()
 
 
 @pytest.mark.parametrize(("column", "kind"), [("method", "msb"), ("dataset", "wine")])
-def test_what_has_no_metadata_is_named(column, kind, tmp_path):
-    points = made_up_points(n_runs=1).replace({column: {kind: "stranger"}})
+def test_what_the_study_does_not_compare_is_named(column, kind):
+    points = make_points(n_runs=1).replace({column: {kind: "stranger"}})
     with pytest.raises(ConfigError, match=f"the {column} 'stranger'"):
-        write_report(points, made_up_metadata(), tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
-def test_metadata_with_a_typo_is_refused():
-    with pytest.raises(ConfigError, match=r"got .*'profils'"):
-        Metadata.from_dict(made_up_metadata() | {"profils": None})
-    with pytest.raises(ConfigError, match="must have the keys"):
-        Metadata.from_dict({"study": "s"})
+        make_report(points, make_study())
 
 
 def test_controls_and_competitors_look_different():
-    methods = Metadata.from_dict(made_up_metadata()).methods.values()
+    methods = make_display().methods.values()
     assert len({(m.colour, m.marker) for m in methods}) == len(methods)
     assert [m.id for m in methods if m.control] == ["all_features", "constant"]
+
+
+def test_dollars_in_names_are_no_mathematics():
+    points, dollars = make_points(n_runs=2), METHODS | {"msb": METHODS["msb"] | {"label": "$_{$"}}
+    study = make_study(2, methods=dollars)
+    sheets = make_sheets(study, title=r"Fees in $, \frac{$")
+    prices = make_prices()
+    prices["feature"] += r" $\bad{$"
+    report = replace(make_report(points, study, sheets), prices=prices)
+    sections = sections_of(study)
+    report = build_tables(sections, report)
+    for name, figure in build_figures(sections, report).items():
+        assert figure_bytes(figure, "png"), name

@@ -25,6 +25,7 @@ datasets: [wine]
 runs: 2
 runs_per_job: 2
 methods: [msb, logitb, budgetrf, constant]
+published: [msb-table-2]
 """
 CALL = ("--configfile", STUDY)
 MSB = {"msb_importance": 1, "msb_sequence": 4, "msb_schedule": 1}
@@ -184,7 +185,9 @@ EDITS = {
         {"report": 1},
     ),
     "style": ("budgetlearn/report/templates/style.css", more(b"a {}"), (), {"report": 1}),
-    "script": ("budgetlearn/report/templates/shop.js", more(b";"), (), {"report": 1}),
+    "script": ("budgetlearn/report/sections/what_to_buy.js", more(b";"), (), {"report": 1}),
+    "section": ("budgetlearn/report/sections/times.py", more(b"MORE = 1\n"), (), {"report": 1}),
+    "analysis": ("budgetlearn/analysis/areas.py", more(b"MORE = 1\n"), (), {"report": 1}),
     "reasons": (
         "resources/published/deviations.yaml",
         text(b"why:", b"why: In short,"),

@@ -49,6 +49,26 @@ rule collect:
         "../scripts/collect.py"
 
 
+rule solution_space:
+    input:
+        points=rules.fit.output[0],
+        costs=rules.costs.output[0],
+    output:
+        f"{DIR}/spaces/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.csv",
+    log:
+        f"{DIR}/logs/solution_space/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=lambda w, attempt: 2000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
+    params:
+        subsets=rules.fit.params.subsets,
+        code=code_of("solution_space.py"),
+    script:
+        "../scripts/solution_space.py"
+
+
 rule report:
     input:
         points=rules.collect.output[0],
@@ -58,84 +78,24 @@ rule report:
             for dataset, costs in STUDY.cases
             for chunk in STUDY.chunks
         ],
-        published=STUDY.published,
-        reasons="resources/published/deviations.yaml",
-        importance=there(importance_files(STUDY)),
-        visited=there(visited_files(STUDY)),
+        sections=there([path for section in SECTIONS for path in section.inputs]),
     output:
-        page=report(f"{DIR}/report.html", caption="../report/page.rst", category="Report"),
-        areas=[
+        page=report(
+            f"{DIR}/report.html",
+            caption="../report/page.rst",
+            category="Report",
+        ),
+        parts=[
             report(
-                f"{DIR}/figures/{figure}.svg",
-                caption=f"../report/{figure}.rst",
-                category="Who wins",
-                labels={"figure": label},
+                f"{DIR}/{part.path}",
+                caption=os.path.abspath(f"{DIR}/{part.caption_path}"),
+                category=part.category,
+                labels=part.labels,
             )
-            for figure, label in AREA_FIGURES.items()
+            for section in SECTIONS
+            for part in section.parts
         ],
-        times=[
-            report(
-                f"{DIR}/figures/{figure}.svg",
-                caption=f"../report/{figure}.rst",
-                category="Time",
-                labels={"figure": label},
-            )
-            for figure, label in TIME_FIGURES.items()
-        ],
-        curves=[
-            report(
-                f"{DIR}/figures/curves_{dataset}_{costs}.svg",
-                caption="../report/curves.rst",
-                category="Cost–accuracy curves",
-                labels={"data set": dataset, "costs": costs},
-            )
-            for dataset, costs in STUDY.cases_under(ACQUISITION)
-        ],
-        schedules=[
-            report(
-                f"{DIR}/figures/schedule_{dataset}_{costs}.svg",
-                caption="../report/schedule.rst",
-                category="Model schedules",
-                labels={"data set": dataset, "costs": costs},
-            )
-            for dataset, costs in STUDY.cases_under(ACQUISITION)
-        ],
-        acquisition=[
-            report(
-                f"{DIR}/figures/acquisition_{dataset}_{costs}.svg",
-                caption="../report/acquisition.rst",
-                category="Features bought",
-                labels={"data set": dataset, "costs": costs},
-            )
-            for dataset, costs in STUDY.cases_under(ACQUISITION)
-        ],
-        memory=[
-            report(
-                f"{DIR}/figures/memory_{dataset}_{costs}.svg",
-                caption="../report/memory.rst",
-                category="Error against memory",
-                labels={"data set": dataset, "costs": costs},
-            )
-            for dataset, costs in STUDY.cases_under(MEMORY)
-        ],
-        inside=[
-            report(
-                f"{DIR}/figures/{figure}.svg",
-                caption="../report/inside.rst",
-                category="Inside msB",
-                labels={"figure": figure},
-            )
-            for figure in inside_figures(STUDY)
-        ],
-        tables=[
-            report(
-                f"{DIR}/tables/{table}.csv",
-                caption=f"../report/{caption}.rst",
-                category="Tables",
-                labels={"table": table},
-            )
-            for table, caption in REPORT_TABLES.items()
-        ],
+        captions=[f"{DIR}/{part.caption_path}" for section in SECTIONS for part in section.parts],
     log:
         f"{DIR}/logs/report.log",
     conda:

@@ -1,11 +1,12 @@
-from budgetlearn.benchmark import records
+from budgetlearn.benchmark import provenance, records
 from budgetlearn.benchmark.job import job_log
 from budgetlearn.benchmark.study import Study
-from budgetlearn.report import metadata_of, write_report
+from budgetlearn.report import Report, price_table, read_sheets, write_report
 
 files, root = snakemake.input, snakemake.params.root
 with job_log(snakemake.log[0]):
     study = Study.from_config(snakemake.config, root)
-    origins = records.origins_of(files.points)
-    metadata = metadata_of(study, files.data, files.costs, root, origins)
-    write_report(records.read(files.points), metadata, study.folder)
+    sheets, prices = read_sheets(study, files.data), price_table(files.costs)
+    made_with = provenance.made_with(study, records.origins_of(files.points))
+    report = Report.of(study, records.read(files.points), sheets, prices, made_with)
+    write_report(report, study.folder)

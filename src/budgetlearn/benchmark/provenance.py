@@ -85,3 +85,24 @@ def summary(origins):
         several = (f"{value} ({jobs} jobs)" for value, jobs in counts.items())
         told[key] = next(iter(counts)) if len(counts) == 1 else ", ".join(several)
     return told
+
+
+def made_with(study, origins):
+    """Return what a study's results were made with, when they were made.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    origins : list of dict
+        From `budgetlearn.benchmark.records.origins_of`.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    return {
+        **summary(origins),
+        "configuration hash": config_hash(study.settings),
+        "study seed": study.seed,
+    }

@@ -1,6 +1,11 @@
-"""The comparison report of a study: figures, tables and one self-contained page."""
+"""The comparison report of a study: figures, tables and one self-contained page.
 
+Its sections are in `budgetlearn.report.sections`, one module each.
+"""
+
+from .content import Report
+from .data_sheets import price_table, read_sheets
 from .files import write_report
-from .study_metadata import metadata_of
+from .sections import sections_of
 
-__all__ = ["metadata_of", "write_report"]
+__all__ = ["Report", "price_table", "read_sheets", "sections_of", "write_report"]

@@ -1,27 +1,24 @@
 """The report's files; each appears whole or not at all."""
 
-import os
 from pathlib import Path
 
-from .build import build_figures, build_tables
-from .interactive import build_cases
-from .metadata import Metadata
+from .._files import whole_file
+from .build import build_cases, build_figures, build_tables
 from .page import render_page
+from .sections import sections_of
 from .style import figure_bytes
 
 
-def write_report(points, metadata, folder):
+def write_report(report, folder):
     """Write the whole report of a study.
 
     Parameters
     ----------
-    points : DataFrame
-        Operating points of all methods and runs, the control "constant" among them.
-    metadata : dict
-        See `Metadata.from_dict`.
+    report : Report
+        The content, from `Report.of`.
     folder : path-like
-        Gets figures/ (svg, png), tables/ (csv) and, last, report.html. The names are those of
-        `budgetlearn.report.build`.
+        Gets figures/ (svg, png), tables/ (csv), captions/ (rst) and, last, report.html. The names
+        of the files are those of the sections' parts.
 
     Returns
     -------
@@ -31,19 +28,20 @@ def write_report(points, metadata, folder):
     Raises
     ------
     ConfigError
-        When the metadata do not describe a method or data set, or when the constant control is
-        missing.
+        When the constant control is missing.
     """
-    folder, metadata = Path(folder), Metadata.from_dict(metadata)
-    tables = build_tables(points, metadata)
-    figures = build_figures(points, tables, metadata)
+    folder, sections = Path(folder), sections_of(report.study)
+    report = build_tables(sections, report)
+    figures = build_figures(sections, report)
     drawn = {name: figure_bytes(figure, "svg") for name, figure in figures.items()}
-    page = render_page(tables, drawn, build_cases(points, metadata), metadata)
-    for name, frame in tables.items():
+    page = render_page(sections, report, drawn, build_cases(sections, report))
+    for name, frame in report.tables.items():
         write_table(frame, folder / "tables" / f"{name}.csv")
     for name, figure in figures.items():
         _write(drawn[name], folder / "figures" / f"{name}.svg")
         _write(figure_bytes(figure, "png"), folder / "figures" / f"{name}.png")
+    for part in (part for section in sections for part in section.parts):
+        _write(part.caption.encode(), folder / part.caption_path)
     _write(page.encode(), folder / "report.html")
     return folder / "report.html"
 
@@ -54,12 +52,5 @@ def write_table(frame, path):
 
 
 def _write(content, path):
-    """Write `content` beside `path` and rename it there, so that no half-written file is seen."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with whole_file(path) as unfinished:
         unfinished.write_bytes(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

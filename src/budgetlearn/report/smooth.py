@@ -1,7 +1,6 @@
 """The average model schedule over many runs, by local regression."""
 
 import numpy as np
-from statsmodels.nonparametric.smoothers_lowess import lowess
 
 MIN_POINTS = 20
 MIN_COSTS = 5
@@ -25,6 +24,8 @@ def lowess_mean(costs, scores):
         Distinct costs, ascending, and the mean there; None for fewer than 20 points or 5 distinct
         costs, and where ties leave the local regression undetermined.
     """
+    from statsmodels.nonparametric.smoothers_lowess import lowess
+
     costs, scores = np.asarray(costs, dtype=float), np.asarray(scores, dtype=float)
     grid = np.unique(costs)
     if costs.size < MIN_POINTS or grid.size < MIN_COSTS:

@@ -1,13 +1,13 @@
-"""The look of all figures, and how they become files and data URIs."""
+"""The look of all figures, and how they become files.
+
+Drawing libraries are imported where they are used: the Snakefile loads the report at every start.
+"""
 
 import io
 from contextlib import contextmanager
 
-import matplotlib
-import seaborn as sns
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
+# From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
+MANY_POINTS = 500
 _RC = {
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
@@ -32,21 +32,28 @@ _RC = {
 @contextmanager
 def house_style():
     """Draw and save inside this context."""
+    import matplotlib
+    import seaborn as sns
+
     with sns.axes_style("whitegrid"), matplotlib.rc_context(_RC):
         yield
 
 
 def new_figure(width, height):
     """Return an empty figure that no global state holds on to."""
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def plain_decades(axis, values):
     """Label a logarithmic axis with plain numbers, as many as there is room for."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     wide = values.max() > 30 * values.min()
     axis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
 def legend_below(figure, handles, labels):

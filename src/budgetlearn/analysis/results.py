@@ -1,0 +1,88 @@
+"""What several parts of a report need, each computed once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from ..benchmark.study import MEMORY
+from .areas import area_table, summary_table
+from .comparison import Comparison
+from .completion import coverage_table
+from .durations import time_table
+from .ranks import ranking_of
+from .recommendations import all_recommendations
+from .schedules import compressed_points
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The results of a study: its operating points and what follows from them.
+
+    Attributes
+    ----------
+    points : DataFrame
+        Operating points of all methods and runs, the control "constant" among them.
+    compared : Comparison
+        Which methods compete, and by which budget.
+    expected : DataFrame or None
+        dataset, costs, method, run of all that was to be done.
+    """
+
+    points: pd.DataFrame
+    compared: Comparison
+    expected: pd.DataFrame | None = None
+
+    def __post_init__(self):
+        self.compared.check_covers(self.points)
+
+    @cached_property
+    def bought(self):
+        """Operating points where methods are compared by acquisition cost."""
+        return self.compared.bought(self.points)
+
+    @cached_property
+    def stored(self):
+        """Operating points where methods are compared by memory."""
+        return self.compared.under(MEMORY, self.points)
+
+    @cached_property
+    def schedules(self):
+        """The points of `bought` that beat every cheaper one of their run on validation data."""
+        return compressed_points(self.bought)
+
+    @cached_property
+    def areas(self):
+        """AUP of each run, from `area_table`."""
+        return area_table(self.bought, self.schedules)
+
+    @cached_property
+    def summary(self):
+        """Mean AUP over runs, from `summary_table`."""
+        return summary_table(self.areas)
+
+    @cached_property
+    def ranking(self):
+        """`Ranking` by AUP on test data."""
+        return ranking_of(self.summary, self.compared.rivals(self.summary))
+
+    @cached_property
+    def valid_ranking(self):
+        """`Ranking` by AUP on validation data."""
+        return ranking_of(self.summary, self.compared.rivals(self.summary), "valid")
+
+    @cached_property
+    def recommendations(self):
+        """What to use under each budget, from `all_recommendations`."""
+        cases = self.compared.cases(self.schedules)
+        return all_recommendations(self.schedules, self.compared.methods, cases)
+
+    @cached_property
+    def times(self):
+        """Mean times, from `time_table`."""
+        return time_table(self.points)
+
+    @cached_property
+    def coverage(self):
+        """Completed runs, from `coverage_table`."""
+        return coverage_table(self.points, self.expected)

@@ -1,0 +1,97 @@
+"""The tidy frame of operating points: what it must hold, and its compression to schedules.
+
+One row per operating point: dataset, costs, method, run, stage, fit, cost, cost_fraction,
+valid_score, test_score, fit_seconds, predict_seconds, status, and optionally valid_cost, as in
+`budgetlearn.benchmark.records`. A row whose status is not "ok" stands for a fit that failed or ran
+out of time.
+"""
+
+import numpy as np
+import pandas as pd
+
+from ..benchmark.records import OK, RecordError
+from ..curves import pareto_indices
+
+CASE = ["dataset", "costs"]
+GROUP = [*CASE, "method"]
+RUN = [*GROUP, "run"]
+
+_NUMBERS = ["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds", "predict_seconds"]
+_COLUMNS = [*RUN, "stage", "fit", *_NUMBERS, "status"]
+
+
+def of_case(frame, dataset, costs):
+    """Return the rows of one data set under one kind of cost profile."""
+    return frame[(frame["dataset"] == dataset) & (frame["costs"] == costs)]
+
+
+def check_points(points):
+    """Return `points` in the order of runs and stages, if it is a usable frame of them.
+
+    What is computed from it then does not depend on the order of files, to the last bit.
+
+    Raises
+    ------
+    RecordError
+        When columns are missing, when two rows describe the same stage, or when a row that is
+        said to be ok lacks a number.
+    """
+    absent = [column for column in _COLUMNS if column not in points]
+    if absent:
+        raise RecordError(
+            f"The frame of operating points must have the columns {', '.join(_COLUMNS)}; "
+            f"it lacks {', '.join(absent)}."
+        )
+    repeated = points[points.duplicated([*RUN, "stage"])]
+    if len(repeated):
+        raise RecordError(
+            f"Each (dataset, costs, method, run, stage) may occur once; {len(repeated)} repeat, "
+            f"first {tuple(repeated.iloc[0][[*RUN, 'stage']])}. Pass each record file once."
+        )
+    good = points[points["status"] == OK]
+    broken = good[~np.isfinite(good[_NUMBERS].to_numpy(dtype=float)).all(axis=1)]
+    if len(broken):
+        raise RecordError(
+            f"An operating point with status 'ok' must have finite {', '.join(_NUMBERS)}; "
+            f"{len(broken)} have not, first {tuple(broken.iloc[0][[*RUN, 'stage']])}."
+        )
+    return points.sort_values([*RUN, "stage"], ignore_index=True)
+
+
+def _with_valid_fraction(points):
+    """Add valid_fraction, the validation cost on the scale of cost_fraction.
+
+    Where a prediction buys features example by example its mean cost on the validation part
+    differs from that on the test part; without a valid_cost column both are the same.
+    """
+    fraction = points["cost_fraction"].astype(float)
+    if "valid_cost" not in points:
+        return points.assign(valid_fraction=fraction)
+    paid = points[points["cost"] > 0]
+    full = (paid["cost"] / paid["cost_fraction"]).groupby([paid[c] for c in [*CASE, "run"]]).max()
+    full = points[[*CASE, "run"]].join(full.rename("full"), on=[*CASE, "run"])["full"]
+    own = points["valid_cost"] / full
+    return points.assign(valid_fraction=own.where(own.notna(), fraction))
+
+
+def compressed_points(points):
+    """Keep, in each run, the operating points that beat every cheaper one on validation data.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points, failed ones included.
+
+    Returns
+    -------
+    DataFrame
+        The kept rows, cheap to dear within a run, with the column valid_fraction added: msB's
+        compressed model schedule (Yan et al., section 3.1), applied to every method alike.
+    """
+    points = _with_valid_fraction(check_points(points))
+    good = points[points["status"] == OK]
+    kept = [
+        run.iloc[pareto_indices(run["valid_fraction"], run["valid_score"])]
+        for _, run in good.groupby(RUN)
+    ]
+    return pd.concat(kept, ignore_index=True) if kept else good

@@ -1,0 +1,79 @@
+"""What all sections of a report work from."""
+
+import itertools
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from ..analysis import Results
+from ..benchmark.study import Study
+from .display import Display
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The content of a report.
+
+    Attributes
+    ----------
+    study : Study
+        The study.
+    display : Display
+        How its methods and data sets are shown.
+    results : Results
+        Its results.
+    prices : DataFrame
+        From `budgetlearn.report.data_sheets.price_table`; may be empty.
+    provenance : dict of str to str
+        What the results were made with.
+    tables : dict of str to DataFrame
+        The tables of all sections, by name.
+    """
+
+    study: Study
+    display: Display
+    results: Results
+    prices: pd.DataFrame
+    provenance: dict = field(default_factory=dict)
+    tables: dict = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, study, points, sheets, prices, provenance):
+        """Put a report's content together.
+
+        Parameters
+        ----------
+        study : Study
+            The study.
+        points : DataFrame
+            Operating points of all methods and runs, the control "constant" among them.
+        sheets : dict of str to DataSheet
+            From `budgetlearn.report.data_sheets.read_sheets`.
+        prices : DataFrame
+            From `budgetlearn.report.data_sheets.price_table`; may be empty.
+        provenance : dict of str to str
+            What the results were made with.
+
+        Returns
+        -------
+        Report
+
+        Raises
+        ------
+        ConfigError
+            When the points hold a method or data set that the study does not compare.
+        """
+        display = Display(study.methods, sheets)
+        return cls(study, display, Results(points, display, _expected(study)), prices, provenance)
+
+    @property
+    def cases(self):
+        """The (dataset, costs) pairs in which methods are compared by acquisition cost."""
+        return self.display.cases(self.results.bought)
+
+
+def _expected(study):
+    """Return every (dataset, costs, method, run) that the study asks for."""
+    runs = range(study.config["runs"])
+    rows = [(*cell, run) for cell, run in itertools.product(study.cells, runs)]
+    return pd.DataFrame(rows, columns=["dataset", "costs", "method", "run"])

@@ -1,0 +1,130 @@
+"""How methods and data sets are shown: labels, colours, titles."""
+
+from dataclasses import dataclass, field
+
+from ..analysis import Comparison
+from ..benchmark.study import ACQUISITION
+
+# Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
+# its yellow, which is too faint on white. Each has a marker of its own, for print without colour;
+# from the eighth method on colours come again, with other markers and other lines.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("-", "--", ":")
+CONTROL_COLOURS = ("#222222", "#777777")
+CONTROL_MARKERS = ("*", "_")
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a method is shown.
+
+    Attributes
+    ----------
+    id, label : str
+        Its names in the records and on the page.
+    colour, marker, line : str
+        As matplotlib knows them; no two methods share all three.
+    control : bool
+        Whether it only brackets the others (no feature, or all of them) and does not compete.
+    peer : bool
+        Whether it is what users pick today, beside the papers' methods.
+    spec : dict
+        What it is: class, parameters and the grid of settings tried, shown as they are.
+    """
+
+    id: str
+    label: str
+    colour: str
+    marker: str
+    line: str
+    control: bool
+    peer: bool
+    spec: dict
+
+
+@dataclass(frozen=True)
+class DataSheet:
+    """What is known of a data set.
+
+    Attributes
+    ----------
+    title : str
+        Its name on the page.
+    score : str
+        What predictions are scored by, in a word.
+    budget : str
+        What methods are compared by there, acquisition cost or memory.
+    rows, features : int or None
+        Size of the data.
+    classes : int, dict or None
+        How many classes there are, or class to rows.
+    licence, citation : str or None
+        Whose they are.
+    sha256 : dict of str to str
+        File to hash; nothing for data that are not fetched.
+    categories : dict of str to tuple of str
+        Feature that was words in the files → the words, in the order of their codes 0, 1, …
+    """
+
+    title: str
+    score: str = "accuracy"
+    budget: str = ACQUISITION
+    rows: int | None = None
+    features: int | None = None
+    classes: object = None
+    licence: str | None = None
+    citation: str | None = None
+    sha256: dict | None = None
+    categories: dict = field(default_factory=dict)
+
+
+class Display(Comparison):
+    """Methods and data sets as they are shown.
+
+    Parameters
+    ----------
+    methods : dict of str to dict
+        Id to an entry of the methods file: label, control, peer, class, parameters, grid. Each gets
+        a colour, a marker and a line, in this order.
+    datasets : dict of str to DataSheet
+        In the order of display.
+    """
+
+    def __init__(self, methods, datasets):
+        super().__init__(_styled(methods), datasets)
+
+    def label(self, method):
+        """Return a method's name on the page."""
+        return self.methods[method].label
+
+    def case_title(self, dataset, costs):
+        """Return the heading of a case; the kind of cost profile is named unless random."""
+        title = self.datasets[dataset].title
+        return title if costs == "random" else f"{title}, {costs} costs"
+
+    def score(self, *datasets):
+        """Return what predictions on data sets (none: on all) are scored by, in a word."""
+        scores = {self.datasets[name].score for name in datasets or self.datasets}
+        return scores.pop() if len(scores) == 1 else "score"
+
+
+def _styled(methods):
+    """Return the methods with a colour, a marker and a line each, controls in grey."""
+    taken, styled = {True: 0, False: 0}, {}
+    for name, given in methods.items():
+        control = bool(given.get("control", False))
+        colours, markers = (CONTROL_COLOURS, CONTROL_MARKERS) if control else (PALETTE, MARKERS)
+        again, turn = divmod(taken[control], len(colours))
+        taken[control] += 1
+        styled[name] = Method(
+            id=name,
+            label=given.get("label", name),
+            colour=colours[turn],
+            marker=markers[(turn + 3 * again) % len(markers)],
+            line=LINES[again % len(LINES)],
+            control=control,
+            peer=bool(given.get("peer", False)),
+            spec={key: given[key] for key in ("class", "parameters", "grid") if given.get(key)},
+        )
+    return styled

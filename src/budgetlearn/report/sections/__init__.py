@@ -1,0 +1,36 @@
+"""The sections of the report: one module each, its template of the same name beside it."""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from ..section import Section
+
+
+def sections_of(study):
+    """Return the sections of a study's report in the order of the page.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+
+    Returns
+    -------
+    list of Section
+    """
+    sections = [section(study) for section in _classes()]
+    applying = [section for section in sections if section.applies()]
+    return sorted(applying, key=lambda section: section.place)
+
+
+@cache
+def _classes():
+    """Return the sections of all modules of this package."""
+    names = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
+    found = [value for name in names for value in vars(importlib.import_module(name)).values()]
+    return [
+        value
+        for value in found
+        if isinstance(value, type) and issubclass(value, Section) and value.__module__ in names
+    ]

@@ -1,0 +1,117 @@
+"""Sentences on who wins, computed from the data."""
+
+import pandas as pd
+
+from ..analysis.ranks import LEVEL
+from ..analysis.schedules import of_case
+from .text import counted
+
+
+def lead_sentences(leads, display):
+    """Return who has the best mean AUP, on how many data sets, and how sure that is.
+
+    Parameters
+    ----------
+    leads : DataFrame
+        From `budgetlearn.analysis.areas.lead_table`.
+    display : Display
+        Labels.
+
+    Returns
+    -------
+    list of str
+        One sentence each.
+    """
+    if leads.empty:
+        return ["No method completed a single run: see the coverage table."]
+    contested = leads.dropna(subset="runner_up")
+    alone = len(leads) - len(contested)
+    if contested.empty:
+        return ["Nowhere did two methods complete runs, so there is nothing to compare."]
+    gap = [f"On {alone} more only one method completed runs: no comparison."] if alone else []
+    return [_who_wins(contested, display), *_how_sure(contested), *gap]
+
+
+def _who_wins(leads, display):
+    """Return the sentence that counts the best means."""
+    wins = leads["best"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
+    labels = [display.label(name) for name in wins.index]
+    if len(labels) == 1:
+        few = {1: "the one data set compared", 2: "both data sets"}
+        where = few.get(len(leads), f"all {len(leads)} data sets")
+        return f"{labels[0]} has the best mean AUP on {where}."
+    shares = [f"{label} on {n}" for label, n in zip(labels, wins, strict=True)]
+    return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."
+
+
+def _how_sure(leads):
+    """Return the sentence that holds the leads against their spread between runs."""
+    measured = leads.dropna(subset="lead_sd")
+    if measured.empty:
+        return ["One run each: the spread between runs is unknown."]
+    clear = int((measured["lead"] > measured["lead_sd"]).sum())
+    if len(measured) == 1:
+        verb = "exceeds" if clear else "stays within"
+        return [f"Its lead over the runner-up, taken within runs, {verb} one standard deviation."]
+    return [
+        f"On {clear} of {len(measured)} the lead over the runner-up, taken within runs, exceeds "
+        "one standard deviation."
+    ]
+
+
+def peers_ahead(summary, display):
+    """Return in a sentence where a peer beats every method of the papers; none where it does not.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From `budgetlearn.analysis.areas.summary_table`.
+    display : Display
+        Which methods are peers.
+
+    Returns
+    -------
+    list of str
+    """
+    ahead = {}
+    cases = display.cases(summary)
+    for case in cases:
+        own = of_case(summary, *case).set_index("method")["mean_test"].dropna()
+        own = own[display.rivals(own.reset_index())] if len(own) else own
+        best = own.idxmax() if len(own) else None
+        if best is not None and display.methods[best].peer:
+            ahead.setdefault(best, []).append(display.case_title(*case))
+    if not ahead:
+        return []
+    where = "; ".join(f"{display.methods[n].label} on {', '.join(t)}" for n, t in ahead.items())
+    count = pd.Series(ahead).map(len).sum()
+    return [f"On {count} of {counted(len(cases), 'data set')} what users pick today wins: {where}."]
+
+
+def rank_sentences(ranking, display):
+    """Return in words what the tests say, and whom they leave out.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        From `budgetlearn.analysis.ranks.ranking_of`.
+    display : Display
+        Labels.
+
+    Returns
+    -------
+    list of str
+    """
+    sentences = []
+    if ranking.pairs is not None:
+        n_cases = counted(len(ranking.ranks), "data set")
+        alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"
+        sentences.append(
+            f"Friedman's test over {n_cases}: p = {ranking.friedman:.2g}, so the differences of "
+            f"rank {alike} at {LEVEL:g}. Bars join methods that Nemenyi's test does not tell "
+            "apart; a data set is one observation, so few data sets tell little."
+        )
+    if ranking.left_out and len(ranking.ranks):
+        names = ", ".join(display.label(name) for name in ranking.left_out)
+        sentences.append(f"Without a rank, as some data set lacks their area: {names}.")
+    return sentences

@@ -1,0 +1,74 @@
+"""Mean ranks and the tests on them, against values computed by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import studentized_range
+
+from budgetlearn.analysis.ranks import rank_table, ranking_of
+
+
+def summary_of(means):
+    """Return a summary from {method: mean area on each data set}."""
+    rows = [
+        {"dataset": f"d{i}", "costs": "random", "method": method, "mean_test": value}
+        for method, values in means.items()
+        for i, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+MEANS = {"a": [0.9, 0.8, 0.9, 0.7], "b": [0.8, 0.8, 0.7, 0.6], "c": [0.1, 0.2, 0.3, 0.4]}
+
+
+def test_ranks_share_ties():
+    ranking = ranking_of(summary_of(MEANS), list(MEANS))
+    assert ranking.mean.to_dict() == {"a": 1.125, "b": 1.875, "c": 3.0}
+
+
+def test_nemenyi_follows_the_studentized_range():
+    ranking = ranking_of(summary_of(MEANS), list(MEANS))
+    k, n = 3, 4
+    q = (3.0 - 1.125) / np.sqrt(k * (k + 1) / (6 * n)) * np.sqrt(2)
+    assert ranking.pairs.loc["a", "c"] == pytest.approx(
+        studentized_range.sf(q, k, np.inf), rel=1e-6
+    )
+    assert ranking.pairs.loc["a", "b"] > 0.05 > ranking.pairs.loc["a", "c"]
+    assert 0 < ranking.friedman < 0.05
+
+
+def test_the_table_holds_ranks_and_p_values_against_the_best():
+    table = rank_table(ranking_of(summary_of(MEANS), list(MEANS)))
+    assert table["method"].tolist() == ["a", "b", "c"]
+    assert table["n_cases"].tolist() == [4, 4, 4]
+    assert np.isnan(table["p_best"][0])
+    assert table["p_best"][1] > table["p_best"][2]
+
+
+def test_methods_with_a_gap_are_left_out():
+    means = MEANS | {"d": [0.9, np.nan, 0.9, 0.9]}
+    ranking = ranking_of(summary_of(means), list(means))
+    assert ranking.left_out == ["d"]
+    assert list(ranking.ranks) == ["a", "b", "c"]
+
+
+def test_only_cases_with_the_most_rivals_are_ranked():
+    summary = summary_of(MEANS)
+    fewer = summary_of({"a": [0.1], "c": [0.9]}).assign(dataset="another")
+    ranking = ranking_of(pd.concat([summary, fewer], ignore_index=True), list(MEANS))
+    assert ranking.mean.equals(ranking_of(summary, list(MEANS)).mean)
+
+
+@pytest.mark.parametrize(
+    "means",
+    [
+        {"a": [0.9], "b": [0.8], "c": [0.7]},
+        {"a": [0.9, 0.8], "b": [0.8, 0.9]},
+        {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": [0.5, 0.5]},
+    ],
+)
+def test_too_little_to_test_is_no_test(means):
+    ranking = ranking_of(summary_of(means), list(means))
+    assert ranking.pairs is None
+    assert np.isnan(ranking.friedman)
+    assert rank_table(ranking)["p_best"].isna().all()

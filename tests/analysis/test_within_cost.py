@@ -1,0 +1,61 @@
+"""What methods reach within the cost of one that has no choice of budget."""
+
+import numpy as np
+import pytest
+
+from budgetlearn.analysis.schedules import compressed_points
+from budgetlearn.analysis.within_cost import own_cost_table
+
+from ..factories import fail, make_display, make_points
+
+
+def compared(points):
+    return own_cost_table(points, compressed_points(points), ["logitb"], make_display())
+
+
+def stopping_early(n_runs=3, last_stage=3):
+    """Points on wine in which logitB stops early, for a cost of its own."""
+    points = make_points(n_runs).query("dataset == 'wine'").reset_index(drop=True)
+    return points[(points["method"] != "logitb") | (points["stage"] <= last_stage)]
+
+
+def expected_rival_scores(points):
+    """Return own score, msB's score at most at that cost, and whether msB affords a model."""
+    kept, rows = compressed_points(points), []
+    for run, row in points.query("method == 'logitb'").groupby("run").last().iterrows():
+        own = kept[(kept["method"] == "msb") & (kept["run"] == run) & (kept["cost"] <= row["cost"])]
+        free = points.query("method == 'constant' and run == @run")["test_score"].iloc[0]
+        rows.append((row["test_score"], [free, *own["test_score"]][-1], bool(len(own))))
+    return rows
+
+
+def test_rivals_are_held_to_the_own_cost():
+    points = stopping_early()
+    table = compared(points).set_index("rival")
+    assert set(table.index) == {"msb", "all_features"}  # not the constant: it buys nothing
+    scores = expected_rival_scores(points)
+    assert table.loc["msb", "n_runs"] == table.loc["msb", "n_affording"] == 3
+    assert table.loc["msb", "rival_score"] == pytest.approx(np.mean([s for _, s, _ in scores]))
+    assert table.loc["msb", "wins"] == sum(theirs > own for own, theirs, _ in scores)
+    full = points[points["method"] == "all_features"]["test_score"].mean()
+    assert table.loc["all_features", "rival_score"] == pytest.approx(full)
+    assert table.loc["all_features", "cost_fraction"] == pytest.approx(
+        points.query("method == 'logitb' and stage == 3")["cost_fraction"].mean()
+    )
+
+
+def test_a_run_in_which_a_rival_affords_nothing_counts_as_the_free_constant():
+    points = stopping_early(n_runs=5, last_stage=0)
+    scores = expected_rival_scores(points)
+    n_affording = sum(affords for *_, affords in scores)
+    assert 0 < n_affording < 5
+    table = compared(points)
+    row = table.set_index("rival").loc["msb"]
+    assert (row["n_affording"], row["n_runs"]) == (n_affording, 5)
+    assert row["rival_score"] == pytest.approx(np.mean([theirs for _, theirs, _ in scores]))
+
+
+def test_a_run_that_a_rival_did_not_complete_is_left_out():
+    points = fail(stopping_early(), "msb", 1)
+    table = compared(points).set_index("rival")
+    assert table.loc["msb", "n_runs"] == 2

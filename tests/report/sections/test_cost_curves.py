@@ -1,0 +1,82 @@
+"""What the figures draw, and when they draw points only."""
+
+import numpy as np
+import pytest
+
+from budgetlearn.analysis.schedules import compressed_points
+from budgetlearn.report.sections import cost_curves
+from budgetlearn.report.style import figure_bytes
+
+from ...factories import make_display, make_points
+
+
+@pytest.fixture(scope="module")
+def display():
+    return make_display()
+
+
+def legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def curves(points, display):
+    return cost_curves.curve_figure(compressed_points(points), display, "wine", "random")
+
+
+def test_curves_show_the_points_of_every_run(display):
+    points = make_points()
+    drawn = curves(points, display)
+    axes = drawn.axes[0]
+    kept = compressed_points(points).query("dataset == 'wine' and method in ['msb', 'logitb']")
+    assert sum(len(c.get_offsets()) for c in axes.collections[:2]) == len(kept)
+    assert set(legend(drawn)) == {"msB", "logitB", "all features", "free constant"}
+
+
+def test_free_models_stand_left_of_all_others_on_a_logarithmic_axis(display):
+    points = make_points().assign(costs="given")
+    cheapest = points.query("method == 'msb' and stage == 0").index
+    points.loc[cheapest, ["cost", "valid_cost", "cost_fraction", "n_features"]] = 0.0
+    points.loc[points["cost"] > 0, "cost"] **= 2
+    kept = compressed_points(points)
+    axes = cost_curves.curve_figure(kept, display, "wine", "given").axes[0]
+    assert axes.get_xscale() == "log"
+    own = kept.query("dataset == 'wine' and method == 'msb'")
+    places = next(c for c in axes.collections if len(c.get_offsets()) == len(own)).get_offsets()
+    free = places[:, 0] < own.loc[own["cost"] > 0, "cost"].min()
+    assert free.sum() == (own["cost"] == 0).sum() == 5
+    (floor,) = np.unique(places[free, 0])
+    assert axes.xaxis.get_major_formatter()(floor, 0) == f"≤ {floor:g}"
+    assert axes.xaxis.get_major_formatter()(10 * floor, 0) == f"{10 * floor:g}"
+
+
+def test_few_points_get_no_mean(display):
+    few = make_points(n_runs=1)
+    drawn = curves(few, display)
+    assert "msB" in legend(drawn)
+    solid = [line for line in drawn.axes[0].lines if line.get_color() == "#0072b2"]
+    assert solid == []
+
+
+def test_many_points_become_pixels(display, monkeypatch):
+    points = make_points()
+    as_paths = figure_bytes(curves(points, display), "svg")
+    monkeypatch.setattr(cost_curves, "MANY_POINTS", 10)
+    as_pixels = figure_bytes(curves(points, display), "svg")
+    assert b"<image" not in as_paths
+    assert b"<image" in as_pixels
+
+
+def test_a_case_tells_curves_from_controls(display):
+    case = cost_curves.case_curves(compressed_points(make_points()), display, "wine", "random")
+    kinds = {curve["method"]: curve["kind"] for curve in case["curves"]}
+    expected = {"msb": "curve", "logitb": "curve", "all_features": "point", "constant": "level"}
+    assert kinds == expected
+    assert case["runs_shown"] == case["n_runs"] == 5
+    assert set(case["points"]["method"]) == {"msb", "logitb"}
+
+
+def test_single_runs_are_left_out_where_there_are_too_many(display, monkeypatch):
+    monkeypatch.setattr(cost_curves, "MOST_POINTS", 50)
+    case = cost_curves.case_curves(compressed_points(make_points()), display, "wine", "random")
+    assert len(case["points"]["method"]) <= 50
+    assert 1 <= case["runs_shown"] < 5

@@ -1,0 +1,123 @@
+"""Error against memory: means per size, where methods are compared by memory."""
+
+import pandas as pd
+import pytest
+
+from budgetlearn.analysis.sizes import size_table
+from budgetlearn.report import sections_of, write_report
+from budgetlearn.report.sections.memory import memory_figure, memory_sentences
+
+from ...factories import make_display, make_points, make_report, make_study
+
+COMPETITORS = ["msb", "logitb"]
+
+
+def sized(methods=("msb", "logitb")):
+    """The made-up study, its stages seen as sizes of ten nodes each, on wine."""
+    points = make_points(n_runs=2).query("dataset == 'wine'").reset_index(drop=True)
+    own = points["method"].isin(methods)
+    points.loc[own, "n_nodes"] = 10.0 * (points.loc[own, "stage"] + 1)
+    points.loc[own, "setting"] = "size=" + points.loc[own, "stage"].astype(str)
+    return points
+
+
+@pytest.fixture
+def display():
+    return make_display()
+
+
+def test_errors_are_means_over_runs(display):
+    points = sized()
+    table = size_table(points, COMPETITORS)
+    row = table[(table["method"] == "msb") & (table["setting"] == "size=3")].iloc[0]
+    scores = points.loc[(points["method"] == "msb") & (points["stage"] == 3), "test_score"]
+    assert row["n_nodes"] == 40
+    assert row["error"] == pytest.approx(1 - scores.mean())
+    assert row["error_sd"] == pytest.approx(scores.std())
+    assert row["n_runs"] == 2
+    for _, own in table.groupby("method"):
+        assert own["n_nodes"].is_monotonic_increasing
+
+
+def test_regression_shows_mean_squared_errors(display):
+    points = sized().assign(test_mse=7.0)
+    assert size_table(points, COMPETITORS)["error"].unique().tolist() == [7.0]
+
+
+def test_no_nodes_are_a_figure_that_says_so(display):
+    table = size_table(sized(()), COMPETITORS)
+    assert table.empty
+    assert (
+        "no model has nodes" in memory_figure(table, display, "wine", "random").texts[0].get_text()
+    )
+
+
+def test_comparing_by_acquisition_cost_makes_no_section():
+    assert "memory" not in {section.id for section in sections_of(make_study())}
+
+
+def test_the_sentence_compares_where_every_method_has_a_model(display):
+    table = pd.DataFrame(
+        [("msb", 10, 0.4), ("msb", 50, 0.2), ("msb", 90, 0.1), ("logitb", 60, 0.3),
+         ("logitb", 900, 0.01)],
+        columns=["method", "n_nodes", "error"],
+    ).assign(dataset="wine", costs="random", variant="")  # fmt: skip
+    (sentence,) = memory_sentences(table, display)
+    assert sentence.endswith("of 1 data set: msB on 1.")
+    assert memory_sentences(table.iloc[:0], display) == []
+
+
+def gridded():
+    """The made-up study, msB fitted at two depths."""
+    points = sized(["msb"]).query("method in ['msb', 'constant'] and stage < 4")
+    deeper = points.query("method == 'msb'").assign(fit=1, stage=lambda f: f["stage"] + 4)
+    points = pd.concat([points, deeper.assign(test_score=0.99)], ignore_index=True)
+    own = points["method"] == "msb"
+    depth = "depth=" + (points.loc[own, "fit"] + 1).astype(str)
+    points.loc[own, "setting"] = depth + ", " + points.loc[own, "setting"]
+    return points
+
+
+def test_settings_of_a_grid_are_lines_and_rivals_of_their_own(display):
+    table = size_table(gridded(), COMPETITORS)
+    assert table["variant"].tolist() == ["depth=1"] * 4 + ["depth=2"] * 4
+    assert table["n_nodes"].tolist() == [10, 20, 30, 40] * 2
+    figure = memory_figure(table, display, "wine", "random")
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["msB, depth=1", "msB, depth=2"]
+    assert len({container.lines[0].get_color() for container in figure.axes[0].containers}) == 2
+    (sentence,) = memory_sentences(table, display)
+    assert sentence.endswith("of 1 data set: depth=2 on 1.")
+
+
+def test_many_settings_of_a_grid_are_points(display):
+    table = size_table(gridded(), COMPETITORS)
+    many = pd.concat([table.assign(variant=f"depth={depth}") for depth in range(6)])
+    (container,) = memory_figure(many, display, "wine", "random").axes[0].containers
+    assert container.lines[0].get_linestyle() == "None"
+
+
+def test_a_method_alone_has_no_sentence(display):
+    assert memory_sentences(size_table(sized(["msb"]), COMPETITORS), display) == []
+
+
+def test_axis_of_nodes_is_logarithmic(display):
+    figure = memory_figure(size_table(sized(), COMPETITORS), display, "wine", "random")
+    (axes,) = figure.axes
+    assert axes.get_xscale() == "log"
+    assert axes.get_ylabel() == "test error"
+
+
+def test_page_has_the_section(tmp_path):
+    study = make_study(2, ["wine"], budget="memory")
+    page = write_report(make_report(sized(), study), tmp_path).read_text()
+    assert '<section id="memory">' in page
+    assert "Error against memory" in page
+    table = pd.read_csv(tmp_path / "tables" / "memory.csv")
+    assert set(table["method"]) == {"msb", "logitb"}
+    assert (tmp_path / "figures" / "memory_wine_random.svg").exists()
+
+
+def test_page_without_memory_budgets_has_none(tmp_path):
+    page = write_report(make_report(sized()), tmp_path).read_text()
+    assert "memory" not in page

@@ -1,0 +1,63 @@
+"""The section of printed numbers: there when asked for, with what the table says."""
+
+from contextlib import chdir
+
+import pytest
+
+from budgetlearn.benchmark.records import table
+from budgetlearn.report import write_report
+
+from ...factories import make_points, make_report, make_sheets, make_study
+
+PRINTED = """paper,table,dataset,method,quantity,value
+yan,3,wine,msb,aup_test,0.9
+yan,3,cancer,msb,aup_test,0.8
+yan,3,mushroom,msb,aup_test,0.7
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    printed = folder / "resources" / "published"
+    printed.mkdir(parents=True)
+    (printed / "printed.csv").write_text(PRINTED)
+    (printed / "other.csv").write_text(PRINTED)
+    (printed / "deviations.yaml").write_text("[]")
+    study = make_study(2, published=["printed"], stand_ins={"breast_cancer": "cancer"})
+    with chdir(folder):
+        write_report(make_report(table(make_points(n_runs=2)), study), folder)
+    return folder
+
+
+def test_page_and_csv_hold_each_number(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    section = page[page.index('id="published"') : page.index('id="areas"')]
+    assert "0.900" in section
+    assert "AUP (test), printed" in section
+    assert "yan, table 3: Wine (2 runs of ours)" in section
+    assert " sd)</td>" in section
+    assert "standard deviations off, for no reason known" in section
+    assert "other rows than the paper's cancer".replace("'", "&#39;") in section
+    assert "printed: 1 printed number not rerun in this study." in section
+    assert (folder / "tables" / "published.csv").read_text().count("\n") == 4
+
+
+def test_without_printed_numbers_there_is_no_section(tmp_path):
+    page = write_report(make_report(make_points(n_runs=1)), tmp_path)
+    assert "Printed and ours" not in page.read_text(encoding="utf-8")
+    assert not (tmp_path / "tables" / "published.csv").exists()
+
+
+def test_tables_that_other_studies_rerun_are_named(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Printed tables that other studies rerun: other." in page
+
+
+def test_ranking_is_called_by_its_score(tmp_path):
+    points, study = make_points(n_runs=1), make_study(1)
+    report = make_report(points, study, make_sheets(study, score="AP@5"))
+    page = write_report(report, tmp_path).read_text(encoding="utf-8")
+    assert "AP@5 against cost" in page
+    assert "AP@5, free constant" in page
+    assert "ccuracy" not in page.replace("Cost–accuracy", "")

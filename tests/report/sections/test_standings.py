@@ -1,0 +1,161 @@
+"""Standings: best means marked, ranks in order, peers that win named first."""
+
+import re
+
+import numpy as np
+import pytest
+
+from budgetlearn.analysis.ranks import ranking_of
+from budgetlearn.report import write_report
+from budgetlearn.report.display import Display
+from budgetlearn.report.sections.standings import standings
+from budgetlearn.report.standings_figures import area_figure, rank_figure
+from budgetlearn.report.style import figure_bytes
+from budgetlearn.report.summary import peers_ahead, rank_sentences
+
+from ...factories import (
+    METHODS,
+    make_display,
+    make_points,
+    make_report,
+    make_results,
+    make_study,
+)
+
+
+@pytest.fixture(scope="module")
+def display():
+    return make_display()
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return make_results().summary
+
+
+def marks(summary, display):
+    """Return which cells are marked as the best, by method."""
+    table = standings(summary, ranking_of(summary, ["msb", "logitb"]), display)
+    return {row["method"].id: [cell["best"] for cell in row["cells"]] for row in table["rows"]}
+
+
+def test_the_best_mean_is_marked_ties_included(summary, display):
+    assert marks(summary, display) == {"msb": [True, True], "logitb": [False, False]}
+    tied = summary.assign(mean_test=0.5)
+    assert marks(tied, display) == {"msb": [True, True], "logitb": [True, True]}
+
+
+def test_without_a_rival_nobody_is_best(summary, display):
+    lost = summary.assign(mean_test=summary["mean_test"].where(summary["method"] == "msb"))
+    assert marks(lost, display) == {"msb": [False, False], "logitb": [False, False]}
+
+
+def test_controls_never_bear_the_mark(summary, display):
+    better = summary.assign(
+        mean_test=summary["mean_test"].where(summary["method"] != "all_features", 1.0)
+    )
+    assert marks(better, display) == {"msb": [True, True], "logitb": [False, False]}
+
+
+def test_rows_come_by_mean_rank(summary, display):
+    turned = summary.assign(mean_test=1 - summary["mean_test"])
+    table = standings(turned, ranking_of(turned, ["msb", "logitb"]), display)
+    assert [row["method"].id for row in table["rows"]] == ["logitb", "msb"]
+    assert [row["rank"] for row in table["rows"]] == ["1.0", "2.0"]
+    assert [column["runs"] for column in table["columns"]] == ["5 runs", "5 runs"]
+
+
+def test_the_validation_table_has_ranks_of_its_own(tmp_path):
+    points = make_points(n_runs=2)
+    turned = points["method"].isin(["msb", "logitb"])
+    points.loc[turned, "valid_score"] = (
+        points["test_score"].where(points["method"] == "logitb", points["test_score"] - 0.2)
+    )[turned]
+    write_report(make_report(points), tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    tables = re.findall(r"<caption>AUP on (test|validation) data.*?</table>", page, re.DOTALL)
+    assert tables == ["test", "validation"]
+    rows = re.findall(
+        r"<caption>AUP on (test|validation).*?<tbody>\s*<tr>\s*<th[^>]*>(\w+).*?"
+        r'<td class="number">([\d.]+)</td>',
+        page,
+        re.DOTALL,
+    )
+    assert rows == [("test", "msB", "1.0"), ("validation", "logitB", "1.0")]
+
+
+def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, display):
+    gap = (summary["method"] == "logitb") & (summary["dataset"] == "wine")
+    part = summary.assign(mean_test=summary["mean_test"].where(~gap))
+    ranking = ranking_of(part, ["msb", "logitb"])
+    rows = standings(part, ranking, display)["rows"]
+    assert [(row["method"].id, row["rank"]) for row in rows] == [("msb", "1.0"), ("logitb", "–")]
+    assert rank_sentences(ranking, display)[-1].endswith("lacks their area: logitB.")
+
+
+def test_a_case_without_a_method_has_an_empty_cell(tmp_path):
+    points = make_points(n_runs=2).query("not (method == 'logitb' and dataset == 'wine')")
+    write_report(make_report(points), tmp_path)
+    summary = make_results(points).summary
+    display = make_display()
+    rows = standings(summary, ranking_of(summary, ["msb", "logitb"]), display)["rows"]
+    cells = {row["method"].id: row["cells"] for row in rows}
+    assert cells["logitb"][0]["text"] == "–"
+    assert cells["logitb"][1]["text"] != "–"
+
+
+def test_a_peer_that_wins_is_named(summary, display):
+    assert peers_ahead(summary, display) == []
+    peer = METHODS | {"msb": METHODS["msb"] | {"peer": True}}
+    (sentence,) = peers_ahead(summary, Display(peer, display.datasets))
+    assert sentence.startswith("On 2 of 2 data sets what users pick today wins: msB on Wine,")
+
+
+def test_the_diagram_shows_every_ranked_method(display):
+    rng = np.random.default_rng(0)
+    methods = ["msb", "logitb", "all_features"]
+    points = make_points(n_runs=1)
+    summary = make_results(points).summary
+    summary["mean_test"] = rng.uniform(size=len(summary))
+    figure = rank_figure(ranking_of(summary, methods), display)
+    texts = " ".join(text.get_text() for text in figure.axes[0].texts)
+    assert all(display.methods[name].label in texts for name in methods)
+    bars = [line.get_xdata() for line in figure.axes[0].lines if line.get_linewidth() == 2.4]
+    assert bars
+    assert all(list(bar) == sorted(bar) for bar in bars)
+
+
+def test_two_methods_are_too_few_for_a_test(summary, display):
+    ranking = ranking_of(summary, ["msb", "logitb"])
+    assert np.isnan(ranking.friedman)
+    assert rank_sentences(ranking, display) == []
+    assert "three methods" in rank_figure(ranking, display).texts[0].get_text()
+
+
+def test_a_study_of_memory_has_no_areas(tmp_path):
+    study = make_study(2, budget="memory")
+    points = make_points(n_runs=2).assign(n_nodes=10.0)
+    page = write_report(make_report(points, study), tmp_path).read_text(encoding="utf-8")
+    assert "Who wins" not in page
+    assert "Error against memory" in page
+    assert not (tmp_path / "figures" / "areas.svg").exists()
+    assert (tmp_path / "figures" / "memory_wine_random.svg").exists()
+
+
+def legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+@pytest.mark.parametrize("n_runs", [1, 4])
+def test_the_area_figure_shows_every_method_and_case(display, n_runs):
+    areas = area_figure(make_results(make_points(n_runs=n_runs)).areas, display)
+    assert legend(areas) == ["msB", "logitB"]
+    rows = [t.get_text().replace("\n", " ") for t in areas.axes[0].get_yticklabels()]
+    assert rows == ["Wine", "Breast cancer Wisconsin (diagnostic)"]
+
+
+def test_one_method_alone_has_a_figure(display):
+    areas = make_results(make_points(n_runs=2)).areas
+    drawn = area_figure(areas[areas["method"] == "msb"], display)
+    assert legend(drawn) == ["msB"]
+    assert b"<svg" in figure_bytes(drawn, "svg")

@@ -1,0 +1,50 @@
+"""What the page's slider works from: recommendations with the models of single runs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.analysis.recommendations import recommendations
+from budgetlearn.analysis.schedules import compressed_points
+from budgetlearn.report.sections import what_to_buy
+
+from ...factories import METHODS, make_points, make_prices, prices_of
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return compressed_points(make_points())
+
+
+def offers(kept):
+    table = recommendations(kept, METHODS, "wine", "random")
+    return what_to_buy.offers_of(table, kept, make_prices(), "wine", "random")
+
+
+def test_one_run_has_no_spread():
+    kept = compressed_points(make_points(n_runs=1))
+    assert offers(kept)["offers"][0]["valid_sd"] is None
+
+
+def test_nothing_completed_offers_nothing(kept):
+    assert offers(kept.iloc[:0])["offers"] == []
+
+
+def test_prices_of_what_is_bought_add_up(kept):
+    data = offers(kept)
+    assert data["runs"][2]["prices"] == list(prices_of("wine", 2))
+    for offer in data["offers"]:
+        for model, run in zip(offer["models"], data["runs"], strict=True):
+            bought = data["models"][model]["bought"]
+            total = sum(run["prices"][feature] * rate for feature, rate in bought)
+            assert total == pytest.approx(data["models"][model]["cost"])
+
+
+def test_rates_come_first_then_named_variables_then_nothing():
+    rated = {"acquisition_rates": np.float32([0, 0.25, 1]), "variables": "0,1,2"}
+    assert what_to_buy._features_bought(rated) == [[2, 1.0], [1, 0.25]]
+    assert what_to_buy._features_bought({"acquisition_rates": None, "variables": "0,2"}) == [
+        [0, 1],
+        [2, 1],
+    ]
+    assert what_to_buy._features_bought({"acquisition_rates": None, "variables": pd.NA}) is None

@@ -1,0 +1,68 @@
+"""Tables of printed numbers and reasons: what is refused, and that ours are good."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from budgetlearn.analysis.published import AREAS, QUANTITIES
+from budgetlearn.exceptions import ConfigError
+from budgetlearn.report.published_files import read_published, read_reasons
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = "paper,table,dataset,method,trees,quantity,value"
+
+
+def printed(tmp_path, *lines, head=HEAD):
+    path = tmp_path / "one.csv"
+    path.write_text("\n".join([head, *lines]) + "\n")
+    return read_published([path])
+
+
+@pytest.mark.parametrize(
+    ("lines", "head", "message"),
+    [
+        (["p,1,d,m,1,speed,3"], HEAD, "unknown quantity 'speed'; known: cost,"),
+        (["p,1,d,m,1,3"], HEAD.replace("quantity,", ""), "need the column 'quantity'"),
+        (["p,1,d,m,1,cost,3", "p,1,d,m,1,cost,4"], HEAD, "more than once"),
+    ],
+)
+def test_wrong_tables_are_refused(tmp_path, lines, head, message):
+    with pytest.raises(ConfigError, match=message):
+        printed(tmp_path, *lines, head=head)
+
+
+def rerun_tables():
+    studies = (ROOT / "config" / "studies").glob("*.yaml")
+    return sorted({n for s in studies for n in yaml.safe_load(s.read_text()).get("published", [])})
+
+
+@pytest.mark.parametrize("name", rerun_tables())
+def test_every_table_that_a_study_reruns_is_good(name):
+    table = read_published([ROOT / "resources" / "published" / f"{name}.csv"])
+    assert set(table["quantity"]) <= {*QUANTITIES, *AREAS}
+    assert np.isfinite(table["value"]).all()
+
+
+def test_no_tables_are_an_empty_frame():
+    assert isinstance(read_published([]), pd.DataFrame)
+    assert read_published([]).empty
+
+
+def test_an_entry_without_reason_is_refused(tmp_path):
+    (tmp_path / "d.yaml").write_text("- {table: gif-regression}\n")
+    with pytest.raises(ConfigError, match="needs `why`"):
+        read_reasons(tmp_path / "d.yaml")
+    (tmp_path / "d.yaml").write_text("- {tabel: gif-regression, why: so}\n")
+    with pytest.raises(ConfigError, match="tabel"):
+        read_reasons(tmp_path / "d.yaml")
+
+
+def test_every_reason_is_about_numbers_that_are_printed():
+    folder = Path(__file__).parents[2] / "resources" / "published"
+    for entry in read_reasons(folder / "deviations.yaml"):
+        numbers = read_published([folder / f"{entry['table']}.csv"])
+        for key in entry.keys() & {"dataset", "method", "setting", "quantity"}:
+            assert entry[key] in set(numbers[key]), entry

@@ -1,0 +1,58 @@
+"""Sentences on who wins: what they say about leads and their spread."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.report.summary import lead_sentences
+
+from ..factories import make_display
+
+
+@pytest.fixture(scope="module")
+def display():
+    return make_display()
+
+
+def leads(*rows):
+    columns = ["dataset", "best", "runner_up", "lead", "lead_sd", "wins", "n_runs"]
+    return pd.DataFrame(rows, columns=columns).assign(costs="random")
+
+
+def test_the_summary_counts_wins_and_holds_leads_against_their_spread(display):
+    mixed = leads(
+        ("wine", "msb", "logitb", 0.03, 0.01, 5, 5),
+        ("breast_cancer", "logitb", "msb", 0.01, 0.02, 3, 5),
+    )
+    who, sure = lead_sentences(mixed, display)
+    assert who == "Best mean AUP, of 2 data sets: msB on 1, logitB on 1."
+    assert sure.startswith("On 1 of 2 the lead")
+
+
+def test_the_summary_admits_what_it_cannot_say(display):
+    assert "single run" in lead_sentences(leads(), display)[0]
+    alone = leads(("wine", "msb", None, np.nan, np.nan, np.nan, np.nan))
+    assert lead_sentences(alone, display)[0].startswith("Nowhere did two methods")
+    once = lead_sentences(leads(("wine", "msb", "logitb", 0.03, np.nan, 1, 1)), display)
+    assert once == [
+        "msB has the best mean AUP on the one data set compared.",
+        "One run each: the spread between runs is unknown.",
+    ]
+
+
+def test_the_summary_does_not_count_wins_without_a_rival(display):
+    rows = leads(
+        ("wine", "msb", "logitb", 0.03, 0.01, 5, 5),
+        ("breast_cancer", "logitb", None, np.nan, np.nan, np.nan, np.nan),
+    )
+    assert lead_sentences(rows, display) == [
+        "msB has the best mean AUP on the one data set compared.",
+        "Its lead over the runner-up, taken within runs, exceeds one standard deviation.",
+        "On 1 more only one method completed runs: no comparison.",
+    ]
+
+
+def test_a_lead_on_one_data_set_is_held_against_its_spread(display):
+    for sd, verb in ((0.01, "exceeds"), (0.04, "stays within")):
+        sure = lead_sentences(leads(("wine", "msb", "logitb", 0.03, sd, 4, 5)), display)[1]
+        assert verb in sure
