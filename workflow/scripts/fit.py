@@ -1,7 +1,7 @@
 from budgetlearn.benchmark.job import job_log, load_runs, write_points
 from budgetlearn.benchmark.resuming import resumable_run
 
-method, params, config = snakemake.wildcards.method, snakemake.params.attempt, snakemake.config
+method, params, config = snakemake.wildcards.method, snakemake.params, snakemake.config
 with job_log(snakemake.log[0], snakemake.threads):
     rows = []
     for run in load_runs(snakemake.input, snakemake.wildcards, params.seed):
