@@ -12,8 +12,8 @@ _COLUMNS = [*CASE, "feature", "name", "price", "method", "rate", "n_runs"]
 def acquisition_table(schedules, compared, prices):
     """Return how often each method buys each feature where it may spend half of the full cost.
 
-    In each run a method is represented by the dearest model of its schedule that costs at most
-    half of all features on validation data, so methods are compared under the same budget.
+    In each run a method is represented by the most expensive model of its schedule that costs at
+    most half of all features on validation data, so methods are compared under the same budget.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ _SLACK = 1e-12
 
 
 def staircase(costs, values, budgets, below):
-    """Return what each budget gets: the value of the dearest point that it affords.
+    """Return what each budget gets: the value of the most expensive point that it affords.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def staircase(costs, values, budgets, below):
 def mean_curve(points, column, baselines, most=MOST_BUDGETS):
     """Return the mean test score of one method under each budget, and its spread over runs.
 
-    In each run a budget gets the dearest model of the schedule that it affords; where it affords
-    none, the free constant, as in the area under the Pareto (Yan et al., section 5.2): on shares
-    of the full cost the area under this curve is the mean AUP.
+    In each run a budget gets the most expensive model of the schedule that it affords; where it
+    affords none, the free constant, as in the area under the Pareto (Yan et al., section 5.2): on
+    shares of the full cost the area under this curve is the mean AUP.
 
     Parameters
     ----------

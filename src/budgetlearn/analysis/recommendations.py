@@ -14,7 +14,7 @@ _SHOWN = ["budget", "method", "valid", "valid_sd", "test", "test_sd", "cost"]
 def recommendations(schedules, methods, dataset, costs):
     """Return which method to use under each budget, by mean validation score over runs.
 
-    In each run a budget buys the dearest model of a method's schedule that it affords on
+    In each run a budget buys the most expensive model of a method's schedule that it affords on
     validation data. Of the methods that afford one in every run of the case, controls included,
     the one with the best mean validation score is recommended; of equals the one whose models
     are cheaper. Test scores are reported and choose nothing.

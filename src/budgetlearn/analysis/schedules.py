@@ -85,7 +85,7 @@ def compressed_points(points):
     Returns
     -------
     DataFrame
-        The kept rows, cheap to dear within a run, with the column valid_fraction added: msB's
+        The kept rows, cheap to expensive within a run, with the column valid_fraction added: msB's
         compressed model schedule (Yan et al., section 3.1), applied to every method alike.
     """
     points = _with_valid_fraction(check_points(points))

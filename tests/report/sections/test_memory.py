@@ -13,7 +13,7 @@ COMPETITORS = ["msb", "logitb"]
 
 
 def sized(methods=("msb", "logitb")):
-    """The made-up study, its stages seen as sizes of ten nodes each, on wine."""
+    """The generated study, its stages seen as sizes of ten nodes each, on wine."""
     points = make_points(n_runs=2).query("dataset == 'wine'").reset_index(drop=True)
     own = points["method"].isin(methods)
     points.loc[own, "n_nodes"] = 10.0 * (points.loc[own, "stage"] + 1)
@@ -68,7 +68,7 @@ def test_the_sentence_compares_where_every_method_has_a_model(display):
 
 
 def gridded():
-    """The made-up study, msB fitted at two depths."""
+    """The generated study, msB fitted at two depths."""
     points = sized(["msb"]).query("method in ['msb', 'constant'] and stage < 4")
     deeper = points.query("method == 'msb'").assign(fit=1, stage=lambda f: f["stage"] + 4)
     points = pd.concat([points, deeper.assign(test_score=0.99)], ignore_index=True)

@@ -196,7 +196,7 @@ def schedule_figure(schedule, display, prices):
 
 
 def _right_end(schedule):
-    """Return where the budget axis ends: a little after the dearest model."""
+    """Return where the budget axis ends: a little after the most expensive model."""
     return max(float(schedule["cost"].max()) * 1.06, 1e-9)
 
 

@@ -16,7 +16,7 @@ the controls at their own: test score, mean and standard deviation over runs."""
 
 
 class OwnCost(Section):
-    """Scores at the cost of methods that let nobody choose a budget."""
+    """Scores at the cost of methods without a choice of budget."""
 
     id = "own-cost"
     title = "At their own cost"
