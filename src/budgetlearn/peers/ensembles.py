@@ -19,7 +19,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     Parameters
     ----------
     estimator : fitted estimator
-        A forest, gradient boosting or AdaBoost of scikit-learn.
+        A forest, gradient boosting or AdaBoost of scikit-learn, or `SAMMERClassifier`.
     n_features : int
         Columns of its training data.
     sizes : sequence of int, default=None
@@ -32,7 +32,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     -------
     list of TreeSum
     """
-    trees = from_sklearn(estimator)
+    trees = estimator.trees_ if hasattr(estimator, "trees_") else from_sklearn(estimator)
     members = len(estimator.estimators_)
     per_member = len(trees) // members
     nodes = np.cumsum([tree.node_count for tree in trees])[per_member - 1 :: per_member]
@@ -58,8 +58,8 @@ class ForestStages(TreeStages, MetaStaged):
     Parameters
     ----------
     estimator : estimator of scikit-learn
-        Random forest, extra trees, gradient boosting or AdaBoost over decision trees. Its
-        `n_estimators` is replaced by the last of `n_trees`.
+        Random forest, extra trees, gradient boosting or AdaBoost over decision trees, or
+        `SAMMERClassifier`. Its `n_estimators` is replaced by the last of `n_trees`.
     n_trees : sequence of int, default=(10, 100, 1000)
         Trees at each size, increasing; in gradient boosting of more than two classes, iterations.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None

@@ -119,9 +119,9 @@ class BoostingNodeShares(TreeStages, NodeShares):
     Parameters
     ----------
     estimator : estimator of scikit-learn
-        GradientBoostingRegressor, GradientBoostingClassifier, or AdaBoostClassifier over decision
-        trees. Its `n_estimators` is replaced: as many trees as fit into the largest budget if
-        each were as large as its `max_depth` allows.
+        GradientBoostingRegressor, GradientBoostingClassifier, AdaBoostClassifier over decision
+        trees, or `SAMMERClassifier`. Its `n_estimators` is replaced: as many trees as fit into the
+        largest budget if each were as large as its `max_depth` allows.
     percents : sequence of float, default=(1, 10)
         Node budgets in percent, increasing.
     n_full_trees : int, default=1000
