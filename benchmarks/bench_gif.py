@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from budgetlearn.datasets.preparing import load_dataset
 from budgetlearn.datasets.synthetic import friedman1, hastie
-from budgetlearn.forest.gif import GIFClassifier, GIFRegressor
+from budgetlearn.forest import GIFClassifier, GIFRegressor
 
 
 def seconds(*functions, repeats):

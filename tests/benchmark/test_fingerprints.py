@@ -94,7 +94,7 @@ def changed_by(path, edit):
         ("benchmark/study.py", set()),
         ("benchmark/source_graph.py", set()),
         ("datasets/fetching.py", set()),
-        ("forest/gif.py", {"gif"}),
+        ("forest/gif/base.py", {"gif"}),
         ("forest/random_forest.py", {"msb"}),
         ("tree/growth.py", {"forest", "msb"}),
         ("benchmark/experiment.py", EVERY),
@@ -107,7 +107,7 @@ def test_an_edit_touches_what_depends_on_it(package, file, touched):
 
 
 def test_comments_docstrings_and_layout_do_not_count(package):
-    path = package / "forest" / "gif.py"
+    path = package / "forest" / "gif" / "base.py"
     assert not changed_by(path, lambda text: "# A comment.\n" + text)
     assert not changed_by(path, lambda text: text.replace('"""', '"""In other words: ', 1))
     assert not changed_by(path, lambda text: text.replace("(\n", "(  # why\n\n", 5))
@@ -115,27 +115,27 @@ def test_comments_docstrings_and_layout_do_not_count(package):
 
 def test_a_kernel_counts_beside_its_source(package):
     first = prints()
-    kernel = source_graph.kernel_of(package / "forest" / "_gif_grower.pyx")
+    kernel = source_graph.kernel_of(package / "forest" / "gif" / "grower.pyx")
     kernel.write_bytes(kernel.read_bytes() + b"\0")
     second = prints()
     assert {name for name in first if first[name] != second[name]} == {"gif"}
 
 
-@pytest.mark.parametrize("file", ["_gif_grower.pyx", "_gif_nodes.pxd"])
+@pytest.mark.parametrize("file", ["grower.pyx", "nodes.pxd"])
 def test_a_kernel_older_than_its_source_is_refused(package, file):
     later = (
-        source_graph.kernel_of(package / "forest" / "_gif_grower.pyx").stat().st_mtime_ns + 10**9
+        source_graph.kernel_of(package / "forest" / "gif" / "grower.pyx").stat().st_mtime_ns + 10**9
     )
-    os.utime(package / "forest" / file, ns=(later, later))
+    os.utime(package / "forest" / "gif" / file, ns=(later, later))
     with pytest.raises(ConfigError, match=rf"was compiled before .*{file}.*make setup"):
         fit_fingerprint(FIT, METHODS["gif"])
     assert fit_fingerprint(FIT, METHODS["forest"])  # which does without
 
 
 def test_a_missing_kernel_is_named(package):
-    source_graph.kernel_of(package / "forest" / "_gif_grower.pyx").unlink()
+    source_graph.kernel_of(package / "forest" / "gif" / "grower.pyx").unlink()
     forget()
-    with pytest.raises(ConfigError, match=r"forest\._gif_grower is not compiled.*make setup"):
+    with pytest.raises(ConfigError, match=r"forest\.gif\.grower is not compiled.*make setup"):
         fit_fingerprint(FIT, METHODS["gif"])
 
 
@@ -188,7 +188,7 @@ def test_the_report_depends_on_sections_that_no_import_names(package, file):
 
 
 def test_packages_pass_names_on():
-    assert home_of("budgetlearn.forest", "GIFClassifier") == "budgetlearn.forest.gif"
+    assert home_of("budgetlearn.forest", "GIFClassifier") == "budgetlearn.forest.gif.estimators"
     assert home_of("budgetlearn.forest", "gif") == "budgetlearn.forest.gif"
     assert home_of("budgetlearn.forest", "GIFClassifer") is None
     assert home_of("sklearn.ensemble", "ExtraTreesClassifier") == "sklearn.ensemble._forest"
@@ -196,9 +196,9 @@ def test_packages_pass_names_on():
 
 
 def test_a_kernel_is_compiled_of_all_headers_that_its_headers_name():
-    names = {path.name for path in compiled_into(PACKAGE / "forest" / "_gif_pool.pyx")}
-    assert {"_gif_pool.pyx", "_gif_pool.pxd", "_gif_nodes.pxd", "_gif_random.pxd"} <= names
-    assert "_gif_grower.pyx" not in names
+    names = {path.name for path in compiled_into(PACKAGE / "forest" / "gif" / "pool.pyx")}
+    assert {"pool.pyx", "pool.pxd", "nodes.pxd", "_random.pxd"} <= names
+    assert "grower.pyx" not in names
 
 
 def test_imports_of_cython_are_read(tmp_path):

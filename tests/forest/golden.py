@@ -150,6 +150,11 @@ CASES = {
     "gif_squared": lambda: _gif(GIFClassifier, "digits"),
     "gif_window": lambda: _gif(GIFClassifier, "wine", candidate_window=5),
     "gif_trimmed": lambda: _gif(GIFClassifier, "digits", loss="trimmed_exponential"),
+    "gif_trimmed_all_candidates": lambda: _gif(
+        GIFClassifier, "wine", loss="trimmed_exponential", candidate_window=None
+    ),
+    "gif_exponential": lambda: _gif(GIFClassifier, "wine", loss="exponential"),
+    "gif_refit": lambda: _gif(GIFRegressor, "wine", refit=2),
     "greedy_miser": lambda: _miser("wine"),
     "greedy_miser_two_classes": lambda: _miser("cancer"),
     "msb": lambda: _msb("wine"),

@@ -195,7 +195,7 @@ EDITS = {
         {"report": 1},
     ),
     "comment in fetching.py": ("budgetlearn/datasets/fetching.py", more(b"# why\n"), (), {}),
-    "code in gif.py": ("budgetlearn/forest/gif.py", more(b"MORE = 1\n"), (), {}),
+    "code of GIF": ("budgetlearn/forest/gif/base.py", more(b"MORE = 1\n"), (), {}),
     "code in logit_path.py": (LOGIT, more(b"MORE = 1\n"), (), ONE_FIT),
     "comment in logit_path.py": (LOGIT, more(b"# why\n"), (), {}),
     "a kernel": (f"budgetlearn/{KERNEL}", more(b"\0"), (), {"fit": 1, **MSB, **LAST}),

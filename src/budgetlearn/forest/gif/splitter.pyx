@@ -8,9 +8,8 @@ found afresh each time.
 
 import numpy as np
 
-from libc.string cimport memcpy
-
-from ._gif_random cimport random_below, random_unit
+from ...tree.partition cimport Examples, partition
+from ._random cimport random_below, random_unit
 
 # A node is pure when its variance is below this share of the variance of all targets.
 cdef double PURITY = 1e-10
@@ -67,7 +66,7 @@ cdef class Splitter:
                 values, best_values = best_values, values
         if best >= 0:
             out.decrease = best
-            out.n_left = partition(best_values, n, out.threshold, samples, &self.moved[0])
+            out.n_left = move_left(samples, n, best_values, out.threshold, &self.moved[0])
 
     cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
         return False
@@ -98,21 +97,16 @@ cdef inline double between(double low, double high, double share) noexcept nogil
     return threshold if low <= threshold < high else low
 
 
-cdef inline int32_t partition(
-    const double* values, int32_t n, double threshold, int32_t* samples, int32_t* moved
+cdef inline int32_t move_left(
+    int32_t* samples, int32_t n, const double* values, double threshold, int32_t* spare
 ) noexcept nogil:
-    """Bring the samples with value <= threshold to the front, keeping the order of each side."""
-    cdef int32_t i, sample, n_left = 0, n_right = 0
-    cdef bint left
-    for i in range(n):
-        sample = samples[i]
-        left = values[i] <= threshold
-        samples[n_left] = sample
-        moved[n_right] = sample
-        n_left += left
-        n_right += not left
-    memcpy(samples + n_left, moved, n_right * sizeof(int32_t))
-    return n_left
+    """Bring the samples with value <= threshold to the front; return how many they are."""
+    cdef Examples examples
+    examples.rows = samples
+    examples.spare_rows = spare
+    return <int32_t> partition(
+        &examples, 0, n, values, threshold, True, False, <double*> NULL, <double*> NULL
+    )
 
 
 cdef class VarianceSplitter(Splitter):

@@ -8,7 +8,7 @@ turns scores into probabilities.
 import numpy as np
 from scipy.special import softmax
 
-from . import _gif_loss as kernels
+from . import _losses as kernels
 
 
 class Squared:

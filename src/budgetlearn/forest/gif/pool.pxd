@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, uint64_t
 
-from ._gif_loss cimport Loss, Slots, Strides
-from ._gif_nodes cimport GrownNode, NodeTable
+from ._losses cimport Loss, Slots, Strides
+from .nodes cimport ForestNode, NodeTable
 
 
 cdef class Pool:
@@ -47,4 +47,4 @@ cdef class AllCandidates(Pool):
     cdef void measure(self, Slots* tree, int32_t slot) noexcept nogil
     cdef void rank(self, int32_t t) noexcept nogil
     cdef void close(self, int32_t t, int32_t slot) noexcept nogil
-    cdef void spread(self, GrownNode* node) noexcept nogil
+    cdef void spread(self, ForestNode* node) noexcept nogil

@@ -9,14 +9,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import INT32_MAX, ParameterError, check_max_features, check_number
-from ..base import AcquisitionMixin
-from ..costs import FeatureCosts
-from ..exceptions import BudgetlearnWarning
-from ._gif_grower import grow, refit
-from ._gif_nodes import NodeTable
-from ._gif_pool import AllCandidates, RandomWindow
-from .gif_model import GIFModel
+from ..._validation import INT32_MAX, ParameterError, check_max_features, check_number
+from ...base import AcquisitionMixin
+from ...costs import FeatureCosts
+from ...exceptions import BudgetlearnWarning
+from .grower import grow, refit
+from .model import GIFModel
+from .nodes import NodeTable
+from .pool import AllCandidates, RandomWindow
 
 
 class BaseGIF(AcquisitionMixin, BaseEstimator):
@@ -62,7 +62,7 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
                 f"node_budget={self.node_budget} is less than two nodes for each of "
                 f"n_estimators={self.n_estimators} trees: the model will hold roots with a single "
                 f"node, and few steps of learning_rate={self.learning_rate:.4g}. Fewer trees, a "
-                "larger learning_rate, or both predict better at this budget.",
+                "larger learning_rate, or both usually predict better at this budget.",
                 BudgetlearnWarning,
                 stacklevel=4,
             )

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn._validation import ParameterError
 from budgetlearn.exceptions import BudgetlearnWarning, CostError
-from budgetlearn.forest.gif import GIFClassifier, GIFRegressor
+from budgetlearn.forest import GIFClassifier, GIFRegressor
 from budgetlearn.testing import expected_failed_checks
 
 

@@ -4,10 +4,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_choice, check_classes, check_number
-from ._gif_split import GiniSplitter, VarianceSplitter
-from .gif_base import BaseGIF
-from .gif_losses import Exponential, Squared, TrimmedExponential
+from ..._validation import check_choice, check_classes, check_number
+from .base import BaseGIF
+from .losses import Exponential, Squared, TrimmedExponential
+from .splitter import GiniSplitter, VarianceSplitter
 
 
 class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
@@ -79,7 +79,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     Examples
     --------
     >>> import numpy as np
-    >>> from budgetlearn.forest.gif import GIFRegressor
+    >>> from budgetlearn.forest import GIFRegressor
     >>> X = np.linspace(0, 1, 100)[:, None]
     >>> model = GIFRegressor(node_budget=500, n_estimators=50, random_state=0).fit(X, X[:, 0] ** 2)
     >>> model.n_nodes_

@@ -4,10 +4,10 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from ._gif_loss cimport Loss
-from ._gif_nodes cimport GrownNode, NodeTable
-from ._gif_pool cimport Pool
-from ._gif_split cimport Split, Splitter
+from ._losses cimport Loss
+from .nodes cimport ForestNode, NodeTable
+from .pool cimport Pool
+from .splitter cimport Split, Splitter
 
 
 def grow(
@@ -59,7 +59,7 @@ cdef inline void accept(
     NodeTable table, Loss loss, Pool pool, double learning_rate, int32_t rank, double* step
 ) noexcept nogil:
     """Give the found node its shrunk weight and update the predictions of its samples."""
-    cdef GrownNode* node = &table.nodes[pool.found]
+    cdef ForestNode* node = &table.nodes[pool.found]
     cdef Py_ssize_t k
     for k in range(loss.n_outputs):
         step[k] = learning_rate * pool.weight[k]
@@ -69,7 +69,7 @@ cdef inline void accept(
 
 cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noexcept nogil:
     """Split a node; return its left child, the right one being the next, or -1."""
-    cdef GrownNode* node = &table.nodes[j]
+    cdef ForestNode* node = &table.nodes[j]
     cdef Split split
     splitter.split(&table.order[node.tree, node.start], node.size, &split)
     if split.n_left == 0:
@@ -98,7 +98,7 @@ def refit(
         int32_t[::1] accepted = np.empty(weights.shape[0], dtype=np.int32)
         double[::1] stats = np.empty(loss.width)
         double[::1] step = np.empty(loss.n_outputs)
-        GrownNode* node
+        ForestNode* node
         int32_t* samples
         int32_t j, rank, _n_pass
         Py_ssize_t k

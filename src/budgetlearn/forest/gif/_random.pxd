@@ -1,4 +1,8 @@
-"""Inline pseudo-random numbers for the kernels: xorshift64* (Vigna, 2016)."""
+"""Inline pseudo-random numbers: xorshift64* (Vigna, 2016).
+
+Another generator than that of `tree/_random.pxd`, with which a seed would grow another forest than
+it grew for the figures in the docs.
+"""
 
 from libc.stdint cimport int32_t, uint64_t
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from budgetlearn.forest._gif_grower import grow
-from budgetlearn.forest._gif_nodes import NodeTable
-from budgetlearn.forest._gif_pool import AllCandidates, RandomWindow
-from budgetlearn.forest._gif_split import GiniSplitter, VarianceSplitter
+from budgetlearn.forest.gif.grower import grow
+from budgetlearn.forest.gif.nodes import NodeTable
+from budgetlearn.forest.gif.pool import AllCandidates, RandomWindow
+from budgetlearn.forest.gif.splitter import GiniSplitter, VarianceSplitter
 
 
 class SlowSquared:

@@ -23,7 +23,7 @@ cdef double TOUCHED = -2.0
 
 
 cdef class Loss:
-    """What the forest asks of a loss; see `_gif_loss.pxd` for the contract."""
+    """What the forest asks of a loss; see `_losses.pxd` for the contract."""
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         pass
@@ -131,7 +131,7 @@ cdef inline int32_t shift_residuals(
     # Two plain loops over the samples, though some share a slot: most nodes hold one or two, and
     # a list of distinct slots costs more than it saves.
     cdef int32_t i, slot, best = 0, lost = 0
-    cdef double gap, largest = 0.0
+    cdef double gap, anchor, largest = 0.0
     cdef double* record
     cdef Py_ssize_t k
     for i in range(n):
@@ -144,13 +144,12 @@ cdef inline int32_t shift_residuals(
         for k in range(n_outputs):
             gap += record[STATS + k] * record[STATS + k]
         gap *= record[INVERSE]
-        if gap < LEAST_REST * LEAST_REST * record[STATS + n_outputs]:
+        record[GAP] = gap
+        anchor = max(record[STATS + n_outputs], gap)
+        record[STATS + n_outputs] = anchor
+        if gap < LEAST_REST * LEAST_REST * anchor:
             record[GAP] = -1.0
             lost = slot
-            continue
-        record[GAP] = gap
-        if gap > record[STATS + n_outputs]:
-            record[STATS + n_outputs] = gap
         best = slot if gap > largest else best
         largest = gap if gap > largest else largest
     return lost if lost > 0 else best

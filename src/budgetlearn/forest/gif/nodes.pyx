@@ -2,10 +2,9 @@
 
 import numpy as np
 
-NODE_DTYPE = np.dtype(
-    [("threshold", np.float64), ("decrease", np.float64)]
-    + [(name, np.int32) for name in ("tree", "parent", "start", "size", "feature", "child", "step")]
-)
+cdef ForestNode record
+
+FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 
 
 cdef class NodeTable:
@@ -20,14 +19,14 @@ cdef class NodeTable:
 
     Attributes
     ----------
-    records : ndarray of NODE_DTYPE of shape (max_nodes,)
+    records : ndarray of FOREST_NODE_DTYPE of shape (max_nodes,)
         The first `n_nodes` are in use.
     samples : ndarray of int32 of shape (n_trees, n_samples)
         The samples of a node are a slice of its tree's row.
     """
 
     def __init__(self, n_trees, n_samples, max_nodes):
-        self.records = np.empty(max_nodes, dtype=NODE_DTYPE)
+        self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
         self.samples = np.empty((n_trees, n_samples), dtype=np.int32)
         self.samples[:] = np.arange(n_samples, dtype=np.int32)
         self.nodes = self.records
@@ -39,7 +38,7 @@ cdef class NodeTable:
     cdef int32_t add(
         self, int32_t tree, int32_t parent, int32_t start, int32_t size
     ) noexcept nogil:
-        cdef GrownNode* node = &self.nodes[self.n_nodes]
+        cdef ForestNode* node = &self.nodes[self.n_nodes]
         node.threshold = node.decrease = 0.0
         node.tree = tree
         node.parent = parent
@@ -50,30 +49,30 @@ cdef class NodeTable:
         return self.n_nodes - 1
 
 
-def compact(const GrownNode[::1] nodes, int32_t n_trees):
+def compact(const ForestNode[::1] nodes, int32_t n_trees):
     """Keep the splits that the model uses, tree by tree, siblings side by side.
 
     A split is used when one of its children was accepted; both children are kept then.
 
     Parameters
     ----------
-    nodes : ndarray of NODE_DTYPE
+    nodes : ndarray of FOREST_NODE_DTYPE
         Parents before children, siblings side by side.
     n_trees : int
         Number of trees.
 
     Returns
     -------
-    ndarray of NODE_DTYPE
+    ndarray of FOREST_NODE_DTYPE
         The kept nodes, with their new ids; one root at least.
     """
     cdef int32_t[::1] place = np.empty(nodes.shape[0], dtype=np.int32)
     cdef int32_t[::1] ends = np.zeros(n_trees, dtype=np.int32)
     cdef int32_t n_kept = count_kept(nodes, place, ends)
-    records = np.empty(n_kept, dtype=NODE_DTYPE)
-    cdef GrownNode[::1] out = records
-    cdef const GrownNode* node
-    cdef GrownNode* new
+    records = np.empty(n_kept, dtype=FOREST_NODE_DTYPE)
+    cdef ForestNode[::1] out = records
+    cdef const ForestNode* node
+    cdef ForestNode* new
     cdef Py_ssize_t j
     with nogil:
         # `ends` turns from the start into the end of each tree; parents are placed first.
@@ -94,7 +93,7 @@ def compact(const GrownNode[::1] nodes, int32_t n_trees):
 
 
 cdef int32_t count_kept(
-    const GrownNode[::1] nodes, int32_t[::1] place, int32_t[::1] starts
+    const ForestNode[::1] nodes, int32_t[::1] place, int32_t[::1] starts
 ) noexcept nogil:
     """Set `place` to 0 for kept nodes and -1 for others, `starts` to each tree's first place."""
     cdef int32_t n_kept = 0, size, child

@@ -9,13 +9,13 @@ import numpy as np
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
-from ._gif_loss cimport GAP, INVERSE, STATS
-from ._gif_nodes cimport GrownNode
-from ._gif_random cimport random_below
+from ._losses cimport GAP, INVERSE, STATS
+from .nodes cimport ForestNode
+from ._random cimport random_below
 
 
 cdef class Pool:
-    """Candidates of a forest; see `_gif_pool.pxd` for the contract.
+    """Candidates of a forest; see `pool.pxd` for the contract.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ cdef class RandomWindow(Pool):
         return False
 
     cdef double examine(self, int32_t j) noexcept nogil:
-        cdef GrownNode* node = &self.table.nodes[j]
+        cdef ForestNode* node = &self.table.nodes[j]
         self.loss.gather(&self.table.order[node.tree, node.start], node.size, &self.stats[0])
         return self.loss.solve(&self.stats[0], node.size, &self.trial[0])
 
@@ -151,24 +151,32 @@ cdef class AllCandidates(Pool):
         free(self.trees)
 
     cdef bint find(self) noexcept nogil:
-        cdef int32_t t, best, measured = -1
+        cdef int32_t t, best
+        cdef double gap, largest, second
         cdef Slots* tree
         while True:
             best = 0
+            largest = second = 0.0
             for t in range(self.n_trees):
-                if self.top[t] > self.top[best]:
-                    best = t
-            if self.top[best] <= 0.0:
+                if self.top[t] > second:
+                    second = min(self.top[t], largest)
+                    if self.top[t] > largest:
+                        largest = self.top[t]
+                        best = t
+            if largest <= 0.0:
                 return False
             tree = &self.trees[best]
             self.slot = tree.top
             self.found = tree.node[self.slot]
-            # A fresh sum may put the leader behind another; it stays one that leads with it.
-            if self.found == measured:
-                return True
             self.measure(tree, self.slot)
+            gap = tree.records[self.slot * self.strides.record + GAP]
+            if gap >= largest:
+                self.top[best] = gap
+                return True
+            # Summed afresh, it may lead no more.
             self.rank(best)
-            measured = self.found
+            if tree.top == self.slot and gap > second:
+                return True
 
     cdef int add(self, int32_t node) except -1 nogil:
         cdef int32_t t = self.table.nodes[node].tree
@@ -197,7 +205,7 @@ cdef class AllCandidates(Pool):
 
     cdef void fill(self, int32_t j, int32_t slot) noexcept nogil:
         """Put node j into a slot of its tree."""
-        cdef GrownNode* node = &self.table.nodes[j]
+        cdef ForestNode* node = &self.table.nodes[j]
         cdef Slots* tree = &self.trees[node.tree]
         cdef int32_t* samples = &self.table.order[node.tree, node.start]
         cdef int32_t i
@@ -209,7 +217,7 @@ cdef class AllCandidates(Pool):
 
     cdef void measure(self, Slots* tree, int32_t slot) noexcept nogil:
         """Sum up a slot afresh; leave its optimal weight in `weight`."""
-        cdef GrownNode* node = &self.table.nodes[tree.node[slot]]
+        cdef ForestNode* node = &self.table.nodes[tree.node[slot]]
         cdef double* record = tree.records + slot * self.strides.record
         self.loss.gather(&self.table.order[node.tree, node.start], node.size, record + STATS)
         record[GAP] = max(0.0, self.loss.solve(record + STATS, node.size, &self.weight[0]))
@@ -238,7 +246,7 @@ cdef class AllCandidates(Pool):
     cdef void close(self, int32_t t, int32_t slot) noexcept nogil:
         """Free a slot: its samples go to slot 0, the last slot takes its place."""
         cdef Slots* tree = &self.trees[t]
-        cdef GrownNode* node = &self.table.nodes[tree.node[slot]]
+        cdef ForestNode* node = &self.table.nodes[tree.node[slot]]
         cdef int32_t last = tree.n_slots - 1
         cdef int32_t i
         for i in range(node.start, node.start + node.size):
@@ -248,7 +256,7 @@ cdef class AllCandidates(Pool):
             self.fill(tree.node[last], slot)
 
     cdef int replace(self, int32_t child) except -1 nogil:
-        cdef GrownNode* node = &self.table.nodes[self.found]
+        cdef ForestNode* node = &self.table.nodes[self.found]
         self.spread(node)
         if child < 0:
             self.remove()
@@ -257,7 +265,7 @@ cdef class AllCandidates(Pool):
         self.add(child + 1)
         return 0
 
-    cdef void spread(self, GrownNode* node) noexcept nogil:
+    cdef void spread(self, ForestNode* node) noexcept nogil:
         """Bring every tree up to date with the step of an accepted node."""
         cdef const int32_t* samples = &self.table.order[node.tree, node.start]
         cdef Slots* tree

@@ -4,9 +4,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..tree.predictor import ForestPredictor
-from ..tree.structure import LEAF, Tree
-from ._gif_nodes import compact, path_sums
+from ...tree.predictor import ForestPredictor
+from ...tree.structure import LEAF, Tree
+from .nodes import compact, path_sums
 
 
 class GIFModel:
@@ -17,7 +17,7 @@ class GIFModel:
 
     Parameters
     ----------
-    records : ndarray of NODE_DTYPE
+    records : ndarray of FOREST_NODE_DTYPE
         The nodes, parents before children, siblings side by side.
     weights : ndarray of float64 of shape (n_steps, n_outputs)
         Shrunk weight of each accepted node, by rank of acceptance.

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.forest.gif_losses import Exponential, Squared, TrimmedExponential
+from budgetlearn.forest.gif.losses import Exponential, Squared, TrimmedExponential
 
-from .gif_reference import Grown, SlowBinary, SlowSquared, SlowTrimmed
+from .reference import Grown, SlowBinary, SlowSquared, SlowTrimmed
 
 
 def regression(seed, n=70, n_outputs=1):

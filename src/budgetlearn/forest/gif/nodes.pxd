@@ -1,7 +1,8 @@
 from libc.stdint cimport int32_t
 
 
-cdef packed struct GrownNode:
+# A node of a forest in the making; nodes come in no particular order, so each knows its tree.
+cdef packed struct ForestNode:
     double threshold
     double decrease      # impurity decrease of its split, times its samples
     int32_t tree
@@ -16,7 +17,7 @@ cdef class NodeTable:
     # All nodes of a forest while it grows, and the order of the samples in each tree.
     cdef:
         readonly object records, samples
-        GrownNode[::1] nodes
+        ForestNode[::1] nodes
         int32_t[:, ::1] order
         readonly int32_t n_nodes
 
