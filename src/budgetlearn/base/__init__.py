@@ -3,8 +3,6 @@
 A subclass of `BudgetedEstimator` defines `_fit` and `_stages`; all that users call is derived.
 """
 
-from sklearn.utils.validation import check_is_fitted
-
 from .acquisition import Answer, Decisions, Ledger, Outcome, Request
 from .estimator import BudgetedEstimator, WeightedFit
 from .guarantees import Certificate
@@ -24,22 +22,3 @@ __all__ = [
     "Stage",
     "WeightedFit",
 ]
-
-
-class AcquisitionMixin:
-    """Charge predictions for the features that they looked at (until all follow the protocol)."""
-
-    def acquisition_cost(self, X):
-        """Return what acquiring the features of each prediction costs.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.feature_costs_.total(self.acquired_features(X))

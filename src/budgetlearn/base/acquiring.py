@@ -155,7 +155,8 @@ class AcquiringPrediction:
             shares = np.tile(self.constant_, (n_samples, 1))
             labels = self.classes_[shares.argmax(axis=1)]
             return Outcome(labels, shares, answered)
-        return Outcome(np.tile(self.constant_, (n_samples, 1)).squeeze(1), None, answered)
+        numbers = np.tile(self.constant_, (n_samples, 1))
+        return Outcome(numbers[:, 0] if self.constant_.size == 1 else numbers, None, answered)
 
 
 def _fill(outcome, constant):

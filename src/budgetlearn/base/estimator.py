@@ -153,7 +153,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         self._fit(train, valid, seeds)
         if valid is not None:
             self.operating_points_ = measured(self, valid)
-            if getattr(self, "refit", False):
+            if getattr(self, "refit", False) is True:  # in GIF a number of passes
                 self._refit(train.joined(valid), seeds)
         return self
 

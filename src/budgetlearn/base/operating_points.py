@@ -86,8 +86,9 @@ def _score(estimator, stage, targets):
         return right, float(np.sqrt(right * (1 - right) / n))
     if n < 2:
         return np.nan, np.nan
-    squares = (stage.output - targets) ** 2
-    spread = float(np.sqrt(squares.var(ddof=1) / n)) / max(float(np.var(targets)), 1e-300)
+    squares = np.reshape((stage.output - targets) ** 2, (n, -1)).mean(axis=1)
+    variance = max(float(np.var(targets, axis=0).mean()), 1e-300)
+    spread = float(np.sqrt(squares.var(ddof=1) / n)) / variance
     return float(r2_score(targets, stage.output)), spread
 
 

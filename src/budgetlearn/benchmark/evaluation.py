@@ -59,7 +59,9 @@ def operating_points(model, run, setting=None):
 
 def _told(model):
     """Return what a model that trains on the validation data measured without having seen it."""
-    if not (getattr(model, "trains_on_validation", False) or getattr(model, "refit", False)):
+    if not (
+        getattr(model, "trains_on_validation", False) or getattr(model, "refit", False) is True
+    ):
         return None
     return [(None, row) for row in model.operating_points_[["cost", "score"]].to_dict("records")]
 

@@ -5,21 +5,19 @@ import warnings
 from abc import abstractmethod
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..._validation import INT32_MAX, ParameterError, check_max_features, check_number
-from ...base import AcquisitionMixin
-from ...costs import FeatureCosts
+from ...base import BudgetedEstimator, Stage
 from ...exceptions import BudgetlearnWarning
+from ..purchases import tree_purchases
 from .grower import grow, refit
 from .model import GIFModel
 from .nodes import NodeTable
 from .pool import AllCandidates, RandomWindow
 
 
-class BaseGIF(AcquisitionMixin, BaseEstimator):
+class BaseGIF(BudgetedEstimator):
     """What the regressor and the classifier share: growing, stages, acquired features."""
 
     @abstractmethod
@@ -67,15 +65,23 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    def _grow(self, X, targets, make_splitter, exponent=0):
+    @abstractmethod
+    def _decide(self, scores):
+        """Return the numbers or classes that scores stand for."""
+
+    @abstractmethod
+    def _shares(self, scores):
+        """Return the class probabilities that scores stand for; None in regression."""
+
+    def _grow(self, X, targets, random, make_splitter, exponent=0):
         """Grow the forest; `make_splitter(X, n_visits, seed)` knows the impurity.
 
         The model is that of 2**exponent times the targets.
         """
+        X = np.asfortranarray(X)
         n_samples, n_features = X.shape
-        self.feature_costs_ = FeatureCosts.of(self.feature_costs, n_features)
         n_visits = check_max_features(self.max_features, n_features)
-        split_seed, pool_seed = check_random_state(self.random_state).randint(INT32_MAX, size=2)
+        split_seed, pool_seed = random.randint(INT32_MAX, size=2)
         self.intercept_, loss = self._loss().start(targets)
         # Never more nodes than in fully grown trees; each accepted node brings two candidates.
         most = min(self.node_budget, self.n_estimators * (2 * n_samples - 1))
@@ -148,103 +154,45 @@ class BaseGIF(AcquisitionMixin, BaseEstimator):
         check_is_fitted(self)
         return self._model.entropy
 
-    def _checked(self, X):
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+    @property
+    def n_stages_(self):
+        """Number of operating points: ten equal steps of nodes; one after refitting."""
+        return len(self._node_budgets())
 
-    def _scores(self, X):
-        walk = self._model.packed.walk(X, values=True, n_jobs=self.n_jobs)
-        return self.intercept_ + walk.values
+    def _node_budgets(self):
+        """Return the nodes of each stage, the whole model last."""
+        if self._refitted:
+            return [self.n_nodes_]
+        return np.unique(np.arange(1, 11) * self.n_nodes_ // 10).tolist()
 
-    def _acquired(self, X):
-        return self._model.packed.walk(X, acquired=True, n_jobs=self.n_jobs).acquired
+    def _stage_model(self, index):
+        budgets = self._node_budgets()
+        return self if index == len(budgets) - 1 else self.within(budgets[index])
 
-    def _stages(self, node_budgets):
-        """Yield the forest within each node budget."""
-        if node_budgets is None:
-            node_budgets = np.unique(np.arange(1, 11) * self.n_nodes_ // 10)
-        yield from map(self.within, np.asarray(node_budgets).tolist())
+    def _stages(self, X, which, want):
+        for index in which:
+            forest = self._stage_model(index)
+            vote = bool(want & {"output", "probabilities"})
+            walk = forest._model.packed.walk(
+                X, values=vote, acquired="acquired" in want, n_jobs=self.n_jobs
+            )
+            stage = Stage({"nodes": forest.n_nodes_}, nodes=forest.n_nodes_, acquired=walk.acquired)
+            stage.facts = {"node_entropy": forest.node_entropy_}
+            if vote:
+                scores = forest.intercept_ + walk.values
+                stage.output, stage.probabilities = self._decide(scores), self._shares(scores)
+            yield stage
 
-    def predict(self, X):
-        """Predict the targets of X.
+    def _purchases(self, n_samples, stage, ledger):
+        forest = self._stage_model(stage)
+        packed = forest._model.packed
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
+        def finish(totals, n_counted):
+            outcome, had = self._blank_outcome(n_samples), n_counted > 0
+            scores = forest.intercept_ + totals[had]
+            outcome.output[had], outcome.answered = self._decide(scores), had
+            if outcome.probabilities is not None:
+                outcome.probabilities[had] = self._shares(scores)
+            return outcome
 
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Regression: the intercept plus the weights of the nodes reached. Classification: the
-            class with the largest score.
-        """
-        return self._decide(self._scores(self._checked(X)))
-
-    def staged_predict(self, X, node_budgets=None):
-        """Predict as the model would have with smaller node budgets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        node_budgets : sequence of int, default=None
-            One stage each. None: ten equal steps up to `n_nodes_`.
-
-        Yields
-        ------
-        ndarray
-            As `predict` returns it.
-        """
-        X = self._checked(X)
-        for forest in self._stages(node_budgets):
-            yield forest._decide(forest._scores(X))
-
-    def staged_n_nodes(self, node_budgets=None):
-        """Return the nodes of the model within smaller node budgets.
-
-        Parameters
-        ----------
-        node_budgets : sequence of int, default=None
-            As for `staged_predict`.
-
-        Yields
-        ------
-        int
-        """
-        check_is_fitted(self)
-        for forest in self._stages(node_budgets):
-            yield forest.n_nodes_
-
-    def acquired_features(self, X):
-        """Return which features the prediction of each example looks at.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_samples, n_features)
-            The union over all trees of the features tested on the example's paths.
-        """
-        return self._acquired(self._checked(X))
-
-    def staged_acquired_features(self, X, node_budgets=None):
-        """Return `acquired_features` as with smaller node budgets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        node_budgets : sequence of int, default=None
-            As for `staged_predict`.
-
-        Yields
-        ------
-        ndarray of bool of shape (n_samples, n_features)
-        """
-        X = self._checked(X)
-        for forest in self._stages(node_budgets):
-            yield forest._acquired(X)
+        return (yield from tree_purchases(packed, packed.n_trees, n_samples, ledger, finish))

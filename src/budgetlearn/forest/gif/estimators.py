@@ -2,9 +2,8 @@
 
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
 
-from ..._validation import check_choice, check_classes, check_number
+from ..._validation import check_choice, check_number
 from .base import BaseGIF
 from .losses import Exponential, Squared, TrimmedExponential
 from .splitter import GiniSplitter, VarianceSplitter
@@ -86,6 +85,8 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     500
     """
 
+    _multi_output = True
+
     def __init__(
         self,
         node_budget=10_000,
@@ -116,36 +117,24 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     def _loss(self):
         return Squared()
 
-    def fit(self, X, y):
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets, finite.
-
-        Returns
-        -------
-        GIFRegressor
-            self
-        """
+    def _fit(self, train, valid, seeds):
         self._check_parameters()
         check_choice(self.loss, "loss", ("squared",))
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="F", multi_output=True, y_numeric=True
-        )
-        y = np.asarray(y, dtype=np.float64)
+        y = np.asarray(train.targets, dtype=np.float64)
         self._single_output = y.ndim == 1
         # Squares of the targets must neither overflow nor vanish. A power of two rounds nothing.
         _, exponent = np.frexp(np.abs(y).max())
         targets = np.ldexp(y, -exponent).reshape(len(y), -1)
         centred = np.ascontiguousarray(targets - targets.mean(axis=0))
-        return self._grow(X, targets, lambda *rest: VarianceSplitter(*rest, centred), exponent)
+        self._grow(
+            train.X, targets, seeds, lambda *rest: VarianceSplitter(*rest, centred), exponent
+        )
 
     def _decide(self, scores):
         return scores[:, 0] if self._single_output else scores
+
+    def _shares(self, scores):
+        return None
 
 
 class GIFClassifier(ClassifierMixin, BaseGIF):
@@ -239,45 +228,21 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
             return Exponential()
         return TrimmedExponential(self.saturation)
 
-    def fit(self, X, y):
-        """Grow the forest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels, of at least two classes.
-
-        Returns
-        -------
-        GIFClassifier
-            self
-        """
+    def _fit(self, train, valid, seeds):
         self._check_parameters()
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential"))
         check_number(self.saturation, "saturation", low=0, high=100, low_open=True)
-        X, y = validate_data(self, X, y, dtype=np.float64, order="F")
-        self.classes_, codes = check_classes(y)
-        n_classes, codes = self.classes_.size, codes.astype(np.int32)
+        n_classes, codes = self.classes_.size, train.y.astype(np.int32)
         one_hot = np.eye(n_classes)[codes]
-        return self._grow(X, one_hot, lambda *rest: GiniSplitter(*rest, codes, n_classes))
+        self._grow(train.X, one_hot, seeds, lambda *rest: GiniSplitter(*rest, codes, n_classes))
 
     def _decide(self, scores):
         return self.classes_[scores.argmax(axis=1)]
 
-    def predict_proba(self, X):
-        """Return class probabilities.
+    def _shares(self, scores):
+        """Return class probabilities of shape (n_samples, n_classes).
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            With an exponential loss the softmax of Eq. (MEproba); with the squared loss the
-            scores, which add up to 1, cut off below 0 and scaled.
+        With an exponential loss the softmax of Eq. (MEproba); with the squared loss the scores,
+        which add up to 1, cut off below 0 and scaled.
         """
-        return self._loss().probabilities(self._scores(self._checked(X)))
+        return self._loss().probabilities(scores)
