@@ -20,7 +20,9 @@ class AcquiringPrediction:
         ----------
         X : array-like of shape (n_samples, n_features)
             Examples, as for `predict`.
-        budget, max_cost, fallback
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
             As for `predict`.
 
         Returns
@@ -42,7 +44,9 @@ class AcquiringPrediction:
             training data had names, else an index.
         n_samples : int
             Number of examples.
-        budget, max_cost, fallback
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
             As for `predict`.
 
         Returns
@@ -59,7 +63,7 @@ class AcquiringPrediction:
 
         Parameters
         ----------
-        budget, max_cost
+        budget, max_cost : float, default=None
             As for `predict`. What is given as NaN is done without.
 
         Returns
@@ -85,7 +89,9 @@ class AcquiringPrediction:
         ----------
         x : array-like of shape (n_features,) or (1, n_features), or a frame of one row
             The example.
-        budget, max_cost, fallback
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
             As for `predict`.
 
         Returns

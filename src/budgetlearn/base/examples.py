@@ -123,7 +123,8 @@ def _constant(estimator, codes, weight):
     if is_classifier(estimator):
         counts = np.bincount(codes, weight, estimator.classes_.size)
         return counts / counts.sum()
-    return np.atleast_1d(np.average(codes, axis=0, weights=weight))
+    shares = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
+    return np.atleast_1d(shares @ codes)  # sums of shares do not overflow
 
 
 def _validation(estimator, X, y):

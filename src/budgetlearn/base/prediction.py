@@ -88,7 +88,9 @@ class BudgetedPrediction(AcquiringPrediction):
         ----------
         X : array-like of shape (n_samples, n_features)
             Examples, as for `predict`.
-        budget, max_cost, fallback
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
             As for `predict`.
 
         Returns
@@ -105,7 +107,9 @@ class BudgetedPrediction(AcquiringPrediction):
         ----------
         X : array-like of shape (n_samples, n_features)
             Examples, as for `predict`.
-        budget, max_cost, fallback
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
             As for `predict`.
 
         Returns
@@ -121,7 +125,9 @@ class BudgetedPrediction(AcquiringPrediction):
         ----------
         X : array-like of shape (n_samples, n_features)
             Examples, as for `predict`.
-        budget, max_cost, fallback
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
             As for `predict`.
 
         Returns
@@ -143,7 +149,9 @@ class BudgetedPrediction(AcquiringPrediction):
             True targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples.
-        budget, max_cost, fallback
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
             As for `predict`.
 
         Returns

@@ -98,7 +98,17 @@ class DatasetSpec:
 
     @classmethod
     def from_plain(cls, plain):
-        """Return the entry that `dataclasses.asdict` made plain data of."""
+        """Return the entry that `dataclasses.asdict` made plain data of.
+
+        Parameters
+        ----------
+        plain : dict
+            As `dataclasses.asdict` returns it.
+
+        Returns
+        -------
+        DatasetSpec
+        """
         files = tuple(FileSpec(**file) for file in plain.get("files", ()))
         return cls(**{**plain, "files": files})
 

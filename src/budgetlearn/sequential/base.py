@@ -153,7 +153,9 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
         ----------
         x : array-like of shape (n_features,) or (1, n_features), or a frame of one row
             The example.
-        budget, max_cost, fallback
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
             As for `predict`.
 
         Returns

@@ -108,7 +108,7 @@ def test_training_loss_never_increases_with_squared_loss(friedman, rate, window,
     model = GIFRegressor(
         80, n_estimators=10, learning_rate=rate, candidate_window=window, random_state=seed
     ).fit(X, y)
-    stages = model.staged_predict(X, node_budgets=range(model.n_nodes_ + 1))
+    stages = (model.within(budget).predict(X) for budget in range(model.n_nodes_ + 1))
     losses = np.array([np.square(y - prediction).sum() for prediction in stages])
     assert (np.diff(losses) <= 1e-9 * losses[0]).all()
     assert losses[-1] < losses[0] == pytest.approx(np.square(y - y.mean()).sum())
@@ -121,8 +121,8 @@ def test_stages_are_the_models_of_smaller_budgets(three_classes, loss):
     budgets = [0, 1, 57, 300, 600]
     stages = zip(
         budgets,
-        model.staged_predict(X, budgets),
-        model.staged_acquired_features(X, budgets),
+        (model.within(budget).predict(X) for budget in budgets),
+        (model.within(budget).acquired_features(X) for budget in budgets),
         strict=True,
     )
     for budget, prediction, acquired in stages:
@@ -172,7 +172,7 @@ def test_refitting_goes_on_lowering_the_training_loss(friedman):
     longest = GIFRegressor(refit=10_000, **options).fit(X, y)
     assert np.square(longest.predict(X) - y).sum() == pytest.approx(rest, rel=1e-3)
     with pytest.raises(ParameterError, match="refit=0 only"):
-        list(models[1].staged_predict(X))
+        models[1].within(30)
 
 
 def test_predictions_are_the_intercept_plus_one_value_a_tree(friedman):
@@ -346,7 +346,7 @@ def test_bad_data_are_refused(three_classes):
         GIFRegressor(feature_costs=[1, 2]).fit(X, y)
     model = GIFRegressor(50, n_estimators=10).fit(X, y)
     with pytest.raises(ParameterError, match="node_budget must be an integer >= 0, got -1"):
-        list(model.staged_predict(X, [-1]))
+        model.within(-1)
 
 
 def test_accuracy_of_the_paper_in_small():

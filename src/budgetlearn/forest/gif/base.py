@@ -62,11 +62,11 @@ class BaseGIF(BudgetedEstimator):
                 f"node, and few steps of learning_rate={self.learning_rate:.4g}. Fewer trees, a "
                 "larger learning_rate, or both usually predict better at this budget.",
                 BudgetlearnWarning,
-                stacklevel=4,
+                stacklevel=6,
             )
 
     @abstractmethod
-    def _decide(self, scores):
+    def _decided(self, scores):
         """Return the numbers or classes that scores stand for."""
 
     @abstractmethod
@@ -180,7 +180,7 @@ class BaseGIF(BudgetedEstimator):
             stage.facts = {"node_entropy": forest.node_entropy_}
             if vote:
                 scores = forest.intercept_ + walk.values
-                stage.output, stage.probabilities = self._decide(scores), self._shares(scores)
+                stage.output, stage.probabilities = self._decided(scores), self._shares(scores)
             yield stage
 
     def _purchases(self, n_samples, stage, ledger):
@@ -190,7 +190,7 @@ class BaseGIF(BudgetedEstimator):
         def finish(totals, n_counted):
             outcome, had = self._blank_outcome(n_samples), n_counted > 0
             scores = forest.intercept_ + totals[had]
-            outcome.output[had], outcome.answered = self._decide(scores), had
+            outcome.output[had], outcome.answered = self._decided(scores), had
             if outcome.probabilities is not None:
                 outcome.probabilities[had] = self._shares(scores)
             return outcome

@@ -130,7 +130,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
             train.X, targets, seeds, lambda *rest: VarianceSplitter(*rest, centred), exponent
         )
 
-    def _decide(self, scores):
+    def _decided(self, scores):
         return scores[:, 0] if self._single_output else scores
 
     def _shares(self, scores):
@@ -236,7 +236,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         one_hot = np.eye(n_classes)[codes]
         self._grow(train.X, one_hot, seeds, lambda *rest: GiniSplitter(*rest, codes, n_classes))
 
-    def _decide(self, scores):
+    def _decided(self, scores):
         return self.classes_[scores.argmax(axis=1)]
 
     def _shares(self, scores):
