@@ -68,7 +68,7 @@ def test_stages_are_the_models_of_fewer_trees(load):
     for n_trees, predicted in zip(model.n_trees, model.staged_predict(X), strict=True):
         alone = SAMMERClassifier(n_estimators=n_trees, random_state=0).fit(X, y)
         np.testing.assert_array_equal(predicted, alone.predict(X))
-    assert list(model.staged_n_nodes()) == [3, 21, 75]
+    assert [stage.nodes for stage in model.stages(X)] == [3, 21, 75]
 
 
 def test_it_holds_a_node_budget_and_comes_near_the_printed_error():
@@ -76,7 +76,7 @@ def test_it_holds_a_node_budget_and_comes_near_the_printed_error():
     X, y = ringnorm(3300, 0)
     base = SAMMERClassifier(learning_rate=10**-1.5)
     model = BoostingNodeShares(base, percents=(5,), random_state=0).fit(X[:300], y[:300])
-    (n_nodes,) = model.staged_n_nodes()
+    n_nodes = next(model.stages(X)).nodes
     assert n_nodes == model.node_budgets_[0] // 3 * 3
     assert (model.predict(X[300:]) != y[300:]).mean() < 0.068
 
