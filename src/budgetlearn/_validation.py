@@ -4,7 +4,6 @@ import hashlib
 import numbers
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
 
 from .exceptions import BudgetlearnError
 
@@ -118,6 +117,9 @@ def check_classes(y):
     ValueError
         When they are no class labels.
     """
+    # Here: planning a study checks numbers only, and scikit-learn takes a second to load.
+    from sklearn.utils.multiclass import check_classification_targets
+
     check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
     if classes.size < 2:
