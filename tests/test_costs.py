@@ -185,6 +185,7 @@ def test_prices_cannot_be_changed_afterwards():
         (([1, 2], [0], [5]), "each of the 2 features"),
         (([1, 2], [0, 1], [5]), "from -1 .* to 0"),
         (([1, 2], [0, 0.5], [5]), "integers"),
+        (([1, 2], [-2, 0], [5]), "from -1 .* to 0"),
         (([1, 2], [-1, -1], []), "group_costs is empty"),
         (([1, 2], [0, 0], [-5]), "group_costs must be finite and >= 0"),
     ],

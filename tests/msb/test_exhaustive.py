@@ -179,6 +179,14 @@ def test_too_many_variables_are_refused_with_the_time_it_would_take():
         search(feature_costs=None).fit(X, y)
 
 
+@pytest.mark.parametrize(("n_jobs", "time"), [(1, "12 days"), (2, r"6\.1 days")])
+def test_the_time_it_would_take_is_shared_by_the_threads(monkeypatch, n_jobs, time):
+    monkeypatch.setattr(ExhaustiveSearch, "_trial", lambda self, data: (10, 1.0))
+    X, y = make_classification(60, 20, random_state=0)
+    with pytest.raises(ValueError, match=f"that takes {time} with n_jobs={n_jobs}"):
+        search(feature_costs=None, n_jobs=n_jobs).fit(X, y)
+
+
 def test_time_is_told_before_the_start(data, capsys):
     search(verbose=True).fit(*data)
     out, err = capsys.readouterr()
