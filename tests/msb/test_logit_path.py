@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit, softmax
 from sklearn.datasets import load_breast_cancer, load_wine
 
+from budgetlearn._validation import ParameterError
 from budgetlearn.costs import random_costs
 from budgetlearn.msb import LogitPathClassifier
 from budgetlearn.msb.l1_path import fit_l1_path
@@ -60,3 +61,25 @@ def test_schedule_scores_and_charges():
     assert model.acquisition_cost(X) == pytest.approx(model.schedule_.costs[-1])
     hidden = np.where(model.acquired_features(X, 200), X, -1e6)
     assert np.array_equal(model.predict(hidden, 200), model.predict(X, 200))
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
+def test_probabilities_are_those_of_the_scores(load):
+    X, y = load(return_X_y=True)
+    model = LogitPathClassifier(n_lambda=30, random_state=0).fit(X, y)
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert np.array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
+    scores = model.path_.decision_function(X, model._steps[-1])
+    if scores.shape[1] == 1:
+        np.testing.assert_allclose(probabilities[:, 1], expit(scores[:, 0]))
+    else:
+        np.testing.assert_allclose(probabilities, softmax(scores, axis=1))
+
+
+@pytest.mark.parametrize("wrong", [0, 1.5])
+def test_number_of_penalties_is_checked(wrong):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ParameterError, match="n_lambda must be an integer >= 1"):
+        LogitPathClassifier(n_lambda=wrong).fit(X, y)
+    assert len(LogitPathClassifier(n_lambda=1, random_state=0).fit(X, y).path_) == 1

@@ -182,6 +182,7 @@ def test_any_classifier_is_an_engine(engine):
 def test_our_forest_is_the_default_engine(cancer):
     search = ModelScheduleSearch(sequences=["cost"], min_variables=11, random_state=0).fit(*cancer)
     assert all(isinstance(model, OurForest) for model in search.models_)
+    assert {model.max_bins for model in search.models_} == {255}
 
 
 def test_models_on_shared_codes_are_the_models_on_their_columns(cancer):

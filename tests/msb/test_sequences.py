@@ -279,6 +279,12 @@ def test_l1_path_visits_as_many_penalties_as_asked_for():
     assert max(map(len, default)) >= 10
 
 
+@pytest.mark.parametrize("wrong", [0, 1.5])
+def test_number_of_penalties_is_checked(wrong):
+    with pytest.raises(ParameterError, match="n_lambda must be an integer >= 1"):
+        list(L1PathSequence(wrong).subsets(problem_with([1, 1, 1])))
+
+
 @pytest.mark.parametrize("wrong", ["dearest", 3, None, CostSequence])
 def test_unknown_sequence_is_refused(wrong):
     with pytest.raises(ParameterError, match="'importance', 'cost', 'sampling', 'l1'"):
