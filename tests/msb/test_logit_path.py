@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from glmnet import LogitNet
 from scipy.special import expit, softmax
 from sklearn.datasets import load_breast_cancer, load_wine
 
@@ -83,3 +84,30 @@ def test_number_of_penalties_is_checked(wrong):
     with pytest.raises(ParameterError, match="n_lambda must be an integer >= 1"):
         LogitPathClassifier(n_lambda=wrong).fit(X, y)
     assert len(LogitPathClassifier(n_lambda=1, random_state=0).fit(X, y).path_) == 1
+
+
+def test_the_tolerance_reaches_the_descent():
+    X, y = load_wine(return_X_y=True)
+    rough, fine = (fit_l1_path(X, y, 20, tolerance) for tolerance in (1e-2, 1e-7))
+    standard = fit_l1_path(X, y, 20)
+    assert np.array_equal(fine.coef, standard.coef)
+    n_steps = min(len(rough), len(fine))
+    assert not np.allclose(rough.coef[:n_steps], fine.coef[:n_steps])
+
+
+def test_a_failure_of_glmnet_is_an_error(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+
+    def fail(self, X, y):
+        raise ValueError("no such luck")
+
+    monkeypatch.setattr(LogitNet, "fit", fail)
+    with pytest.raises(RuntimeError, match="could not fit the L1 path: no such luck"):
+        fit_l1_path(X, y)
+
+    def solve_nothing(self, X, y):
+        self.jerr_, self.n_lambda_ = 7777, 0
+
+    monkeypatch.setattr(LogitNet, "fit", solve_nothing)
+    with pytest.raises(RuntimeError, match=r"no penalty \(jerr = 7777\) on 178 rows, 13 variables"):
+        fit_l1_path(X, y)
