@@ -26,16 +26,22 @@ unexport PYTHONDONTWRITEBYTECODE
 PACKAGES := .venv/packages.done
 BUILT := .venv/built$(if $(filter 1,$(BUDGETLEARN_NATIVE)),-native).done
 KERNELS := $(shell find src -name '*.pyx' -o -name '*.pxd')
+LOCKED = this folder is locked: another run is at work here, or one was killed. If none is, remove \
+    the lock with ".venv/bin/snakemake --unlock" and start again
 PROBLEM = $(shell PYTHON='$(PYTHON)' sh .ci/preflight)
 
-.PHONY: help run test mutants setup lint docs lock clean
+.PHONY: help run unlocked test mutants setup lint docs lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
-run: setup
+run: unlocked setup
 	@$(IN_VENV) snakemake --cores $(CORES)
 	@echo "Done. Open the report in a browser: $(CURDIR)/results/default/report.html"
+
+# Snakemake locks a folder while it works there; the lock of a killed run (kill -9) stays.
+unlocked:
+	$(if $(wildcard .snakemake/locks/*),$(error $(LOCKED)))
 
 test: lint
 	@$(IN_VENV) python -m pytest

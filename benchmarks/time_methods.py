@@ -54,7 +54,7 @@ def main():
         for method in options.methods:
             start = time.process_time()
             with threadpool_limits(1):
-                rows = run_method(method, specification(method, name), run)
+                rows = list(run_method(method, specification(method, name), run))
             spent = time.process_time() - start
             best = max(row.get("test_score", float("nan")) for row in rows)
             fit = rows[0]["fit_seconds"]

@@ -9,11 +9,11 @@ import pytest
 
 from budgetlearn.benchmark import fingerprints, source_graph
 from budgetlearn.benchmark.fingerprints import (
-    classes_of,
     fit_fingerprint,
     report_fingerprint,
     script_fingerprint,
 )
+from budgetlearn.benchmark.methods import classes_of
 from budgetlearn.benchmark.source_graph import PACKAGE, closure, compiled_into, home_of
 from budgetlearn.benchmark.source_text import Import, code_text, imports_of
 from budgetlearn.exceptions import ConfigError

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.benchmark import records
 from budgetlearn.benchmark.experiment import run_method
@@ -16,6 +17,13 @@ from budgetlearn.exceptions import ConfigError
 from budgetlearn.msb import ImportanceSequence, RemovalSequence
 
 ENGINE = {"class": "sklearn.tree.DecisionTreeClassifier", "parameters": {"max_depth": 3}}
+
+
+class Dying(DecisionTreeClassifier):
+    """An engine that ends the process."""
+
+    def fit(self, X, y):
+        raise SystemExit("out of paper")
 
 
 class LastFirst(RemovalSequence):
@@ -92,9 +100,38 @@ def test_parameters_of_a_known_class_are_kept(wine_runs):
 def test_a_failed_fit_has_visited_nothing(wine_runs):
     run = wine_runs[0]
     importance = importance_table("msb", spec("cost"), [run])
-    rows, visited = sequence_points("msb", spec("cost"), "cost", run, importance, limit=1e-6)
+    rows, visited = sequence_points("msb", spec("cost"), "cost", run, importance, time_limit=0)
     assert rows[-1]["status"].startswith("timeout")
     assert visited.empty
+    merged = schedule_points(records.table(rows), importance)
+    assert merged["status"].tolist() == [rows[-1]["status"]]
+
+
+def test_importance_that_failed_is_told_by_every_sequence(wine_runs):
+    broken = spec("cost")
+    broken["parameters"]["estimator"] = {"class": f"{__name__}.Dying"}
+    importance = importance_table("msb", broken, wine_runs[:2])
+    assert importance["status"].tolist() == ["died: SystemExit: out of paper"] * 2
+    rows, visited = sequence_points("msb", broken, "cost", wine_runs[1], importance)
+    assert [(row["run"], row["status"]) for row in rows] == [(1, "died: SystemExit: out of paper")]
+    assert visited.empty
+
+
+def test_the_time_of_the_importance_is_part_of_the_limit(wine_runs):
+    run = wine_runs[0]
+    importance = importance_table("msb", spec("cost"), [run]).assign(seconds=1000.0)
+    rows, _ = sequence_points("msb", spec("cost"), "cost", run, importance, time_limit=999)
+    assert rows[-1]["status"].startswith("timeout")
+
+
+def test_the_limit_is_for_all_sequences_together(wine_runs):
+    rows, _, importance = pieces(spec("cost", "importance"), wine_runs[0])
+    whole = schedule_points(records.table(rows), importance)
+    seconds = whole["fit_seconds"].iloc[0]
+    merged = schedule_points(records.table(rows), importance, time_limit=0.9 * seconds)
+    (status,) = merged["status"]
+    assert status.startswith("timeout: its sequences took ")
+    assert len(schedule_points(records.table(rows), importance, 1.1 * seconds)) == len(whole)
 
 
 def test_an_unknown_sequence_is_refused(wine_runs):

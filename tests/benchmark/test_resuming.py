@@ -1,10 +1,17 @@
 """A job of the exhaustive search that is run again goes on where it stopped."""
 
+import os
+import signal
+import sys
+
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 
-from budgetlearn.benchmark import resuming
-from budgetlearn.benchmark.resuming import resumable_run
+from budgetlearn.benchmark import records
+from budgetlearn.benchmark.experiment import run_method
+from budgetlearn.benchmark.resuming import checkpoint_file, limited_run, resumable_run
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
 from budgetlearn.datasets import Dataset
 from budgetlearn.datasets.synthetic import generate
@@ -47,25 +54,10 @@ def test_a_complete_run_leaves_its_solution_space(run, tmp_path):
     assert rows[0]["fit_seconds"] > 0
 
 
-def checkpoint_of(code, run, folder, monkeypatch):
-    """The file in which a job keeps its progress, found by stopping it at once."""
-    asked = []
-
-    def stopped(*arguments, checkpoint):
-        asked.append(checkpoint)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(resuming, "run_method", stopped)
-        with pytest.raises(KeyboardInterrupt):
-            resumable_run("exhaustive", SPEC, run, folder, code)
-    return asked[0]
-
-
-def test_an_interrupted_run_goes_on(run, tmp_path, monkeypatch):
+def test_an_interrupted_run_goes_on(run, tmp_path):
     resumable_run("exhaustive", SPEC, run, tmp_path / "whole", "v1")
     whole = (tmp_path / "whole" / "4.csv").read_text().splitlines(keepends=True)
-    started = checkpoint_of("v1", run, tmp_path, monkeypatch)
+    started = checkpoint_file(tmp_path, SPEC, run, "v1")
     started.write_text("".join(whole[:40]))
     resumable_run("exhaustive", SPEC, run, tmp_path, "v1")
     again = (tmp_path / "4.csv").read_text().splitlines(keepends=True)
@@ -74,15 +66,64 @@ def test_an_interrupted_run_goes_on(run, tmp_path, monkeypatch):
     assert not started.exists()
 
 
-def test_other_code_starts_afresh(run, tmp_path, monkeypatch):
-    first, second = (checkpoint_of(code, run, tmp_path, monkeypatch) for code in ("v1", "v2"))
+def test_other_code_starts_afresh(run, tmp_path):
+    first, second = (checkpoint_file(tmp_path, SPEC, run, code) for code in ("v1", "v2"))
     assert first != second
 
 
 def test_a_run_out_of_time_is_not_complete(run, tmp_path):
-    rows = resumable_run("exhaustive", SPEC, run, tmp_path, "v1", limit=1e-6)
+    rows = resumable_run("exhaustive", SPEC, run, tmp_path, "v1", time_limit=0)
     assert rows[-1]["status"].startswith("timeout")
     assert not list(tmp_path.glob("*.csv"))
+
+
+class Killed(BaseEstimator):
+    """A method whose first setting is well, and whose second one is the end of its process."""
+
+    def __init__(self, at=0):
+        self.at = at
+
+    def fit(self, X, y):
+        if self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[0], len(X))
+
+    def acquired_features(self, X):
+        return np.zeros(np.shape(X), dtype=bool)
+
+
+def test_what_was_finished_before_a_death_is_kept(run):
+    spec = {"class": f"{__name__}.Killed", "grid": {"at": [0, 1]}}
+    rows = limited_run("killed", spec, run)
+    assert [row["status"] for row in rows[:1]] == ["ok"]
+    assert rows[1]["status"].startswith("died: its process was ended by SIGKILL")
+    assert [(row["run"], row["stage"], row["method"]) for row in rows] == [
+        (4, 0, "killed"),
+        (4, 1, "killed"),
+    ]
+    assert len(records.table(rows)) == 2
+
+
+def test_classes_are_imported_before_the_process_starts(run, tmp_path, monkeypatch):
+    module = tmp_path / "slow_to_import.py"
+    module.write_text(f"from {__name__} import Killed\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    limited_run("slow", {"class": "slow_to_import.Killed"}, run)
+    assert "slow_to_import" in sys.modules
+    (row,) = limited_run("absent", {"class": "slow_to_import.Absent"}, run)
+    assert row["status"].startswith("failed: ConfigError: 'slow_to_import.Absent'")
+
+
+def test_a_process_of_its_own_changes_no_result(run):
+    alone = limited_run("exhaustive", SPEC, run)
+    here = list(run_method("exhaustive", SPEC, run))
+    timed = ["fit_seconds", "predict_seconds"]
+    first, second = (records.table(rows).drop(columns=timed) for rows in (alone, here))
+    pd.testing.assert_frame_equal(first, second)
 
 
 def test_msb_with_the_same_seeds_never_beats_it(run, tmp_path):

@@ -35,11 +35,11 @@ def program(clone, name, text):
     path.chmod(0o755)
 
 
-def make_setup(clone, **environment):
-    """Run `make setup` with no programs but the clone's own; return its error message."""
+def make_setup(clone, target="setup", **environment):
+    """Run make with no programs but the clone's own, which fails; return its error message."""
     clean = {k: v for k, v in os.environ.items() if k not in {"CC", "MAKEFLAGS", "MAKELEVEL"}}
     done = subprocess.run(
-        ["make", "setup"],
+        ["make", target],
         cwd=clone,
         env=clean | {"PATH": str(clone.parent / "programs")} | environment,
         capture_output=True,
@@ -83,6 +83,14 @@ def test_no_headers(clone):
     this_python(clone)
     program(clone, "cc", "read -r source; [ \"$source\" = 'int nothing;' ]")
     assert "needs the C headers of python3" in make_setup(clone, CC="cc")
+
+
+def test_a_lock_left_behind(clone):
+    lock = clone / ".snakemake" / "locks" / "0.input.lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
+    this_python(clone)
+    assert "snakemake --unlock" in make_setup(clone, "run")
 
 
 def test_this_machine_has_everything():

@@ -1,8 +1,11 @@
-from budgetlearn.benchmark.job import job_log, load_runs
+from budgetlearn.benchmark.failures import keep_failures
+from budgetlearn.benchmark.job import job_log, limits_of, load_runs
 from budgetlearn.benchmark.model_sequences import importance_table
 
-method, params = snakemake.wildcards.method, snakemake.params
+params, config, output = snakemake.params, snakemake.config, snakemake.output[0]
+method = (snakemake.wildcards.method, params.spec)
 with job_log(snakemake.log[0], snakemake.threads):
     runs = load_runs(snakemake.input, snakemake.wildcards, params.seed)
-    table = importance_table(method, params.spec, runs, snakemake.threads)
-    table.to_csv(snakemake.output[0], index=False)
+    table = importance_table(*method, runs, snakemake.threads, **limits_of(config))
+    table.to_csv(output, index=False)
+    keep_failures(config, output, params.attempt, table[["run", "status"]].to_numpy())

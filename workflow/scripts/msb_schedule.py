@@ -4,8 +4,9 @@ from budgetlearn.benchmark import records
 from budgetlearn.benchmark.job import job_log, write_points
 from budgetlearn.benchmark.model_sequences import schedule_points
 
-files, params = snakemake.input, snakemake.params
+files, params, config = snakemake.input, snakemake.params, snakemake.config
 with job_log(snakemake.log[0]):
-    points = schedule_points(records.read(files.sequences), pd.read_csv(files.importance))
+    importance = pd.read_csv(files.importance)
+    points = schedule_points(records.read(files.sequences), importance, config["time_limit"])
     origins = records.origins_of(files.sequences)
-    write_points(points, snakemake.output[0], params.attempt, snakemake.config, origins)
+    write_points(points, snakemake.output[0], params.attempt, config, origins)

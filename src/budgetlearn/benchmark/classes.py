@@ -5,8 +5,7 @@ import pkgutil
 
 from ..exceptions import ConfigError
 from .checking import close_to
-from .fingerprints import classes_of
-from .methods import resolve
+from .methods import classes_of, resolve
 from .source_graph import home_of, is_own
 
 

@@ -6,10 +6,7 @@ all of them stand side by side, and validation data choose among them as among a
 
 import inspect
 import logging
-import signal
-import threading
 import time
-from contextlib import contextmanager
 
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
@@ -21,34 +18,8 @@ from .records import OK
 log = logging.getLogger("budgetlearn")
 
 
-class FitTimeout(Exception):
-    """The method used up its time."""
-
-
-@contextmanager
-def time_limit(seconds):
-    """Raise `FitTimeout` in the block once `seconds` have passed (None: never).
-
-    Interrupts between two Python instructions, and only in the main thread, where jobs run.
-    """
-    if seconds is None or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def expire(signum, frame):
-        raise FitTimeout(f"stopped after {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, expire)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None, fitted=None):
-    """Fit a method in one run and return its operating points.
+def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
+    """Fit a method in one run and yield its operating points.
 
     Parameters
     ----------
@@ -62,20 +33,17 @@ def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None, fitted=
         Data, costs and seed.
     n_jobs : int, default=1
         Threads for estimators that take `n_jobs`.
-    limit : float, default=None
-        Most seconds for fit and evaluation together, all settings of the grid included.
     checkpoint : path-like, default=None
         Where an estimator with a parameter of that name keeps its progress.
     fitted : list, default=None
         Gets every fitted model, for those who want to know more of it than its operating points.
 
-    Returns
-    -------
-    list of dict
-        Rows for `budgetlearn.benchmark.records`. When the method failed or ran out of time, the
-        last row has a status that says why; settings after it were not tried.
+    Yields
+    ------
+    dict
+        Rows for `budgetlearn.benchmark.records`. When the method failed, the last one has a status
+        that says why; settings after it were not tried.
     """
-    head = {"dataset": run.dataset, "costs": run.costs_kind, "method": method, "run": run.number}
     extra = {
         "feature_costs": run.costs,
         "random_state": run.seed(spec.get("seed_as", method)),
@@ -83,29 +51,36 @@ def run_method(method, spec, run, n_jobs=1, limit=None, checkpoint=None, fitted=
         "checkpoint": checkpoint,
     }
     start = time.perf_counter()
-    rows, number, setting = [], 0, {}
+    stage, number, setting, status = 0, 0, {}, OK
     try:
-        with time_limit(limit):
-            for number, setting in enumerate(ParameterGrid(spec.get("grid", {}))):
-                model = build(spec, **extra).set_params(**setting)
-                seconds = fit(model, run)
-                if fitted is not None:
-                    fitted.append(model)
-                for row in operating_points(model, run, setting):
-                    rows.append({"fit": number, "fit_seconds": seconds, **row})
-    except FitTimeout as error:
-        rows.append({"fit": number, "status": f"timeout: {error}", **setting_column(setting)})
+        for number, setting in enumerate(ParameterGrid(spec.get("grid", {}))):
+            model = build(spec, **extra).set_params(**setting)
+            seconds = fit(model, run)
+            if fitted is not None:
+                fitted.append(model)
+            first = stage
+            for row in operating_points(model, run, setting):
+                yield {**head(method, run, stage, number), "fit_seconds": seconds, **row}
+                stage += 1
+            if stage == first:
+                raise ValueError(
+                    f"{spec['class']} has no stages, so there is nothing to predict with"
+                )
     except Exception as error:  # any failure of a method is a result: a row, not a dead study
         log.exception("%s on %s, run %d", method, run.dataset, run.number)
         status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
-        rows.append({"fit": number, "status": status, **setting_column(setting)})
+        yield {**head(method, run, stage, number), "status": status, **setting_column(setting)}
     log.info(
         "%s on %s, %s costs, run %d: %d operating points, %s, %.1f s",
-        *(method, run.dataset, run.costs_kind, run.number),
-        *(sum(row["status"] == OK for row in rows), rows[-1]["status"]),
+        *(method, run.dataset, run.costs_kind, run.number, stage, status),
         time.perf_counter() - start,
     )
-    return [{**head, "stage": i, **row} for i, row in enumerate(rows)]
+
+
+def head(method, run, stage, number):
+    """Return what names the row of a stage, in the fit of that number, of a method in a run."""
+    names = {"dataset": run.dataset, "costs": run.costs_kind, "method": method, "run": run.number}
+    return {**names, "stage": stage, "fit": number}
 
 
 def fit(model, run):

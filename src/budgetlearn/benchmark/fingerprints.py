@@ -9,6 +9,7 @@ import hashlib
 from pathlib import Path
 
 from ..exceptions import ConfigError
+from .methods import classes_of
 from .source_graph import PACKAGE, closure, compiled_into, kernel_of
 from .source_text import Import, cached, code_text, imports_of, package_of, tree_of
 
@@ -59,18 +60,6 @@ def fit_fingerprint(script, spec):
     str
     """
     return script_fingerprint(script, *sorted(set(classes_of(spec))))
-
-
-def classes_of(spec):
-    """Yield the dotted name of every class in a specification, nested ones included."""
-    if isinstance(spec, dict):
-        if isinstance(spec.get("class"), str):
-            yield spec["class"]
-        for value in spec.values():
-            yield from classes_of(value)
-    elif isinstance(spec, list):
-        for value in spec:
-            yield from classes_of(value)
 
 
 def report_fingerprint(script):

@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_limits
 
 from ..datasets import Dataset, read_prices
 from . import records
-from .failures import keep_failures
+from .failures import LIMITS, keep_failures
+from .isolation import die_with_caller
 from .provenance import origin
 from .runs import draw_costs, iterate
 
@@ -25,6 +26,7 @@ def job_log(path, threads=1):
     threads : int, default=1
         Threads that the job may use.
     """
+    die_with_caller()
     log = logging.getLogger("budgetlearn")
     log.setLevel(logging.INFO)
     handler = logging.FileHandler(path, mode="w", encoding="utf-8")
@@ -65,6 +67,11 @@ def load_runs(files, wildcards, study_seed):
     numbers = [int(column) for column in splits.columns]
     costs = read_prices(files.costs) if priced else draw_costs(dataset, kind, numbers, study_seed)
     yield from iterate(dataset, splits, costs, kind, study_seed)
+
+
+def limits_of(config):
+    """Return the settings of a study that each run of a method is held to."""
+    return {limit: config[limit] for limit in LIMITS.values()}
 
 
 def write_points(rows, output, attempt, config, origins=None):

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+from contextlib import suppress
 
 from ..exceptions import ConfigError
 
@@ -23,6 +24,28 @@ def resolve(name):
             "Write it as package.module.Class; a module of your own must be installed, lie beside "
             "the Snakefile, or be on PYTHONPATH."
         ) from error
+
+
+def classes_of(spec):
+    """Yield the dotted name of every class in a specification, nested ones included."""
+    if isinstance(spec, dict):
+        if isinstance(spec.get("class"), str):
+            yield spec["class"]
+        for value in spec.values():
+            yield from classes_of(value)
+    elif isinstance(spec, list):
+        for value in spec:
+            yield from classes_of(value)
+
+
+def preload(spec):
+    """Import the modules of a specification's classes, so that forks of this process have them.
+
+    What cannot be imported is told where it is built.
+    """
+    for name in classes_of(spec):
+        with suppress(ConfigError):
+            resolve(name)
 
 
 def sequence_name(entry):

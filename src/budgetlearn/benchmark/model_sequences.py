@@ -9,11 +9,13 @@ from ..curves import ModelSchedule
 from ..exceptions import ConfigError
 from ..msb.sequences import SEQUENCES
 from .experiment import run_method
-from .methods import build, resolve, sequence_name
+from .isolation import isolated
+from .methods import build, preload, resolve, sequence_name
 from .records import OK
+from .resuming import failed_row
 
 
-def importance_table(method, spec, runs, n_jobs=1):
+def importance_table(method, spec, runs, n_jobs=1, **limits):
     """Return the permutation importance of each variable in each run.
 
     It does not depend on the costs, so one table serves all cost profiles.
@@ -28,25 +30,39 @@ def importance_table(method, spec, runs, n_jobs=1):
         The runs.
     n_jobs : int, default=1
         Threads.
+    **limits
+        `time_limit` and `memory_limit` of a run, as for `budgetlearn.benchmark.isolation.isolated`.
 
     Returns
     -------
     DataFrame
-        Columns run, variable (index), importance, seconds (of the whole run).
+        Columns run, variable (index), importance, seconds (of the whole run), status. A run without
+        a result is one row that says why.
     """
+    preload(spec)
     frames = []
     for run in runs:
-        seed = run.seed(spec.get("seed_as", method))
-        search = build(spec, random_state=seed, n_jobs=n_jobs)
-        start = time.perf_counter()
-        importance = search.variable_importance(*run.train, *run.valid)
-        seconds = time.perf_counter() - start
-        frame = pd.DataFrame({"variable": range(importance.size), "importance": importance})
-        frames.append(frame.assign(run=run.number, seconds=seconds))
-    return pd.concat(frames, ignore_index=True)[["run", "variable", "importance", "seconds"]]
+        found, problem = isolated(_importance, method, spec, run, n_jobs, threads=n_jobs, **limits)
+        frame = pd.DataFrame(columns=["variable", "importance", "seconds"], index=[0])
+        if problem is None:
+            ((importance, seconds),) = found
+            variables = range(importance.size)
+            frame = pd.DataFrame({"variable": variables, "importance": importance})
+            frame["seconds"] = seconds
+        frames.append(frame.assign(run=run.number, status=problem or OK))
+    columns = ["run", "variable", "importance", "seconds", "status"]
+    return pd.concat(frames, ignore_index=True)[columns]
 
 
-def sequence_points(method, spec, sequence, run, importance, n_jobs=1, limit=None):
+def _importance(method, spec, run, n_jobs):
+    """Yield the importance of the variables in one run, and the seconds that it took."""
+    search = build(spec, random_state=run.seed(spec.get("seed_as", method)), n_jobs=n_jobs)
+    start = time.perf_counter()
+    importance = search.variable_importance(*run.train, *run.valid)
+    yield importance, time.perf_counter() - start
+
+
+def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits):
     """Return the operating points of one sequence: its own schedule.
 
     Only these can be in msB's schedule: a model that a cheaper one of its own sequence beats is
@@ -64,8 +80,10 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, limit=Non
         Data, costs and seed.
     importance : DataFrame
         As `importance_table` makes it.
-    n_jobs, limit
-        As for `budgetlearn.benchmark.experiment.run_method`.
+    n_jobs : int, default=1
+        Threads.
+    **limits
+        `time_limit` and `memory_limit`; the time that the importance took is part of the first.
 
     Returns
     -------
@@ -76,12 +94,27 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, limit=Non
     """
     entries = {sequence_name(entry): entry for entry in spec["parameters"]["sequences"]}
     part = importance[importance["run"] == run.number].sort_values("variable")
+    status = part["status"].iloc[0]
+    if status != OK:
+        return [failed_row(method, run, status)], _visited([], run.number, sequence)
     entry = _with_importance(entries[sequence], part["importance"].tolist())
     alone = {**spec, "parameters": {**spec["parameters"], "sequences": [entry]}}
-    fitted = []
-    rows = run_method(method, alone, run, n_jobs, limit, fitted=fitted)
-    models = [model for search in fitted for model in next(iter(search.sequences_.values()))]
+    preload(spec)
+    if limits.get("time_limit") is not None:
+        limits["time_limit"] -= part["seconds"].iloc[0]
+    found, problem = isolated(_sequence, method, alone, run, n_jobs, threads=n_jobs, **limits)
+    rows = [row for row in found if isinstance(row, dict)]
+    models = [model for listed in found if isinstance(listed, list) for model in listed]
+    if problem is not None:
+        rows.append(failed_row(method, run, problem, rows))
     return rows, _visited(models, run.number, sequence)
+
+
+def _sequence(method, spec, run, n_jobs):
+    """Yield the operating points of a search with one sequence, then the list of its models."""
+    fitted = []
+    yield from run_method(method, spec, run, n_jobs, fitted=fitted)
+    yield [model for search in fitted for model in next(iter(search.sequences_.values()))]
 
 
 def _visited(models, run, sequence):
@@ -104,7 +137,7 @@ def _with_importance(entry, importance):
     return {"class": entry["class"], "parameters": given | entry.get("parameters", {})}
 
 
-def schedule_points(points, importance):
+def schedule_points(points, importance, time_limit=None):
     """Merge the sequences of each run into msB's schedule (algorithm 3.1 of Yan et al.).
 
     Parameters
@@ -113,11 +146,15 @@ def schedule_points(points, importance):
         Operating points of all sequences of one method, data set and cost profile.
     importance : DataFrame
         As `importance_table` makes it; its seconds are part of msB's time.
+    time_limit : float, default=None
+        Most seconds of a run for the importance and all sequences together, which are jobs of their
+        own.
 
     Returns
     -------
     DataFrame
-        Operating points of msB; a run in which a sequence failed is a row that says so.
+        Operating points of msB; a run in which a sequence failed, or all of them took too long, is
+        a row that says so.
     """
     frames = []
     for number, part in points.groupby("run", sort=True):
@@ -128,6 +165,11 @@ def schedule_points(points, importance):
         seconds = importance.loc[importance["run"] == number, "seconds"].iloc[0]
         # fit_seconds stands in every row of a sequence; one row a sequence has stage 0.
         seconds += part.loc[part["stage"] == 0, "fit_seconds"].sum()
+        if time_limit is not None and seconds > time_limit:
+            status = f"timeout: its sequences took {seconds:.1f} s together, limit {time_limit:g} s"
+            names = part.head(1)[["dataset", "costs", "method", "run"]]
+            frames.append(names.assign(status=status))
+            continue
         frames.append(_merge(part).assign(fit_seconds=seconds))
     return pd.concat(frames, ignore_index=True)
 

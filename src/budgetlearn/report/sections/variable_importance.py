@@ -51,7 +51,8 @@ class VariableImportance(Section):
 
     def figures(self, report):
         read = [
-            pd.read_csv(path).assign(dataset=Path(path).parts[-3])
+            # A run in which it failed is a row without a variable.
+            pd.read_csv(path).dropna(subset="variable").assign(dataset=Path(path).parts[-3])
             for path in self.inputs
             if Path(path).exists()
         ]

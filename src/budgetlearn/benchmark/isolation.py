@@ -1,0 +1,225 @@
+"""Work in a process of its own, whose death is an answer and not the end of the job.
+
+A method may run out of memory or time, call ``sys.exit`` or crash in compiled code. Each run of a
+method is therefore a child of the job: under hard limits, and gone with the job when that is
+killed. The child is a fork where the system has that, which costs some milliseconds; results do not
+depend on how it starts.
+"""
+
+import ctypes
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from contextlib import nullcontext
+from multiprocessing.connection import wait
+
+import psutil
+from threadpoolctl import threadpool_limits
+
+START = "fork" if sys.platform == "linux" else "spawn"
+LOOK = 0.1  # seconds between two looks at the child's memory
+MB = 1e6
+SHELLS = ("sh", "bash", "dash", "zsh")
+_PR_SET_PDEATHSIG = 1
+_ITEM, _LOG, _DONE, _FAILED = range(4)
+
+
+def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1):
+    """Run a generator function in a child process and collect what it yields.
+
+    Parameters
+    ----------
+    function : callable
+        A generator function at the top level of a module.
+    *arguments
+        What it takes.
+    time_limit : float, default=None
+        Most seconds; then the child is killed, whatever it does.
+    memory_limit : float, default=None
+        Most MB of memory that the child may hold, looked at ten times a second.
+    threads : int, default=1
+        Threads of the child's pools; a fork has the limits of its parent.
+
+    Returns
+    -------
+    items : list
+        What it yielded before it ended.
+    problem : str or None
+        None when it came to its end; else a status: "timeout: …", "memory: …", "died: …" (a signal,
+        an exit) or "failed: …" (an exception).
+    """
+    context = multiprocessing.get_context(START)
+    receiver, sender = context.Pipe(duplex=False)
+    lifeline, held = context.Pipe(duplex=False)
+    child = context.Process(
+        target=_work,
+        args=(sender, lifeline, held, os.getpid()),
+        kwargs={
+            "threads": None if START == "fork" else threads,
+            "function": function,
+            "arguments": arguments,
+        },
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
+        child.start()
+    sender.close()
+    lifeline.close()
+    try:
+        return _collect(child, receiver, _Limits(child.pid, time_limit, memory_limit))
+    finally:
+        _kill(child)
+        receiver.close()
+        held.close()
+
+
+class _Limits:
+    """What a child may use, counted from now."""
+
+    def __init__(self, pid, seconds, megabytes):
+        self.process = psutil.Process(pid)
+        self.seconds, self.megabytes = seconds, megabytes
+        self.start = time.monotonic()
+
+    def pause(self):
+        """Return for how many seconds nothing need be looked at; None: until something comes."""
+        left = None if self.seconds is None else self.start + self.seconds - time.monotonic()
+        if self.megabytes is not None:
+            left = LOOK if left is None else min(left, LOOK)
+        return left if left is None else max(left, 0.0)
+
+    def exceeded(self):
+        """Return the status of a child over a limit, None for one that keeps them."""
+        if self.seconds is not None and time.monotonic() - self.start >= self.seconds:
+            return f"timeout: stopped after {self.seconds:g} s"
+        if self.megabytes is None:
+            return None
+        try:
+            held = self.process.memory_info().rss / MB
+        except psutil.Error:
+            return None  # it has just ended
+        if held > self.megabytes:
+            return f"memory: stopped at {held:.0f} MB, more than {self.megabytes:g} MB"
+        return None
+
+
+def _collect(child, receiver, limits):
+    items = []
+    while True:
+        ready = wait([receiver, child.sentinel], limits.pause())
+        problem = limits.exceeded()
+        if problem is not None:
+            return items, problem
+        if receiver in ready:
+            try:
+                kind, content = receiver.recv()
+            except (EOFError, OSError):
+                return items, _death(child)
+            if kind == _ITEM:
+                items.append(content)
+            elif kind == _LOG:
+                logging.getLogger(content.name).handle(content)
+            else:
+                return items, content
+        elif child.sentinel in ready:
+            return items, _death(child)
+
+
+def _death(child):
+    """Return the status of a child that ended without a word."""
+    child.join()
+    code = child.exitcode
+    if code >= 0:
+        return f"died: its process ended with exit code {code}"
+    name = signal.Signals(-code).name
+    hint = ", as when the machine has no memory left" if name == "SIGKILL" else ""
+    return f"died: its process was ended by {name}{hint}"
+
+
+def _kill(child):
+    """End a child, and all that it started and left behind."""
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except (AttributeError, OSError):  # no groups on this system, none made yet, or nobody in it
+        child.kill()
+    child.join()
+    child.close()
+
+
+def die_with_caller():
+    """See to it that this job does not outlive the program that runs it, even one that is killed.
+
+    Shells in between do not count: they would wait for the job. Looked at once a second.
+    """
+    ancestors = psutil.Process().parents()
+    caller = next((process for process in ancestors if process.name() not in SHELLS), None)
+    if caller is not None:
+        threading.Thread(target=_watch, args=(caller,), daemon=True).start()
+
+
+def _watch(caller):
+    while True:
+        time.sleep(1)
+        try:
+            ended = not caller.is_running() or caller.status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            ended = True
+        if ended:
+            os._exit(1)
+
+
+def _work(sender, lifeline, held, parent, *, threads, function, arguments):
+    """Be the child: yield items through the pipe, and go when the parent goes."""
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)
+    held.close()
+    _die_with(parent, lifeline)
+    log = logging.getLogger("budgetlearn")
+    log.handlers[:] = [_ToParent(sender)]
+    log.setLevel(logging.INFO)
+    try:
+        with nullcontext() if threads is None else threadpool_limits(threads):
+            for item in function(*arguments):
+                sender.send((_ITEM, item))
+        sender.send((_DONE, None))
+    except SystemExit as error:
+        sender.send((_FAILED, f"died: SystemExit: {error.code}"))
+    except Exception as error:
+        log.exception("a process of its own failed")
+        sender.send((_FAILED, f"failed: {type(error).__name__}: {' '.join(str(error).split())}"))
+
+
+def _die_with(parent, lifeline):
+    """See to it that this process does not outlive its parent, even one that is killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it went before the call
+            os._exit(1)
+    else:
+        threading.Thread(target=_wait_for_end, args=(lifeline,), daemon=True).start()
+
+
+def _wait_for_end(lifeline):
+    try:
+        lifeline.recv()
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+class _ToParent(logging.Handler):
+    """Sends log records to the parent, which knows the log file."""
+
+    def __init__(self, sender):
+        super().__init__()
+        self.sender = sender
+
+    def emit(self, record):
+        if record.exc_info:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        record.msg, record.args, record.exc_info = record.getMessage(), None, None
+        self.sender.send((_LOG, record))

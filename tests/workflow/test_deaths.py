@@ -1,0 +1,136 @@
+"""A method that dies takes nothing with it; a killed run leaves nothing but a lock."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import psutil
+import pytest
+
+pytestmark = pytest.mark.workflow
+STUDY = "config/studies/deaths.yaml"
+CALL = ("--configfile", STUDY)
+# What a user may have beside the Snakefile.
+METHODS = """
+import os
+import signal
+import sys
+import time
+
+from budgetlearn.peers import FreeConstantClassifier
+
+
+class Kills(FreeConstantClassifier):
+    def fit(self, X, y):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Leaves(FreeConstantClassifier):
+    def fit(self, X, y):
+        sys.exit(3)
+
+
+class Sleeps(FreeConstantClassifier):
+    def fit(self, X, y):
+        with open("sleeping", "w") as file:
+            file.write(str(os.getpid()))
+        time.sleep(600)
+"""
+ENTRIES = """
+kills: {label: Kills, class: own_methods.Kills}
+leaves: {label: Leaves, class: own_methods.Leaves}
+sleeps: {label: Sleeps, class: own_methods.Sleeps}
+"""
+PROBE = """
+study: deaths
+title: Deaths
+datasets: [wine]
+runs: 2
+runs_per_job: 2
+time_limit: 5
+methods: [kills, leaves, sleeps, constant]
+"""
+
+
+@pytest.fixture
+def workflow(make_workflow):
+    workflow = make_workflow()
+    (workflow.folder / "own_methods.py").write_text(METHODS)
+    (workflow.folder / STUDY).write_text(PROBE)
+    with (workflow.folder / "config" / "methods.yaml").open("a") as file:
+        file.write(ENTRIES)
+    return workflow
+
+
+def test_deaths_are_rows_told_at_the_end_and_tried_again(workflow):
+    done = workflow.run(*CALL, check=False)
+    assert done.returncode == 1
+    assert "6 runs have no result" in done.output
+    for line in (
+        "kills on wine, random costs, run 1: died: its process was ended by SIGKILL",
+        "leaves on wine, random costs, run 0: died: SystemExit: 3",
+        "sleeps on wine, random costs, run 0: timeout: stopped after 5 s",
+    ):
+        assert line in done.output
+    results = workflow.folder / "results" / "deaths"
+    coverage = pd.read_csv(results / "tables" / "coverage.csv").set_index("method")
+    assert coverage.loc["kills", "message"].startswith("died: its process was ended by SIGKILL")
+    assert "Sleeps" in (results / "report.html").read_text()
+
+    code, told = workflow.plan(*CALL, "-n")
+    assert code == 0
+    assert told.count("rule fit:") == 2, told  # what was out of time would be so again
+
+    mended = METHODS.replace("os.kill(os.getpid(), signal.SIGKILL)", "return super().fit(X, y)")
+    mended = mended.replace("sys.exit(3)", "return super().fit(X, y)")
+    mended = mended.replace("time.sleep(600)", "return super().fit(X, y)")
+    (workflow.folder / "own_methods.py").write_text(mended)
+    assert "no result" not in workflow.run(*CALL).output
+
+
+def wait_for(condition, seconds=240):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_killing_the_main_process_ends_everything_and_leaves_a_lock(workflow):
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *CALL]
+    command += ["--config", "methods=[sleeps,constant]", "time_limit=null"]
+    main = subprocess.Popen(
+        command, cwd=workflow.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    sleeping = workflow.folder / "sleeping"
+    try:
+        wait_for(lambda: sleeping.exists() and sleeping.read_text())
+        started = psutil.Process(main.pid).children(recursive=True)
+        assert int(sleeping.read_text()) in {process.pid for process in started}
+    finally:
+        main.kill()
+        main.wait()
+    wait_for(lambda: not [p for p in started if p.is_running() and p.status() != "zombie"], 30)
+
+    refused = workflow.run(*CALL, "-n", "--quiet", check=False)
+    assert not refused.returncode  # looking is free
+    refused = workflow.run(*CALL, "--until", "split", check=False)
+    assert refused.returncode
+    assert "--unlock" in refused.output
+    workflow.run(*CALL, "--unlock")
+    workflow.run(*CALL, "--until", "split")
+
+
+def test_what_is_there_can_be_reported(workflow):
+    (workflow.folder / STUDY).write_text(PROBE.replace("kills, leaves, sleeps", "all_features"))
+    refused = workflow.run(*CALL, "--config", "strict=false", check=False)
+    assert refused.returncode
+    assert "nothing is there yet" in refused.output
+    workflow.run(*CALL, "--until", "fit")
+    points = workflow.folder / "results/deaths/points/wine/random"
+    os.remove(points / "all_features" / "0.parquet")
+    output = workflow.run(*CALL, "--config", "strict=false").output
+    assert "rule fit:" not in output
+    coverage = pd.read_csv(workflow.folder / "results/deaths/tables/coverage.csv")
+    assert coverage.set_index("method").loc["all_features", "n_missing"] == 2
