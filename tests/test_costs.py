@@ -68,10 +68,10 @@ def test_one_feature_adds_to_each_bill_what_marginal_says(case, feature):
     costs, acquired = case
     feature, acquired = feature % costs.n_features, np.array(acquired)
     expected = [costs.marginal(row)[feature] for row in acquired]
-    assert costs.added(acquired, feature).tolist() == expected
+    assert costs.added(acquired, feature, np.arange(len(acquired))).tolist() == expected
     prices = FeatureCosts(costs.costs)
     expected = np.where(acquired[:, feature], 0, costs.costs[feature])
-    assert prices.added(acquired, feature).tolist() == expected.tolist()
+    assert prices.added(acquired, feature, np.arange(len(acquired))).tolist() == expected.tolist()
 
 
 @given(purchases(), st.integers(0, 7))

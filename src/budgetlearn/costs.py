@@ -272,8 +272,28 @@ class FeatureCosts:
         """What each feature costs on its own, its group's charge included, (n_features,)."""
         return self.marginal(np.zeros(self.n_features, dtype=bool))
 
-    def added(self, acquired, feature):
-        """Return what one feature adds to the bill of each example.
+    def group_of(self, feature):
+        """Return the features that share a charge with one, and that charge.
+
+        Parameters
+        ----------
+        feature : int
+            The feature.
+
+        Returns
+        -------
+        members : ndarray of int
+            Ascending, the feature among them; empty where it has no group.
+        charge : float
+            0 where it has no group.
+        """
+        if self.groups is None or self.groups[feature] < 0:
+            return np.empty(0, dtype=np.intp), 0.0
+        group = self.groups[feature]
+        return np.flatnonzero(self.groups == group), float(self.group_costs[group])
+
+    def added(self, acquired, feature, rows):
+        """Return what one feature adds to the bills of examples.
 
         Parameters
         ----------
@@ -281,18 +301,19 @@ class FeatureCosts:
             What each example bought so far.
         feature : int
             The feature.
+        rows : ndarray of int of shape (n_rows,)
+            The examples in question.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_rows,)
             0 where it was bought already; a group's charge is added where it is still unpaid.
         """
-        price = np.full(acquired.shape[0], self.costs[feature])
-        if self.groups is not None and self.groups[feature] >= 0:
-            group = self.groups[feature]
-            unpaid = ~acquired[:, self.groups == group].any(axis=1)
-            price[unpaid] += self.group_costs[group]
-        price[acquired[:, feature]] = 0.0
+        price = np.full(rows.size, self.costs[feature])
+        members, charge = self.group_of(feature)
+        if members.size:
+            price[~acquired[rows[:, None], members].any(axis=1)] += charge
+        price[acquired[rows, feature]] = 0.0
         return price
 
     def free_with(self, feature, acquired):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..costs import affords
 from ..exceptions import BudgetError, MissingValueError
+from ._charging import charge
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Ledger:
     def __init__(self, costs, n_samples, max_cost=None):
         self.costs, self.max_cost = costs, max_cost
         shape = (n_samples, costs.n_features)
-        self.acquired = np.zeros(shape, dtype=bool)
+        self.acquired = np.zeros(shape, dtype=bool, order="F")  # is read and written by column
         self.order = np.full(shape, -1, dtype=np.intp)
         self.cost = np.zeros(n_samples)
         self._n_acquired = np.zeros(n_samples, dtype=np.intp)
@@ -126,7 +127,7 @@ class Ledger:
         -------
         ndarray of shape (n_rows,)
         """
-        return self.costs.added(self.acquired[rows], feature)
+        return self.costs.added(self.acquired, feature, rows)
 
     def affordable(self, rows, feature):
         """Return for which rows the cap allows a feature.
@@ -156,11 +157,11 @@ class Ledger:
         feature : int
             Its index.
         """
-        new = rows[~self.acquired[rows, feature]]
-        self.cost[new] += self.marginal(new, feature)
-        self.order[new, self._n_acquired[new]] = feature
-        self._n_acquired[new] += 1
-        self.acquired[new, feature] = True
+        members, group_price = self.costs.group_of(feature)
+        charge(
+            *(rows, feature, self.costs.costs[feature], members, group_price),
+            *(self.acquired.view(np.uint8), self.order, self._n_acquired, self.cost),
+        )
 
 
 @dataclass(frozen=True)
@@ -213,17 +214,19 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
     -------
     Answer
     """
-    allowed = ledger.affordable(request.rows, request.feature)
-    values = np.full(request.rows.size, np.nan)
-    asked, name = request.rows[allowed], describe(request.feature)
-    if asked.size:
-        values[allowed] = delivered(source(asked, name), asked, name)
+    rows, name = request.rows, describe(request.feature)
+    allowed = ledger.affordable(rows, request.feature)
+    if allowed.all():
+        values = delivered(source(rows, name), rows, name)
+    else:
+        values, asked = np.full(rows.size, np.nan), rows[allowed]
+        if asked.size:
+            values[allowed] = delivered(source(asked, name), asked, name)
     missing = allowed & np.isnan(values)
     if missing.any() and not (fallback or missing_ok):
-        row = request.rows[missing][0]
-        raise MissingValueError(missing_message(row, name, int(missing.sum())))
+        raise MissingValueError(missing_message(rows[missing][0], name, int(missing.sum())))
     bought = allowed if missing_ok else allowed & ~missing
-    ledger.buy(request.rows[bought], request.feature)
+    ledger.buy(rows if bought.all() else rows[bought], request.feature)
     return Answer(values, ~bought)
 
 

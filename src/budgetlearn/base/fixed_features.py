@@ -22,9 +22,11 @@ class FixedFeatures:
     def __init__(self, estimator, n_samples, stage):
         self.estimator, self.n_samples = estimator, n_samples
         shape = (n_samples, estimator.n_features_in_)
-        self.X = np.full(shape, np.nan, dtype=np.float64)
-        self.known = np.zeros(shape, dtype=bool)
-        self.refused = np.zeros(shape, dtype=bool)
+        # By column, as they are filled.
+        self.X = np.full(shape, np.nan, dtype=np.float64, order="F")
+        self.known = np.zeros(shape, dtype=bool, order="F")
+        self.refused = np.zeros(shape, dtype=bool, order="F")
+        self.any_refused = False
         self.order = self._preference(stage)
         blank = np.zeros((1, shape[1]))
         stages = estimator._stages(blank, sorted(self.order), frozenset({"acquired"}))
@@ -36,12 +38,14 @@ class FixedFeatures:
         """Return the chosen stage, then those that cost no more, best first."""
         costs = np.asarray(self.estimator._fixed_costs())
         points = self.estimator._points(costs)
-        others = points[affords(costs[stage], costs)].drop(index=stage, errors="ignore")
-        others = others.sort_values(["score", "cost"], ascending=[False, True], kind="stable")
-        return [stage, *others.index.tolist()]
+        best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
+        allowed = affords(costs[stage], costs)
+        return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
 
     def possible(self, rows, stage):
         """Return which of the rows can still have all that a stage needs."""
+        if not self.any_refused:
+            return rows
         return rows[~(self.refused[rows] & self.needs[stage]).any(axis=1)]
 
     def requests(self, stage):
@@ -54,12 +58,15 @@ class FixedFeatures:
         self.X[rows, feature] = answer.values
         self.known[rows, feature] = ~answer.refused
         self.refused[rows, feature] = answer.refused
+        self.any_refused |= bool(answer.refused.any())
 
     def outcome(self):
         """Return the prediction of each example by the best stage whose features it knows."""
         outcome = self.estimator._blank_outcome(self.n_samples)
         for stage in self.order:
             rows = np.flatnonzero(~outcome.answered)
+            if not rows.size:
+                break
             rows = rows[(self.known[rows] | ~self.needs[stage]).all(axis=1)]
             if rows.size:
                 self._predict(outcome, rows, stage)
@@ -67,7 +74,7 @@ class FixedFeatures:
 
     def _predict(self, outcome, rows, stage):
         want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
-        X = self.X[rows].astype(self.estimator._working_dtype(), copy=False)
+        X = self.X[rows].astype(self.estimator._working_dtype(), order="C", copy=False)
         made = next(iter(self.estimator._stages(X, [stage], frozenset(want))))
         outcome.output[rows] = made.output
         if outcome.probabilities is not None:
@@ -89,7 +96,8 @@ def fixed_purchases(estimator, n_samples, stage):
             if rows.size:
                 answer = yield Request(rows, int(feature), state.outcome)
                 state.take(rows, feature, answer)
-        waiting = np.setdiff1d(waiting, state.possible(waiting, stage))
-        if not waiting.size:
+        done = state.possible(waiting, stage)
+        if done.size == waiting.size:
             break
+        waiting = np.setdiff1d(waiting, done)
     return state.outcome()

@@ -14,9 +14,10 @@ from ._node cimport Node
 
 cdef enum:
     # Examples that start together: their part of a column stays in the second-level cache.
-    BLOCK = 4096
+    BLOCK = 16384
     # Fewer examples than these go down from a node one by one.
-    FEW = 6
+    FEW = 3
+    LONE = -1
 
 cdef enum Cell:
     UNKNOWN = 0
@@ -25,7 +26,8 @@ cdef enum Cell:
 
 
 cdef struct Part:
-    # Examples at a node: order[tree, start:end]; `following` chains parts of one list.
+    # Examples at a node: order[tree, start:end], or only the example `start` where `end` is LONE;
+    # `following` chains parts of one list.
     int32_t tree, node, start, end, following
 
 
@@ -155,14 +157,13 @@ cdef class WaitingTrees:
     cdef void walk(self) noexcept nogil:
         """Walk on until all examples wait or are through with their trees."""
         cdef Part part
-        cdef int32_t i, middle, feature, child
+        cdef int32_t i, feature
         cdef int32_t* rows
         cdef int32_t* leaves
         while self.to_do >= 0 and not self.out_of_memory:
             part = self.take(&self.to_do)
             if part.end - part.start < FEW:
-                for i in range(part.start, part.end):
-                    self.walk_one(part.tree, part.node, i)
+                self.walk_each(&part)
                 continue
             feature = self.nodes[part.node].feature
             if feature < 0:
@@ -172,22 +173,17 @@ cdef class WaitingTrees:
                 self.leave_tree(part.tree, part.start, part.end)
                 continue
             part.end = self.hold_back(&part, feature)
-            if part.start == part.end:
-                continue
-            middle = self.divide(&part, feature)
-            child = self.nodes[part.node].child
-            if middle < part.end:
-                self.put(&self.to_do, part.tree, child + 1, middle, part.end)
-            if part.start < middle:
-                self.put(&self.to_do, part.tree, child, part.start, middle)
+            if part.start < part.end:
+                self.split(&part, feature)
 
-    cdef inline int32_t divide(self, const Part* part, int32_t feature) noexcept nogil:
-        """Sort a part by the test of its node; return where the right side begins."""
+    cdef inline void split(self, const Part* part, int32_t feature) noexcept nogil:
+        """Sort a part by the test of its node, and put both sides at the children."""
         cdef int32_t* rows = self.rows_of(part.tree)
         cdef int32_t* spare = self.spare
         cdef const double* column = self.X + feature * self.n_samples
         cdef double threshold = self.nodes[part.node].threshold
         cdef int32_t i, row, left = part.start, right = part.end - 1
+        cdef int32_t child = self.nodes[part.node].child
         cdef bint goes_left
         memcpy(spare, rows + part.start, (part.end - part.start) * sizeof(int32_t))
         for i in range(part.end - part.start):
@@ -197,7 +193,10 @@ cdef class WaitingTrees:
             rows[right] = row
             left += goes_left
             right -= not goes_left
-        return left
+        if left < part.end:
+            self.put(&self.to_do, part.tree, child + 1, left, part.end)
+        if part.start < left:
+            self.put(&self.to_do, part.tree, child, part.start, left)
 
     cdef int32_t hold_back(self, const Part* part, int32_t feature) noexcept nogil:
         """Leave behind the examples without the feature of a node; return where the others end."""
@@ -268,26 +267,38 @@ cdef class WaitingTrees:
         )
         self.start_tree(tree + 1, first, first + end - start)
 
-    cdef void walk_one(self, int32_t tree, int32_t node, int32_t place) noexcept nogil:
-        """Walk one example from a node until it waits or is through with the tree."""
-        cdef int32_t row = self.rows_of(tree)[place]
-        cdef Py_ssize_t feature = self.nodes[node].feature, n = self.n_samples
+    cdef inline void walk_each(self, const Part* part) noexcept nogil:
+        """Walk the few examples of a part one by one."""
+        cdef int32_t i
+        if part.end == LONE:
+            self.walk_one(part.tree, part.node, part.start)
+        else:
+            for i in range(part.start, part.end):
+                self.walk_one(part.tree, part.node, self.rows_of(part.tree)[i])
+
+    cdef void walk_one(self, int32_t tree, int32_t node, int32_t row) noexcept nogil:
+        """Walk one example from a node until it waits or is through."""
+        cdef Py_ssize_t feature, n = self.n_samples
         cdef const Node* nodes = &self.nodes[0]
         cdef const int8_t* cells = self.cells + row
         cdef const double* values = self.X + row
-        while feature >= 0 and cells[feature * n] == Cell.KNOWN:
-            node = nodes[node].child + (not values[feature * n] <= nodes[node].threshold)
+        while self.stop[row] > tree:
             feature = nodes[node].feature
-        if feature < 0:
-            self.leaves[tree * n + row] = node
-        elif cells[feature * n] == Cell.REFUSED:
-            self.refuse(tree, row)
-        elif self.stop[row] > tree:
-            self.counts[feature] += 1
-            self.put(&self.lists[feature], tree, node, place, place + 1)
-            return
-        if self.stop[row] > tree:
-            self.leave_tree(tree, place, place + 1)
+            while feature >= 0 and cells[feature * n] == Cell.KNOWN:
+                node = nodes[node].child + (not values[feature * n] <= nodes[node].threshold)
+                feature = nodes[node].feature
+            if feature < 0:
+                self.leaves[tree * n + row] = node
+            elif cells[feature * n] == Cell.REFUSED:
+                self.refuse(tree, row)
+            else:
+                self.counts[feature] += 1
+                self.put(&self.lists[feature], tree, node, row, LONE)
+                return
+            tree += 1
+            if not self.one_by_one or tree == self.n_trees:
+                return
+            node = self.roots[tree]
 
     cdef inline int32_t* rows_of(self, Py_ssize_t tree) noexcept nogil:
         return self.order + tree * self.n_samples
@@ -296,13 +307,16 @@ cdef class WaitingTrees:
         """Return the examples of which some tree waits for a feature, ascending."""
         wanted = np.zeros(self.n_samples, dtype=bool)
         cdef unsigned char[::1] marks = wanted.view(np.uint8)
-        cdef int32_t place = self.lists[feature], i, row, tree
+        cdef int32_t place = self.lists[feature], i, row
+        cdef Part part
         with nogil:
             while place >= 0:
-                tree = self.parts[place].tree
-                for i in range(self.parts[place].start, self.parts[place].end):
-                    row = self.rows_of(tree)[i]
-                    marks[row] |= self.stop[row] > tree
+                part = self.parts[place]
+                if part.end == LONE:
+                    marks[part.start] |= self.stop[part.start] > part.tree
+                for i in range(part.start, part.end):
+                    row = self.rows_of(part.tree)[i]
+                    marks[row] |= self.stop[row] > part.tree
                 place = self.parts[place].following
         return np.flatnonzero(wanted)
 
@@ -324,6 +338,8 @@ cdef class WaitingTrees:
             Whether the value cannot be had.
         """
         cdef Py_ssize_t i
+        cdef int32_t waiting
+        cdef Part part
         cdef double* column = self.X + feature * self.n_samples
         cdef int8_t* cells = self.cells + feature * self.n_samples
         with nogil:
@@ -333,8 +349,18 @@ cdef class WaitingTrees:
                 self.n_refused[feature] += refused[i]
                 self.n_known[feature] += not refused[i]
             self.counts[feature] = 0
-            self.to_do, self.lists[feature] = self.lists[feature], -1
-            self.walk()
+            waiting, self.lists[feature] = self.lists[feature], -1
+            while waiting >= 0 and not self.out_of_memory:
+                part = self.take(&waiting)
+                # Which examples know the feature is plain, as long as none was refused it.
+                if part.end - part.start < FEW:
+                    self.walk_each(&part)
+                    continue
+                if self.n_refused[feature] or self.any_stopped:
+                    self.put(&self.to_do, part.tree, part.node, part.start, part.end)
+                else:
+                    self.split(&part, feature)
+                self.walk()
         self.check_memory()
 
     def add_leaves(

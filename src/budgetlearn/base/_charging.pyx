@@ -1,0 +1,31 @@
+"""Kernel: charge examples for a feature, and note who bought what when."""
+
+from libc.stdint cimport uint8_t
+
+
+def charge(
+    const Py_ssize_t[::1] rows,       # IN
+    Py_ssize_t feature,               # IN
+    double price,                     # IN its own
+    const Py_ssize_t[::1] members,    # IN features of its group
+    double group_price,               # IN shared by them
+    uint8_t[::1, :] acquired,         # IN, OUT (n_samples, n_features)
+    Py_ssize_t[:, ::1] order,         # OUT (n_samples, n_features): features as they were bought
+    Py_ssize_t[::1] n_acquired,       # IN, OUT (n_samples,)
+    double[::1] cost,                 # IN, OUT (n_samples,)
+):
+    """Let the rows that have not bought a feature buy it."""
+    cdef Py_ssize_t i, row, member
+    cdef bint paid
+    with nogil:
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            if acquired[row, feature]:
+                continue
+            paid = False
+            for member in range(members.shape[0]):
+                paid |= acquired[row, members[member]] != 0
+            cost[row] += price if paid else price + group_price
+            acquired[row, feature] = 1
+            order[row, n_acquired[row]] = feature
+            n_acquired[row] += 1
