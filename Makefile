@@ -54,6 +54,7 @@ lint: setup
 	@$(IN_VENV) ruff format --check .
 	@$(IN_VENV) cython-lint src
 	@$(IN_VENV) snakefmt --check Snakefile workflow
+	@$(IN_VENV) snakemake --lint
 
 setup: $(BUILT)
 

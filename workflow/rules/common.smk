@@ -1,0 +1,31 @@
+# What the rules ask for: the fingerprint of a job's code, its attempt, the files that are there.
+
+import os
+
+from budgetlearn.benchmark.failures import attempt
+from budgetlearn.benchmark.fingerprints import fit_fingerprint, script_fingerprint
+
+
+def script_path(name):
+    """The script of a rule."""
+    return os.path.join(workflow.basedir, "workflow", "scripts", name)
+
+
+def code_of(name):
+    """Editing package code reruns the jobs whose script leads to it."""
+    return script_fingerprint(script_path(name))
+
+
+def code_for(name):
+    """Where a method is fitted, the code of its own classes counts too."""
+    return lambda w: fit_fingerprint(script_path(name), STUDY.spec(w.method, w.dataset))
+
+
+def attempt_at(output):
+    """Runs that failed are tried again: one attempt more reruns the job."""
+    return lambda w: attempt(config, f"{DIR}/{output}".format(**w))
+
+
+def there(files):
+    """What a study that is not strict makes do with: the files that are there."""
+    return files if STUDY.config["strict"] else [file for file in files if os.path.exists(file)]
