@@ -243,6 +243,38 @@ def test_stagewise_sequences_go_on_from_the_important_ones():
 
 
 @pytest.mark.parametrize("cls", [ForwardSequence, BackwardSequence])
+def test_equally_important_candidates_go_by_the_bill_then_at_random(cls):
+    def first_tried(costs, seed, groups=None):
+        problem = problem_with(costs, seed, min_variables=1, groups=groups)
+        changed = list(cls(1, [1.0] * len(costs)).subsets(problem))
+        step = changed[0] if cls is ForwardSequence else changed[1]
+        return step[0] if cls is ForwardSequence else ({*range(len(costs))} - {*step}).pop()
+
+    prices = [3, 1, 5, 2]
+    assert {first_tried(prices, seed) for seed in range(5)} == {1 if cls is ForwardSequence else 2}
+    # A charge of 10 for the first two: alone each is expensive, but neither of them frees it.
+    grouped = {first_tried([3, 1, 5, 2], seed, [0, 0, -1, -1]) for seed in range(5)}
+    assert grouped == {3 if cls is ForwardSequence else 2}
+    assert {first_tried([1] * 4, seed) for seed in range(20)} == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("cls", [ForwardSequence, BackwardSequence])
+def test_equally_good_models_of_one_price_are_gone_on_with_at_random(cls):
+    """Three equal columns: the first one taken, or dropped, is drawn."""
+
+    def first_moved(seed):
+        problem = problem_with([0.1, 0.1, 0.1], seed, min_variables=1)
+        problem.train[0][:] = problem.train[0][:, :1]
+        steps = list(cls(n_candidates=None).subsets(problem))
+        if cls is ForwardSequence:
+            return set.intersection(*(set(step) for step in steps if len(step) == 2))
+        return {0, 1, 2}.difference(*(step for step in steps if len(step) == 1))
+
+    assert set.union(*map(first_moved, range(20))) == {0, 1, 2}
+    assert all(len(first_moved(seed)) == 1 for seed in range(3))
+
+
+@pytest.mark.parametrize("cls", [ForwardSequence, BackwardSequence])
 def test_stagewise_sequences_try_eight_variables_at_a_step(cls):
     tried = list(cls().subsets(problem_with([1] * 10)))
     widths = [len(list(step)) for _, step in itertools.groupby(tried, key=len)]

@@ -90,10 +90,10 @@ class ImportanceSequence(RemovalSequence):
         callable
             From the variables that are left to the one to remove.
         """
-        importance, lots = problem.importance_or(self.importance), _lots(problem, self.name)
+        importance, ranks = problem.importance_or(self.importance), random_ranks(problem, self.name)
 
         def choose(left):
-            return _first(left, importance, -_shares(problem.costs, left), lots)
+            return first_of(left, importance, -_shares(problem.costs, left), ranks)
 
         return choose
 
@@ -130,10 +130,10 @@ class CostSequence(RemovalSequence):
         callable
             From the variables that are left to the one to remove.
         """
-        importance, lots = problem.importance_or(self.importance), _lots(problem, self.name)
+        importance, ranks = problem.importance_or(self.importance), random_ranks(problem, self.name)
 
         def choose(left):
-            return _first(left, -_shares(problem.costs, left), importance, lots)
+            return first_of(left, -_shares(problem.costs, left), importance, ranks)
 
         return choose
 
@@ -171,8 +171,8 @@ class ImportancePerCostSequence(RemovalSequence):
         callable
             From the variables that are left to the one to remove.
         """
-        log_worth, lots = self._log_worth(problem), _lots(problem, self.name)
-        return lambda left: _first(left, log_worth(left), lots)
+        log_worth, ranks = self._log_worth(problem), random_ranks(problem, self.name)
+        return lambda left: first_of(left, log_worth(left), ranks)
 
     def _log_worth(self, problem):
         """Return a function from the variables left to log ν of every variable, up to a constant.
@@ -259,12 +259,12 @@ def _shares(costs, left):
     return costs.shares(acquired)
 
 
-def _lots(problem, name):
+def random_ranks(problem, name):
     """Return a random rank of each variable, which settles what is equal otherwise."""
     return problem.rng(name).permutation(problem.costs.n_features)
 
 
-def _first(left, *criteria):
+def first_of(left, *criteria):
     """Return the variable of least first criterion; of equals the next criterion decides.
 
     Parameters
@@ -272,11 +272,12 @@ def _first(left, *criteria):
     left : list of int
         Variables to choose from.
     *criteria : ndarray of shape (n_features,)
-        A value for each variable; the last criterion has no equal ones.
+        A value for each variable.
 
     Returns
     -------
     int
+        The first of `left` that is least by all.
     """
     for values in criteria:
         least = values[left].min() + _SLACK * np.abs(values[left]).max()

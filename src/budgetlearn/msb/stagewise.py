@@ -5,13 +5,15 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from .._validation import check_number
+from .removal import first_of, random_ranks
 
 
 class StagewiseSequence(ABC):
     """Models that grow or shrink by one variable at a time, the best one on validation data.
 
-    The models tried at a step are fitted side by side, as many as the problem's `n_jobs`, and all
-    of them belong to the sequence: they are paid for, so the schedule may use them.
+    Of equally good models the cheapest is gone on with, of equally expensive ones one drawn at
+    random. The models tried at a step are fitted side by side, as many as the problem's `n_jobs`,
+    and all of them belong to the sequence: they are paid for, so the schedule may use them.
 
     Parameters
     ----------
@@ -29,16 +31,26 @@ class StagewiseSequence(ABC):
     def subsets(self, problem):
         """Yield the subsets that are tried, step after step."""
 
-    def _promising(self, variables, problem, sign):
-        """Return the candidates among the variables: those of largest `sign` × importance."""
+    def _promising(self, variables, chosen, problem, sign):
+        """Return the candidates among the variables, of equal ones the one to go on with first.
+
+        Candidates have the largest `sign` × importance; of equally important ones those that lead
+        to the cheapest models, of these some drawn at random.
+        """
+        ranks = random_ranks(problem, self.name)
+        rest = sorted(variables, key=ranks.__getitem__)
         if self.n_candidates is None:
-            return variables
+            return rest
         check_number(self.n_candidates, "n_candidates", low=1, integer=True)
-        if len(variables) <= self.n_candidates:
-            return variables
+        if len(rest) <= self.n_candidates:
+            return rest
         importance = sign * problem.importance_or(self.importance)
-        order = np.argsort(-importance[variables], kind="stable")
-        return [variables[i] for i in order[: self.n_candidates]]
+        bills = _bills(problem.costs, chosen)
+        candidates = []
+        for _ in range(self.n_candidates):
+            candidates.append(first_of(rest, -importance, bills))
+            rest.remove(candidates[-1])
+        return candidates
 
 
 class ForwardSequence(StagewiseSequence):
@@ -73,7 +85,7 @@ class ForwardSequence(StagewiseSequence):
         n_variables = problem.costs.n_features
         while len(chosen) < n_variables:
             absent = [j for j in range(n_variables) if j not in chosen]
-            candidates = self._promising(absent, problem, sign=1)
+            candidates = self._promising(absent, chosen, problem, sign=1)
             tried = [tuple(sorted((*chosen, j))) for j in candidates]
             chosen = best_of(problem.visit(tried))
             if len(chosen) >= problem.min_variables:
@@ -111,7 +123,7 @@ class BackwardSequence(StagewiseSequence):
         left = tuple(range(problem.costs.n_features))
         yield left
         while len(left) > problem.min_variables:
-            candidates = self._promising(list(left), problem, sign=-1)
+            candidates = self._promising(left, left, problem, sign=-1)
             tried = [tuple(v for v in left if v != j) for j in candidates]
             left = best_of(problem.visit(tried))
             yield from tried
@@ -123,10 +135,21 @@ def best_of(models):
     Parameters
     ----------
     models : list of VisitedModel
-        Candidates.
+        Candidates; of models with the same score and price the first is taken.
 
     Returns
     -------
     tuple of int
     """
-    return min(models, key=lambda model: (-model.score, model.cost, model.variables)).variables
+    best = max(model.score for model in models)
+    models = [model for model in models if model.score == best]
+    bills = np.array([model.cost for model in models])
+    return models[first_of(range(len(models)), bills)].variables
+
+
+def _bills(costs, chosen):
+    """Return, for each variable, what the variables cost once it joins or leaves the chosen."""
+    acquired = np.zeros((costs.n_features, costs.n_features), dtype=bool)
+    acquired[:, list(chosen)] = True
+    np.fill_diagonal(acquired, ~acquired.diagonal())
+    return costs.total(acquired)
