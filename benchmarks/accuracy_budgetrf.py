@@ -8,7 +8,7 @@ Unit costs, α = 0, 1 / 10 / 20 / 40 trees: test error @ mean number of features
 import argparse
 
 import numpy as np
-from budgetrf_data import covertype, miniboone
+from _budgetrf_data import covertype, miniboone
 
 from budgetlearn.forest.budget_rf import BudgetRFClassifier
 from budgetlearn.forest.random_forest import RandomForestClassifier

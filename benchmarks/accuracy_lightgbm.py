@@ -6,7 +6,7 @@
 largest model of each tradeoff, and for BudgetRF at 1, 10, 20 and 40 trees.
 """
 
-from budgetrf_data import miniboone
+from _budgetrf_data import miniboone
 
 from budgetlearn.forest import BudgetRFClassifier
 from budgetlearn.peers import GreedyMiserClassifier, LightGBMCostClassifier

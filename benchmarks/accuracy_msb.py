@@ -10,10 +10,9 @@ between the models ("lines"). Prints mean and standard deviation over the runs.
 """
 
 import argparse
-import os
-from pathlib import Path
 
 import numpy as np
+from _measuring import DATA
 from sklearn.ensemble import RandomForestClassifier as Peer
 
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
@@ -27,7 +26,6 @@ from budgetlearn.msb import (
     SamplingSequence,
 )
 
-DATA = Path(os.environ.get("BUDGETLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 SEED = 20260101
 PRINTED = {"concrete": 0.6904, "vehicle": 0.7559, "naval": 0.9723}
 

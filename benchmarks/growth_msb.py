@@ -9,9 +9,9 @@ sequences. CPU seconds of one thread; prints rows of a Markdown table.
 """
 
 import argparse
-import time
 
 import numpy as np
+from _measuring import least
 
 from budgetlearn.costs import random_costs
 from budgetlearn.forest import RandomForestClassifier, permutation_importance
@@ -49,13 +49,6 @@ def parts(X, y):
     return X[:train], y[:train], X[train:valid], y[train:valid]
 
 
-def timed(action):
-    """Return the CPU seconds of a call, and its result."""
-    start = time.process_time()
-    result = action()
-    return time.process_time() - start, result
-
-
 class SixModels:
     """Six subsets of the cost sequence, evenly spaced from all variables to two."""
 
@@ -71,14 +64,14 @@ class SixModels:
 def against_rows(n_rows):
     """Print the seconds of the parts of msB at one number of rows."""
     X, y, X_val, y_val = parts(*usci_shaped(n_rows))
-    coding, codes = timed(lambda: bin_features(X, 255))
+    coding, codes = least(lambda: bin_features(X, 255))
     forest = RandomForestClassifier(max_bins=255, random_state=0)
-    fit, forest = timed(lambda: forest.fit(X, y, binned=codes))
-    importance, _ = timed(lambda: permutation_importance(forest, X_val, y_val, random_state=0))
+    fit, forest = least(lambda: forest.fit(X, y, binned=codes))
+    importance, _ = least(lambda: permutation_importance(forest, X_val, y_val, random_state=0))
     search = ModelScheduleSearch(
         sequences=[SixModels()], feature_costs=random_costs(X.shape[1], 0), random_state=0
     )
-    six, _ = timed(lambda: search.fit(X, y, X_val, y_val))
+    six, _ = least(lambda: search.fit(X, y, X_val, y_val))
     print(f"| {n_rows:,} | {coding:.2f} | {fit:.2f} | {importance:.2f} | {six:.2f} |", flush=True)
 
 
@@ -86,7 +79,7 @@ def against_variables(n_features):
     """Print the seconds of a whole schedule at one number of variables."""
     data = parts(*usci_shaped(20_000, n_features))
     search = ModelScheduleSearch(feature_costs=random_costs(n_features, 0), random_state=0)
-    seconds, search = timed(lambda: search.fit(*data))
+    seconds, search = least(lambda: search.fit(*data))
     visited = {model.variables for models in search.sequences_.values() for model in models}
     print(f"| {n_features} | {len(visited)} | {seconds:.1f} |", flush=True)
 

@@ -7,9 +7,9 @@ repeats, by turns. Both must predict the same, and acquire what a walk of the ta
 """
 
 import argparse
-import time
 
 import numpy as np
+from _measuring import least
 from sklearn.datasets import make_classification
 
 from budgetlearn.forest import BudgetRFClassifier, CostSensitiveRFClassifier, RandomForestClassifier
@@ -47,20 +47,13 @@ class Source:
         return self.X[rows, feature]
 
 
-def seconds(action):
-    """Return CPU seconds of a call, and its result."""
-    start = time.process_time()
-    result = action()
-    return time.process_time() - start, result
-
-
 def compare(model, X, repeats):
     """Return the least seconds of both ways, and how often the source was asked."""
     best = np.full(2, np.inf)
     for _ in range(repeats):
         source = Source(X)
-        plain, predicted = seconds(lambda: model.predict(X))
-        acquiring, made = seconds(lambda source=source: model.predict_acquiring(source, len(X)))
+        plain, predicted = least(lambda: model.predict(X))
+        acquiring, made = least(lambda source=source: model.predict_acquiring(source, len(X)))
         best = np.minimum(best, [plain, acquiring])
     np.testing.assert_array_equal(made.prediction, predicted)
     np.testing.assert_array_equal(made.acquired, model.acquired_features(X))

@@ -57,10 +57,10 @@ def test_inputs_can_be_opened(smoke):
     assert manifest["dataset"] == "wine"
 
 
-def test_jobs_leave_logs_and_benchmarks(smoke):
+def test_jobs_leave_logs_and_usage(smoke):
     log = (results(smoke) / "logs/fit/wine/random/logitb/0.log").read_text()
     assert "logitb on wine, random costs, run 1" in log
-    assert (results(smoke) / "benchmarks/fit/wine/random/logitb/0.tsv").stat().st_size > 0
+    assert (results(smoke) / "usage/fit/wine/random/logitb/0.tsv").stat().st_size > 0
 
 
 def test_a_second_run_has_nothing_to_do(smoke):

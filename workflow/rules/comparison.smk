@@ -11,7 +11,7 @@ rule fit:
     log:
         f"{DIR}/logs/fit/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.log",
     benchmark:
-        f"{DIR}/benchmarks/fit/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.tsv"
+        f"{DIR}/usage/fit/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.tsv"
     wildcard_constraints:
         method="|".join(STUDY.methods_of(FIT)) or "no_fit_method",
     conda:

@@ -10,7 +10,7 @@ rule msb_importance:
     log:
         f"{DIR}/logs/msb_importance/{{dataset}}/{{method}}/{{chunk}}.log",
     benchmark:
-        f"{DIR}/benchmarks/msb_importance/{{dataset}}/{{method}}/{{chunk}}.tsv"
+        f"{DIR}/usage/msb_importance/{{dataset}}/{{method}}/{{chunk}}.tsv"
     conda:
         "../../environment.yml"
     threads: STUDY.config["threads_per_job"]
@@ -38,7 +38,7 @@ rule msb_sequence:
     log:
         f"{DIR}/logs/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.log",
     benchmark:
-        f"{DIR}/benchmarks/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.tsv"
+        f"{DIR}/usage/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.tsv"
     conda:
         "../../environment.yml"
     threads: STUDY.config["threads_per_job"]

@@ -1,6 +1,6 @@
 """Time and memory of BudgetRF at the size of Yahoo! Learning to Rank (141,397 x 519, 140 trees).
 
-    python benchmarks/scale_budgetrf.py [--rows N] [--trees N] [--jobs N]
+    python benchmarks/growth_budgetrf.py [--rows N] [--trees N] [--jobs N]
 
 Generated data; prices as in the Yahoo! list. Memory is the rise of the process's peak above what
 it held with the input in memory.
@@ -11,7 +11,7 @@ import resource
 import time
 
 import numpy as np
-from budgetrf_data import yahoo_shaped
+from _budgetrf_data import yahoo_shaped
 
 from budgetlearn.forest.budget_rf import BudgetRFClassifier
 

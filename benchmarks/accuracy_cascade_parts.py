@@ -1,6 +1,6 @@
 """What each part of the cascade brings: the area on test data without it.
 
-    python benchmarks/ablation_cascade.py wine vehicle --runs 3 --first 0
+    python benchmarks/accuracy_cascade_parts.py wine vehicle --runs 3 --first 0
 
 Splits 60/20/20 (80 % to train on), prices random in 1..100. The models of all stages are fitted
 once; the variants differ in what is made of them:

@@ -9,7 +9,7 @@ SVM is strongly regularised (C = 0.001 on standardised features): the estimate p
 the examples that the SVM was fitted to, and is the more optimistic the closer the fit; `--svm-c 1`
 shows by how much.
 
-    python benchmarks/fmcc_accuracy.py [--data FOLDER] [--draws 5] [letter satellite ...]
+    python benchmarks/accuracy_fmcc.py [--data FOLDER] [--draws 5] [letter satellite ...]
 
 prints accuracies per number of features, the estimate p of FMCC beside its actual accuracy, and on
 MiniBooNE the same for the neighbourhoods of table 1.

@@ -1,16 +1,17 @@
 """Speed of BudgetRF against scikit-learn's random forest on all features, one process.
 
-    python benchmarks/bench_budgetrf.py [--peer-trees N] [--repeats N] [fit] [threads] [predict]
+    python benchmarks/speed_budgetrf.py [--peer-trees N] [--repeats N] [fit] [threads] [predict]
 
-Times are CPU seconds of the one thread that works, the least of the repeats; for `threads` they
-are wall-clock. The peer's time per tree is constant: it grows `--peer-trees` trees and is
-scaled to as many as ours.
+Times are CPU seconds of one thread, the least of the repeats; for `threads` they are wall-clock.
+The peer's time per tree is constant: it grows `--peer-trees` trees and is scaled to as many as
+ours.
 """
 
 import argparse
 import time
 
-from budgetrf_data import continuous, covertype
+from _budgetrf_data import continuous, covertype
+from _measuring import least, report
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetlearn.forest.budget_rf import BudgetRFClassifier
@@ -18,26 +19,16 @@ from budgetlearn.forest.budget_rf import BudgetRFClassifier
 N_TREES = 40
 
 
-def least(action, repeats, clock=time.thread_time):
-    """Return the least time of several runs, and the last result."""
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        result = action()
-        times.append(clock() - start)
-    return min(times), result
-
-
 def tables():
     """Return {name: (X, y)} of the training tables."""
     return {"continuous 45,523 x 50": continuous(), "covertype 36,603 x 54": covertype(0)[0]}
 
 
-def bench_fit(options):
+def measure_fit(options):
     """Grow 40 trees on all features and thresholds, coding included."""
     for name, (X, y) in tables().items():
         peer = RandomForestClassifier(options.peer_trees, max_features=None, random_state=0)
-        peer_time, _ = least(lambda peer=peer, X=X, y=y: peer.fit(X, y), 1)
+        peer_time, _ = least(lambda peer=peer, X=X, y=y: peer.fit(X, y))
         peer_time *= N_TREES / options.peer_trees
         for max_bins in (255, None):
             ours = BudgetRFClassifier(n_estimators=N_TREES, max_bins=max_bins, random_state=0)
@@ -46,7 +37,7 @@ def bench_fit(options):
             report(f"fit, {name}, {kind}", time_, peer_time)
 
 
-def bench_threads(options):
+def measure_threads(options):
     """Grow the same 40 trees in one and in two threads."""
     for name, (X, y) in tables().items():
         one, two = (
@@ -62,7 +53,7 @@ def bench_threads(options):
         report(f"fit in 2 threads (peer: in 1), {name}", two, one)
 
 
-def bench_predict(options):
+def measure_predict(options):
     """Predict and charge 65,031 rows; the peer's forest has as many trees and only predicts."""
     X, y = continuous(45_523 + 65_031)
     train, test = slice(None, 45_523), slice(45_523, None)
@@ -83,21 +74,16 @@ def bench_predict(options):
     report(f"predict and charge ({nodes} nodes, peer {peer_nodes})", time_, peer_time)
 
 
-def report(name, ours, peer):
-    """Print one line: ours, the peer's, the ratio."""
-    print(f"{name}: ours {ours:.3f} s, peer {peer:.3f} s, ratio {peer / ours:.1f}", flush=True)
-
-
 def main():
-    """Run the benches that were named, or all."""
-    benches = {"fit": bench_fit, "threads": bench_threads, "predict": bench_predict}
+    """Run the measures that were named, or all."""
+    measures = {"fit": measure_fit, "threads": measure_threads, "predict": measure_predict}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer-trees", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("names", nargs="*", metavar="bench")
+    parser.add_argument("names", nargs="*", metavar="measure")
     options = parser.parse_args()
-    for name in options.names or benches:
-        benches[name](options)
+    for name in options.names or measures:
+        measures[name](options)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Speed of msB with our engine against scikit-learn's, one process, same threads.
 
-    BUDGETLEARN_DATA=… python benchmarks/bench_msb.py \
+    BUDGETLEARN_DATA=… python benchmarks/speed_msb.py \
         [--quick] [fit] [importance] [schedule] [threads]
 
 `fit`: one forest of 100 trees on bank. `importance`: permutation importance with 5 repeats, ours of
@@ -11,11 +11,10 @@ clock on the wall. `--quick` repeats nothing and takes a quarter of the rows.
 """
 
 import argparse
-import os
 import time
-from pathlib import Path
 
 import numpy as np
+from _measuring import DATA, least, report
 from sklearn.ensemble import RandomForestClassifier as Peer
 from sklearn.inspection import permutation_importance as peer_importance
 
@@ -23,18 +22,6 @@ from budgetlearn.costs import random_costs
 from budgetlearn.datasets import load_dataset
 from budgetlearn.forest import RandomForestClassifier, permutation_importance
 from budgetlearn.msb import ModelScheduleSearch
-
-DATA = Path(os.environ.get("BUDGETLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
-
-
-def least(action, repeats, clock=time.process_time):
-    """Return the least time of several runs, and the last result."""
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        result = action()
-        times.append(clock() - start)
-    return min(times), result
 
 
 def table(name, quick):
@@ -52,7 +39,7 @@ def parts(name, quick):
     return X[:train], y[:train], X[train:valid], y[train:valid]
 
 
-def bench_fit(options):
+def measure_fit(options):
     """Fit one forest on bank."""
     X, y = table("bank", options.quick)
     peer = Peer(random_state=0)
@@ -64,7 +51,7 @@ def bench_fit(options):
         report(f"fit, bank {X.shape[0]} x {X.shape[1]}, {kind}", seconds, peer_time)
 
 
-def bench_importance(options):
+def measure_importance(options):
     """Compute permutation importance on validation data."""
     for name in ("naval", "spambase"):
         X, y, X_val, y_val = parts(name, options.quick)
@@ -102,12 +89,12 @@ def area(model):
     return schedule.area(model.feature_costs_.full, baseline=schedule.scores[0])
 
 
-def bench_schedule(options):
+def measure_schedule(options):
     """Search a whole model schedule."""
     for name in ("naval", "spambase"):
         data = parts(name, options.quick)
         seconds, ours = least(lambda data=data: search(ENGINE, data), options.repeats)
-        peer_time, peer = least(lambda data=data: search(Peer(), data), 1)
+        peer_time, peer = least(lambda data=data: search(Peer(), data))
         report(
             f"schedule, {name} {data[0].shape[0]} x {data[0].shape[1]}, "
             f"area {area(ours):.4f} (peer {area(peer):.4f})",
@@ -116,7 +103,7 @@ def bench_schedule(options):
         )
 
 
-def bench_threads(options):
+def measure_threads(options):
     """Search the same schedule in one and in two threads."""
     for name in ("naval", "spambase"):
         data = parts(name, options.quick)
@@ -129,26 +116,21 @@ def bench_threads(options):
         report(f"schedule in 2 threads (peer: in 1), {name}", two, one)
 
 
-def report(name, ours, peer):
-    """Print one line: ours, the peer's, the ratio."""
-    print(f"{name}: ours {ours:.3f} s, peer {peer:.3f} s, ratio {peer / ours:.1f}", flush=True)
-
-
 def main():
-    """Run the benches that were named, or all."""
-    benches = {
-        "fit": bench_fit,
-        "importance": bench_importance,
-        "schedule": bench_schedule,
-        "threads": bench_threads,
+    """Run the measures that were named, or all."""
+    measures = {
+        "fit": measure_fit,
+        "importance": measure_importance,
+        "schedule": measure_schedule,
+        "threads": measure_threads,
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("names", nargs="*", metavar="bench")
+    parser.add_argument("names", nargs="*", metavar="measure")
     options = parser.parse_args()
     options.repeats, options.peer_repeats = (1, 1) if options.quick else (3, 2)
-    for name in options.names or benches:
-        benches[name](options)
+    for name in options.names or measures:
+        measures[name](options)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,9 @@
 """The tables that the BudgetRF scripts measure on."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
+from _measuring import DATA
 from sklearn.datasets import load_svmlight_file, make_classification
-
-DATA = Path(os.environ.get("BUDGETLEARN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 # Prices of the 519 features of Yahoo! Learning to Rank, and how many have each.
 YAHOO_PRICES = {1: 123, 5: 31, 20: 191, 50: 125, 100: 16, 150: 32, 200: 1}
@@ -39,8 +35,8 @@ def continuous(n_rows=45_523):
 def yahoo_shaped(n_rows=141_397, seed=0):
     """Return X, y and prices shaped like Yahoo!'s set 1: 519 features in seven price classes.
 
-    Relevance depends on one hidden number for each document; a feature shows it the more clearly,
-    the dearer it is, and many features have few distinct values.
+    Relevance depends on one hidden number for each document; the higher its price, the more
+    clearly a feature shows it; many features have few distinct values.
     """
     rng = np.random.default_rng(seed)
     prices = rng.permutation(np.repeat(list(YAHOO_PRICES), list(YAHOO_PRICES.values())))

@@ -1,8 +1,8 @@
 """Errors of globally induced forests beside those that the paper prints (its two main tables).
 
-    python benchmarks/gif_accuracy.py friedman1 twonorm vowel
-    python benchmarks/gif_accuracy.py --runs 3 mnist_8v9
-    python benchmarks/gif_accuracy.py --refit 10 vowel waveform40
+    python benchmarks/accuracy_gif.py friedman1 twonorm vowel
+    python benchmarks/accuracy_gif.py --runs 3 mnist_8v9
+    python benchmarks/accuracy_gif.py --refit 10 vowel waveform40
 
 Paper's settings: 1000 trees, learning rate 10^-1.5, one candidate a step, sqrt(p) features a
 split. The node budget of 10 % (1 %) is that share of 1000 extremely randomized trees grown to the

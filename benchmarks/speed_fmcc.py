@@ -5,15 +5,15 @@ boosted stumps learnt from 4,435 points. The plain Algorithm 1 is the slow twin 
 (`tests/sequential/reference.py`), on the first points of the same test set; the purchases of both
 are compared. One thread each, the fastest of several repeats.
 
-    python benchmarks/bench_fmcc.py [--data FOLDER] [--repeats 5]
+    python benchmarks/speed_fmcc.py [--data FOLDER] [--repeats 5]
 """
 
 import argparse
 import sys
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
+from _measuring import least
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -24,16 +24,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from sequential.reference import algorithm_1, stump_margins
 
 TWIN_POINTS, VOC_POINTS = 50, 256
-
-
-def fastest(function, repeats):
-    """Return the least seconds of `repeats` calls, and the last answer."""
-    seconds = []
-    for _ in range(repeats):
-        start = perf_counter()
-        answer = function()
-        seconds.append(perf_counter() - start)
-    return min(seconds), answer
 
 
 def plain_orders(model, X, y, points):
@@ -60,10 +50,10 @@ def main():
     fmcc = FMCCClassifier(boosted_stumps(), threshold=1.0, random_state=0).fit(X, y)
     voc = VoCClassifier(threshold=1.0).fit(X, y)
     with threadpool_limits(1):
-        ours, order = fastest(lambda: fmcc._walk(points).order, arguments.repeats)
+        ours, order = least(lambda: fmcc._walk(points).order, arguments.repeats)
         plain = plain_orders(fmcc, X, y, points[:TWIN_POINTS])
-        twin, twin_order = fastest(plain, arguments.repeats)
-        value, _ = fastest(lambda: voc._walk(points[:VOC_POINTS]), 2)
+        twin, twin_order = least(plain, arguments.repeats)
+        value, _ = least(lambda: voc._walk(points[:VOC_POINTS]), 2)
     same = np.mean(order[:TWIN_POINTS] == np.array(twin_order))
     ours, twin, value = ours / len(points), twin / TWIN_POINTS, value / VOC_POINTS
     print(

@@ -1,8 +1,8 @@
 """Cost and accuracy of the cost-sensitive random forest over λ (Thomas, Figure 1).
 
-    python benchmarks/cost_sensitive_rf_tradeoff.py [--runs N] [--jobs N] [--trees N] \
+    python benchmarks/accuracy_cost_sensitive_rf.py [--runs N] [--jobs N] [--trees N] \
         [--csv FILE] [--figure FILE] [pima] [spambase] [mfeat_pix]
-    python benchmarks/cost_sensitive_rf_tradeoff.py --figure FILE --points CSV [CSV ...]
+    python benchmarks/accuracy_cost_sensitive_rf.py --figure FILE --points CSV [CSV ...]
 
 Pima has its printed prices, the other two unit costs. Each run trains on 80 % and tests on 20 %.
 For each data set and variant: the mean curve over the runs, the rank correlation of λ and cost, the
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from budgetrf_data import DATA
+from _measuring import DATA
 from scipy.stats import spearmanr
 
 from budgetlearn.costs import FeatureCosts

@@ -1,7 +1,7 @@
 """Globally induced forests against scikit-learn's extremely randomized trees: fit and predict.
 
-    python benchmarks/bench_gif.py
-    python benchmarks/bench_gif.py --mnist
+    python benchmarks/speed_gif.py
+    python benchmarks/speed_gif.py --mnist
 
 Ours and the peer run in turn in one process with one thread; the times are CPU seconds, the least
 of several repeats. `--mnist` fits MNIST once at 10 % of the nodes and reports time and peak memory
@@ -42,7 +42,7 @@ def n_nodes(forest):
     return sum(tree.tree_.node_count for tree in forest.estimators_)
 
 
-def bench_fit():
+def measure_fit():
     """Fit at 10 % of the nodes, against 1000 fully grown trees."""
     X, y = friedman1(300, 0)
     model, peer = GIFRegressor(59_900, random_state=0), ExtraTreesRegressor(1000, random_state=0)
@@ -56,7 +56,7 @@ def bench_fit():
         report(f"fit Hastie 2000 10 %, {loss}, peer: ET classifier", *times, "0.2")
 
 
-def bench_all_candidates():
+def measure_all_candidates():
     """Fit with every candidate examined at each step, against one candidate."""
     X, y = friedman1(300, 0)
     every = GIFRegressor(59_900, candidate_window=None, random_state=0)
@@ -65,7 +65,7 @@ def bench_all_candidates():
     report("fit Friedman1 10 % with all candidates, peer: ours with one", *times, "ours < 4")
 
 
-def bench_predict():
+def measure_predict():
     """Predict 10,000 rows by models of 60,000 nodes."""
     X, y = friedman1(300, 0)
     X_test, _ = friedman1(10_000, 1)
@@ -83,7 +83,7 @@ def bench_predict():
         report(what, *times, "1")
 
 
-def bench_mnist():
+def measure_mnist():
     """Fit 50,000 digits with 1000 trees at 10 % of the nodes of fully grown ones."""
     data = load_dataset("mnist")
     X, y = data.X[:50_000], data.y[:50_000]
@@ -104,12 +104,12 @@ def main():
     parser.add_argument("--mnist", action="store_true")
     with threadpool_limits(1):
         if parser.parse_args().mnist:
-            bench_mnist()
+            measure_mnist()
             return
         print(f"{'':66}{'ours':>11}{'peer':>11}{'ratio':>9}{'target':>10}")
-        bench_fit()
-        bench_all_candidates()
-        bench_predict()
+        measure_fit()
+        measure_all_candidates()
+        measure_predict()
 
 
 if __name__ == "__main__":
