@@ -27,6 +27,24 @@ def test_a_typo_is_told_with_what_comes_close(name, hint):
         check_classes("msb", spec)
 
 
+def told(name):
+    with pytest.raises(ConfigError) as caught:
+        check_classes("m", {"class": name})
+    return str(caught.value)
+
+
+def test_modules_are_compared_with_their_siblings():
+    assert told("budgetlearn.tree.grwth.X").endswith("Did you mean growth?")
+    assert "Did you mean" not in told("budgetlearn.tree.qqqqq.X")
+    assert "Did you mean" not in told("budgetlearn.forest.Qqqqqqqqqq")
+
+
+def test_classes_of_the_library_are_looked_up_and_not_imported(monkeypatch):
+    monkeypatch.setattr("budgetlearn.benchmark.classes.resolve", None)
+    check_classes("m", {"class": "budgetlearn.forest.BudgetRFClassifier"})
+    check_classes("m", {"class": "sklearn.ensemble.ExtraTreesClassifier"})
+
+
 def test_a_module_of_ones_own_is_imported(tmp_path, monkeypatch):
     (tmp_path / "own_broken.py").write_text(
         "import nowhere_to_be_found\n\n\nclass Own:\n    pass\n"

@@ -1,5 +1,8 @@
 """One run of one method: what is fitted, charged and recorded, and what becomes of failures."""
 
+import time
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -28,6 +31,24 @@ ALL = {
 class Broken(BaseEstimator):
     def fit(self, X, y):
         raise RuntimeError("no\nsuch luck")
+
+
+class Slow(FreeConstantClassifier):
+    """Fits for a twentieth of a second, after one that a checkpoint remembers."""
+
+    resumed_seconds_ = 100.0
+
+    def fit(self, X, y):
+        time.sleep(0.05)
+        return super().fit(X, y)
+
+
+class Uneven(FreeConstantClassifier):
+    """Has a stage more on odd numbers of rows."""
+
+    def stages(self, X, which=None):
+        for _ in range(1 + len(X) % 2):
+            yield from super().stages(X, which)
 
 
 class Stageless(FreeConstantClassifier):
@@ -91,6 +112,34 @@ def test_a_failure_is_a_row(wine_runs):
 def test_a_method_without_stages_is_a_row(wine_runs):
     (row,) = run_method("stageless", {"class": f"{__name__}.Stageless"}, wine_runs[0])
     assert row["status"].startswith(f"failed: ValueError: {__name__}.Stageless has no stages")
+
+
+def test_seconds_are_those_of_the_fit_and_of_what_was_resumed(wine_runs):
+    start = time.perf_counter()
+    (row,) = run_method("slow", {"class": f"{__name__}.Slow"}, wine_runs[0])
+    assert 100.05 <= row["fit_seconds"] <= 100 + time.perf_counter() - start
+
+
+def test_rates_are_the_share_of_examples_that_a_feature_was_bought_for(wine_runs):
+    run = wine_runs[0]
+    *_, row = run_method("budgetrf", forest(n_estimators=1), run)
+    model = build(
+        forest(n_estimators=1), feature_costs=run.costs, random_state=run.seed("budgetrf")
+    )
+    acquired = model.fit(*run.train).acquired_features(run.test[0])
+    assert row["acquisition_rates"].shape == (13,)
+    assert row["acquisition_rates"].dtype == np.float32
+    np.testing.assert_allclose(row["acquisition_rates"], acquired.mean(axis=0), rtol=1e-6)
+    assert row["n_features"] == pytest.approx(acquired.mean(axis=0).sum())
+
+
+def test_stages_that_depend_on_the_data_are_a_failure(wine_runs):
+    run = wine_runs[0]
+    odd, even = (tuple(part[:n] for part in run.test) for n in (9, 10))
+    (row,) = run_method(
+        "uneven", {"class": f"{__name__}.Uneven"}, replace(run, valid=odd, test=even)
+    )
+    assert row["status"].startswith("failed: ValueError: zip()")
 
 
 def test_nested_estimators_are_built():

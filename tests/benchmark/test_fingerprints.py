@@ -195,6 +195,16 @@ def test_packages_pass_names_on():
     assert closure([Import("sklearn.ensemble", "ExtraTreesClassifier")]) == {}
 
 
+def test_names_are_passed_on_under_other_names(own):
+    (own / "own_front.py").write_text(
+        "from own_help import LEVEL as height\nfrom own_help import *\n"
+    )
+    forget()
+    assert home_of("own_front", "height") == "own_help"
+    assert home_of("own_front", "LEVEL") is None
+    assert home_of("own_help", "LEVEL") == "own_help"
+
+
 def test_a_kernel_is_compiled_of_all_headers_that_its_headers_name():
     names = {path.name for path in compiled_into(PACKAGE / "forest" / "gif" / "pool.pyx")}
     assert {"pool.pyx", "pool.pxd", "nodes.pxd", "_random.pxd"} <= names

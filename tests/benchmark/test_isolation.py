@@ -48,6 +48,10 @@ def by_os_exit():
     os._exit(4)
 
 
+def by_ending():
+    os._exit(0)
+
+
 def by_error():
     raise ValueError("two\nlines")
 
@@ -92,6 +96,7 @@ def test_items_come_back(start, monkeypatch):
         (by_segfault, f"died: {ENDED} SIGSEGV"),
         (by_exit, "died: SystemExit: 3"),
         (by_os_exit, "died: its process ended with exit code 4"),
+        (by_ending, "died: its process ended with exit code 0"),
         (by_error, "failed: ValueError: two lines"),
         (by_nothing_to_pickle, "failed: Unspeakable: "),
     ],
@@ -197,3 +202,63 @@ def test_it_goes_when_its_parent_is_killed(tmp_path, start, platform):
         parent.kill()
         parent.wait()
     assert gone(child)
+
+
+class Caller:
+    """A program that runs this job, as psutil shows it."""
+
+    def __init__(self, name, *states):
+        self._name, self._states = name, list(states)
+
+    def name(self):
+        return self._name
+
+    def is_running(self):
+        state = self._states.pop(0)
+        if state == "unknown":
+            raise psutil.NoSuchProcess(1)
+        self._state = state
+        return state != "gone"
+
+    def status(self):
+        return psutil.STATUS_ZOMBIE if self._state == "zombie" else psutil.STATUS_SLEEPING
+
+
+@pytest.mark.parametrize("end", ["gone", "zombie", "unknown"])
+def test_a_job_ends_when_the_program_that_runs_it_has_ended(end, monkeypatch):
+    exits, naps = [], []
+
+    def leave(code):
+        exits.append(code)
+        raise SystemExit
+
+    monkeypatch.setattr(isolation.os, "_exit", leave)
+    monkeypatch.setattr(isolation.time, "sleep", naps.append)
+    with pytest.raises(SystemExit):
+        isolation._watch(Caller("snakemake", "there", "there", end))
+    assert (exits, naps) == ([1], [1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("names", "watched"),
+    [(["bash", "sh", "snakemake", "init"], "snakemake"), (["python", "zsh"], "python")],
+)
+def test_the_program_that_runs_a_job_is_none_of_the_shells(names, watched, monkeypatch):
+    started = []
+
+    class Thread:
+        def __init__(self, target, args, daemon):
+            started.append((target, args[0].name(), daemon))
+
+        def start(self):
+            started.append("started")
+
+    parents = [Caller(name) for name in names]
+    process = type("Process", (), {"parents": lambda self: parents})
+    monkeypatch.setattr(isolation.psutil, "Process", process)
+    monkeypatch.setattr(isolation.threading, "Thread", Thread)
+    isolation.die_with_caller()
+    assert started == [(isolation._watch, watched, True), "started"]
+    parents[:] = [Caller("sh")]
+    isolation.die_with_caller()
+    assert len(started) == 2

@@ -138,3 +138,32 @@ def test_an_unknown_sequence_is_refused(wine_runs):
     importance = importance_table("msb", spec("cost"), [wine_runs[0]])
     with pytest.raises(ConfigError, match="unknown sequence 'dear'; known: importance, cost"):
         sequence_points("msb", spec("dear"), "dear", wine_runs[0], importance)
+
+
+def frame_of(*rows):
+    """Operating points of run 0: sequence's stage, variables, cost, score, seconds."""
+    names = {"dataset": "d", "costs": "unit", "method": "msb", "run": 0}
+    keys = ("stage", "variables", "budget", "valid_score", "fit_seconds")
+    return records.table({**names, **dict(zip(keys, row, strict=True))} for row in rows)
+
+
+def test_seconds_of_a_schedule_are_those_of_all_sequences_and_the_importance():
+    points = frame_of(
+        (0, "0,1", 2.0, 0.6, 5.0), (1, "0,1,2", 3.0, 0.7, 5.0), (0, "1", 1.0, 0.5, 7.0)
+    )
+    importance = pd.DataFrame({"run": [0, 0, 0], "seconds": 30.0})
+    merged = schedule_points(points, importance)
+    assert merged["fit_seconds"].tolist() == [42.0] * 3
+    assert merged["variables"].tolist() == ["1", "0,1", "0,1,2"]
+    assert merged["stage"].tolist() == [0, 1, 2]
+    assert len(schedule_points(points, importance, time_limit=42.0)) == 3
+    (status,) = schedule_points(points, importance, time_limit=41.9)["status"]
+    assert status == "timeout: its sequences took 42.0 s together, limit 41.9 s"
+
+
+def test_of_equal_models_that_of_the_first_variables_is_taken():
+    """As in one piece: whichever sequence comes first, and 2 before 10."""
+    rows = [(0, "0,10", 2.0, 0.6, 1.0), (0, "0,2", 2.0, 0.6, 1.0)]
+    importance = pd.DataFrame({"run": [0], "seconds": 0.0})
+    for part in (rows, rows[::-1]):
+        assert schedule_points(frame_of(*part), importance)["variables"].tolist() == ["0,2"]

@@ -1,5 +1,10 @@
 """What results were made with is told in one line for each thing."""
 
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+
 from budgetlearn.benchmark import provenance
 
 
@@ -18,3 +23,52 @@ def test_differences_are_told_with_their_number_of_jobs():
         "scipy": "not recorded (3 jobs), 1.15 (2 jobs)",
     }
     assert provenance.summary([]) == {}
+
+
+def test_the_hash_of_a_configuration_is_that_of_its_settings():
+    first = provenance.config_hash({"runs": 3, "seed": 1})
+    assert first == provenance.config_hash({"seed": 1, "runs": 3})
+    assert first != provenance.config_hash({"seed": 2, "runs": 3})
+    assert len(first) == 16
+
+
+def test_what_a_study_was_made_with_names_its_settings():
+    study = SimpleNamespace(settings={"runs": 3}, seed=7)
+    told = provenance.made_with(study, [{"python": "3.12", "jobs": 1}])
+    assert told == {
+        "python": "3.12",
+        "configuration hash": provenance.config_hash({"runs": 3}),
+        "study seed": 7,
+    }
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A project under version control."""
+
+    def git(*words):
+        author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *author, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    (tmp_path / "code.py").write_text("x = 1\n")
+    git("init")
+    git("add", "code.py")
+    git("commit", "-m", "Begin")
+    return tmp_path
+
+
+def test_the_commit_says_whether_the_code_was_changed(clone, tmp_path_factory):
+    commit = provenance.git_commit(clone)
+    assert len(commit) == 12
+    assert int(commit, 16)
+    (clone / "new.txt").write_text("not tracked")
+    assert provenance.git_commit(clone) == commit
+    (clone / "code.py").write_text("x = 2\n")
+    assert provenance.git_commit(clone) == f"{commit}-dirty"
+
+
+def test_there_may_be_no_commit(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert provenance.git_commit(tmp_path) is None
+    monkeypatch.setattr(provenance, "git_commit", lambda root: None)
+    assert provenance.origin()["commit"] == "not under version control"

@@ -113,15 +113,21 @@ def measure(part, tree, options, results):
 
 def _outcome(tree, mutant, runs, state, results):
     """Return what became of a mutant, from memory where neither code nor tests have changed."""
-    killed = digest(mutant, tree / mutant.path)  # a killed one stays so with better tests
-    survived = digest(mutant, state)
+    name = (mutant.path, mutant.number)  # a line may hold two that read the same
+    killed = digest(*name, tree / mutant.path)  # a killed one stays so with better tests
+    survived = digest(*name, state)
     known = results.get(killed, survived)
     if known is not None:
         return known
     line = f"{mutant.path}:{mutant.line}"
     tests = [test for test, lines in runs["lines"].items() if line in lines]
-    if not tests:  # a line of the module itself, which no test runs but all need
-        tests = list(runs["lines"]) if mutant.at_import else []
+    if not tests and mutant.at_import:  # a line of the module itself, which all need
+        tests = list(runs["lines"])
+    elif not tests:  # it may run in a process that a test started, where nobody watches
+        prefix = f"{mutant.path}:"
+        tests = [
+            test for test, seen in runs["lines"].items() if any(n.startswith(prefix) for n in seen)
+        ]
     tests.sort(key=runs["seconds"].__getitem__)
     seconds = {test: runs["seconds"][test] for test in tests}
     outcome = try_mutant(tree, mutant, seconds) if tests else SURVIVED
