@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from budgetlearn.analysis import Results
-from budgetlearn.benchmark.records import FORMAT_VERSION
+from budgetlearn.benchmark.records import FORMAT_VERSION, variables_text
 from budgetlearn.benchmark.study import Study
 from budgetlearn.report import Report
 from budgetlearn.report.display import DataSheet, Display
@@ -43,7 +43,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "fit_seconds": seconds,
                 "predict_seconds": 0.002,
                 "status": "ok",
-                "variables": ",".join(map(str, chosen)),
+                "variables": variables_text(chosen),
                 "acquisition_rates": np.isin(np.arange(len(prices)), chosen).astype(np.float32),
                 "format_version": FORMAT_VERSION,
             }

@@ -8,6 +8,21 @@ from .exceptions import CostError
 _SLACK = 1e-12
 
 
+def spendable(budget):
+    """Return the largest sum of prices that `budget` pays for: a little more than itself.
+
+    Parameters
+    ----------
+    budget : float or ndarray
+        What may be spent, >= 0.
+
+    Returns
+    -------
+    float or ndarray
+    """
+    return budget * (1 + _SLACK)
+
+
 def affords(budget, cost):
     """Return whether `budget` pays for `cost`, up to the rounding of sums.
 
@@ -20,7 +35,7 @@ def affords(budget, cost):
     -------
     bool or ndarray of bool
     """
-    return cost <= np.asarray(budget) * (1 + _SLACK)
+    return cost <= spendable(np.asarray(budget))
 
 
 def _nonnegative(values, name):

@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification, make_regression
 from sklearn.utils import get_tags
 
 from .base import BudgetedEstimator, BudgetedTags
-from .costs import FeatureCosts
+from .costs import FeatureCosts, affords
 from .exceptions import BudgetError, MissingValueError
 
 # Checks of scikit-learn that do not hold here, and why.
@@ -205,7 +205,7 @@ def _check_budgets(model, X):
     points, best = model.operating_points_, -np.inf
     for budget in np.unique(points["cost"]):
         chosen = points.loc[model._chosen(budget, None, False)]
-        assert chosen["cost"] <= budget * (1 + 1e-9), "the operating point must keep the budget"
+        assert affords(budget, chosen["cost"]), "the operating point must keep the budget"
         assert chosen["score"] >= best, "a larger budget must not take a worse operating point"
         best = chosen["score"]
         model.predict(X, budget=budget)
@@ -237,7 +237,7 @@ def _check_caps(model, X, costs):
     """No example pays more than the cap."""
     for cap in (costs.min(), costs.sum() / 3, costs.sum()):
         spent = model.acquisition_cost(X, max_cost=cap, fallback=True)
-        assert (spent <= cap * (1 + 1e-9)).all(), f"max_cost={cap} was exceeded: {spent.max()}"
+        assert affords(cap, spent).all(), f"max_cost={cap} was exceeded: {spent.max()}"
         model.predict(X, max_cost=cap, fallback=True)
 
 

@@ -86,7 +86,7 @@ def test_schedule_rows_name_their_variables(wine_runs):
     assert frame["stage"].tolist() == list(range(len(frame)))
     assert (np.diff(frame["valid_score"]) > 0).all()
     for _, row in frame.iterrows():
-        variables = [int(v) for v in row["variables"].split(",") if v]
+        variables = list(records.parse_variables(row["variables"]))
         assert row["cost"] == pytest.approx(run.costs.subset(variables))
         assert row["n_features"] == len(variables)
 

@@ -13,6 +13,7 @@ from budgetlearn.benchmark.model_sequences import (
     schedule_points,
     sequence_points,
 )
+from budgetlearn.benchmark.records import parse_variables
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.msb import ImportanceSequence, RemovalSequence
 
@@ -72,7 +73,7 @@ def test_visited_models_are_told_in_order(wine_runs):
     run = wine_runs[0]
     rows, visited, importance = pieces(spec("importance"), run)
     assert visited["step"].tolist() == list(range(12))
-    sets = [set(map(int, text.split(","))) for text in visited["variables"]]
+    sets = [set(parse_variables(text)) for text in visited["variables"]]
     order = np.lexsort((-run.costs.costs, importance["importance"].round(12)))
     assert (sets[0] - sets[1]) == {order[0]}
     assert visited["cost"].tolist() == pytest.approx([run.costs.subset(list(s)) for s in sets])

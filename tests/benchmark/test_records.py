@@ -17,6 +17,11 @@ ROW = {
 }
 
 
+@pytest.mark.parametrize("variables", [(), (3,), (0, 3, 12)])
+def test_variables_come_back(variables):
+    assert records.parse_variables(records.variables_text(variables)) == variables
+
+
 def test_settings_come_back_whatever_their_values_are():
     setting = {"alpha": [0, 8], "loss": "a=b, c", "rows": (1, 2), "size": None}
     text = records.setting_text(setting)

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from ..benchmark.records import parse_variables
+from ..costs import affords
 from .schedules import CASE, of_case
 
 SHARE = 0.5
@@ -31,7 +33,7 @@ def acquisition_table(schedules, compared, prices):
         method, rate (the share of test examples for which it is bought, mean over runs), n_runs
         (that the mean is over: those that afford a model and tell what it buys).
     """
-    affordable = schedules[schedules["valid_fraction"] <= SHARE]
+    affordable = schedules[affords(SHARE, schedules["valid_fraction"])]
     chosen = affordable.drop_duplicates([*CASE, "method", "run"], keep="last")
     tables = [
         _case_table(of_case(chosen, *case), compared, prices, *case)
@@ -66,6 +68,6 @@ def _rates(models, n_features):
         if recorded is not None:
             rates.append(np.asarray(recorded, dtype=float))
         elif pd.notna(variables) and n_features:
-            bought = [int(feature) for feature in variables.split(",") if feature]
+            bought = parse_variables(variables)
             rates.append(np.isin(np.arange(n_features), bought).astype(float))
     return np.array(rates)

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from ..costs import affords, spendable
+
 MOST_BUDGETS = 100
-# Sums of the same prices in another order differ in the last bits.
-_SLACK = 1e-12
 
 
 def staircase(costs, values, budgets, below):
@@ -25,7 +25,7 @@ def staircase(costs, values, budgets, below):
     ndarray of shape (n_budgets,)
     """
     order = np.argsort(costs, kind="stable")
-    position = np.searchsorted(costs[order], budgets * (1 + _SLACK), side="right")
+    position = np.searchsorted(costs[order], spendable(budgets), side="right")
     return np.concatenate(([below], values[order]))[position]
 
 
@@ -64,7 +64,7 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
         values = own["test_score"].to_numpy(dtype=float)
         scores[row] = staircase(own[column].to_numpy(float), values, budgets, baselines[run])
     cheapest = points.groupby("run")[column].min().to_numpy(dtype=float)
-    affording = (cheapest[:, None] <= budgets * (1 + _SLACK)).sum(axis=0)
+    affording = affords(budgets, cheapest[:, None]).sum(axis=0)
     return pd.DataFrame(
         {
             "budget": budgets,

@@ -3,11 +3,10 @@
 import pandas as pd
 
 from ..benchmark.records import OK
+from ..costs import affords
 from .areas import CONSTANT
 from .schedules import CASE, GROUP, RUN
 
-# The cost of the same features, summed in another order, differs in the last bits.
-_SLACK = 1e-9
 _CASE_RUN = [*CASE, "run"]
 _COLUMNS = [*GROUP, "rival", "cost_fraction", "score", "score_sd", "rival_score", "rival_sd"]
 _COLUMNS += ["wins", "n_affording", "n_runs"]
@@ -59,10 +58,10 @@ def _with_rival(own, theirs, control):
     """Add the rival's score in each run, within the own cost unless it is a control."""
     theirs = theirs[[*_CASE_RUN, "cost", "test_score"]]
     pairs = own.merge(theirs, on=_CASE_RUN, suffixes=("", "_rival"))
-    affords = control | (pairs["cost_rival"] <= pairs["cost"] * (1 + _SLACK))
-    score = pairs["test_score_rival"].where(affords, pairs["free_score"])
-    pairs = pairs.assign(affords=affords, rival_score=score).dropna(subset="rival_score")
-    return pairs.sort_values([*RUN, "affords", "cost_rival"]).groupby(RUN).tail(1)
+    within = control | affords(pairs["cost"], pairs["cost_rival"])
+    score = pairs["test_score_rival"].where(within, pairs["free_score"])
+    pairs = pairs.assign(within=within, rival_score=score).dropna(subset="rival_score")
+    return pairs.sort_values([*RUN, "within", "cost_rival"]).groupby(RUN).tail(1)
 
 
 def _row(rival, key, part):
@@ -75,6 +74,6 @@ def _row(rival, key, part):
         "rival_score": part["rival_score"].mean(),
         "rival_sd": part["rival_score"].std(),
         "wins": int((part["rival_score"] > part["test_score"]).sum()),
-        "n_affording": int(part["affords"].sum()),
+        "n_affording": int(part["within"].sum()),
         "n_runs": len(part),
     }

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from ..base import Stage
-from .records import OK, setting_text
+from .records import OK, setting_text, variables_text
 from .scores import SCORES, squared_error
 
 
@@ -70,7 +70,7 @@ def _facts(stage):
     """Return what a stage tells of itself, as the records hold it."""
     facts = dict(stage.facts)
     if "variables" in facts:
-        facts["variables"] = ",".join(map(str, facts["variables"]))
+        facts["variables"] = variables_text(facts["variables"])
     return facts
 
 

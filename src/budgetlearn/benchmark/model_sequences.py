@@ -11,7 +11,7 @@ from ..msb.sequences import SEQUENCES
 from .experiment import run_method
 from .isolation import isolated
 from .methods import build, preload, resolve, sequence_name
-from .records import OK
+from .records import OK, parse_variables, variables_text
 from .resuming import failed_row
 
 
@@ -120,7 +120,7 @@ def _sequence(method, spec, run, n_jobs):
 def _visited(models, run, sequence):
     columns = ["run", "sequence", "step", "variables", "cost", "score"]
     rows = [
-        (run, sequence, step, ",".join(map(str, model.variables)), model.cost, model.score)
+        (run, sequence, step, variables_text(model.variables), model.cost, model.score)
         for step, model in enumerate(models)
     ]
     return pd.DataFrame(rows, columns=columns)
@@ -176,10 +176,10 @@ def schedule_points(points, importance, time_limit=None):
 
 def _merge(part):
     """Return the rows of the schedule of the union of all sequences of one run."""
-    keys = [tuple(map(int, text.split(","))) for text in part["variables"]]
+    keys = [parse_variables(text) for text in part["variables"]]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     union = part.iloc[order].drop_duplicates("variables")
-    variables = [tuple(map(int, text.split(","))) for text in union["variables"]]
+    variables = [parse_variables(text) for text in union["variables"]]
     schedule = ModelSchedule.from_points(union["budget"], union["valid_score"], variables)
     row_of = dict(zip(variables, range(len(variables)), strict=True))
     rows = union.iloc[[row_of[subset] for subset in schedule.variables]]

@@ -76,6 +76,16 @@ def parse_setting(text):
     return dict(pair.split("=", 1) for pair in pairs)
 
 
+def variables_text(variables):
+    """Return feature indices as the column `variables` holds them: "0,3,4"."""
+    return ",".join(map(str, variables))
+
+
+def parse_variables(text):
+    """Return the feature indices that `variables_text` wrote, a tuple of int."""
+    return tuple(int(variable) for variable in text.split(",") if variable)
+
+
 def table(rows):
     """Return operating points as a frame with every column of `COLUMNS`, in that order.
 

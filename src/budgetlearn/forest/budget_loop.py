@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..costs import affords
 from ..tree.predictor import ForestPredictor
 
 
@@ -96,7 +97,7 @@ def grow_within_budget(alpha, trees, validation, budget, report):
     for tree in trees:
         if validation is not None:
             cost, error = validation.add(tree)
-            if budget is not None and cost > budget:
+            if budget is not None and not affords(budget, cost):
                 forest.broke_at = cost
                 break
             forest.costs.append(cost)

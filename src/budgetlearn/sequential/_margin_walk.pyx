@@ -14,8 +14,6 @@ ctypedef Py_ssize_t index_t
 
 # Distances this close (relatively) are ties: their rounding depends on the order of the sums.
 cdef double TIE = 1.0 + 1e-9
-# As `budgetlearn.costs.affords`: sums of prices in another order differ in the last bits.
-cdef double SLACK = 1.0 + 1e-12
 # Training examples per pass over the distances: a strip stays in the first-level cache.
 cdef index_t STRIP = 1024
 
@@ -40,7 +38,8 @@ cdef class MarginWalker:
     forced : ndarray of int of shape (n_features,)
         The order to follow; empty: choose.
     threshold, cost_weight, max_cost : float
-        Stop above this estimated accuracy; weight of the price; most that one walk may spend.
+        Stop above this estimated accuracy; weight of the price; the largest sum that one walk may
+        spend.
     """
 
     cdef const double[:, ::1] columns
@@ -177,7 +176,7 @@ cdef class MarginWalker:
         return best
 
     cdef bint affords(self, index_t feature) noexcept nogil:
-        return self.spent + self.prices[feature] <= self.max_cost * SLACK
+        return self.spent + self.prices[feature] <= self.max_cost
 
     cdef void leave(self, index_t feature) noexcept nogil:
         """Take a feature out of the rest: it will not be chosen again."""

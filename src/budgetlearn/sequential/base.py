@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin
 
 from .._validation import check_number
 from ..base import BudgetedEstimator, Request, Stage
+from ..costs import affords
 from ..exceptions import BudgetError
 from .walk import Walk
 
@@ -57,7 +58,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
             return
         check_number(self.max_cost, "max_cost", low=0.0)
         cheapest = float(self.feature_costs_.alone.min())
-        if self.max_cost < cheapest:
+        if not affords(self.max_cost, cheapest):
             raise BudgetError(
                 f"max_cost {self.max_cost:g} buys no feature: the cheapest costs {cheapest:g}. "
                 "Raise it to at least that.",

@@ -13,7 +13,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from .._validation import ParameterError, derive_seed
+from .._validation import INT32_MAX, ParameterError, derive_seed
 from ..forest import RandomForestClassifier
 from ..tree.binning import bin_features
 from .cascade_orders import has_lightgbm
@@ -167,7 +167,7 @@ class LightGBMKind(SklearnKind):
             "num_leaves": N_LEAVES,
             "min_data_in_leaf": min(20, max(2, len(X) // 30)),
             "num_threads": 1,
-            "seed": seed % 2**31,
+            "seed": seed,
             "deterministic": True,
             "force_col_wise": True,
             "verbose": -1,
@@ -260,4 +260,4 @@ def as_kind(estimator, n_classes):
 
 def stage_seed(seed, name, features):
     """Return the seed of a stage's model: equal sets of features give equal models."""
-    return derive_seed(seed, name, *sorted(features)) % 2**31
+    return derive_seed(seed, name, *sorted(features)) & INT32_MAX

@@ -111,7 +111,7 @@ def _boosting_parameters(problem):
         "num_leaves": 15,
         "min_data_in_leaf": 5,
         "num_threads": problem.n_jobs or 1,
-        "seed": problem.seed % 2**31,
+        "seed": problem.seed,
         "deterministic": True,
         "force_row_wise": True,
         "verbose": -1,
@@ -177,16 +177,16 @@ def _importance(problem, features):
     X = problem.X[:, features]
     if problem.n_classes is None:
         forest = RandomForestRegressor(
-            100, min_samples_leaf=5, max_features=1 / 3, random_state=problem.seed % 2**32
+            100, min_samples_leaf=5, max_features=1 / 3, random_state=problem.seed
         )
         importance = forest.set_params(n_jobs=problem.n_jobs).fit(X, problem.y).feature_importances_
     else:
         forest = RandomForestClassifier(
-            max_bins=255, random_state=problem.seed % 2**32, n_jobs=problem.n_jobs
+            max_bins=255, random_state=problem.seed, n_jobs=problem.n_jobs
         )
         forest.fit(X, problem.y)
         importance = oob_permutation_importance(
-            forest, X, problem.y, random_state=problem.seed % 2**32, n_jobs=problem.n_jobs
+            forest, X, problem.y, random_state=problem.seed, n_jobs=problem.n_jobs
         )
     return np.maximum(importance, 1e-3 * (max(importance.max(), 0.0) or 1.0))
 

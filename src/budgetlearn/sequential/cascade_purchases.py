@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..base import Request
+from ..costs import affords
 from .cascade_fitting import StageReader
 
 
@@ -45,7 +46,7 @@ class CascadePurchases:
         candidate = self._candidate
         last = candidate.last_stage
         if ledger.capped:
-            affordable = candidate.cascade.costs <= ledger.max_cost * (1 + 1e-12)
+            affordable = affords(ledger.max_cost, candidate.cascade.costs)
             last = min(last, int(affordable.sum()) - 1)
         rows, n_bought = np.arange(self._complete.size), 0
         for stage in range(last + 1):

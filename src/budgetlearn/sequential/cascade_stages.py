@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._validation import ParameterError
+from ..costs import spendable
 
 
 def with_whole_groups(order, costs):
@@ -71,7 +72,7 @@ def geometric_stages(purchases, costs, n_stages):
         free = int(spent[0] == 0)
         goals = np.geomspace(spent[free], spent[-1], n_stages - free)
         goals[-1] = spent[-1]  # not a rounding below it
-        kept = np.searchsorted(spent, goals * (1 + 1e-12), side="right") - 1
+        kept = np.searchsorted(spent, spendable(goals), side="right") - 1
         lengths = lengths[np.unique(np.concatenate([np.zeros(free, dtype=kept.dtype), kept]))]
     return [_joined(purchases[:k]) for k in lengths]
 

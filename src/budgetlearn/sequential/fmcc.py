@@ -7,6 +7,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from .._validation import INT32_MAX, check_number
+from ..costs import spendable
 from ._margin_walk import MarginWalker
 from .additive import fit_additive
 from .base import SequentialClassifier
@@ -95,7 +96,7 @@ class MarginClassifier(SequentialClassifier):
             n_neighbors=self.n_neighbors,
             threshold=threshold,
             cost_weight=self.cost_weight,
-            max_cost=max_cost,
+            max_cost=spendable(max_cost),
         )
 
     def _walk_block(self, X, threshold, max_cost):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.schedules import of_case
+from ...benchmark.records import parse_variables
 from ...benchmark.study import ACQUISITION
 from ..data_sheets import prices_of
 from ..section import Section, figure, table
@@ -115,7 +116,7 @@ def example_schedule(schedules, methods, dataset, costs):
 
 def variable_sets(schedule):
     """Return the variables of each model of a schedule as lists of feature indices."""
-    return [[int(v) for v in row.split(",") if v] for row in schedule["variables"]]
+    return [list(parse_variables(text)) for text in schedule["variables"]]
 
 
 def variable_labels(prices, features):

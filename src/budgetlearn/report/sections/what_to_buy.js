@@ -5,7 +5,7 @@ const { case: caseInput, run: runInput, budget: budgetInput, cheaper, better } =
 const share = document.getElementById("buy-share");
 const basket = document.getElementById("basket");
 const labels = new Map(study.methods.map(({ id, label }) => [id, label]));
-const SLACK = 1e-9; // a budget set to a model's cost buys it
+const affords = (budget, cost) => cost <= budget * (1 + 1e-12); // as budgetlearn.costs.affords
 
 const percent = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
 const plusMinus = (mean, sd) => (sd === null ? mean.toFixed(3) : `${mean.toFixed(3)} ± ${sd.toFixed(3)}`);
@@ -71,7 +71,7 @@ function showBasket(offer, { models, names, runs }) {
 function show() {
   const { recommendations, score } = study.cases[caseInput.value];
   const budget = Number(budgetInput.value) / 100;
-  const place = recommendations.offers.findLastIndex((offer) => offer.budget <= budget + SLACK);
+  const place = recommendations.offers.findLastIndex((offer) => affords(budget, offer.budget));
   const [offer, next] = [recommendations.offers[place], recommendations.offers[place + 1]];
   share.textContent = percent(budget);
   budgetInput.setAttribute("aria-valuetext", `${percent(budget)} of the full cost`);
@@ -85,7 +85,7 @@ function show() {
 function jump(step) {
   const { offers } = study.cases[caseInput.value].recommendations;
   const budget = Number(budgetInput.value) / 100;
-  const place = offers.findLastIndex((offer) => offer.budget <= budget + SLACK);
+  const place = offers.findLastIndex((offer) => affords(budget, offer.budget));
   budgetInput.value = String(100 * offers[place + step].budget);
   show();
 }

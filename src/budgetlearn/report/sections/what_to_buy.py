@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.schedules import of_case
+from ...benchmark.records import parse_variables
 from ...benchmark.study import ACQUISITION
 from ..data_sheets import prices_of
 from ..section import Section, table
@@ -102,4 +103,4 @@ def _features_bought(row):
         return [[int(f), round(float(rates[f]), 3)] for f in ranked if rates[f] > 0]
     if pd.isna(row["variables"]):
         return None
-    return [[int(feature), 1.0] for feature in row["variables"].split(",") if feature]
+    return [[feature, 1.0] for feature in parse_variables(row["variables"])]
