@@ -39,6 +39,14 @@ def test_holdout_of_nothing_is_refused():
         holdout(np.array([0, 1, 2]), 0.3, np.random.RandomState(0))
 
 
+def test_holdout_of_nearly_all_is_refused():
+    y = np.repeat([0, 1], [30, 20])
+    with pytest.raises(ParameterError, match="leaves no training data"):
+        holdout(y, 0.99, np.random.RandomState(0))
+    train, _ = holdout(y, 0.9, np.random.RandomState(0))
+    assert np.bincount(y[train]).tolist() == [3, 2]
+
+
 @pytest.mark.parametrize("fraction", [0, 1, -0.1, 1.5, "0.3", float("nan")])
 def test_holdout_takes_a_share_between_none_and_all(fraction):
     with pytest.raises(ParameterError, match="validation_fraction must be a number > 0 and < 1"):

@@ -169,13 +169,22 @@ def holdout(y, fraction, random_state):
     Raises
     ------
     ParameterError
-        When the fraction is outside (0, 1), or so small that no row is held out.
+        When the fraction is outside (0, 1), so small that no row is held out, or so large that all
+        rows of every class are.
     """
     check_number(fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True)
     held_out = np.zeros(len(y), dtype=bool)
+    learned = False
     for label in np.unique(y):
         members = random_state.permutation(np.flatnonzero(y == label))
-        held_out[members[: min(round(fraction * members.size), members.size - 1)]] = True
+        wanted = round(fraction * members.size)
+        learned |= wanted < members.size
+        held_out[members[: min(wanted, members.size - 1)]] = True
+    if not learned:
+        raise ParameterError(
+            f"validation_fraction={fraction!r} of {len(y)} rows leaves no training data. Give a "
+            "smaller fraction, or X_val and y_val."
+        )
     if not held_out.any():
         raise ParameterError(
             f"validation_fraction={fraction!r} of {len(y)} rows in {np.unique(y).size} classes "

@@ -74,6 +74,16 @@ def test_prices_given_by_name_are_aligned(table, kind):
     assert model.acquisition_cost(table[0][:3]).tolist() == [6, 6, 6]
 
 
+def test_prices_by_number_go_by_the_numbers_that_a_table_calls_its_columns(table):
+    """scikit-learn forgets names that are no text; columns 2, 0, 3, 1 are not 0, 1, 2, 3."""
+    X, y = table
+    X = X.set_axis([2, 0, 3, 1], axis=1)
+    model = fitted((X, y), feature_costs={0: 1, 1: 2, 2: 4, 3: 8})
+    assert model.feature_costs_.costs.tolist() == [4, 1, 8, 2]
+    with pytest.raises(CostError, match="unknown features: 3; no price for features: 9"):
+        fitted((X.rename(columns={3: 9}), y), feature_costs={0: 1, 1: 2, 2: 4, 3: 8})
+
+
 def test_groups_follow_prices_given_by_name(table):
     prices = pd.Series([1.0, 8, 4, 2], index=["drinks", "gammagt", "mcv", "age"])
     costs = FeatureCosts(prices, groups=[-1, 0, 0, -1], group_costs=[100])

@@ -81,12 +81,13 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     finite = "allow-nan" if estimator._takes_missing() else True
     checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
     kind = {"y_numeric": not is_classifier(estimator), "multi_output": estimator._multi_output}
+    columns = getattr(X, "columns", None)  # names that are numbers, which scikit-learn forgets
     X, y = validate_data(estimator, X, y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
     codes = y
     if is_classifier(estimator):
         estimator.classes_, codes = check_classes(y)
-    names = getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", columns)
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     weight = _class_weighed(estimator, y, weight)
     estimator.constant_ = _constant(estimator, codes, weight)
