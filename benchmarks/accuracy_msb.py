@@ -71,6 +71,7 @@ VARIANTS = {
     "oob": lambda run, seed: {"estimator": forest(), "sequences": oob_sequences(run, seed)},
     "one-variable": lambda run, seed: {"estimator": forest(), "min_variables": 1},
     "ties-by-index": by_index,
+    "refit": lambda run, seed: {"estimator": forest(), "refit": True},
     "peer": lambda run, seed: {"estimator": Peer()},
 }
 

@@ -98,14 +98,14 @@ def test_the_tolerance_reaches_the_descent():
 def test_a_failure_of_glmnet_is_an_error(monkeypatch):
     X, y = load_wine(return_X_y=True)
 
-    def fail(self, X, y):
+    def fail(self, X, y, sample_weight):
         raise ValueError("no such luck")
 
     monkeypatch.setattr(LogitNet, "fit", fail)
     with pytest.raises(RuntimeError, match="could not fit the L1 path: no such luck"):
         fit_l1_path(X, y)
 
-    def solve_nothing(self, X, y):
+    def solve_nothing(self, X, y, sample_weight):
         self.jerr_, self.n_lambda_ = 7777, 0
 
     monkeypatch.setattr(LogitNet, "fit", solve_nothing)

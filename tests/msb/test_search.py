@@ -45,8 +45,8 @@ def cancer():
 
 
 def forest_search(**changes):
-    parameters = {"feature_costs": random_costs(12, 3), "random_state": 1, **changes}
-    return ModelScheduleSearch(RandomForestClassifier(8), **parameters)
+    parameters = {"estimator": RandomForestClassifier(8), "random_state": 1, **changes}
+    return ModelScheduleSearch(**{"feature_costs": random_costs(12, 3)} | parameters)
 
 
 @pytest.fixture(scope="module")
@@ -312,7 +312,9 @@ def test_bad_data_are_refused(cancer):
     with pytest.raises(ValueError, match="at least two classes"):
         forest_search().fit(X, np.zeros_like(y))
     with pytest.raises(ValueError, match="NaN"):
-        forest_search().fit(np.full_like(X, np.nan), y)
+        forest_search(estimator=OurForest(n_estimators=2)).fit(np.full_like(X, np.nan), y)
+    with pytest.raises(ValueError, match="infinity"):
+        forest_search().fit(np.full_like(X, np.inf), y)
     with pytest.raises(ValueError, match="y_val has no class of y"):
         forest_search().fit(X, y, X_val, y_val + 2)
     with pytest.raises(ValueError, match="both or none"):

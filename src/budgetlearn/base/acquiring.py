@@ -80,6 +80,7 @@ class AcquiringPrediction:
             self._names(),
             self._constant_outcome(1),
             getattr(self, "classes_", None),
+            self._learned_missing,
         )
 
     def explain(self, x, budget=None, max_cost=None, *, fallback=False):
@@ -128,7 +129,7 @@ class AcquiringPrediction:
                 ledger,
                 dict(enumerate(self._names())).__getitem__,
                 fallback,
-                self._takes_missing(),
+                self._learned_missing,
             )
             if not outcome.answered.all() and not fallback:
                 raise unanswered_error(outcome, max_cost)

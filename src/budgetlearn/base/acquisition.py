@@ -207,8 +207,8 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
         Feature index → its name, for the source and for messages.
     fallback : bool
         Whether a missing value is refused (True) or an error (False).
-    missing_ok : bool
-        Whether the method takes missing values as values.
+    missing_ok : ndarray of bool of shape (n_features,)
+        Of which features missing values are values to the model.
 
     Returns
     -------
@@ -222,10 +222,10 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
         values, asked = np.full(rows.size, np.nan), rows[allowed]
         if asked.size:
             values[allowed] = delivered(source(asked, name), asked, name)
-    missing = allowed & np.isnan(values)
-    if missing.any() and not (fallback or missing_ok):
+    missing = allowed & np.isnan(values) & (not missing_ok[request.feature])
+    if missing.any() and not fallback:
         raise MissingValueError(missing_message(rows[missing][0], name, int(missing.sum())))
-    bought = allowed if missing_ok else allowed & ~missing
+    bought = allowed & ~missing
     ledger.buy(rows if bought.all() else rows[bought], request.feature)
     return Answer(values, ~bought)
 
@@ -257,8 +257,10 @@ def missing_message(row, name, n_missing):
     )
 
 
-def drive(purchases, source, ledger, describe, fallback=False, missing_ok=False):
+def drive(purchases, source, ledger, describe, fallback=False, missing_ok=None):
     """Run a generator of requests to its end and return its `Outcome`."""
+    if missing_ok is None:
+        missing_ok = np.zeros(ledger.costs.n_features, dtype=bool)
     try:
         request = next(purchases)
         while True:

@@ -92,7 +92,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         return True
 
     def _takes_missing(self):
-        """Return whether missing values that are looked at are values to the model."""
+        """Return whether `fit` takes missing values: then they are values like others."""
         return False
 
     def __sklearn_tags__(self):

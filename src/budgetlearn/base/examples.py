@@ -71,7 +71,8 @@ class Examples:
 def checked_examples(estimator, X, y, X_val, y_val, weight):
     """Check the data of a fit, and set what follows from them on the estimator.
 
-    Sets `classes_` (of classifiers), `feature_costs_` and `constant_`.
+    Sets `classes_` (of classifiers), `feature_costs_`, `constant_`, and which features may have
+    missing values in prediction because they had some in training.
 
     Returns
     -------
@@ -91,6 +92,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     weight = _class_weighed(estimator, y, weight)
     estimator.constant_ = _constant(estimator, codes, weight)
+    estimator._learned_missing = np.isnan(X).any(axis=0)
     train = Examples(X, codes, y, weight)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")

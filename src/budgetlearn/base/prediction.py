@@ -239,10 +239,10 @@ class BudgetedPrediction(AcquiringPrediction):
     def _missing_cells(self, X, index):
         """Return which missing cells a stage looks at, (n_samples, n_features); None for none."""
         missing = np.isnan(X)
-        if not missing.any() or self._takes_missing():
+        if not missing.any():
             return None
         stage = next(iter(self._stages(X, [index], frozenset({"acquired"}))))
-        missing &= stage.acquired
+        missing &= stage.acquired & ~self._learned_missing
         return missing if missing.any() else None
 
     def _refuse_missing(self, missing, absent):

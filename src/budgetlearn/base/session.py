@@ -20,6 +20,8 @@ class Session:
         The prediction that costs nothing.
     classes : ndarray or None
         Class labels; None in regression.
+    missing_ok : ndarray of bool of shape (n_features,)
+        Of which features NaN is a value to the model.
 
     Attributes
     ----------
@@ -29,7 +31,8 @@ class Session:
         Whether nothing more is wanted.
     """
 
-    def __init__(self, purchases, ledger, names, constant, classes=None):
+    def __init__(self, purchases, ledger, names, constant, classes, missing_ok):
+        self._missing_ok = missing_ok
         self._purchases, self._ledger, self._constant = purchases, ledger, constant
         self._names, self._classes = list(names), classes
         self._given, self._row = {}, np.zeros(1, dtype=np.intp)
@@ -49,7 +52,8 @@ class Session:
                 reply = Answer(np.array([np.nan]), np.array([True]))
             elif feature in self._given:
                 value = self._given[feature]
-                reply = Answer(np.array([value]), np.array([np.isnan(value)]))
+                refused = np.isnan(value) and not self._missing_ok[feature]
+                reply = Answer(np.array([value]), np.array([refused]))
             else:
                 return
             if not reply.refused[0]:

@@ -43,6 +43,8 @@ class ExhaustiveSearch(ModelScheduleSearch):
         Price of each feature; None: 1 each.
     budget : float, default=None
         Budget of `predict` where its call names none.
+    scoring, class_weight, refit
+        As for `ModelScheduleSearch`.
     checkpoint : path-like, default=None
         File of the scores found so far. A search that was interrupted goes on from it; one with
         other prices reuses it whole; other data, another estimator or seed are refused.
@@ -60,13 +62,13 @@ class ExhaustiveSearch(ModelScheduleSearch):
     Attributes
     ----------
     schedule_ : ModelSchedule
-        Costs, validation accuracies and variables, cheap to dear.
+        Costs, validation scores and variables, cheap to expensive.
     models_ : list of estimator
         The fitted engine of each entry of the schedule.
     subsets_ : ndarray of int of shape (n_subsets,)
         Every subset, ascending: bit j stands for variable j.
     subset_costs_, subset_scores_ : ndarray of shape (n_subsets,)
-        Cost and validation accuracy of each: the solution space.
+        Cost and validation score of each: the solution space.
     resumed_seconds_ : float
         Seconds of the fits that came out of the checkpoint.
     classes_ : ndarray of shape (n_classes,)
@@ -95,6 +97,9 @@ class ExhaustiveSearch(ModelScheduleSearch):
         min_variables=2,
         feature_costs=None,
         budget=None,
+        scoring=None,
+        class_weight=None,
+        refit=False,
         checkpoint=None,
         max_variables=18,
         verbose=False,
@@ -106,6 +111,9 @@ class ExhaustiveSearch(ModelScheduleSearch):
         self.min_variables = min_variables
         self.feature_costs = feature_costs
         self.budget = budget
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.refit = refit
         self.checkpoint = checkpoint
         self.max_variables = max_variables
         self.verbose = verbose
@@ -115,13 +123,13 @@ class ExhaustiveSearch(ModelScheduleSearch):
 
     def _fit_schedule(self, train, valid, seed):
         data = train, valid, seed
-        n_variables = train[0].shape[1]
+        n_variables = train.X.shape[1]
         check_number(self.max_variables, "max_variables", low=1, high=30, integer=True)
         smallest = check_number(self.min_variables, "min_variables", low=1, integer=True)
         if n_variables > self.max_variables:
             self._refuse(data)
         self.subsets_ = _subsets(n_variables, min(smallest, n_variables))
-        key = fingerprint(self._engine(), seed, train, valid)
+        key = self._checkpoint_key(*data)
         known = SubsetScores(n_variables, self.checkpoint, key)
         done = ~np.isnan(known.scores[self.subsets_])
         self.resumed_seconds_ = float(known.seconds[self.subsets_[done]].sum())
@@ -131,8 +139,13 @@ class ExhaustiveSearch(ModelScheduleSearch):
         self.subset_scores_ = known.scores[self.subsets_]
         self._compress(data)
 
+    def _checkpoint_key(self, train, valid, seed):
+        weight = () if train.weight is None else (train.weight,)
+        tables = (train.X, train.y, *weight), (valid.X, valid.y)
+        return fingerprint(self._engine(), seed, *tables, scoring=self.scoring)
+
     def _refuse(self, data):
-        n_variables = data[0][0].shape[1]
+        n_variables = data[0].X.shape[1]
         half, seconds = self._trial(data)
         exact = 2**n_variables - 1
         fits = f"{exact:,}" if exact < 1e12 else f"{float(2 ** min(n_variables, 1000)):.1e}"
@@ -147,7 +160,7 @@ class ExhaustiveSearch(ModelScheduleSearch):
 
     def _trial(self, data):
         """Return the size of a middling subset and the seconds that fitting and scoring it take."""
-        n_variables = data[0][0].shape[1]
+        n_variables = data[0].X.shape[1]
         half = max(1, n_variables // 2)
         start = time.perf_counter()
         self._problem(*data).visit([tuple(range(half))])

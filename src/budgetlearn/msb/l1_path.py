@@ -59,7 +59,31 @@ class L1Path:
         return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
 
-def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7):
+@dataclass(frozen=True, eq=False)
+class L1Step:
+    """One model of an L1 path, as a classifier of class indices.
+
+    Parameters
+    ----------
+    path : L1Path
+        The path.
+    step : int
+        Which of its models.
+    """
+
+    path: L1Path
+    step: int
+
+    def predict(self, X):
+        """Return class indices of X, shape (n_samples,)."""
+        return self.path.predict(X, self.step)
+
+    def predict_proba(self, X):
+        """Return class probabilities of X, shape (n_samples, n_classes)."""
+        return self.path.predict_proba(X, self.step)
+
+
+def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None):
     """Fit L1 logistic regression (multinomial for more than two classes) along a λ path.
 
     Parameters
@@ -70,9 +94,10 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7):
         Class indices 0..K-1, each present.
     n_lambda : int, default=100
         Length of the logarithmic grid; glmnet may stop earlier, once the fit is saturated.
-
     tolerance : float, default=1e-7
         glmnet's threshold for the convergence of its coordinate descent.
+    weight : ndarray of shape (n_samples,), default=None
+        Weights of the examples, > 0; None: 1 each.
 
     Returns
     -------
@@ -86,18 +111,22 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7):
     from glmnet import LogitNet  # costs a second, and only this method needs it
 
     mean, scale = X.mean(axis=0), X.std(axis=0)
+    if weight is not None:
+        weight = weight / weight.mean()
+        mean = np.average(X, axis=0, weights=weight)
+        scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
     # Rounding leaves a constant column a tiny spread; dividing by it would make noise of it.
     constant = scale <= 1e-12 * np.maximum(np.abs(mean), 1.0)
     scale = np.where(constant, 1.0, scale)
     standard = np.where(constant, 0.0, (X - mean) / scale)
     if constant.all():
-        return _intercepts_only(y, mean, scale)
+        return _intercepts_only(y, mean, scale, weight)
     net = LogitNet(alpha=1, n_lambda=n_lambda, standardize=False, n_splits=0, tol=tolerance)
     with warnings.catch_warnings():
         # A path cut short by saturation is told by `jerr_`, read below, not by a warning.
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            net.fit(standard, y)
+            net.fit(standard, y, sample_weight=weight)
         except ValueError as error:
             raise RuntimeError(f"glmnet could not fit the L1 path: {error}") from error
     if net.jerr_ > 0 or net.n_lambda_ < 1:
@@ -114,9 +143,9 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7):
     )
 
 
-def _intercepts_only(y, mean, scale):
+def _intercepts_only(y, mean, scale, weight):
     """Return the path of a table whose variables are all constant: class priors, one step."""
-    priors = np.log(np.bincount(y) / y.size)
+    priors = np.log(np.bincount(y, weight) / y.size)
     intercept = priors[1:] - priors[0] if priors.size == 2 else priors
     return L1Path(
         coef=np.zeros((1, intercept.size, mean.size)),

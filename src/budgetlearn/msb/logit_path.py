@@ -4,7 +4,7 @@ import numpy as np
 
 from .._validation import check_number
 from ..curves import ModelSchedule
-from .l1_path import fit_l1_path
+from .l1_path import L1Step, fit_l1_path
 from .schedule_classifier import ScheduleClassifier
 
 
@@ -23,6 +23,10 @@ class LogitPathClassifier(ScheduleClassifier):
         Budget of `predict` where its call names none.
     n_lambda : int, default=100
         Number of penalties on the path.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, by which the schedule compares models; None: accuracy.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the fit, as in scikit-learn.
     validation_fraction : float, default=0.25
         Share of each class held out to compare models when `fit` gets no validation data.
     random_state : int, RandomState instance or None, default=None
@@ -31,7 +35,7 @@ class LogitPathClassifier(ScheduleClassifier):
     Attributes
     ----------
     schedule_ : ModelSchedule
-        Costs, validation accuracies and variables, cheap to dear; the first entry may have no
+        Costs, validation scores and variables, cheap to expensive; the first entry may have no
         variables and cost nothing.
     path_ : L1Path
         Every model of the path.
@@ -51,23 +55,29 @@ class LogitPathClassifier(ScheduleClassifier):
         feature_costs=None,
         budget=None,
         n_lambda=100,
+        scoring=None,
+        class_weight=None,
         validation_fraction=0.25,
         random_state=None,
     ):
         self.feature_costs = feature_costs
         self.budget = budget
         self.n_lambda = n_lambda
+        self.scoring = scoring
+        self.class_weight = class_weight
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
     def _fit_schedule(self, train, valid, seed):
         check_number(self.n_lambda, "n_lambda", low=1, integer=True)
-        self.path_ = fit_l1_path(*train, self.n_lambda)
+        self.path_ = fit_l1_path(train.X, train.y, self.n_lambda, weight=train.weight)
         steps = range(len(self.path_))
+        score = self._validation_score(valid) or (
+            lambda model, X: float(np.mean(model.predict(X) == valid.y))
+        )
         variables = [self.path_.variables(step) for step in steps]
         costs = [self.feature_costs_.subset(subset) for subset in variables]
-        X_val, y_val = valid
-        scores = [float(np.mean(self.path_.predict(X_val, step) == y_val)) for step in steps]
+        scores = [score(L1Step(self.path_, step), valid.X) for step in steps]
         self.schedule_ = ModelSchedule.from_points(costs, scores, variables)
         # Equal (cost, score) pairs may stand at several steps: the first is the sparsest path's.
         where = {}
@@ -76,8 +86,5 @@ class LogitPathClassifier(ScheduleClassifier):
         chosen = zip(self.schedule_.variables, self.schedule_.scores, strict=True)
         self._steps = [where[subset, float(score)] for subset, score in chosen]
 
-    def _predict_entry(self, X, entry):
-        return self.path_.predict(X, self._steps[entry])
-
-    def _predict_proba_entry(self, X, entry):
-        return self.path_.predict_proba(X, self._steps[entry])
+    def _entry(self, X, entry):
+        return L1Step(self.path_, self._steps[entry]), X

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.impute import SimpleImputer
 from sklearn.inspection import permutation_importance
 from sklearn.utils.validation import has_fit_parameter
 
-from .._parallel import task_threads
+from .._parallel import progress, task_threads
 from .._validation import ParameterError, derive_seed
 from ..forest import importance as forest_importance
 from ..forest.base import ForestClassifier
@@ -31,7 +32,7 @@ class VisitedModel:
     cost : float
         Cost of all of them.
     score : float
-        Validation accuracy.
+        On the validation data: accuracy, or what `scoring` names.
     fit_seconds : float
         Seconds that fitting took.
     model : estimator or None
@@ -109,9 +110,25 @@ class SequenceProblem:
         Source of all randomness.
     n_jobs : int or None
         Models fitted at a time (threads).
+    weight : ndarray of shape (n_samples,) or None
+        Weights of the training examples, for an engine whose `fit` takes them; None: 1 each.
+    score : callable or None
+        `score(model, X)` of a model on columns X of the validation data; None: its accuracy.
     """
 
-    def __init__(self, estimator, train, valid, costs, min_variables, seed, n_jobs=None):
+    def __init__(
+        self,
+        estimator,
+        train,
+        valid,
+        costs,
+        min_variables,
+        seed,
+        n_jobs=None,
+        *,
+        weight=None,
+        score=None,
+    ):
         self.estimator = estimator
         self.train = train
         self.valid = valid
@@ -119,6 +136,8 @@ class SequenceProblem:
         self.min_variables = min(min_variables, costs.n_features)
         self.seed = seed
         self.n_jobs = n_jobs
+        self.weight = weight
+        self.score = score
         self._begun = {}  # variables -> Future
         self._visited = {}  # variables -> VisitedModel
         self._lock = Lock()
@@ -142,11 +161,17 @@ class SequenceProblem:
 
     @cached_property
     def importance(self):
-        """Permutation importance of the full model on the validation data, computed once."""
+        """Permutation importance of the full model on the validation data, computed once.
+
+        How much the validation score falls: accuracy, or what `score` is.
+        """
         full = tuple(range(self.costs.n_features))
         model = self.model(full)
         options = {"n_repeats": 5, "random_state": derive_seed(self.seed, "permutation")}
-        if isinstance(model, ForestClassifier):
+        if self.score is not None:
+            options["scoring"] = lambda model, X, y: self.score(model, X)
+            found = permutation_importance(model, *self.valid, **options)
+        elif isinstance(model, ForestClassifier):
             found = forest_importance.permutation_importance(
                 model, *self.valid, n_jobs=self.n_jobs, **options
             )
@@ -169,10 +194,16 @@ class SequenceProblem:
 
         Which variables it takes in is what counts here, not the last digits of coefficients: a
         tolerance of 1e-5 visits as many subsets as glmnet's default of 1e-7, in a sixth of the time
-        on the naval data, where the default spends all its iterations halfway down the path.
+        on the naval data, where the default spends all its iterations halfway down the path. It
+        sees the mean of a variable where its value is missing.
         """
         if n_lambda not in self._l1_paths:
-            self._l1_paths[n_lambda] = fit_l1_path(*self.train, n_lambda, tolerance=1e-5)
+            X, y = self.train
+            if np.isnan(X).any():
+                X = SimpleImputer(keep_empty_features=True).fit_transform(X)
+            self._l1_paths[n_lambda] = fit_l1_path(
+                X, y, n_lambda, tolerance=1e-5, weight=self.weight
+            )
         return self._l1_paths[n_lambda]
 
     def visit(self, subsets):
@@ -195,12 +226,12 @@ class SequenceProblem:
         """
         codes, asked = self._codes, []
         with task_threads(self.n_jobs) as submit:
-            for subset in subsets:
+            for subset in progress(subsets, "models"):
                 variables = as_subset(subset, self.costs.n_features)
                 asked.append(variables)
                 if variables not in self._begun:
                     self._begun[variables] = submit(self._add, variables, codes)
-            for variables in asked:
+            for variables in progress(asked, "models"):  # threads are still fitting
                 self._begun[variables].result()
         return [self._visited[variables] for variables in asked]
 
@@ -229,16 +260,39 @@ class SequenceProblem:
         with self._lock:
             self._remember(visited)
 
-    def _fitted(self, variables, codes):
+    def trained(self, variables):
+        """Return a model on some variables that is neither scored nor remembered.
+
+        Parameters
+        ----------
+        variables : tuple of int
+            A subset, ascending.
+
+        Returns
+        -------
+        estimator
+        """
+        return self._trained(variables, self._codes)
+
+    def _trained(self, variables, codes):
         X, y = self.train
-        X_val, y_val = self.valid
         columns = list(variables)
         model = seeded_clone(self.estimator, derive_seed(self.seed, *variables))
-        shared = {} if codes is None else {"binned": codes.take(columns)}
+        options = {} if codes is None else {"binned": codes.take(columns)}
+        if self.weight is not None:
+            options["sample_weight"] = self.weight
+        return model.fit(X[:, columns], y, **options)
+
+    def _fitted(self, variables, codes):
+        X_val, y_val = self.valid
+        columns = list(variables)
         start = time.perf_counter()
-        model.fit(X[:, columns], y, **shared)
+        model = self._trained(variables, codes)
         seconds = time.perf_counter() - start
-        score = float(np.mean(model.predict(X_val[:, columns]) == y_val))
+        if self.score is None:
+            score = float(np.mean(model.predict(X_val[:, columns]) == y_val))
+        else:
+            score = self.score(model, X_val[:, columns])
         return VisitedModel(variables, self.costs.subset(columns), score, seconds, model)
 
     def _remember(self, visited):

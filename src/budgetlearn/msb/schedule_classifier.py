@@ -4,15 +4,18 @@ from abc import abstractmethod
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import check_scoring
 
 from .._validation import INT32_MAX, check_number
-from ..base import BudgetedEstimator, Stage
+from ..base import BudgetedEstimator, Stage, WeightedFit
+from .labelled_model import LabelledModel
 
 
-class ScheduleClassifier(ClassifierMixin, BudgetedEstimator):
+class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Base of classifiers whose stages are the models of a `ModelSchedule`.
 
-    A subclass sets `schedule_` in `_fit_schedule`; all examples of a stage cost the same.
+    A subclass stores the parameters `budget` and `scoring` and sets `schedule_` in `_fit_schedule`;
+    all examples of a stage cost the same.
     """
 
     _groups = True
@@ -20,15 +23,25 @@ class ScheduleClassifier(ClassifierMixin, BudgetedEstimator):
 
     @abstractmethod
     def _fit_schedule(self, train, valid, seed):
-        """Fit models on `train` and compress them into `schedule_` on `valid`."""
+        """Fit models on `train` and compress them into `schedule_` on `valid` (both `Examples`)."""
 
     @abstractmethod
-    def _predict_entry(self, X, entry):
-        """Return the class indices that one model of the schedule predicts."""
+    def _entry(self, X, entry):
+        """Return the model of an entry of the schedule, and the columns of X that it takes."""
 
-    @abstractmethod
-    def _predict_proba_entry(self, X, entry):
-        """Return the class probabilities of one model of the schedule."""
+    def _validation_score(self, valid):
+        """Return score(model, X) of a model of class indices on validation data.
+
+        None where `scoring` is: then accuracy counts.
+        """
+        if self.scoring is None:
+            return None
+
+        def score(model, X):
+            labelled = LabelledModel(model, self.classes_)
+            return float(check_scoring(labelled, self.scoring)(labelled, X, valid.targets))
+
+        return score
 
     def _needs_validation(self):
         return True
@@ -40,7 +53,7 @@ class ScheduleClassifier(ClassifierMixin, BudgetedEstimator):
     def _fit(self, train, valid, seeds):
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
-        self._fit_schedule((train.X, train.y), (valid.X, valid.y), seeds)
+        self._fit_schedule(train, valid, seeds)
 
     @property
     def n_stages_(self):
@@ -58,10 +71,13 @@ class ScheduleClassifier(ClassifierMixin, BudgetedEstimator):
             variables = self.schedule_.variables[entry]
             stage = Stage({})
             stage.facts = {"budget": float(self.schedule_.costs[entry]), "variables": variables}
-            if "output" in want:
-                stage.output = self.classes_[self._predict_entry(X, entry)]
-            if "probabilities" in want and self._can_predict_proba():
-                stage.probabilities = self._predict_proba_entry(X, entry)
+            if want & {"output", "probabilities"}:
+                model, columns = self._entry(X, entry)
+                model = LabelledModel(model, self.classes_)
+                if "output" in want:
+                    stage.output = model.predict(columns)
+                if "probabilities" in want and self._can_predict_proba():
+                    stage.probabilities = model.predict_proba(columns)
             stage.acquired = np.zeros((len(X), self.n_features_in_), dtype=bool)
             stage.acquired[:, list(variables)] = True
             yield stage

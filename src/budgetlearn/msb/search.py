@@ -1,9 +1,12 @@
 """msB: search along several model sequences, and the schedule of the best models under budgets."""
 
-import numpy as np
-from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
+from dataclasses import replace
 
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from .._parallel import thread_map
 from .._validation import ParameterError, check_number
 from ..base.examples import checked_examples
 from ..curves import ModelSchedule
@@ -25,7 +28,7 @@ class ModelScheduleSearch(ScheduleClassifier):
     estimator : classifier, default=None
         The engine, fitted on each subset of variables; None: our `RandomForestClassifier` of 100
         trees on 255 bins. Where its `fit` takes `binned`, the training data are coded once for all
-        models.
+        models. Where it takes missing values, X may hold them.
     sequences : sequence of str or object
         Names of sequences ("importance", "cost", "sampling", "l1", "uniform") or objects with a
         `name` and `subsets(problem)`. Default: the first four, as in the paper.
@@ -35,6 +38,15 @@ class ModelScheduleSearch(ScheduleClassifier):
         Price of each feature; None: 1 each.
     budget : float, default=None
         Budget of `predict` where its call names none.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, that the schedule maximises on the validation data under every
+        budget, and whose fall is the importance of a variable. None: accuracy.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in each fit, as in scikit-learn; the engine's `fit` must take
+        `sample_weight`.
+    refit : bool, default=False
+        Whether the models of the schedule are fitted again on training and validation data
+        together. `schedule_` and `operating_points_` stay what was measured before.
     validation_fraction : float, default=0.25
         Share of each class held out to compare models when `fit` gets no validation data.
     random_state : int, RandomState instance or None, default=None
@@ -45,7 +57,7 @@ class ModelScheduleSearch(ScheduleClassifier):
     Attributes
     ----------
     schedule_ : ModelSchedule
-        Costs, validation accuracies and variables, cheap to dear.
+        Costs, validation scores and variables, cheap to expensive.
     sequences_ : dict of str to list of VisitedModel
         Every model of each sequence.
     models_ : list of estimator
@@ -78,6 +90,9 @@ class ModelScheduleSearch(ScheduleClassifier):
         min_variables=2,
         feature_costs=None,
         budget=None,
+        scoring=None,
+        class_weight=None,
+        refit=False,
         validation_fraction=0.25,
         random_state=None,
         n_jobs=None,
@@ -87,6 +102,9 @@ class ModelScheduleSearch(ScheduleClassifier):
         self.min_variables = min_variables
         self.feature_costs = feature_costs
         self.budget = budget
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.refit = refit
         self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -102,18 +120,32 @@ class ModelScheduleSearch(ScheduleClassifier):
         Returns
         -------
         ndarray of shape (n_features,)
-            Mean fall in validation accuracy of the full model when a variable is permuted.
+            Mean fall in the validation score of the full model when a variable is permuted.
         """
         train, valid = checked_examples(self, X, y, X_val, y_val, None)
         seed, random = self._seeds(check_random_state(self.random_state))
         if valid is None:
             train, valid = train.held_out(self.validation_fraction, random, self)
-        return self._problem((train.X, train.y), (valid.X, valid.y), seed).importance
+        return self._problem(train, valid, seed).importance
 
     def _problem(self, train, valid, seed):
         min_variables = check_number(self.min_variables, "min_variables", low=1, integer=True)
+        engine = self._engine()
+        if train.weight is not None and not has_fit_parameter(engine, "sample_weight"):
+            raise ParameterError(
+                "sample_weight and class_weight need an engine whose fit takes sample_weight, got "
+                f"{engine!r}. Give another estimator, or leave the weights out."
+            )
         return SequenceProblem(
-            self._engine(), train, valid, self.feature_costs_, min_variables, seed, self.n_jobs
+            engine,
+            (train.X, train.y),
+            (valid.X, valid.y),
+            self.feature_costs_,
+            min_variables,
+            seed,
+            self.n_jobs,
+            weight=train.weight,
+            score=self._validation_score(valid),
         )
 
     def _fit_schedule(self, train, valid, seed):
@@ -142,6 +174,12 @@ class ModelScheduleSearch(ScheduleClassifier):
         )
         self.models_ = [problem.model(variables) for variables in self.schedule_.variables]
 
+    def _refit(self, examples, seeds):
+        problem = self._problem(examples, examples, seeds)
+        self.models_ = thread_map(
+            problem.trained, self.schedule_.variables, self.n_jobs, "models to refit"
+        )
+
     def _engine(self):
         engine = self.estimator
         if engine is None:
@@ -164,14 +202,12 @@ class ModelScheduleSearch(ScheduleClassifier):
     def _can_predict_proba(self):
         return hasattr(self._engine(), "predict_proba")
 
-    def _predict_entry(self, X, entry):
-        return self.models_[entry].predict(X[:, list(self.schedule_.variables[entry])])
+    def _takes_missing(self):
+        return get_tags(self._engine()).input_tags.allow_nan
 
-    def _predict_proba_entry(self, X, entry):
-        model = self.models_[entry]
-        shares = model.predict_proba(X[:, list(self.schedule_.variables[entry])])
-        if model.classes_.size == self.classes_.size:
-            return shares
-        spread = np.zeros((len(X), self.classes_.size))
-        spread[:, model.classes_] = shares
-        return spread
+    def __sklearn_tags__(self):
+        weighs = has_fit_parameter(self._engine(), "sample_weight")
+        return replace(super().__sklearn_tags__(), sample_weight=weighs)
+
+    def _entry(self, X, entry):
+        return self.models_[entry], X[:, list(self.schedule_.variables[entry])]

@@ -34,7 +34,7 @@ def variables_of(subset):
     return tuple(j for j in range(int(subset).bit_length()) if subset >> j & 1)
 
 
-def fingerprint(estimator, seed, *tables):
+def fingerprint(estimator, seed, *tables, scoring=None):
     """Return a hash of all that the scores depend on.
 
     Prices are not among it: they change no score, so one file serves all cost profiles.
@@ -46,8 +46,10 @@ def fingerprint(estimator, seed, *tables):
         `verbose`) and `random_state`, which the seed replaces.
     seed : int
         Source of all randomness.
-    *tables : tuple of (ndarray, ndarray)
-        X and y of each part of the data.
+    *tables : tuple of ndarray
+        X, y and, where there are any, weights of each part of the data.
+    scoring : str or callable, default=None
+        What scores; None: accuracy.
 
     Returns
     -------
@@ -64,6 +66,8 @@ def fingerprint(estimator, seed, *tables):
         if name.split("__")[-1] not in ("n_jobs", "verbose", "random_state")
     }
     digest.update(f"{type(estimator).__qualname__} {sorted(decisive.items())} {seed}".encode())
+    if scoring is not None:
+        digest.update(repr(scoring).encode())
     return digest.hexdigest()
 
 
