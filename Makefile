@@ -5,7 +5,7 @@
 #   make setup    only set up: .venv from requirements.lock, and the compiled kernels
 #   make lint     only the checks of style
 #   make mutants  change the code in small ways and tell which changes no test notices (an hour)
-#   make docs     write config/README.md and the table of docs/peers.md anew from the configuration
+#   make docs     write config/README.md, docs/api.md and the table of docs/peers.md anew
 #   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
 #   make clean    remove what `make setup` made; results and data stay
 #
@@ -80,6 +80,7 @@ $(BUILT): $(PACKAGES) setup.py $(KERNELS)
 docs: setup
 	@$(IN_VENV) python workflow/schemas/to_markdown.py
 	@$(IN_VENV) python workflow/schemas/tries_to_markdown.py
+	@$(IN_VENV) python docs/write_api.py
 
 lock:
 	$(UV) pip compile pyproject.toml --universal --python-version 3.11 --all-extras --generate-hashes \

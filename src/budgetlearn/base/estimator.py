@@ -31,7 +31,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
 
     _dtype = np.float64  # or a tuple of those that are taken as they are
     _multi_output = False
-    _groups = False  # whether shared charges count while the model is made
+    _groups = False  # whether shared charges change what the model buys
     _chooses_on_validation = False
 
     @abstractmethod
@@ -104,6 +104,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
             hard_cap=lazy,
             lazy=lazy,
             groups=self._groups,
+            ranking=isinstance(self, ClassifierMixin) and self._can_predict_proba(),
             chooses_on_validation=self._chooses_on_validation,
         )
         tags.input_tags.allow_nan = self._takes_missing()

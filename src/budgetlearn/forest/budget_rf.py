@@ -1,5 +1,7 @@
 """BudgetRF: a random forest whose predictions cost at most a budget on average."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from .._parallel import thread_map, threads_ahead
@@ -147,6 +149,12 @@ class BudgetRFClassifier(ForestClassifier):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    _groups = True
+
+    def __sklearn_tags__(self):
+        chooses = self.budget is not None or np.size(self.alpha) > 1
+        return replace(super().__sklearn_tags__(), chooses_on_validation=chooses)
 
     def _needs_validation(self):
         return self.budget is not None or len(self._alphas()) > 1

@@ -50,6 +50,8 @@ class LogitPathClassifier(ScheduleClassifier):
     Model Sequences. Section 2.3, equations (4)-(5), there cited as [24].
     """
 
+    _groups = False  # the path knows no prices
+
     def __init__(
         self,
         feature_costs=None,

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils import get_tags
 
 from ..base import BudgetedEstimator, Stage
 
@@ -11,13 +12,14 @@ from ..base import BudgetedEstimator, Stage
 class _Control(BudgetedEstimator):
     """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
 
-    _groups = True
-
     def _fit(self, train, valid, seeds):
         self.model_ = self._model().fit(train.X, train.targets)
 
     def _fixed_costs(self):
         return [self.feature_costs_.full if self._acquires else 0.0]
+
+    def _takes_missing(self):
+        return get_tags(self._model()).input_tags.allow_nan
 
     def _can_predict_proba(self):
         return hasattr(self._model(), "predict_proba")

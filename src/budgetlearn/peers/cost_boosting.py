@@ -17,6 +17,8 @@ class CostBoosting(ClassifierMixin, TreeStages):
     example, so that it means the same whatever the unit of the prices and the size of the table.
     """
 
+    _groups = True
+
     @abstractmethod
     def _boost(self, X, labels, shares, tradeoffs, n_iterations):
         """Return for each tradeoff the list of its trees, the same number in each iteration."""

@@ -57,6 +57,8 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
     the estimator, as scikit-learn has it.
     """
 
+    _groups = True
+
     def __init__(
         self,
         feature_costs=None,

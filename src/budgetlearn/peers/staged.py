@@ -183,6 +183,7 @@ class MetaStaged(MetaEstimatorMixin, Staged):
         if tags.classifier_tags is not None:
             tags.classifier_tags.multi_label = False
         tags.target_tags.required = own.target_tags.required
+        tags.ranking = tags.estimator_type == "classifier" and self._can_predict_proba()
         return tags
 
     def _fit(self, train, valid, seeds):

@@ -268,5 +268,7 @@ class RandomOrderClassifier(MarginClassifier):
         Only where X had column names.
     """
 
+    _groups = False
+
     def _order(self):
         return np.random.default_rng(self._seed).permutation(self.n_features_in_)

@@ -1,13 +1,13 @@
-"""Checks for budgeted estimators, one's own included."""
+"""Checks that a budgeted estimator keeps its promises."""
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification, make_regression
 from sklearn.utils import get_tags
 
-from .base import BudgetedEstimator, BudgetedTags
-from .costs import FeatureCosts, affords
-from .exceptions import BudgetError, MissingValueError
+from ..base import BudgetedEstimator, BudgetedTags
+from ..costs import affords
+from ..exceptions import BudgetError, MissingValueError
 
 # Checks of scikit-learn that do not hold here, and why.
 NAN_CHECK = {
@@ -100,80 +100,13 @@ def check_budgeted_estimator(estimator):
     assert isinstance(tags, BudgetedTags), "__sklearn_tags__ must call super().__sklearn_tags__()"
     _check_charges(model, X, costs)
     _check_stages(model, X)
-    _check_budgets(model, X)
-    _check_untouched_cells(model, X)
+    check_budgets(model, X)
+    check_untouched_cells(model, X)
     if tags.hard_cap:
-        _check_caps(model, X, costs)
+        check_caps(model, X, costs)
     if tags.lazy:
-        _check_acquiring(model, X)
+        check_acquiring(model, X)
         _check_session(model, X)
-
-
-ABILITIES = (
-    "mean budget",
-    "hard cap",
-    "acquires while predicting",
-    "shared charges",
-    "probabilities",
-    "sample weights",
-    "regression",
-    "ranking",
-    "missing cells",
-)
-
-
-def abilities(estimator):
-    """Try what an estimator can do under a budget, on small made-up data.
-
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Unfitted.
-
-    Returns
-    -------
-    dict of str to bool
-        For each of `ABILITIES` whether it was tried and worked: keep a mean budget, or a cap for
-        every example; ask for features when they are needed; charge what features share once;
-        give probabilities, by which documents can be ranked too; weigh examples; predict numbers;
-        predict where cells that are not looked at are missing.
-    """
-    (train, valid, (X, _)), costs = example_data(estimator)
-    groups = FeatureCosts(costs, groups=[0, 0, -1, -1, 1, 1], group_costs=[3.0, 5.0])
-    model = clone(estimator).set_params(feature_costs=groups).fit(*train, *valid)
-    acquired = model.acquired_features(X)
-    proba = hasattr(model, "predict_proba") and np.isfinite(model.predict_proba(X)).all()
-    tried = {
-        "mean budget": lambda: _check_budgets(model, X),
-        "hard cap": lambda: _check_caps(model, X, groups.alone),
-        "acquires while predicting": lambda: _check_acquiring(model, X),
-        "shared charges": lambda: np.testing.assert_allclose(
-            model.acquisition_cost(X), groups.total(acquired)
-        ),
-        "sample weights": lambda: _check_weights(estimator, train, X),
-        "missing cells": lambda: _check_untouched_cells(model, X),
-    }
-    can = {name: _works(check) for name, check in tried.items()}
-    can |= {"probabilities": bool(proba), "ranking": bool(proba)}
-    can["regression"] = not is_classifier(model)
-    return {name: can[name] for name in ABILITIES}
-
-
-def _works(check):
-    """Tell whether a check passes; what an estimator refuses it cannot do."""
-    try:
-        check()
-    except (BudgetError, NotImplementedError, TypeError):
-        return False
-    return True
-
-
-def _check_weights(estimator, train, X):
-    """`fit` takes weights, and equal ones change nothing."""
-    X_train, y_train = train
-    plain = clone(estimator).fit(X_train, y_train)
-    equal = clone(estimator).fit(X_train, y_train, sample_weight=np.ones(len(y_train)))
-    np.testing.assert_array_equal(plain.predict(X), equal.predict(X))
 
 
 def _check_charges(model, X, costs):
@@ -200,7 +133,7 @@ def _check_stages(model, X):
         np.testing.assert_array_equal(outputs[0].output, outputs[1])
 
 
-def _check_budgets(model, X):
+def check_budgets(model, X):
     """A larger budget never takes a worse operating point; too small a one is refused."""
     points, best = model.operating_points_, -np.inf
     for budget in np.unique(points["cost"]):
@@ -217,7 +150,7 @@ def _check_budgets(model, X):
         assert not model.acquired_features(X, budget=cheapest / 2, fallback=True).any()
 
 
-def _check_untouched_cells(model, X):
+def check_untouched_cells(model, X):
     """Nothing depends on cells that are not acquired; a missing cell that is acquired is named."""
     acquired, predicted = model.acquired_features(X), model.predict(X)
     for poison in POISONS:
@@ -233,7 +166,7 @@ def _check_untouched_cells(model, X):
         _assert_raises(MissingValueError, model.predict, holed)
 
 
-def _check_caps(model, X, costs):
+def check_caps(model, X, costs):
     """No example pays more than the cap."""
     for cap in (costs.min(), costs.sum() / 3, costs.sum()):
         spent = model.acquisition_cost(X, max_cost=cap, fallback=True)
@@ -241,7 +174,7 @@ def _check_caps(model, X, costs):
         model.predict(X, max_cost=cap, fallback=True)
 
 
-def _check_acquiring(model, X):
+def check_acquiring(model, X):
     """Predicting from a source equals predicting from the table, and asks for nothing else."""
     acquired = model.acquired_features(X)
     asked = np.zeros(X.shape, dtype=bool)
