@@ -10,6 +10,7 @@ from budgetlearn._files import read_yaml
 from budgetlearn.benchmark.classes import find_classes_in
 from budgetlearn.benchmark.failures import last_word
 from budgetlearn.benchmark.fingerprints import report_fingerprint
+from budgetlearn.benchmark.rerun import stored_points
 from budgetlearn.benchmark.study import FIT, SCHEDULE, Study
 from budgetlearn.report import sections_of
 from snakemake.exceptions import WorkflowError
@@ -53,13 +54,17 @@ wildcard_constraints:
 
 localrules:
     all,
+    data,
     fetch,
+    rerun_check,
+    archive,
 
 
 include: "workflow/rules/data.smk"
 include: "workflow/rules/costs.smk"
 include: "workflow/rules/msb.smk"
 include: "workflow/rules/comparison.smk"
+include: "workflow/rules/results.smk"
 
 
 rule all:

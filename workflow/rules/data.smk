@@ -54,3 +54,8 @@ rule split:
         code=code_of("split.py"),
     script:
         "../scripts/split.py"
+
+
+rule data:
+    input:
+        expand(rules.prepare.output[0], dataset=STUDY.datasets),

@@ -55,12 +55,14 @@ def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
 
     Parameters
     ----------
-    method, spec, run, n_jobs
+    method, spec, run
         As for `budgetlearn.benchmark.experiment.run_method`.
     folder : path-like
         Its files: `<run>.csv` once the run is complete; until then `checkpoint_file`.
     code : str
         Fingerprint of the code.
+    n_jobs : int, default=1
+        Threads.
     **limits
         `time_limit` and `memory_limit`, as for `limited_run`.
 

@@ -134,8 +134,12 @@ def passed_on(path):
 
 @cached
 def made(path):
-    """Return the names that a Python file itself makes."""
-    nodes = list(ast.walk(tree_of(path)))
-    defined = {n.name for n in nodes if isinstance(n, (ast.ClassDef, ast.FunctionDef))}
-    stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    return defined | {node.id for node in stored}
+    """Return the names that a Python file itself makes at its top level."""
+    names = set()
+    for statement in tree_of(path).body:
+        if isinstance(statement, (ast.ClassDef, ast.FunctionDef)):
+            names.add(statement.name)
+            continue
+        stored = (node for node in ast.walk(statement) if isinstance(node, ast.Name))
+        names |= {node.id for node in stored if isinstance(node.ctx, ast.Store)}
+    return names

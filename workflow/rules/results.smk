@@ -1,0 +1,31 @@
+# What is done with a study's results: compared with stored ones, packed into one file.
+
+
+rule rerun_check:
+    input:
+        fresh=rules.collect.output[0],
+        stored=lambda w: stored_points(STUDY.config["stored"]),
+    log:
+        f"{DIR}/logs/rerun_check.log",
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/rerun_check.py"
+
+
+rule archive:
+    input:
+        page=rules.report.output.page,
+        points=rules.collect.output[0],
+    output:
+        f"results/{STUDY.name}.zip",
+    log:
+        f"{DIR}/logs/archive.log",
+    conda:
+        "../../environment.yml"
+    params:
+        settings=STUDY.settings,
+        root=workflow.basedir,
+        code=code_of("archive.py"),
+    script:
+        "../scripts/archive.py"
