@@ -1,6 +1,7 @@
 """The workflow for real: the smoke study from nothing to its report, and what reruns what."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
@@ -61,6 +62,25 @@ def test_jobs_leave_logs_and_usage(smoke):
     log = (results(smoke) / "logs/fit/wine/random/logitb/0.log").read_text()
     assert "logitb on wine, random costs, run 1" in log
     assert (results(smoke) / "usage/fit/wine/random/logitb/0.tsv").stat().st_size > 0
+
+
+def test_an_archive_is_what_a_rerun_is_compared_with(smoke, tmp_path):
+    archive = smoke.folder / "results" / "smoke.zip"
+    smoke.run("archive", *SMOKE)
+    first = archive.read_bytes()
+    archive.unlink()
+    smoke.run("archive", *SMOKE)
+    assert archive.read_bytes() == first
+    shutil.unpack_archive(archive, tmp_path)
+    stored = tmp_path / "smoke"
+    check = ("rerun_check", "--configfile", stored / "study.yaml", "--config", f"stored={stored}")
+    assert "compared exactly" in smoke.run(*check).output
+    points = records.read(stored / "points.parquet")
+    points.loc[7, "test_score"] += 1e-9
+    records.write(points, stored / "points.parquet")
+    done = smoke.run(*check, check=False)
+    assert done.returncode == 1
+    assert "1 numbers of results/smoke/points.parquet" in done.output
 
 
 def test_a_second_run_has_nothing_to_do(smoke):

@@ -4,7 +4,7 @@
 rule rerun_check:
     input:
         fresh=rules.collect.output[0],
-        stored=lambda w: stored_points(STUDY.config["stored"]),
+        stored=lambda w: stored_points(STUDY.config["stored"], DIR),
     log:
         f"{DIR}/logs/rerun_check.log",
     conda:

@@ -19,13 +19,15 @@ class RerunError(BudgetlearnError, ValueError):
     """Results that a rerun was expected to give again, and did not."""
 
 
-def stored_points(folder):
+def stored_points(folder, fresh):
     """Return the file of operating points in a folder of stored results.
 
     Parameters
     ----------
     folder : path-like or None
         ``results/<study>`` of an earlier run, or what an archive unpacks to.
+    fresh : path-like
+        The folder of the results to compare with them.
 
     Returns
     -------
@@ -34,12 +36,17 @@ def stored_points(folder):
     Raises
     ------
     RerunError
-        When no folder is named, or it has no such file.
+        When no folder is named, when it has no such file, or when it is the same folder.
     """
     if folder is None:
         raise RerunError(
             "rerun_check compares with stored results: name their folder, as in "
             "snakemake --cores 2 rerun_check --config stored=earlier/results/default"
+        )
+    if Path(folder).resolve() == Path(fresh).resolve():
+        raise RerunError(
+            f"{folder} is where this study's own results are: move the stored results elsewhere "
+            "(mv results/default stored), so that a fresh run can be compared with them."
         )
     path = Path(folder) / "points.parquet"
     if not path.is_file():
