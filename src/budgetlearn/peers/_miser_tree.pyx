@@ -34,6 +34,13 @@ cdef struct Cut:
     int32_t above
 
 
+cdef Leaf leaf_record
+cdef Cut cut_record
+
+LEAF_DTYPE = np.asarray(<Leaf[:1]> &leaf_record).dtype
+CUT_DTYPE = np.asarray(<Cut[:1]> &cut_record).dtype
+
+
 cdef class MiserGrower:
     """Grows trees on one coded table, one after another.
 
@@ -67,15 +74,11 @@ cdef class MiserGrower:
         self.n_features, self.n_samples = data.n_features, data.n_samples
         self.max_depth = max_depth
         self.max_leaves = min(2**max_depth, self.n_samples)
-        cut_dtype = np.dtype([("gain", "f8"), ("below", "i4"), ("above", "i4")])
-        leaf_dtype = np.dtype(
-            [("start", np.intp), ("end", np.intp), ("node", "i4")], align=True
-        )
         self.rows = np.empty(self.n_samples, dtype=np.int32)
         self.spare = np.empty(self.n_samples, dtype=np.int32)
         self.ordered = np.empty(self.n_samples)
-        self.cuts = np.empty((self.max_leaves, self.n_features), dtype=cut_dtype)
-        self.leaves = np.empty(self.max_leaves, dtype=leaf_dtype)
+        self.cuts = np.empty((self.max_leaves, self.n_features), dtype=CUT_DTYPE)
+        self.leaves = np.empty(self.max_leaves, dtype=LEAF_DTYPE)
         self.nodes = np.empty(2 * self.max_leaves, dtype=GROWN_NODE_DTYPE)
         self.values = np.empty(2 * self.max_leaves)
 

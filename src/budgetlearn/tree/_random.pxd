@@ -1,3 +1,9 @@
+"""Pseudo-random numbers inline: two generators of bits, and what is made of bits.
+
+A seed keeps the forest that it grew for the figures in the docs, so both generators stay: coded
+trees draw from splitmix64, globally induced forests from xorshift64*.
+"""
+
 from libc.stdint cimport uint64_t
 
 
@@ -11,11 +17,31 @@ cdef inline uint64_t next_bits(uint64_t* state) noexcept nogil:
     return z ^ (z >> 31)
 
 
+cdef inline uint64_t next_xorshift(uint64_t* state) noexcept nogil:
+    """Return 64 random bits: xorshift64* (Vigna, 2016). Requires a state that is not 0."""
+    cdef uint64_t x = state[0]
+    x ^= x >> 12
+    x ^= x << 25
+    x ^= x >> 27
+    state[0] = x
+    return x * <uint64_t> 2685821657736338717
+
+
+cdef inline double as_uniform(uint64_t bits) noexcept nogil:
+    """Return a number of [0, 1) made of the upper 53 bits."""
+    return <double> (bits >> 11) * (1.0 / 9007199254740992.0)
+
+
+cdef inline Py_ssize_t as_below(uint64_t bits, Py_ssize_t n) noexcept nogil:
+    """Return an integer of [0, n), n < 2**31, made of the upper 32 bits."""
+    return <Py_ssize_t> (((bits >> 32) * <uint64_t> n) >> 32)
+
+
 cdef inline double uniform(uint64_t* state) noexcept nogil:
     """Return a number uniform in [0, 1)."""
-    return (next_bits(state) >> 11) * (1.0 / 9007199254740992.0)
+    return as_uniform(next_bits(state))
 
 
 cdef inline Py_ssize_t below(uint64_t* state, Py_ssize_t n) noexcept nogil:
     """Return an integer uniform in [0, n), n < 2**31."""
-    return <Py_ssize_t> (((next_bits(state) >> 32) * <uint64_t> n) >> 32)
+    return as_below(next_bits(state), n)

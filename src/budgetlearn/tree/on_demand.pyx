@@ -6,11 +6,12 @@ predictor: a pass over some column for each node, and no cell is looked at twice
 
 import numpy as np
 
-from libc.stdint cimport int8_t, int32_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
 from ._node cimport Node
+from .partition cimport Examples, partition, value_t
 
 cdef enum:
     # Examples that start together: their part of a column stays in the second-level cache.
@@ -20,8 +21,9 @@ cdef enum:
     LONE = -1
 
 cdef enum Cell:
-    UNKNOWN = 0
-    KNOWN = 1
+    # In this order: a partition by cells up to KNOWN brings the known ones to the front.
+    KNOWN = 0
+    UNKNOWN = 1
     REFUSED = 2
 
 
@@ -60,7 +62,7 @@ cdef class WaitingTrees:
         Py_ssize_t n_samples, n_trees
         bint one_by_one, until_refused
         double* X                     # (n_features, n_samples)
-        int8_t* cells                 # (n_features, n_samples): a `Cell` each
+        uint8_t* cells                # (n_features, n_samples): a `Cell` each
         long long[::1] n_known, n_refused, counts  # (n_features,)
         int32_t* stop                 # (n_samples,): trees from this one on are void
         int32_t* order                # (n_trees, n_samples): examples, those of a part together
@@ -84,7 +86,8 @@ cdef class WaitingTrees:
         self.one_by_one, self.until_refused = one_by_one, until_refused
         self.owners = []
         self.X = <double*> self.own(np.empty(n_features * n_samples))
-        self.cells = <int8_t*> self.own(np.zeros(n_features * n_samples, dtype=np.int8))
+        cells = np.full(n_features * n_samples, <int> Cell.UNKNOWN, dtype=np.uint8)
+        self.cells = <uint8_t*> self.own(cells)
         self.n_known, self.n_refused = np.zeros((2, n_features), dtype=np.int64)
         self.counts = self.waiting = np.zeros(n_features, dtype=np.int64)
         every = np.arange(n_samples, dtype=np.int32)
@@ -178,46 +181,33 @@ cdef class WaitingTrees:
 
     cdef inline void split(self, const Part* part, int32_t feature) noexcept nogil:
         """Sort a part by the test of its node, and put both sides at the children."""
-        cdef int32_t* rows = self.rows_of(part.tree)
-        cdef int32_t* spare = self.spare
+        cdef const Node* node = &self.nodes[part.node]
         cdef const double* column = self.X + feature * self.n_samples
-        cdef double threshold = self.nodes[part.node].threshold
-        cdef int32_t i, row, left = part.start, right = part.end - 1
-        cdef int32_t child = self.nodes[part.node].child
-        cdef bint goes_left
-        memcpy(spare, rows + part.start, (part.end - part.start) * sizeof(int32_t))
-        for i in range(part.end - part.start):
-            row = spare[i]
-            goes_left = column[row] <= threshold
-            rows[left] = row
-            rows[right] = row
-            left += goes_left
-            right -= not goes_left
-        if left < part.end:
-            self.put(&self.to_do, part.tree, child + 1, left, part.end)
-        if part.start < left:
-            self.put(&self.to_do, part.tree, child, part.start, left)
+        cdef int32_t middle = self.move_up(part, column, node.threshold)
+        if middle < part.end:
+            self.put(&self.to_do, part.tree, node.child + 1, middle, part.end)
+        if part.start < middle:
+            self.put(&self.to_do, part.tree, node.child, part.start, middle)
+
+    cdef inline int32_t move_up(
+        self, const Part* part, const value_t* column, value_t cut
+    ) noexcept nogil:
+        """Bring the examples with a value up to a cut to the front; return where others begin."""
+        cdef Examples examples
+        examples.rows, examples.spare_rows = self.rows_of(part.tree), self.spare
+        return <int32_t> partition(
+            &examples, part.start, part.end, column, cut, False, False, <value_t*> NULL,
+            <value_t*> NULL,
+        )
 
     cdef int32_t hold_back(self, const Part* part, int32_t feature) noexcept nogil:
         """Leave behind the examples without the feature of a node; return where the others end."""
-        cdef int32_t* rows = self.rows_of(part.tree)
-        cdef int32_t* spare = self.spare
-        cdef const int8_t* cells = self.cells + feature * self.n_samples
-        cdef int32_t i, row, left = part.start, right = part.end - 1, kept
-        cdef bint known
+        cdef const uint8_t* cells = self.cells + feature * self.n_samples
+        cdef int32_t left = part.start, kept
         if self.n_known[feature] == self.n_samples:
             return part.end
-        if self.n_known[feature] == 0:
-            left = part.start
-        else:
-            memcpy(spare, rows + part.start, (part.end - part.start) * sizeof(int32_t))
-            for i in range(part.end - part.start):
-                row = spare[i]
-                known = cells[row] == Cell.KNOWN
-                rows[left] = row
-                rows[right] = row
-                left += known
-                right -= not known
+        if self.n_known[feature] > 0:
+            left = self.move_up(part, cells, Cell.KNOWN)
         kept = part.end
         if self.n_refused[feature] or self.any_stopped:
             kept = self.give_up(part.tree, left, part.end, feature)
@@ -280,7 +270,7 @@ cdef class WaitingTrees:
         """Walk one example from a node until it waits or is through."""
         cdef Py_ssize_t feature, n = self.n_samples
         cdef const Node* nodes = &self.nodes[0]
-        cdef const int8_t* cells = self.cells + row
+        cdef const uint8_t* cells = self.cells + row
         cdef const double* values = self.X + row
         while self.stop[row] > tree:
             feature = nodes[node].feature
@@ -341,7 +331,7 @@ cdef class WaitingTrees:
         cdef int32_t waiting
         cdef Part part
         cdef double* column = self.X + feature * self.n_samples
-        cdef int8_t* cells = self.cells + feature * self.n_samples
+        cdef uint8_t* cells = self.cells + feature * self.n_samples
         with nogil:
             for i in range(rows.shape[0]):
                 column[rows[i]] = values[i]

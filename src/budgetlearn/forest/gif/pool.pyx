@@ -9,9 +9,9 @@ import numpy as np
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
+from ...tree._random cimport as_below, next_xorshift
 from ._losses cimport GAP, INVERSE, STATS
 from .nodes cimport ForestNode
-from ._random cimport random_below
 
 
 cdef class Pool:
@@ -74,7 +74,9 @@ cdef class RandomWindow(Pool):
             best = -1.0
             self.position = -1
             for i in range(size):
-                drawn = i + random_below(self.n_candidates - i, &self.state)
+                drawn = i + <int32_t> as_below(
+                    next_xorshift(&self.state), self.n_candidates - i
+                )
                 node = self.candidates[drawn]
                 self.candidates[drawn] = self.candidates[i]
                 self.candidates[i] = node

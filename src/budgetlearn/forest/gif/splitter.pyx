@@ -8,8 +8,8 @@ found afresh each time.
 
 import numpy as np
 
+from ...tree._random cimport as_below, as_uniform, next_xorshift
 from ...tree.partition cimport Examples, partition
-from ._random cimport random_below, random_unit
 
 # A node is pure when its variance is below this share of the variance of all targets.
 cdef double PURITY = 1e-10
@@ -49,7 +49,9 @@ cdef class Splitter:
             return
         # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant.
         while n_visited < n_features and (n_visited < self.n_visits or best < 0):
-            drawn = n_visited + random_below(n_features - n_visited, &self.state)
+            drawn = n_visited + <int32_t> as_below(
+                next_xorshift(&self.state), n_features - n_visited
+            )
             feature = self.features[drawn]
             self.features[drawn] = self.features[n_visited]
             self.features[n_visited] = feature
@@ -57,7 +59,7 @@ cdef class Splitter:
             gather(&self.X[0, feature], samples, n, values, &low, &high)
             if low >= high:
                 continue
-            threshold = between(low, high, random_unit(&self.state))
+            threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
             score = max(0.0, self.score(values, n, threshold))
             if score > best:
                 best = score
