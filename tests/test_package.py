@@ -1,6 +1,7 @@
 """`import budgetlearn` gives every estimator, and loads nothing that nobody asked for."""
 
 import pkgutil
+import pydoc
 import subprocess
 import sys
 from importlib import import_module
@@ -11,22 +12,92 @@ from sklearn.base import BaseEstimator
 import budgetlearn
 
 HEAVY = ("lightgbm", "matplotlib", "snakemake", "sklearn", "pandas", "glmnet")
+# What `pip install budgetlearn` does not bring: only extras have it.
+EXTRAS = (
+    *("click", "glmnet", "jinja2", "jsonschema", "lightgbm", "matplotlib", "psutil", "pyarrow"),
+    *("requests", "scikit_posthocs", "seaborn", "snakemake", "statsmodels", "vl_convert"),
+    *("xlrd", "yaml"),
+)
+# A fresh interpreter in which the packages of all extras are not there.
+WITHOUT_EXTRAS = f"import sys; sys.modules.update(dict.fromkeys({EXTRAS}))\n"
+
+
+def fresh(code):
+    """Run code in an interpreter of its own and return what it prints."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_nothing_heavy_is_imported_with_the_package():
-    code = f"import sys, budgetlearn; print([m for m in {HEAVY} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_methods_need_no_plotting_no_workflow_and_no_lightgbm():
-    code = (
-        "import sys; from budgetlearn import BudgetRFClassifier, FMCCClassifier, "
-        "ModelScheduleSearch; "
-        "print([m for m in ('lightgbm', 'matplotlib', 'snakemake', 'glmnet') if m in sys.modules])"
+    assert (
+        fresh(f"import sys, budgetlearn; print([m for m in {HEAVY} if m in sys.modules])") == "[]"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+
+
+def test_every_class_is_there_without_any_extra():
+    names = [name for name in budgetlearn.__all__ if not name.startswith("_")]
+    code = f"import budgetlearn; print(len([getattr(budgetlearn, name) for name in {names}]))"
+    assert fresh(WITHOUT_EXTRAS + code) == str(len(names))
+
+
+def test_no_class_loads_an_extra():
+    names = [name for name in budgetlearn.__all__ if not name.startswith("_")]
+    code = (
+        f"import sys, budgetlearn; [getattr(budgetlearn, name) for name in {names}]; "
+        f"print([name for name in {EXTRAS} if name in sys.modules and name != 'psutil'])"
+    )
+    assert fresh(code) == "[]"
+
+
+FIT = """
+from sklearn.datasets import load_wine
+import budgetlearn
+X, y = load_wine(return_X_y=True)
+try:
+    print(budgetlearn.{call}.fit(X, y).score(X, y) > .8)
+except budgetlearn.exceptions.MissingExtraError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("ModelScheduleSearch(sequences=('cost',), random_state=0)", "True"),
+        ("ModelScheduleSearch()", "pip install 'budgetlearn[msb]'"),
+        ("LogitPathClassifier()", "pip install 'budgetlearn[msb]'"),
+        ("LightGBMCostClassifier()", "pip install 'budgetlearn[peers]'"),
+        ("ScheduleCascadeClassifier(random_state=0)", "True"),
+    ],
+)
+def test_without_extras_a_class_works_or_names_the_extra(call, said):
+    assert said in fresh(WITHOUT_EXTRAS + FIT.format(call=call))
+
+
+def test_data_sets_name_the_extra_that_they_need():
+    code = (
+        "try:\n    import budgetlearn.datasets\n"
+        "except ImportError as error:\n    print(type(error).__name__, error)"
+    )
+    said = fresh(WITHOUT_EXTRAS + code)
+    assert said.startswith("MissingExtraError budgetlearn.datasets needs the package")
+    assert said.endswith("pip install 'budgetlearn[workflow]'")
+
+
+def test_importing_the_package_takes_no_time():
+    code = (
+        "import time, sklearn; start = time.process_time(); import budgetlearn; "
+        "print(time.process_time() - start)"
+    )
+    assert min(float(fresh(code)) for _ in range(3)) < 0.15
+
+
+def test_help_begins_with_an_example_and_lists_the_classes():
+    pages = pydoc.plain(pydoc.render_doc(budgetlearn))
+    assert ">>> search = ModelScheduleSearch(" in pages
+    classes = [n for n in budgetlearn.__all__ if isinstance(getattr(budgetlearn, n), type)]
+    listed = pages.partition("NAME")[2].partition("PACKAGE CONTENTS")[0]
+    assert [name for name in classes if name not in listed] == []
 
 
 @pytest.mark.parametrize("name", budgetlearn.__all__)

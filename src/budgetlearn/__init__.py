@@ -17,8 +17,15 @@ CostWeightedRFClassifier, RandomForestClassifier, GIFClassifier, GIFRegressor
     Forests that weigh prices, or the number of nodes, while they grow.
 FMCCClassifier, VoCClassifier, ScheduleCascadeClassifier, ScheduleCascadeRegressor
     Buy features one after another, example by example, and stop when sure.
-LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier
+LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier, RandomOrderClassifier
     What users would pick instead.
+AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor, ForestStages,
+BoostingNodeShares, GIFNodeShares
+    Controls and adapters that the benchmark compares with.
+BudgetPreprocessor
+    Text, gaps and truth values to numbers; one column of the table stays one purchase.
+FeatureCosts, random_costs, BudgetedEstimator, Stage
+    Prices with shared charges, and what an own method derives from.
 """
 
 import importlib
@@ -27,6 +34,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "costs": ("FeatureCosts", "random_costs"),
+    "preprocessing.preprocessor": ("BudgetPreprocessor",),
     "base": ("BudgetedEstimator", "Stage"),
     "forest": (
         "BudgetRFClassifier",

@@ -2,33 +2,39 @@
 
 import os
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
-import yaml
-
+from ._extras import extra
 from .exceptions import ConfigError
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML's safe loader, which refuses a key that stands twice in one mapping.
+@cache
+def _strict_loader():
+    """Return a variant of YAML's safe loader that refuses a key standing twice, and yaml.
 
     Plain YAML takes the last one without a word. What `<<` brings in may be replaced, as ever.
     """
+    with extra("workflow", "reading a configuration"):
+        import yaml
 
-    def compose_mapping_node(self, anchor):
-        """Return a mapping as it is written, before `<<` is resolved."""
-        node = super().compose_mapping_node(anchor)
-        seen = {}
-        for key, _ in node.value:
-            first = seen.setdefault((key.tag, str(key.value)), key)
-            if first is not key:
-                raise yaml.composer.ComposerError(
-                    f"the key {key.value!r} stands twice in one mapping: first",
-                    first.start_mark,
-                    "and again; keep one of them",
-                    key.start_mark,
-                )
-        return node
+    class Strict(yaml.SafeLoader):
+        def compose_mapping_node(self, anchor):
+            """Return a mapping as it is written, before `<<` is resolved."""
+            node = super().compose_mapping_node(anchor)
+            seen = {}
+            for key, _ in node.value:
+                first = seen.setdefault((key.tag, str(key.value)), key)
+                if first is not key:
+                    raise yaml.composer.ComposerError(
+                        f"the key {key.value!r} stands twice in one mapping: first",
+                        first.start_mark,
+                        "and again; keep one of them",
+                        key.start_mark,
+                    )
+            return node
+
+    return Strict, yaml
 
 
 def read_yaml(path, what=None):
@@ -51,8 +57,9 @@ def read_yaml(path, what=None):
         When the file cannot be read, is no YAML, or has a key twice in one mapping.
     """
     named = f"{what} {path}" if what else str(path)
+    loader, yaml = _strict_loader()
     try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
+        return yaml.load(Path(path).read_text(encoding="utf-8"), loader)
     except OSError as error:
         raise ConfigError(f"{named} cannot be read: {error.strerror}.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:

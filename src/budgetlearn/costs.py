@@ -3,6 +3,7 @@
 import numpy as np
 
 from .exceptions import CostError
+from .price_lists import by_name, nonnegative, order_of, profile_of, read_prices
 
 # Sums of the same prices in another order differ in the last bits; 200 must buy a model of 200.
 _SLACK = 1e-12
@@ -36,40 +37,6 @@ def affords(budget, cost):
     bool or ndarray of bool
     """
     return cost <= spendable(np.asarray(budget))
-
-
-def _nonnegative(values, name):
-    """Return `values` as a read-only float64 vector, refusing what cannot be a price."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise CostError(f"{name} must be numbers, got {values!r}.") from error
-    if array.ndim != 1:
-        raise CostError(f"{name} must be a vector (one number each), got shape {array.shape}.")
-    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
-    if bad.size:
-        raise CostError(
-            f"{name} must be finite and >= 0; entry {bad[0]} is {array[bad[0]]} "
-            f"({bad.size} such of {array.size}). Correct the price list."
-        )
-    array.flags.writeable = False
-    return array
-
-
-def _by_name(costs):
-    """Return (names or None, prices): the labels of a dict or of a Series that has its own."""
-    if isinstance(costs, dict):
-        return tuple(costs), list(costs.values())
-    index = getattr(costs, "index", None)
-    if index is None or callable(index):
-        return None, costs
-    names = tuple(index)
-    if names == tuple(range(len(names))):
-        return None, costs
-    if len(set(names)) < len(names):
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        raise CostError(f"feature costs name features more than once: {', '.join(twice)}.")
-    return names, costs
 
 
 class FeatureCosts:
@@ -111,14 +78,14 @@ class FeatureCosts:
     """
 
     def __init__(self, costs, groups=None, group_costs=None):
-        self.names, costs = _by_name(costs)
-        self.costs = _nonnegative(costs, "feature costs")
+        self.names, costs = by_name(costs)
+        self.costs = nonnegative(costs, "feature costs")
         self.groups = self.group_costs = None
         if groups is None and group_costs is None:
             return
         if groups is None or group_costs is None:
             raise CostError("groups and group_costs belong together: give both or none.")
-        self.group_costs = _nonnegative(group_costs, "group_costs")
+        self.group_costs = nonnegative(group_costs, "group_costs")
         if not self.group_costs.size:
             raise CostError("group_costs is empty: give one charge for each group, or no groups.")
         self.groups = self._checked_groups(groups)
@@ -139,6 +106,35 @@ class FeatureCosts:
             )
         checked.flags.writeable = False
         return checked
+
+    @classmethod
+    def read(cls, source):
+        """Read a price list.
+
+        Parameters
+        ----------
+        source : path-like or DataFrame
+            With the columns feature and cost and, where features share a charge, group (its name)
+            and group_cost; a file is comma-separated. See `budgetlearn.price_lists.read_prices`.
+
+        Returns
+        -------
+        FeatureCosts
+            By name: aligned to the table when an estimator is fitted.
+
+        Raises
+        ------
+        CostError
+            When the list cannot be read or contradicts itself; the message names the line.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> FeatureCosts.read(pd.DataFrame({"feature": ["age", "glucose"], "cost": [1, 17.61]}))
+        FeatureCosts(2 features, full cost 18.61)
+        """
+        names, costs, groups, charges = profile_of(read_prices(source))
+        return cls(dict(zip(names, costs, strict=True)), groups, charges)
 
     @classmethod
     def of(cls, feature_costs, n_features, names=None):
@@ -177,30 +173,14 @@ class FeatureCosts:
 
     def _aligned(self, names, named):
         """Return the prices in the order of `names`."""
-        place = {name: i for i, name in enumerate(self.names)}
-        missing = [name for name in names if name not in place]
-        unknown = sorted(set(self.names) - set(names), key=str)
-        if missing and not named:
-            raise CostError(
-                "feature costs are given by name, but X has no feature names: pass X as a "
-                "DataFrame, or the prices as an array in the order of its columns."
-            )
-        if missing or unknown:
-            parts = [
-                f"{what} features: {', '.join(map(str, listed[:5]))}"
-                + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
-                for what, listed in (("unknown", unknown), ("no price for", missing))
-                if listed
-            ]
-            raise CostError(
-                f"feature costs must name each feature of X once; {'; '.join(parts)}. "
-                "Correct the price list."
-            )
-        order = np.array([place[name] for name in names], dtype=np.intp)
-        groups = None if self.groups is None else self.groups[order]
-        aligned = FeatureCosts(self.costs[order], groups, self.group_costs)
+        order = order_of(self.names, names, named)
+        aligned = FeatureCosts(self.costs[order], *self._groups_of(order))
         aligned.names = tuple(names) if named else None
         return aligned
+
+    def _groups_of(self, features):
+        """Return the groups of some features and all charges, None each where there are none."""
+        return None if self.groups is None else self.groups[features], self.group_costs
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(

@@ -46,3 +46,7 @@ class DatasetError(BudgetlearnError):
 
 class ConfigError(BudgetlearnError, ValueError):
     """A study configuration that names unknown things or contradicts itself."""
+
+
+class MissingExtraError(BudgetlearnError, ImportError):
+    """A package that only some classes need is not installed; the message names the extra."""

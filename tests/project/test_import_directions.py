@@ -15,8 +15,10 @@ PACKAGE = Path(__file__).parents[2] / "src" / "budgetlearn"
 LAYERS = [
     {""},
     {"exceptions"},
-    {"_validation", "_parallel", "_files"},
+    {"_extras"},
+    {"_validation", "_parallel", "_files", "price_lists"},
     {"costs", "curves", "metrics"},
+    {"preprocessing"},
     {"base"},
     {"tree"},
     {"forest"},
@@ -24,10 +26,16 @@ LAYERS = [
     {"datasets", "benchmark"},
     {"analysis"},
     {"report"},
+    {"cli"},
 ]
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 # datasets is used from above like the methods are, but knows none of them.
-ONLY = {"datasets": {"", "exceptions", "_validation", "_parallel", "_files", "costs"}}
+ONLY = {
+    "datasets": {
+        *("", "exceptions", "_extras", "_validation", "_parallel", "_files"),
+        *("price_lists", "costs", "preprocessing"),
+    }
+}
 
 
 def package_of(path):

@@ -9,7 +9,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 from .._validation import ParameterError, check_classes, check_number, holdout
-from ..costs import FeatureCosts
+from ..preprocessing.encoded_costs import costs_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +82,15 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     finite = "allow-nan" if estimator._takes_missing() else True
     checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
     kind = {"y_numeric": not is_classifier(estimator), "multi_output": estimator._multi_output}
-    columns = getattr(X, "columns", None)  # names that are numbers, which scikit-learn forgets
-    X, y = validate_data(estimator, X, y, **checks, **kind)
+    given = X
+    X, y = validate_data(estimator, given, y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
     codes = y
     if is_classifier(estimator):
         estimator.classes_, codes = check_classes(y)
-    names = getattr(estimator, "feature_names_in_", columns)
-    estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
+    # Names that are numbers stand in the frame; scikit-learn forgets them.
+    names = getattr(estimator, "feature_names_in_", getattr(given, "columns", None))
+    estimator.feature_costs_ = costs_for(given, estimator.feature_costs, X.shape[1], names)
     weight = _class_weighed(estimator, y, weight)
     estimator.constant_ = _constant(estimator, codes, weight)
     estimator._learned_missing = np.isnan(X).any(axis=0)

@@ -9,6 +9,7 @@ from .._validation import derive_seed
 from ..costs import FeatureCosts, random_costs
 from ..datasets import split
 from ..exceptions import ConfigError, CostError
+from ..price_lists import profile_of
 
 TRAIN, VALID, TEST = 0, 1, 2
 # Share of the training rows that validate where the split that came with the data has no such part.
@@ -166,31 +167,10 @@ def profiles_of(table, names):
     dict of int to FeatureCosts
     """
     profiles = {}
-    alone = table[table["group"].isna() & table["group_cost"].notna()]
-    if len(alone):
-        raise CostError(
-            f"{alone.iloc[0]['feature']!r} has a group_cost, but no group: name the group too."
-        )
     for run, part in table.groupby("run", sort=True):
-        part = part.set_index("feature").loc[list(names)]
-        groups = group_costs = None
-        if part["group"].notna().any():
-            groups, labels = pd.factorize(part["group"])
-            group_costs = [_charge(part, label) for label in labels]
-        profiles[int(run)] = FeatureCosts(part["cost"].to_numpy(), groups, group_costs)
+        _, *profile = profile_of(part.set_index("feature").loc[list(names)].reset_index())
+        profiles[int(run)] = FeatureCosts(*profile)
     return profiles
-
-
-def _charge(part, group):
-    """Return the one charge that all members of a cost group share."""
-    charges = part["group_cost"][part["group"] == group].unique()
-    if charges.size != 1 or np.isnan(charges[0]):
-        raise CostError(
-            f"the members of cost group {group!r} must have the same group_cost, found "
-            f"{', '.join(f'{charge:g}' for charge in charges)} (nan: none). It is charged once for "
-            "the whole group: write it in the line of each member."
-        )
-    return charges[0]
 
 
 def iterate(dataset, splits, costs, costs_kind, study_seed):

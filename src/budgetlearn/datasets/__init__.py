@@ -1,13 +1,16 @@
 """Data sets: registry, fetching, reading, verification, generators and splits."""
 
-from .dataset import Dataset
-from .fetching import fetch
-from .manifest import write_manifest
-from .preparing import load_dataset, prepare
-from .prices import read_prices
-from .ranking import yahoo_costs
-from .registry import DatasetSpec, FileSpec, Registry, load_registry
-from .splits import split
+from .._extras import extra
+from ..price_lists import read_prices
+
+with extra("workflow", "budgetlearn.datasets"):
+    from .dataset import Dataset
+    from .fetching import fetch
+    from .manifest import write_manifest
+    from .preparing import load_dataset, prepare
+    from .ranking import yahoo_costs
+    from .registry import DatasetSpec, FileSpec, Registry, load_registry
+    from .splits import split
 
 __all__ = [
     "Dataset",

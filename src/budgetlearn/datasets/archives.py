@@ -5,7 +5,8 @@ import tarfile
 import zipfile
 
 from ..exceptions import DatasetError
-from .damage import DAMAGE, is_of_disk
+from ..preprocessing.damage import DAMAGE, is_of_disk
+from ..preprocessing.delimited import is_gzip
 from .lzw import decompress, is_lzw
 
 # What may come out of an archive: so much at any rate, and so much for each byte of it. Tables of
@@ -59,12 +60,6 @@ def refuse_pages(path):
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"{", b"[")):
         kind = "a JSON message" if start[:1] in b"{[" else "an HTML page"
         raise DatasetError(f"got {kind} instead of the file")
-
-
-def is_gzip(path):
-    """Return whether `path` starts as a gzip file does."""
-    with path.open("rb") as stream:
-        return stream.read(2) == b"\x1f\x8b"
 
 
 def _extract_one(archive, member, target):

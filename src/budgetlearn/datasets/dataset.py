@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from .._files import whole_file
 from ..exceptions import DatasetError
-from .damage import reading
+from ..preprocessing.damage import reading
 
 FORMAT = 2  # of the parquet file; raise it when the layout changes
 TRAIN, VALIDATION, TEST = 0, 1, 2

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from .._files import whole_file
 from ..exceptions import DatasetError
+from ..preprocessing.damage import DAMAGE, is_of_disk
 from .archives import extract, is_gzip
-from .damage import DAMAGE, is_of_disk
 from .downloading import download
 
 DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 
 from ..exceptions import DatasetError
-from .damage import reading
+from ..preprocessing.damage import reading
 from .tables import Table
 
 

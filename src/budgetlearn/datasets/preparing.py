@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from ..exceptions import DatasetError
-from .damage import DAMAGE
+from ..preprocessing.damage import DAMAGE
+from ..preprocessing.delimited import read_frame
 from .dataset import Dataset
-from .delimited import read_frame
 from .embedded import read_embedded
 from .fetching import check_file, fetch, pin, pinned
 from .images import read_idx

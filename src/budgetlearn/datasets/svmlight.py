@@ -4,7 +4,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ..exceptions import DatasetError
-from .damage import DAMAGE, reading
+from ..preprocessing.damage import DAMAGE, reading
 from .tables import Table
 
 CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer

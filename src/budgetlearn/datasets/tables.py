@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-import xlrd
 
 from ..exceptions import DatasetError
-from .damage import reading
-from .delimited import read_frame
-from .words import refuse_blank_twins, to_numbers
+from ..preprocessing.damage import reading
+from ..preprocessing.delimited import read_frame
+from ..preprocessing.words import refuse_blank_twins, to_numbers
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
@@ -108,8 +107,10 @@ def read_excel(paths, **columns):
     -------
     Table
     """
+    import xlrd  # here: no other reader needs it
+
     path = paths[0]
-    with reading(path, "a spreadsheet"):
+    with reading(path, "a spreadsheet", (xlrd.XLRDError, xlrd.compdoc.CompDocError)):
         # Warnings about odd records would go to the screen: what is read is checked anyway.
         sheet = xlrd.open_workbook(path, logfile=io.StringIO()).sheet_by_index(0)
         if sheet.nrows < 2:

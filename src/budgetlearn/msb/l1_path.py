@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, softmax
 
+from .._extras import extra
+
 
 @dataclass(frozen=True, eq=False)
 class L1Path:
@@ -108,7 +110,8 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None):
     RuntimeError
         When glmnet's error flag tells that it solved for no λ at all.
     """
-    from glmnet import LogitNet  # costs a second, and only this method needs it
+    with extra("msb", "the L1 path (logitB, and 'l1' among msB's sequences)"):
+        from glmnet import LogitNet  # costs a second, and only this method needs it
 
     mean, scale = X.mean(axis=0), X.std(axis=0)
     if weight is not None:

@@ -1,9 +1,9 @@
 """LightGBM with its own feature costs: what users would pick instead of a budgeted method."""
 
-import lightgbm
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
+from .._extras import extra
 from .._validation import INT32_MAX, check_choice, check_number
 from ..tree.convert import from_lightgbm
 from .cost_boosting import CostBoosting
@@ -88,6 +88,8 @@ class LightGBMCostClassifier(CostBoosting):
         self.n_jobs = n_jobs
 
     def _boost(self, X, labels, shares, tradeoffs, n_iterations):
+        with extra("peers", type(self).__name__):
+            import lightgbm
         parameters = self._parameters(len(X), shares)
         data = lightgbm.Dataset(X, labels, params=dict(parameters), free_raw_data=False)
         return [

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.datasets.words import to_numbers
 from budgetlearn.exceptions import DatasetError
+from budgetlearn.preprocessing.words import to_numbers
 
 
 def coded(*cells, categorical="codes"):

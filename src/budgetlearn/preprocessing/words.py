@@ -39,9 +39,9 @@ def to_numbers(features, categorical):
         When a column is mostly numbers but some cells are not, when words differ by blanks only,
         or when there are words and `categorical` is "refuse".
     """
-    words = [name for name in features.columns if not _is_number(features[name])]
+    words = [name for name in features.columns if not is_number(features[name])]
     for name in words:
-        _refuse_numbers(features[name])
+        refuse_numbers(features[name])
     if words and categorical == "refuse":
         sample = features[words[0]].iloc[0]
         raise DatasetError(
@@ -75,7 +75,8 @@ def refuse_blank_twins(words, where):
             )
 
 
-def _is_number(column):
+def is_number(column):
+    """Return whether a column holds numbers; truth values are words here."""
     kind = column.dtype
     return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
 
@@ -90,8 +91,14 @@ def _coded(column):
     return codes, tuple(word.strip() for word in words)
 
 
-def _refuse_numbers(column):
-    """Refuse a column if half its cells, or half the different ones, look like numbers."""
+def refuse_numbers(column):
+    """Raise `DatasetError` if half the cells, or half the different ones, look like numbers.
+
+    Parameters
+    ----------
+    column : Series
+        Words, with its name and its rows counted from 0.
+    """
     cells = column.dropna().map(str).str.strip().str.lower()
     different = pd.Series(cells.unique(), dtype=object)
     looks = _look_like_numbers(different)

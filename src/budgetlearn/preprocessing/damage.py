@@ -9,11 +9,9 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 
-import xlrd
-
 from ..exceptions import DatasetError
 
-# Everything that zip, tar, gzip, lzma, idx, xls, csv and SVMlight readers were seen to raise on
+# Everything that zip, tar, gzip, lzma, idx, csv and SVMlight readers were seen to raise on
 # damaged content; encrypted archives are RuntimeError, unknown methods NotImplementedError.
 DAMAGE = (
     ArithmeticError,
@@ -32,8 +30,6 @@ DAMAGE = (
     struct.error,
     tarfile.TarError,
     zipfile.BadZipFile,
-    xlrd.XLRDError,
-    xlrd.compdoc.CompDocError,
     zlib.error,
 )
 # The disk's fault and not the file's.
@@ -46,7 +42,7 @@ def is_of_disk(error):
 
 
 @contextmanager
-def reading(path, form):
+def reading(path, form, also=()):
     """Turn whatever a reader raises on a damaged file into a `DatasetError` that names the file.
 
     Parameters
@@ -55,6 +51,8 @@ def reading(path, form):
         The file.
     form : str
         What it is read as, for the message.
+    also : tuple of type, default=()
+        What this reader raises beside `DAMAGE`.
     """
     try:
         yield
@@ -62,7 +60,7 @@ def reading(path, form):
         raise
     except FileNotFoundError as error:
         raise DatasetError(f"{path} cannot be read: No such file.") from error
-    except DAMAGE as error:
+    except (*DAMAGE, *also) as error:
         if is_of_disk(error):
             raise
         raise DatasetError(

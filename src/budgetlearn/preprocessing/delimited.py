@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import pandas as pd
 
 from ..exceptions import DatasetError
-from .archives import is_gzip
 from .damage import reading
 
 WHITESPACE = "whitespace"
@@ -63,6 +62,12 @@ def read_frame(path, separator=",", header=True, skip_rows=0, max_rows=None, mis
                 # In one piece: in pieces, a column could be numbers here and words there.
                 low_memory=False,
             )
+
+
+def is_gzip(path):
+    """Return whether `path` starts as a gzip file does."""
+    with path.open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
 
 
 @contextmanager

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.datasets.delimited import read_frame
 from budgetlearn.exceptions import DatasetError
+from budgetlearn.preprocessing.delimited import read_frame
 
 
 def lay(folder, text, name="a.csv"):

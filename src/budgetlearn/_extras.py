@@ -1,0 +1,32 @@
+"""Packages that only some classes need: extras of pyproject.toml."""
+
+from contextlib import contextmanager
+
+from .exceptions import MissingExtraError
+
+
+@contextmanager
+def extra(name, user):
+    """Turn a failing import into an error that names the extra to install.
+
+    Parameters
+    ----------
+    name : str
+        The extra that holds what is imported in the block.
+    user : str
+        Who needs it, for the message.
+
+    Raises
+    ------
+    MissingExtraError
+        When the import fails because a package is not there.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == __package__:  # a fault of our own
+            raise
+        raise MissingExtraError(
+            f"{user} needs the package {error.name!r}, which is not installed. Install it with: "
+            f"pip install 'budgetlearn[{name}]'"
+        ) from error

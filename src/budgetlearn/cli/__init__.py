@@ -1,0 +1,16 @@
+"""The command line: `budgetlearn fit`, `predict`, `ask`, `compare`, `recommend`."""
+
+import sys
+
+from .._extras import extra
+from ..exceptions import MissingExtraError
+
+
+def main():
+    """Run the command line and leave with its exit status."""
+    try:
+        with extra("cli", "the command line"):
+            from .commands import run
+    except MissingExtraError as error:
+        sys.exit(f"Error: {error}")
+    sys.exit(run())

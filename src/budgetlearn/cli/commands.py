@@ -1,0 +1,42 @@
+"""The commands put together, and what users see when something is wrong: one line, no traceback."""
+
+import sys
+
+import click
+
+from .. import __version__
+from ..exceptions import BudgetlearnError
+
+# What bad input raises: our own errors, scikit-learn's ValueError, files that cannot be opened.
+BAD_INPUT = (BudgetlearnError, ValueError, OSError)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, package_name="budgetlearn")
+def cli():
+    """Predict under a budget: train on a table with a price list, buy only what is needed."""
+
+
+def run(arguments=None):
+    """Run a command line and return its exit status: 2 for bad input, 1 for a fault of ours."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    debug = "--debug" in arguments
+    try:
+        return cli.main(arguments, prog_name="budgetlearn", standalone_mode=False) or 0
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort:
+        click.echo("Stopped.", err=True)
+        return 130
+    except BAD_INPUT as error:
+        if debug:
+            raise
+        click.echo(f"Error: {' '.join(str(error).split())}", err=True)
+        return 2
+    except Exception as error:
+        if debug:
+            raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        click.echo(f"Error: {said} (--debug shows where it happened)", err=True)
+        return 1

@@ -1,0 +1,122 @@
+"""Encoders of the columns of one kind, for a ColumnTransformer: frame in, frame of floats out."""
+
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from ..exceptions import DatasetError
+from .kinds import as_words
+
+INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
+MISSING = "(missing)"
+
+
+class _ColumnEncoder(TransformerMixin, BaseEstimator):
+    """Base: `fit` learns each column by `_learn`, `transform` applies `_encoded` to each.
+
+    Parameters
+    ----------
+    missing : {"indicator", "median", "refuse"}
+        What becomes of missing cells. A gap in a column that had none in training stays one under
+        "indicator": no model has learned what it means.
+    """
+
+    def __init__(self, missing=INDICATOR):
+        self.missing = missing
+
+    def fit(self, X, y=None):
+        """Learn from a frame."""
+        self.learned_ = {name: self._learn(X[name]) for name in X.columns}
+        return self
+
+    def transform(self, X):
+        """Return a frame of floats."""
+        parts = {}
+        for name, learned in self.learned_.items():
+            parts |= self._encoded(X[name], learned)
+        return pd.DataFrame(parts, index=X.index, columns=list(parts))
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the encoded columns."""
+        return np.array(list(chain(*self.columns_of().values())), dtype=object)
+
+    def columns_of(self):
+        """Return {column: names of its encoded columns}."""
+        return {name: [name] for name in self.learned_}
+
+
+class Numbers(_ColumnEncoder):
+    """Numbers as they are; a gap is a value below all others, or the median."""
+
+    def _learn(self, column):
+        numbers = _as_numbers(column)
+        if self.missing == MEDIAN:
+            return float(numbers.median())
+        if self.missing == REFUSE or not numbers.isna().any():
+            return np.nan
+        low, high = numbers.min(), numbers.max()
+        return float(low - (high - low) - 1.0)
+
+    def _encoded(self, column, fill):
+        return {column.name: _as_numbers(column).fillna(fill)}
+
+
+class Codes(_ColumnEncoder):
+    """Words as whole numbers in the order of the sorted words; a gap is -1, or the usual word.
+
+    A word that training did not have is treated as a gap is.
+    """
+
+    def _learn(self, column):
+        words = as_words(column)
+        categories = sorted(words.dropna().unique())
+        if self.missing == MEDIAN:
+            return categories, float(categories.index(words.mode().iloc[0]))
+        gaps = self.missing == INDICATOR and words.isna().any()
+        return categories, -1.0 if gaps else np.nan
+
+    def _encoded(self, column, learned):
+        categories, fill = learned
+        codes = _codes(column, categories)
+        return {column.name: np.where(codes < 0, fill, codes)}
+
+
+class Spread(Codes):
+    """Words as one column of 0 and 1 for each word, and one for gaps where training had some."""
+
+    def columns_of(self):
+        """Return {column: names of its encoded columns}."""
+        return {name: self._names(name, *learned) for name, learned in self.learned_.items()}
+
+    def _names(self, name, categories, fill):
+        return [f"{name}={word}" for word in (*categories, *([MISSING] if fill == -1 else []))]
+
+    def _encoded(self, column, learned):
+        categories, fill = learned
+        codes = _codes(column, categories).astype(np.float64)
+        codes[codes < 0] = len(categories) if fill == -1 else fill
+        names = self._names(column.name, categories, fill)
+        unknown = np.isnan(codes)
+        return {name: np.where(unknown, np.nan, codes == code) for code, name in enumerate(names)}
+
+
+def _codes(column, categories):
+    """Return the place of each cell among the categories, -1 for gaps and unknown words."""
+    return pd.Index(categories, dtype=object).get_indexer(as_words(column))
+
+
+def _as_numbers(column):
+    """Return a column as floats, refusing what is none."""
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = pd.to_numeric(column, errors="coerce")
+        odd = np.flatnonzero(numbers.isna() & column.notna())
+        if not odd.size:
+            return numbers.astype(np.float64)
+        raise DatasetError(
+            f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r} in "
+            f"row {odd[0] + 1} ({odd.size} such cells). Correct or empty these cells."
+        ) from None

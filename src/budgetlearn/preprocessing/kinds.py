@@ -1,0 +1,103 @@
+"""What kind of column each is: numbers or words; what is neither is refused by name."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from ..exceptions import DatasetError
+from .words import is_number, refuse_blank_twins, refuse_numbers
+
+# 2024-03-01  1.3.2024  03/01/24  1 Mar 2024  12:30
+_DATE = re.compile(
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})"
+    r"|\d{1,2}[- ][A-Za-z]{3,9}[- ,]+\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?)(?:[T ].*)?"
+)
+# More different words than this, and than half the rows, are names or free text, not categories.
+MOST_WORDS = 50
+
+
+def as_words(column):
+    """Return the cells of a column as text, NaN where one is missing.
+
+    Parameters
+    ----------
+    column : Series
+        Text, categories, truth values or whole numbers.
+
+    Returns
+    -------
+    Series of object
+        Without blanks around; 2.0, as a whole number beside gaps is read, is "2".
+    """
+    if is_number(column):
+        numbers = column.astype(float)
+        whole = (numbers == np.floor(numbers)) & np.isfinite(numbers)
+        words = numbers.map(repr, na_action="ignore").astype(object)
+        words[whole] = [str(int(number)) for number in numbers[whole]]
+        return words
+    text = column.astype(object)
+    return text.map(lambda cell: str(cell).strip(), na_action="ignore").astype(object)
+
+
+def kind_of(column, categorical=False):
+    """Return "numbers" or "words", or refuse a column that is neither.
+
+    Parameters
+    ----------
+    column : Series
+        With its name.
+    categorical : bool, default=False
+        Whether numbers in it are names of categories.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    DatasetError
+        For dates, for numbers with some text between them, for names or free text, for words that
+        differ by blanks only, and for infinite numbers; the message names column and cells.
+    """
+    if is_number(column) and not categorical:
+        _refuse_infinite(column)
+        return "numbers"
+    _refuse_dates(column)
+    words = as_words(column)
+    if not (categorical or is_number(column)):
+        refuse_numbers(column)
+    different = words.dropna().unique()
+    refuse_blank_twins(column.dropna().map(str).unique(), f"Column {column.name!r}")
+    if not categorical and different.size > max(MOST_WORDS, words.notna().sum() / 2):
+        raise DatasetError(
+            f"Column {column.name!r} holds {different.size} different words in "
+            f"{words.notna().sum()} rows ({', '.join(map(repr, different[:3]))}, …): names or free "
+            "text, from which nothing can be learned for other rows. Leave it out (drop), or name "
+            "it among the categorical columns if it is one."
+        )
+    return "words"
+
+
+def _refuse_infinite(column):
+    rows = np.flatnonzero(np.isinf(column.to_numpy(np.float64, na_value=np.nan)))
+    if rows.size:
+        raise DatasetError(
+            f"Column {column.name!r} holds infinity in row {rows[0] + 1} (counted from 1, without "
+            f"the header; {rows.size} such rows). Correct or empty these cells."
+        )
+
+
+def _refuse_dates(column):
+    kind = column.dtype
+    typed = kind.kind in "Mm" or isinstance(kind, (pd.PeriodDtype, pd.DatetimeTZDtype))
+    if not typed:
+        cells = column.dropna().map(str).str.strip().unique()
+        dates = [cell for cell in cells if _DATE.fullmatch(cell)]
+        typed = len(dates) > len(cells) / 2
+    if typed:
+        first = column.dropna().iloc[0]
+        raise DatasetError(
+            f"Column {column.name!r} holds dates or times (the first is {str(first)!r}). Turn it "
+            "into a number that means something, as days since a fixed day, or leave it out (drop)."
+        )

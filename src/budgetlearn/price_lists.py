@@ -1,0 +1,265 @@
+"""Prices by name: price lists that users write, and the cost profiles that studies draw."""
+
+import csv
+import difflib
+import math
+
+import numpy as np
+import pandas as pd
+
+from .exceptions import CostError
+
+COLUMNS = ("feature", "cost", "group", "group_cost")
+
+
+def read_prices(source):
+    """Read a price list or a file of cost profiles; names stay as they are written.
+
+    Parameters
+    ----------
+    source : path-like or DataFrame
+        Comma-separated: feature, cost and, where features share a charge, group and group_cost;
+        in cost profiles also run. Or a frame with these columns.
+
+    Returns
+    -------
+    DataFrame
+        With these columns: feature and group are text (group None where a feature has none), run
+        is a whole number, cost and group_cost are numbers (group_cost NaN where there is none).
+
+    Raises
+    ------
+    CostError
+        When the file cannot be read, has no or another header, or a price is not a number; the
+        message names the line.
+    """
+    path, header, rows = _from_frame(source) if hasattr(source, "columns") else _from_file(source)
+    _check_header(path, header)
+    if not rows:
+        raise CostError(f"{path} has a header, but no prices.")
+    return pd.DataFrame([_record(path, line, header, row) for line, row in rows])
+
+
+def _from_frame(frame):
+    """Return how messages name a frame, its header, and its rows as text."""
+    cells = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())
+    rows = list(enumerate(cells.to_numpy().tolist(), 1))
+    return "the price list", [str(name) for name in frame.columns], rows
+
+
+def _from_file(path):
+    """Return the path, the header, and (line number, fields) of each row."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as stream:
+            reader = csv.reader(stream, skipinitialspace=True)
+            lines = [(reader.line_num, [field.strip() for field in row]) for row in reader if row]
+    except OSError as error:
+        raise CostError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, csv.Error) as error:
+        raise CostError(f"{path} is not comma-separated text: {error}.") from error
+    if not lines:
+        raise CostError(f"{path} is empty. {_EXPECTED}")
+    (_, header), *rows = lines
+    return path, header, rows
+
+
+_EXPECTED = (
+    "A price list starts with the line 'feature,cost' (or 'feature,cost,group,group_cost' where "
+    "features share a charge) and has one line for each feature."
+)
+
+
+def _check_header(path, header):
+    if len(header) == 1 and ";" in header[0]:
+        raise CostError(f"{path} is separated by semicolons: write commas instead. {_EXPECTED}")
+    unknown = [name for name in header if name not in (*COLUMNS, "run")]
+    missing = [name for name in COLUMNS[:2] if name not in header]
+    if "group" in header or "group_cost" in header:
+        missing += [name for name in COLUMNS[2:] if name not in header]
+    if not unknown and not missing and len(set(header)) == len(header):
+        return
+    close = {name: difflib.get_close_matches(name.lower(), COLUMNS, n=1) for name in unknown}
+    hints = [f"Is {name!r} meant to be {match[0]!r}?" for name, match in close.items() if match]
+    first = ", ".join(map(repr, header))
+    raise CostError(" ".join([f"{path}: the first line holds {first}.", *hints, _EXPECTED]))
+
+
+def _record(path, line, header, row):
+    if len(row) != len(header):
+        raise CostError(
+            f"{path}, line {line}: {len(row)} fields, but {len(header)} in the header. A name that "
+            "holds a comma stands in double quotes; decimals are written with a point."
+        )
+    record = dict(zip(header, row, strict=True))
+    if not record["feature"]:
+        raise CostError(f"{path}, line {line}: the name of the feature is missing.")
+    where = f"{path}, line {line}"
+    for name in ("cost", "group_cost"):
+        if name in record:
+            record[name] = _number(record[name], name, where)
+    if "run" in record:
+        record["run"] = _number(record["run"], "run", where, int)
+    if math.isnan(record["cost"]):
+        raise CostError(f"{path}, line {line}: the cost of {record['feature']!r} is missing.")
+    if "group" in record:
+        record["group"] = record["group"] or None
+    return record
+
+
+def _number(text, name, where, kind=float):
+    try:
+        return math.nan if kind is float and not text else kind(text)
+    except ValueError as error:
+        raise CostError(f"{where}: {name} must be a number, got {text!r}.") from error
+
+
+def profile_of(table):
+    """Return the prices of one list, with its groups numbered.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns feature and cost, and optionally group and group_cost.
+
+    Returns
+    -------
+    names : list of str
+    costs : list of float
+    groups : ndarray of int or None
+        -1 for none; None where no feature has a group.
+    charges : list of float or None
+        The charge of each group.
+
+    Raises
+    ------
+    CostError
+        When a feature is named twice, or when the charges of a group's members differ.
+    """
+    names = table["feature"].tolist()
+    twice = table["feature"][table["feature"].duplicated()].unique().tolist()
+    if twice:
+        raise CostError(f"the price list names features more than once: {', '.join(twice)}.")
+    costs = table["cost"].tolist()
+    if "group" not in table:
+        return names, costs, None, None
+    alone = table[table["group"].isna() & table["group_cost"].notna()]
+    if len(alone):
+        raise CostError(
+            f"{alone.iloc[0]['feature']!r} has a group_cost, but no group: name the group too."
+        )
+    if table["group"].isna().all():
+        return names, costs, None, None
+    groups, labels = pd.factorize(table["group"])
+    return names, costs, groups, [_charge(table, label) for label in labels]
+
+
+def _charge(table, group):
+    """Return the one charge that all members of a cost group share."""
+    charges = table["group_cost"][table["group"] == group].unique()
+    if charges.size != 1 or math.isnan(charges[0]):
+        raise CostError(
+            f"the members of cost group {group!r} must have the same group_cost, found "
+            f"{', '.join(f'{charge:g}' for charge in charges)} (nan: none). It is charged once for "
+            "the whole group: write it in the line of each member."
+        )
+    return charges[0]
+
+
+def nonnegative(values, name):
+    """Return `values` as a read-only float64 vector, refusing what cannot be a price.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Prices.
+    name : str
+        What messages call them.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise CostError(f"{name} must be numbers, got {values!r}.") from error
+    if array.ndim != 1:
+        raise CostError(f"{name} must be a vector (one number each), got shape {array.shape}.")
+    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
+    if bad.size:
+        raise CostError(
+            f"{name} must be finite and >= 0; entry {bad[0]} is {array[bad[0]]} "
+            f"({bad.size} such of {array.size}). Correct the price list."
+        )
+    array.flags.writeable = False
+    return array
+
+
+def by_name(costs):
+    """Return (names or None, prices): the labels of a dict or of a Series that has its own.
+
+    Parameters
+    ----------
+    costs : dict, Series or array-like
+        Prices.
+
+    Returns
+    -------
+    names : tuple or None
+    prices : array-like
+    """
+    if isinstance(costs, dict):
+        return tuple(costs), list(costs.values())
+    index = getattr(costs, "index", None)
+    if index is None or callable(index):
+        return None, costs
+    names = tuple(index)
+    if names == tuple(range(len(names))):
+        return None, costs
+    if len(set(names)) < len(names):
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise CostError(f"feature costs name features more than once: {', '.join(twice)}.")
+    return names, costs
+
+
+def order_of(own, names, named):
+    """Return where the price of each feature of a table stands.
+
+    Parameters
+    ----------
+    own : sequence
+        The features that the prices are given for.
+    names : sequence
+        The features of the table.
+    named : bool
+        Whether the table itself has names; else they are indices.
+
+    Returns
+    -------
+    ndarray of int of shape (n_features,)
+
+    Raises
+    ------
+    CostError
+        When the two do not name the same features.
+    """
+    place = {name: i for i, name in enumerate(own)}
+    missing = [name for name in names if name not in place]
+    unknown = sorted(set(own) - set(names), key=str)
+    if missing and not named:
+        raise CostError(
+            "feature costs are given by name, but X has no feature names: pass X as a "
+            "DataFrame, or the prices as an array in the order of its columns."
+        )
+    if missing or unknown:
+        parts = [
+            f"{what} features: {', '.join(map(str, listed[:5]))}"
+            + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
+            for what, listed in (("unknown", unknown), ("no price for", missing))
+            if listed
+        ]
+        raise CostError(
+            f"feature costs must name each feature of X once; {'; '.join(parts)}. "
+            "Correct the price list."
+        )
+    return np.array([place[name] for name in names], dtype=np.intp)

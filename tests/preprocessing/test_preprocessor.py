@@ -1,0 +1,227 @@
+"""`BudgetPreprocessor`: words and gaps to numbers; one original column stays one purchase."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+from budgetlearn import BudgetPreprocessor, BudgetRFClassifier, FeatureCosts, ModelScheduleSearch
+from budgetlearn.exceptions import CostError, DatasetError, MissingValueError
+
+TABLE = pd.DataFrame(
+    {
+        "age": [31, None, 55, 40],
+        "colour": ["red", "blue", None, "red"],
+        "member": [True, False, True, True],
+        "region": [10, 20, 10, 30],
+        "blood": [1.5, 2.5, 3.5, 4.5],
+    }
+)
+
+
+def test_numbers_words_truth_values_and_gaps():
+    made = BudgetPreprocessor(categorical=["region"]).fit(TABLE)
+    found = made.transform(TABLE)
+    assert found.columns.tolist() == TABLE.columns.tolist()
+    assert found["age"].tolist() == [31, 6, 55, 40]  # 31 - (55 - 31) - 1
+    assert found["colour"].tolist() == [1, 0, -1, 1]
+    assert found["member"].tolist() == [1, 0, 1, 1]
+    assert found["region"].tolist() == [0, 1, 0, 2]
+    assert made.categories_ == {
+        "colour": ("blue", "red"),
+        "member": ("False", "True"),
+        "region": ("10", "20", "30"),
+    }
+
+
+def test_median_and_the_usual_word_are_those_of_training():
+    made = BudgetPreprocessor(missing="median").fit(TABLE)
+    gaps = pd.DataFrame({"age": [None], "colour": [None]}).reindex(columns=TABLE.columns)
+    found = made.transform(gaps)
+    assert found["age"].tolist() == [40]
+    assert found["colour"].tolist() == [1]
+    assert found["blood"].tolist() == [3.0]
+
+
+def test_gaps_are_refused_by_row_and_column():
+    with pytest.raises(DatasetError, match=r"'age' is empty in row 2 .* 2 missing cells"):
+        BudgetPreprocessor(missing="refuse").fit(TABLE)
+
+
+def test_a_gap_where_training_had_none_stays_one():
+    made = BudgetPreprocessor().fit(TABLE)
+    found = made.transform(TABLE.assign(blood=np.nan, member=None))
+    assert found["blood"].isna().all()
+    assert found["member"].isna().all()
+
+
+def test_an_unknown_word_is_a_gap_and_can_be_told():
+    made = BudgetPreprocessor().fit(TABLE)
+    new = TABLE.assign(colour="green")
+    assert made.transform(new)["colour"].tolist() == [-1] * 4
+    assert made.unknown_words(new) == {"colour": ["green"]}
+    assert made.unknown_words(TABLE) == {}
+
+
+def test_columns_that_are_not_there_are_not_there_afterwards():
+    made = BudgetPreprocessor(one_hot=["colour"]).fit(TABLE)
+    found = made.transform(TABLE[["colour", "age"]].assign(more=1))
+    assert found.columns.tolist() == ["age", "colour=blue", "colour=red", "colour=(missing)"]
+
+
+def test_a_number_read_as_float_beside_gaps_is_the_same_category():
+    made = BudgetPreprocessor(categorical=["region"]).fit(TABLE)
+    new = TABLE.assign(region=[20.0, None, 30.0, 10.0])
+    assert made.transform(new)["region"].fillna(-9).tolist() == [1, -9, 2, 0]
+
+
+# By hand: colour costs 5, age 2; blood 1 and region 3 share a charge of 10; member 4.
+COSTS = FeatureCosts(
+    {"age": 2, "colour": 5, "member": 4, "region": 3, "blood": 1}, [-1, -1, -1, 0, 0], [10]
+)
+
+
+def test_an_encoded_column_costs_what_its_original_costs_and_only_once():
+    made = BudgetPreprocessor(one_hot=["colour"]).fit(TABLE)
+    names = made.get_feature_names_out().tolist()
+    assert names == [
+        *("age", "colour=blue", "colour=red", "colour=(missing)", "member", "region", "blood"),
+    ]
+    costs = made.encoded_costs(COSTS)
+    bills = {
+        ("age",): 2,
+        ("colour=red",): 5,
+        ("colour=red", "colour=blue"): 5,
+        ("colour=red", "colour=blue", "colour=(missing)", "age"): 7,
+        ("blood",): 11,
+        ("blood", "region"): 14,
+        ("blood", "region", "colour=blue", "member"): 23,
+        tuple(names): 25,
+    }
+    for bought, bill in bills.items():
+        assert costs.subset([names.index(name) for name in bought]) == bill
+
+
+def test_every_bill_is_that_of_the_original_columns():
+    made = BudgetPreprocessor(one_hot=["colour", "member"]).fit(TABLE)
+    costs, random = made.encoded_costs(COSTS), np.random.default_rng(0)
+    bought = random.random((200, costs.n_features)) < 0.3
+    original = FeatureCosts.of(COSTS, 5, TABLE.columns)
+    np.testing.assert_allclose(costs.total(bought), original.total(made.original_features(bought)))
+
+
+def test_a_shared_charge_and_several_columns_are_refused_together():
+    made = BudgetPreprocessor(one_hot=["region"]).fit(TABLE)
+    with pytest.raises(CostError, match=r"'region' shares a charge .* take it out of one_hot"):
+        made.encoded_costs(COSTS)
+
+
+@pytest.fixture(scope="module")
+def shop():
+    """A table in which colour and age tell the class, with gaps."""
+    random = np.random.default_rng(0)
+    n = 300
+    table = pd.DataFrame(
+        {
+            "age": random.integers(20, 60, n).astype(float),
+            "colour": random.choice(["red", "blue", "green"], n),
+            "noise": random.normal(size=n),
+        }
+    )
+    y = np.where((table["colour"] == "red") | (table["age"] > 50), "yes", "no")
+    table.loc[::17, "age"] = np.nan
+    table.loc[::23, "colour"] = None
+    return table, y
+
+
+PRICES = {"age": 2, "colour": 5, "noise": 1}
+
+
+@pytest.mark.parametrize("one_hot", [(), ("colour",)])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ModelScheduleSearch(sequences=("importance", "cost"), min_variables=1, random_state=0),
+        BudgetRFClassifier(n_estimators=10, random_state=0),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_a_pipeline_takes_prices_of_the_original_columns(shop, estimator, one_hot):
+    table, y = shop
+    model = clone(estimator).set_params(feature_costs=PRICES)
+    pipe = make_pipeline(BudgetPreprocessor(one_hot=one_hot), model).fit(table, y)
+    assert pipe.score(table, y) > 0.9
+    preprocessor, model = pipe
+    assert model.feature_costs_.full == 8
+    acquired = model.acquired_features(preprocessor.transform(table))
+    bought = preprocessor.original_features(acquired)
+    np.testing.assert_allclose(
+        model.acquisition_cost(preprocessor.transform(table)), bought @ [2.0, 5.0, 1.0]
+    )
+
+
+def test_the_columns_that_are_not_bought_may_be_absent(shop):
+    table, y = shop
+    model = ModelScheduleSearch(sequences=("cost",), feature_costs=PRICES, random_state=0)
+    pipe = make_pipeline(BudgetPreprocessor(), model).fit(table, y)
+    names = model.operating_points_["variables"].iloc[0]
+    budget = model.operating_points_["cost"].iloc[0]
+    assert pipe.predict(table[list(names)], budget=budget).shape == (300,)
+    with pytest.raises(MissingValueError, match=re.escape(names[0])):
+        pipe.predict(table.drop(columns=names[0]), budget=budget)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (["2024-03-01", "2024-04-01", "2024-05-01"], "'c' holds dates or times"),
+        (["1.3.2024", "2.3.2024", None], "the first is '1.3.2024'"),
+        (pd.to_datetime(["2024-03-01", "2024-04-01", None]), "holds dates"),
+        (
+            ["80", "75", "?"],
+            "1 of its 3 cells are not plain ones: '\\?' in row 3",
+        ),
+        (["1,5", "2,5", "3,5"], "'1,5' in row 1"),
+        ([None, None, None], "without a single value"),
+        ([1.0, np.inf, 2.0], "infinity in row 2"),
+        (["a b", "a  b", "c"], "differ by blanks only"),
+    ],
+)
+def test_what_would_give_wrong_numbers_is_refused_by_name(column, said):
+    with pytest.raises(DatasetError, match=said):
+        BudgetPreprocessor().fit(pd.DataFrame({"ok": [1, 2, 3], "c": column}))
+
+
+def test_names_and_free_text_are_refused():
+    table = pd.DataFrame({"who": [f"person {k}" for k in range(100)]})
+    with pytest.raises(DatasetError, match="'who' holds 100 different words in 100 rows"):
+        BudgetPreprocessor().fit(table)
+    assert BudgetPreprocessor(categorical=["who"]).fit(table).categories_["who"][0] == "person 0"
+
+
+def test_text_where_training_had_numbers_is_named():
+    made = BudgetPreprocessor().fit(TABLE)
+    with pytest.raises(DatasetError, match=r"'age' held numbers .* now 'old' in row 2"):
+        made.transform(TABLE.assign(age=[1, "old", 2, 3]))
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"one_hot": ["hue"]}, "one_hot names columns that the table lacks: 'hue'"),
+        ({"missing": "drop"}, "missing must be one of 'indicator', 'median', 'refuse'"),
+    ],
+)
+def test_wrong_parameters_are_named(how, said):
+    with pytest.raises(Exception, match=said):
+        BudgetPreprocessor(**how).fit(TABLE)
+
+
+def test_strange_names_and_a_name_twice():
+    table = pd.DataFrame([[1, "a"], [2, "b"]], columns=["<script>", 'a,"b"\nc'])
+    assert BudgetPreprocessor().fit_transform(table).columns.tolist() == table.columns.tolist()
+    with pytest.raises(DatasetError, match="'c' stands twice"):
+        BudgetPreprocessor().fit(pd.DataFrame([[1, 2]], columns=["c", "c"]))

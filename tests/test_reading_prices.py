@@ -1,0 +1,52 @@
+"""`FeatureCosts.read`: one price list, from a file or a frame, is one set of prices by name."""
+
+import pandas as pd
+import pytest
+
+from budgetlearn import FeatureCosts
+from budgetlearn.exceptions import CostError
+
+LIST = "feature,cost,group,group_cost\nage,1,,\nglucose,15.5,blood,2.1\ninsulin,20.7,blood,2.1\n"
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text(LIST)
+    return path
+
+
+def test_a_file_and_a_frame_give_the_same_prices(path):
+    costs = FeatureCosts.read(path)
+    assert costs == FeatureCosts.read(pd.read_csv(path))
+    assert costs.names == ("age", "glucose", "insulin")
+    assert costs.full == pytest.approx(39.3)  # 1 + 15.5 + 20.7 + 2.1 once
+
+
+def test_they_are_aligned_by_name_with_their_groups(path):
+    aligned = FeatureCosts.of(FeatureCosts.read(path), 3, ["insulin", "age", "glucose"])
+    assert aligned.costs.tolist() == [20.7, 1, 15.5]
+    assert aligned.groups.tolist() == [0, -1, 0]
+    assert aligned.subset([0, 2]) == pytest.approx(38.3)
+
+
+def test_a_list_without_groups(tmp_path):
+    costs = FeatureCosts.read(pd.DataFrame({"feature": ["a", 7], "cost": [1, "2.5"]}))
+    assert costs.names == ("a", "7")
+    assert costs.groups is None
+    assert costs.full == 3.5
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({"feature": ["a", "a"], "cost": [1, 2]}, "more than once: a"),
+        ({"feature": ["a"], "cost": ["x"]}, "the price list, line 1: cost must be a number"),
+        ({"feature": ["a"], "cost": [-1.0]}, "must be finite and >= 0"),
+        ({"name": ["a"], "cost": [1.0]}, "starts with the line 'feature,cost'"),
+        ({"feature": ["a"], "cost": [1], "group": ["g"], "group_cost": [None]}, "group 'g'"),
+    ],
+)
+def test_what_is_wrong_is_named(rows, said):
+    with pytest.raises(CostError, match=said):
+        FeatureCosts.read(pd.DataFrame(rows))
