@@ -36,6 +36,7 @@ _HOMES = {
     "costs": ("FeatureCosts", "random_costs"),
     "preprocessing.preprocessor": ("BudgetPreprocessor",),
     "base": ("BudgetedEstimator", "Stage"),
+    "displays": ("AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"),
     "forest": (
         "BudgetRFClassifier",
         "CostSensitiveRFClassifier",

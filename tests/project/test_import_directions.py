@@ -22,7 +22,7 @@ LAYERS = [
     {"base"},
     {"tree"},
     {"forest"},
-    {"msb", "sequential", "peers", "testing"},
+    {"msb", "sequential", "peers", "testing", "displays"},
     {"datasets", "benchmark"},
     {"analysis"},
     {"report"},

@@ -1,0 +1,50 @@
+"""What the displays share: axes to draw on, names with prices, the points that budgets choose."""
+
+import numpy as np
+
+from ..curves import pareto_indices
+
+
+def axes_of(ax, width=6.4, height=4.8):
+    """Return the axes to draw on: `ax`, or those of a new figure.
+
+    Raises
+    ------
+    ImportError
+        When matplotlib is not installed.
+    """
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "budgetlearn.displays needs matplotlib: pip install matplotlib"
+        ) from error
+    if ax is not None:
+        return ax
+    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def names_of(estimator):
+    """Return the names of the features that an estimator was fitted on, as text."""
+    return [str(name) for name in estimator._names()]
+
+
+def priced(names, prices):
+    """Return "name (price)" for each feature."""
+    return [f"{name} ({price:.4g})" for name, price in zip(names, prices, strict=True)]
+
+
+def chosen_points(estimator):
+    """Return the indices of the stages that some budget chooses, from the least expensive.
+
+    Those on the front of validation cost and score; all stages of an estimator that measured none.
+    """
+    if not hasattr(estimator, "operating_points_"):
+        return np.arange(estimator.n_stages_)
+    points = estimator.operating_points_
+    return pareto_indices(points["cost"], points["score"])
+
+
+def plain(text_artist):
+    """Keep a text that comes from the data as it is: a dollar sign starts no formula."""
+    text_artist.set_parse_math(False)

@@ -1,0 +1,91 @@
+"""How often each feature is bought."""
+
+import numpy as np
+
+from ._axes import axes_of, names_of, plain, priced
+
+
+class AcquisitionDisplay:
+    """The share of examples for which each feature is bought.
+
+    Made by `from_estimator`.
+
+    Parameters
+    ----------
+    rates : ndarray of shape (n_features,)
+        Shares, between 0 and 1.
+    mean_cost : float
+        Mean acquisition cost of an example.
+    feature_names : list of str
+        One for each feature.
+    prices : ndarray of shape (n_features,)
+        What each costs.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it is drawn.
+    bars_ : matplotlib BarContainer
+        From the feature bought most often.
+    """
+
+    def __init__(self, rates, mean_cost, feature_names, prices):
+        self.rates = rates
+        self.mean_cost = mean_cost
+        self.feature_names = feature_names
+        self.prices = prices
+
+    @classmethod
+    def from_estimator(cls, estimator, X, *, budget=None, max_cost=None, ax=None, **kwargs):
+        """Draw what the predictions of examples buy.
+
+        Parameters
+        ----------
+        estimator : BudgetedEstimator
+            Fitted.
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+        budget, max_cost : float, default=None
+            As for `predict`.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+        **kwargs
+            Passed to the bars.
+
+        Returns
+        -------
+        AcquisitionDisplay
+        """
+        acquired = estimator.acquired_features(X, budget, max_cost)
+        prices = estimator.feature_costs_
+        mean_cost = float(prices.total(acquired).mean())
+        display = cls(acquired.mean(axis=0), mean_cost, names_of(estimator), prices.costs)
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, **kwargs):
+        """Draw on `ax`, or on a new figure; features that are never bought are left out.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        **kwargs
+            Passed to the bars.
+
+        Returns
+        -------
+        AcquisitionDisplay
+        """
+        used = np.flatnonzero(self.rates > 0)
+        used = used[np.lexsort((self.prices[used], -self.rates[used]))]
+        ax = axes_of(ax, height=1.4 + 0.26 * len(used))
+        self.bars_ = ax.barh(np.arange(len(used)), self.rates[used], **kwargs)
+        labels = priced(np.array(self.feature_names)[used], self.prices[used])
+        ax.set_yticks(np.arange(len(used)), labels)
+        for label in ax.get_yticklabels():
+            plain(label)
+        ax.invert_yaxis()
+        ax.set(xlim=(0, 1), xlabel="share of examples for which it is bought")
+        ax.set(ylabel="feature (price)", title=f"mean cost of an example: {self.mean_cost:.4g}")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,114 @@
+"""Score against cost, over the operating points of an estimator."""
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from ..base.operating_points import score_outcome
+from ._axes import axes_of, chosen_points
+
+
+class CostAccuracyDisplay:
+    """Score of each operating point against what its predictions cost.
+
+    Made by `from_estimator`.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n_points,)
+        Mean acquisition cost of an example.
+    scores : ndarray of shape (n_points,)
+        Score on the same examples.
+    chosen : ndarray of int
+        The points that some budget chooses, from the least expensive.
+    estimator_name : str, default=None
+        For the legend.
+    score_name : str, default="score"
+        For the axis.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it is drawn.
+    line_ : matplotlib Line2D
+        The staircase of the points that budgets choose.
+    points_ : matplotlib Line2D
+        The other operating points.
+    """
+
+    def __init__(self, costs, scores, chosen, *, estimator_name=None, score_name="score"):
+        self.costs = costs
+        self.scores = scores
+        self.chosen = chosen
+        self.estimator_name = estimator_name
+        self.score_name = score_name
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, name=None, ax=None, **kwargs):
+        """Apply every operating point to examples and draw what it costs and scores.
+
+        Parameters
+        ----------
+        estimator : BudgetedEstimator
+            Fitted.
+        X : array-like of shape (n_samples, n_features)
+            Examples; others than those that it was fitted on, for an honest picture.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        name : str, default=None
+            Name in the legend; None: that of the class.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+        **kwargs
+            Passed to the line.
+
+        Returns
+        -------
+        CostAccuracyDisplay
+        """
+        scoring, costs, scores = getattr(estimator, "scoring", None), [], []
+        for stage in estimator.stages(X):
+            costs.append(float(np.mean(stage.cost)))
+            scores.append(score_outcome(estimator, scoring, stage, np.asarray(y)))
+        usual = "accuracy" if is_classifier(estimator) else "R²"
+        display = cls(
+            np.array(costs),
+            np.array(scores),
+            chosen_points(estimator),
+            estimator_name=type(estimator).__name__ if name is None else name,
+            score_name=usual if scoring is None else str(getattr(scoring, "__name__", scoring)),
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, **kwargs):
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        **kwargs
+            Passed to the line.
+
+        Returns
+        -------
+        CostAccuracyDisplay
+        """
+        ax = axes_of(ax)
+        # The front of the validation data, in the order of what it costs here.
+        line = self.chosen[np.argsort(self.costs[self.chosen], kind="stable")]
+        style = {"marker": "o", "markersize": 4, "label": self.estimator_name, **kwargs}
+        (self.line_,) = ax.step(self.costs[line], self.scores[line], where="post", **style)
+        others = np.setdiff1d(np.arange(len(self.costs)), self.chosen)
+        (self.points_,) = ax.plot(
+            self.costs[others],
+            self.scores[others],
+            linestyle="none",
+            marker=".",
+            color=self.line_.get_color(),
+            alpha=0.3,
+        )
+        ax.set(xlabel="mean acquisition cost of an example", ylabel=self.score_name)
+        if self.estimator_name is not None:
+            ax.legend(loc="lower right")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,111 @@
+"""Which features each operating point buys."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._axes import axes_of, chosen_points, names_of, plain, priced
+
+
+class ScheduleDisplay:
+    """The features that each operating point may buy, from the least expensive point to the most.
+
+    Made by `from_estimator`.
+
+    Parameters
+    ----------
+    bought : ndarray of bool of shape (n_points, n_features)
+        What each point buys for some example.
+    costs, scores : ndarray of shape (n_points,)
+        Mean cost and score of each point on validation data.
+    feature_names : list of str
+        One for each feature.
+    prices : ndarray of shape (n_features,)
+        What each costs.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it is drawn.
+    image_ : matplotlib QuadMesh
+        The cells.
+    """
+
+    def __init__(self, bought, costs, scores, feature_names, prices):
+        self.bought = bought
+        self.costs = costs
+        self.scores = scores
+        self.feature_names = feature_names
+        self.prices = prices
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None):
+        """Draw the schedule of an estimator that was fitted with validation data.
+
+        Parameters
+        ----------
+        estimator : BudgetedEstimator
+            Fitted, with `operating_points_`.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        ScheduleDisplay
+
+        Raises
+        ------
+        ValueError
+            When it has no `operating_points_`.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "operating_points_"):
+            raise ValueError(
+                f"this {type(estimator).__name__} was fitted without validation data, so nothing "
+                "is known of its operating points: fit(X, y, X_val, y_val) first."
+            )
+        points = estimator.operating_points_.iloc[chosen_points(estimator)]
+        own = estimator._names()
+        bought = np.array([[name in set(point) for name in own] for point in points["variables"]])
+        costs, scores = points["cost"].to_numpy(), points["score"].to_numpy()
+        prices = estimator.feature_costs_.costs
+        return cls(bought, costs, scores, names_of(estimator), prices).plot(ax=ax)
+
+    def plot(self, ax=None):
+        """Draw on `ax`, or on a new figure.
+
+        Features stand in the order in which they first appear; those never bought are left out.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw.
+
+        Returns
+        -------
+        ScheduleDisplay
+        """
+        n_points = len(self.bought)
+        used = np.flatnonzero(self.bought.any(axis=0))
+        used = used[np.lexsort((self.prices[used], self.bought[:, used].argmax(axis=0)))]
+        ax = axes_of(ax, max(5.5, 3 + 0.5 * n_points), 1.8 + 0.24 * len(used))
+        cells = self.bought[:, used].T
+        self.image_ = ax.pcolormesh(
+            cells, cmap="Blues", vmin=0, vmax=1.4, edgecolors="white", linewidth=1
+        )
+        ax.invert_yaxis()
+        labels = priced(np.array(self.feature_names)[used], self.prices[used])
+        ax.set_yticks(np.arange(len(used)) + 0.5, labels)
+        for label in ax.get_yticklabels():
+            plain(label)
+        places = np.arange(n_points) + 0.5
+        ax.set_xticks(places, [f"{cost:.4g}" for cost in self.costs], rotation=90)
+        top = ax.secondary_xaxis("top")
+        top.set_xticks(places, [f"{score:.3f}" for score in self.scores], rotation=90)
+        ax.set(xlabel="mean cost of an example", ylabel="feature (price)")
+        top.set_xlabel("validation score")
+        for axis in (ax, top):
+            axis.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        top.spines[:].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

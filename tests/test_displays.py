@@ -1,0 +1,115 @@
+"""Displays show what the estimator does, number by number."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import train_test_split
+
+from budgetlearn import (
+    AcquisitionDisplay,
+    CostAccuracyDisplay,
+    FMCCClassifier,
+    GIFRegressor,
+    ModelScheduleSearch,
+    ScheduleDisplay,
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_window():
+    with plt.ioff():
+        yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X = X.rename(columns={"alcohol": "alcohol, in $"})
+    X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)
+    prices = dict(zip(X.columns, range(1, 14), strict=True))
+    search = ModelScheduleSearch(feature_costs=prices, random_state=0).fit(X, y)
+    return search, X_test, y_test
+
+
+def test_cost_accuracy_draws_cost_and_score_of_each_point(wine):
+    search, X, y = wine
+    display = CostAccuracyDisplay.from_estimator(search, X, y, name="msB")
+    stages = list(search.stages(X))
+    assert display.costs.tolist() == pytest.approx([stage.cost.mean() for stage in stages])
+    assert display.scores.tolist() == [accuracy_score(y, stage.output) for stage in stages]
+    for budget in (5, 20, 91):
+        spent = search.acquisition_cost(X, budget=budget).mean()
+        assert np.isclose(display.line_.get_xdata(), spent).any()
+    assert display.ax_.get_legend_handles_labels()[1] == ["msB"]
+    assert display.ax_.get_ylabel() == "accuracy"
+
+
+def test_points_that_no_budget_chooses_are_apart():
+    display = CostAccuracyDisplay(
+        np.array([1.0, 2, 3]), np.array([0.5, 0.4, 0.9]), np.array([0, 2])
+    )
+    display.plot()
+    assert display.line_.get_xdata().tolist() == [1, 3]
+    assert display.points_.get_xdata().tolist() == [2]
+
+
+def test_regression_is_scored_by_r2():
+    X, y = load_diabetes(return_X_y=True)
+    model = GIFRegressor(node_budget=200, n_estimators=20, random_state=0).fit(X[:300], y[:300])
+    display = CostAccuracyDisplay.from_estimator(model, X[300:], y[300:])
+    last = list(model.stages(X[300:]))[-1]
+    assert display.scores[-1] == pytest.approx(r2_score(y[300:], last.output))
+    assert display.ax_.get_ylabel() == "R²"
+
+
+def test_schedule_marks_what_each_budget_buys(wine):
+    search, X, _ = wine
+    display = ScheduleDisplay.from_estimator(search)
+    for bought, cost in zip(display.bought, display.costs, strict=True):
+        assert (bought == search.acquired_features(X, budget=cost).any(axis=0)).all()
+    assert display.costs.tolist() == sorted(display.costs)
+    cells = np.asarray(display.image_.get_array()).reshape(-1, len(display.costs))
+    names = [label.get_text().rpartition(" (")[0] for label in display.ax_.get_yticklabels()]
+    for name, row in zip(names, cells, strict=True):
+        feature = display.feature_names.index(name)
+        assert (row.astype(bool) == display.bought[:, feature]).all()
+    assert any(display.bought.any(axis=0))
+
+
+def test_a_schedule_needs_validation_data():
+    X, y = load_wine(return_X_y=True)
+    model = GIFRegressor(node_budget=50, n_estimators=5, random_state=0).fit(X, y.astype(float))
+    with pytest.raises(ValueError, match="without validation data"):
+        ScheduleDisplay.from_estimator(model)
+
+
+def test_acquisition_draws_shares_from_the_most_bought(wine):
+    _, X, y = wine
+    model = FMCCClassifier(feature_costs=np.arange(1.0, 14), random_state=0).fit(X, y)
+    display = AcquisitionDisplay.from_estimator(model, X, max_cost=15)
+    acquired = model.acquired_features(X, max_cost=15)
+    rates = pd.Series(acquired.mean(axis=0), X.columns)
+    shown = [label.get_text().rpartition(" (")[0] for label in display.ax_.get_yticklabels()]
+    assert [bar.get_width() for bar in display.bars_] == rates[shown].tolist()
+    assert rates[shown].is_monotonic_decreasing
+    assert (rates.drop(shown) == 0).all()
+    assert display.mean_cost == pytest.approx(model.acquisition_cost(X, max_cost=15).mean())
+
+
+def test_a_dollar_sign_in_a_name_is_kept(wine):
+    display = ScheduleDisplay.from_estimator(wine[0])
+    display.figure_.canvas.draw()
+    label = next(x for x in display.ax_.get_yticklabels() if x.get_text().startswith("alcohol,"))
+    assert not label.get_parse_math()
+
+
+def test_axes_of_ones_own_are_used(wine):
+    search, X, y = wine
+    _, axes = plt.subplots(1, 3)
+    assert CostAccuracyDisplay.from_estimator(search, X, y, ax=axes[0]).ax_ is axes[0]
+    assert ScheduleDisplay.from_estimator(search, ax=axes[1]).figure_ is axes[1].figure
+    assert AcquisitionDisplay.from_estimator(search, X, budget=20, ax=axes[2]).ax_ is axes[2]
