@@ -44,7 +44,7 @@ unlocked:
 	$(if $(wildcard .snakemake/locks/*),$(error $(LOCKED)))
 
 test: lint
-	@$(IN_VENV) python -m pytest
+	@$(IN_VENV) python -m pytest -n logical --dist loadfile
 
 mutants: setup
 	@$(IN_VENV) python -m tests.mutation
