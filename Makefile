@@ -5,7 +5,7 @@
 #   make setup    only set up: .venv from requirements.lock, and the compiled kernels
 #   make lint     only the checks of style
 #   make mutants  change the code in small ways and tell which changes no test notices (an hour)
-#   make docs     write config/README.md, docs/api.md and the table of docs/peers.md anew
+#   make docs     write config/README.md and docs/api.md anew
 #   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
 #   make clean    remove what `make setup` made; results and data stay
 #
@@ -79,7 +79,6 @@ $(BUILT): $(PACKAGES) setup.py $(KERNELS)
 
 docs: setup
 	@$(IN_VENV) python workflow/schemas/to_markdown.py
-	@$(IN_VENV) python workflow/schemas/tries_to_markdown.py
 	@$(IN_VENV) python docs/write_api.py
 
 lock:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from budgetlearn.analysis.areas import area_table, lead_table, summary_table
 from budgetlearn.analysis.completion import coverage_table
-from budgetlearn.analysis.controls import score_table
+from budgetlearn.analysis.control_scores import score_table
 from budgetlearn.analysis.durations import time_table
 from budgetlearn.analysis.schedules import GROUP, RUN, compressed_points
 from budgetlearn.benchmark.records import RecordError

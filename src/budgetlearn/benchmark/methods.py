@@ -66,6 +66,28 @@ def sequence_name(entry):
     return entry.get("name", entry["class"].rpartition(".")[2].lower())
 
 
+def settings_tried(spec):
+    """Return the settings among which validation data choose: the grid, and parameters in lists.
+
+    Parameters
+    ----------
+    spec : dict
+        `class`, a dotted name; `parameters` and `grid`. Defaults of a class that cannot be imported
+        here are left out.
+
+    Returns
+    -------
+    dict of str to list
+        Name to values.
+    """
+    defaults = {}
+    with suppress(ConfigError):
+        parameters = inspect.signature(resolve(spec["class"])).parameters
+        defaults = {name: parameter.default for name, parameter in parameters.items()}
+    every = defaults | (spec.get("parameters") or {}) | (spec.get("grid") or {})
+    return {name: list(v) for name, v in every.items() if isinstance(v, (list, tuple))}
+
+
 def _value(value):
     """Return a parameter, building nested estimators given as {class: …, parameters: …}."""
     if isinstance(value, dict) and "class" in value:

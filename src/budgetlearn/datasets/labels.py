@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DatasetError
-from ..preprocessing.words import refuse_blank_twins
+from ..preprocessing.categories import refuse_blank_twins
 
 
 def make_target(table, task, rules):

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DatasetError
+from ..preprocessing.categories import refuse_blank_twins, to_numbers
 from ..preprocessing.damage import reading
 from ..preprocessing.delimited import read_frame
-from ..preprocessing.words import refuse_blank_twins, to_numbers
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 

@@ -63,8 +63,8 @@ class Validation:
 
     def add(self, tree):
         """Return mean cost and error of the forest with one more tree."""
-        packed = ForestPredictor([tree], self.X.shape[1])
-        walk = packed.walk(self.X, acquired=True, **{self.ballot: True}, n_jobs=self.n_jobs)
+        predictor = ForestPredictor([tree], self.X.shape[1])
+        walk = predictor.walk(self.X, acquired=True, **{self.ballot: True}, n_jobs=self.n_jobs)
         self._acquired |= walk.acquired
         self._scores = self._scores + getattr(walk, self.ballot)
         cost = self.feature_costs.total(self._acquired).mean()

@@ -43,10 +43,10 @@ class CostBoosting(ClassifierMixin, TreeStages):
     def _first_iterations(self, trees, sizes):
         """Return the model after each number of iterations, or all where boosting ended early."""
         nodes = np.cumsum([tree.node_count for tree in trees])
-        packed = ForestPredictor(trees, self.n_features_in_)
+        predictor = ForestPredictor(trees, self.n_features_in_)
         counts = [min(self._n_outputs * size, len(trees)) for size in sizes]
         step = self._n_outputs
-        return [TreeSum(packed, n, int(nodes[n - 1]), per_step=step) for n in counts]
+        return [TreeSum(predictor, n, int(nodes[n - 1]), per_step=step) for n in counts]
 
 
 def _check_tradeoffs(tradeoffs):

@@ -38,10 +38,10 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     nodes = np.cumsum([tree.node_count for tree in trees])[per_member - 1 :: per_member]
     if sizes is None:
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
-    packed, intercept = ForestPredictor(trees, n_features), sklearn_intercept(estimator)
+    predictor, intercept = ForestPredictor(trees, n_features), sklearn_intercept(estimator)
     return [
         TreeSum(
-            packed,
+            predictor,
             n_trees=per_member * min(size, members),
             n_nodes=int(nodes[min(size, members) - 1]),
             intercept=intercept,

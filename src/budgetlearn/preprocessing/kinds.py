@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DatasetError
-from .words import is_number, refuse_blank_twins, refuse_numbers
+from .categories import is_number, refuse_blank_twins, refuse_numbers
 
 # 2024-03-01  1.3.2024  03/01/24  1 Mar 2024  12:30
 _DATE = re.compile(

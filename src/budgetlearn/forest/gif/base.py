@@ -173,7 +173,7 @@ class BaseGIF(BudgetedEstimator):
         for index in which:
             forest = self._stage_model(index)
             vote = bool(want & {"output", "probabilities"})
-            walk = forest._model.packed.walk(
+            walk = forest._model.predictor.walk(
                 X, values=vote, acquired="acquired" in want, n_jobs=self.n_jobs
             )
             stage = Stage({"nodes": forest.n_nodes_}, nodes=forest.n_nodes_, acquired=walk.acquired)
@@ -185,7 +185,7 @@ class BaseGIF(BudgetedEstimator):
 
     def _purchases(self, n_samples, stage, ledger):
         forest = self._stage_model(stage)
-        packed = forest._model.packed
+        predictor = forest._model.predictor
 
         def finish(totals, n_counted):
             outcome, had = self._blank_outcome(n_samples), n_counted > 0
@@ -195,4 +195,4 @@ class BaseGIF(BudgetedEstimator):
                 outcome.probabilities[had] = self._shares(scores)
             return outcome
 
-        return (yield from tree_purchases(packed, packed.n_trees, n_samples, ledger, finish))
+        return (yield from tree_purchases(predictor, predictor.n_trees, n_samples, ledger, finish))

@@ -93,6 +93,6 @@ class GIFModel:
         ]
 
     @cached_property
-    def packed(self):
+    def predictor(self):
         """The trees as `ForestPredictor`."""
         return ForestPredictor(self.trees, self.n_features)

@@ -1,5 +1,6 @@
 """What was compared, and how: the study's settings and its methods."""
 
+from ...benchmark.methods import settings_tried
 from ..section import Section
 
 
@@ -11,9 +12,11 @@ class Settings(Section):
     place = 100
 
     def context(self, report):
+        methods = report.display.methods.values()
         return {
             "settings": settings_of(self.study),
-            "methods": report.display.methods.values(),
+            "methods": methods,
+            "tried": {method.id: settings_tried(method.spec) for method in methods},
             "offered": offered(report.results.times),
         }
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ...analysis.areas import lead_table
-from ...analysis.controls import score_table
+from ...analysis.control_scores import score_table
 from ...analysis.ranks import rank_table
 from ...analysis.schedules import of_case
 from ...benchmark.study import ACQUISITION
@@ -149,7 +149,7 @@ def control_rows(scores, display):
     Parameters
     ----------
     scores : DataFrame
-        From `budgetlearn.analysis.controls.score_table`.
+        From `budgetlearn.analysis.control_scores.score_table`.
     display : Display
         Order and labels.
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from budgetlearn.report.sections import acquisition
+from budgetlearn.report.sections import acquired_features
 from budgetlearn.report.style import figure_bytes
 
 from ...factories import make_display, make_points, make_report
@@ -16,12 +16,12 @@ def display():
 @pytest.fixture(scope="module")
 def table():
     report = make_report(make_points())
-    return acquisition.Acquisition(report.study).tables(report)["acquisition"]
+    return acquired_features.AcquiredFeatures(report.study).tables(report)["acquisition"]
 
 
 def test_the_most_bought_come_first_and_the_rest_is_counted(table, monkeypatch):
-    monkeypatch.setattr(acquisition, "MOST_FEATURES", 4)
-    features, rates, hidden = acquisition.most_bought(table, "wine", "random")
+    monkeypatch.setattr(acquired_features, "MOST_FEATURES", 4)
+    features, rates, hidden = acquired_features.most_bought(table, "wine", "random")
     assert list(features.index) == list(rates.index)
     assert (len(rates), hidden) == (4, 9)
     assert rates.mean(axis=1).is_monotonic_decreasing
@@ -29,20 +29,20 @@ def test_the_most_bought_come_first_and_the_rest_is_counted(table, monkeypatch):
 
 
 def test_the_figure_says_how_many_features_it_hides(table, display, monkeypatch):
-    monkeypatch.setattr(acquisition, "MOST_FEATURES", 4)
-    figure = acquisition.acquisition_figure(table, display, "wine", "random")
+    monkeypatch.setattr(acquired_features, "MOST_FEATURES", 4)
+    figure = acquired_features.acquisition_figure(table, display, "wine", "random")
     assert figure.axes[0].get_xlabel().startswith("9 features")
     assert b"<svg" in figure_bytes(figure, "svg")
 
 
 def test_nothing_affordable_becomes_a_message(table, display):
-    figure = acquisition.acquisition_figure(table.iloc[:0], display, "wine", "random")
+    figure = acquired_features.acquisition_figure(table.iloc[:0], display, "wine", "random")
     assert b"<svg" in figure_bytes(figure, "svg")
-    assert acquisition.acquisition_maps(table.iloc[:0], display) == []
+    assert acquired_features.acquisition_maps(table.iloc[:0], display) == []
 
 
 def test_sections_show_every_rate(table, display):
-    sections = acquisition.acquisition_maps(table, display)
+    sections = acquired_features.acquisition_maps(table, display)
     assert [section["name"] for section in sections] == ["wine_random", "breast_cancer_random"]
     first = sections[0]
     assert first["methods"] == [("msB", 5), ("logitB", 5)]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing.words import to_numbers
+from budgetlearn.preprocessing.categories import to_numbers
 
 
 def coded(*cells, categorical="codes"):

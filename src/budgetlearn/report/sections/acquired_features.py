@@ -20,7 +20,7 @@ what all features cost: the share of test examples, mean over runs, and the feat
 prices."""
 
 
-class Acquisition(Section):
+class AcquiredFeatures(Section):
     """Maps of features × methods."""
 
     id = "acquisition"

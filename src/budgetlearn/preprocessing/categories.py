@@ -1,4 +1,4 @@
-"""Columns of words to numbers; numbers that only look like words are an error, never a rank."""
+"""Categorical columns to codes; numbers that only look like text are an error, never a rank."""
 
 import warnings
 
