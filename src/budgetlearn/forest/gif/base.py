@@ -7,14 +7,22 @@ from abc import abstractmethod
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._validation import INT32_MAX, ParameterError, check_max_features, check_number
+from ..._validation import (
+    INT32_MAX,
+    ParameterError,
+    check_choice,
+    check_max_features,
+    check_number,
+)
 from ...base import BudgetedEstimator, Stage
 from ...exceptions import BudgetlearnWarning
 from ..purchases import tree_purchases
-from .grower import grow, refit
-from .model import GIFModel
-from .nodes import NodeTable
-from .pool import AllCandidates, RandomWindow
+from .growing import grown_forest
+
+# `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
+NODES_PER_TREE, MOST_TREES = 5, 1000
+# Budgets that early stopping compares.
+STEPS = 20
 
 
 class BaseGIF(BudgetedEstimator):
@@ -29,6 +37,10 @@ class BaseGIF(BudgetedEstimator):
         candidate_window,
         max_features,
         refit,
+        prune_factor,
+        alpha,
+        early_stopping,
+        validation_fraction,
         feature_costs,
         random_state,
         n_jobs,
@@ -39,23 +51,61 @@ class BaseGIF(BudgetedEstimator):
         self.candidate_window = candidate_window
         self.max_features = max_features
         self.refit = refit
+        self.prune_factor = prune_factor
+        self.alpha = alpha
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
         self.feature_costs = feature_costs
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _check_parameters(self):
         check_number(self.node_budget, "node_budget", low=1, integer=True)
-        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         # Beyond 2, a step takes the squared loss further up than it was.
         check_number(self.learning_rate, "learning_rate", low=0, high=2, low_open=True)
-        check_number(self.refit, "refit", low=0, integer=True)
         if self.candidate_window is not None:
             check_number(self.candidate_window, "candidate_window", low=1, integer=True)
-        self._warn_of_few_nodes()
+        check_number(self.prune_factor, "prune_factor", low=1)
+        self._check_refit()
+        if isinstance(self.n_estimators, str):
+            check_choice(self.n_estimators, "n_estimators", ("auto",))
+        else:
+            check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+            self._warn_of_few_nodes()
+
+    def _check_refit(self):
+        """Check how the weights are fitted once the nodes are grown."""
+        if isinstance(self.refit, str):
+            check_choice(self.refit, "refit", ("ridge",))
+        else:
+            check_number(self.refit, "refit", low=0, integer=True)
+            if self.prune_factor > 1:
+                raise ParameterError(
+                    f"prune_factor={self.prune_factor!r} drops nodes by what ridge regression says "
+                    f"of them: set refit='ridge', got refit={self.refit!r}."
+                )
+        if isinstance(self.alpha, str):
+            check_choice(self.alpha, "alpha", ("auto",))
+        else:
+            check_number(self.alpha, "alpha", low=0, low_open=True)
+        if self.early_stopping and self.refit:
+            raise ParameterError(
+                "early_stopping chooses among the smaller budgets of one growth, and refitting "
+                f"fits the weights to the whole model: set refit=0, got refit={self.refit!r}."
+            )
+
+    def _needs_validation(self):
+        return bool(self.early_stopping)
+
+    def _n_trees(self):
+        """Return the trees to start with: where it is left open, five nodes for each tree."""
+        if self.n_estimators != "auto":
+            return self.n_estimators
+        return int(np.clip(self.node_budget * self.prune_factor // NODES_PER_TREE, 10, MOST_TREES))
 
     def _warn_of_few_nodes(self):
         """Warn of a budget that leaves some trees without a node: a root takes one, too."""
-        if self.node_budget < 2 * self.n_estimators:
+        if self.node_budget * self.prune_factor < 2 * self.n_estimators:
             warnings.warn(
                 f"node_budget={self.node_budget} is less than two nodes for each of "
                 f"n_estimators={self.n_estimators} trees: the model will hold roots with a single "
@@ -73,33 +123,33 @@ class BaseGIF(BudgetedEstimator):
     def _shares(self, scores):
         """Return the class probabilities that scores stand for; None in regression."""
 
-    def _grow(self, X, targets, random, make_splitter, exponent=0):
+    def _grow(self, X, targets, random, make_splitter, valid, exponent=0):
         """Grow the forest; `make_splitter(X, n_visits, seed)` knows the impurity.
 
         The model is that of 2**exponent times the targets.
         """
         X = np.asfortranarray(X)
-        n_samples, n_features = X.shape
-        n_visits = check_max_features(self.max_features, n_features)
-        split_seed, pool_seed = random.randint(INT32_MAX, size=2)
-        self.intercept_, loss = self._loss().start(targets)
-        # Never more nodes than in fully grown trees; each accepted node brings two candidates.
-        most = min(self.node_budget, self.n_estimators * (2 * n_samples - 1))
-        table = NodeTable(self.n_estimators, n_samples, 3 * self.n_estimators + 2 * most)
-        if self.candidate_window is None:
-            pool = AllCandidates(table, loss)
-        else:
-            pool = RandomWindow(table, loss, self.candidate_window, pool_seed)
-        weights = np.empty((most, targets.shape[1]))
-        nodes_after = np.empty(most, dtype=np.int64)
-        splitter = make_splitter(X, n_visits, split_seed)
-        n_steps = grow(table, splitter, loss, pool, most, self.learning_rate, weights, nodes_after)
-        weights = weights[:n_steps].copy()
-        refit(table, loss, self.refit, self.learning_rate, weights)
-        weights, self.intercept_ = np.ldexp(weights, exponent), np.ldexp(self.intercept_, exponent)
-        self._refitted = self.refit > 0
-        records, nodes_after = table.records[: table.n_nodes], nodes_after[:n_steps].copy()
-        return self._set(GIFModel(records, weights, nodes_after, self.n_estimators, n_features))
+        n_visits = check_max_features(self.max_features, X.shape[1])
+        seeds = random.randint(INT32_MAX, size=2)
+        self._refitted = self.refit != 0
+        grown = grown_forest(self, X, targets, seeds, n_visits, make_splitter, valid)
+        self.intercept_, self.alpha_ = np.ldexp(grown.intercept, exponent), grown.alpha
+        self._set(grown.model(exponent))
+        if self.early_stopping:
+            self._stop_early(*valid, exponent)
+        return self
+
+    def _stop_early(self, X, targets, exponent):
+        """Go back to the smaller budget with the least squared error on validation data."""
+        budgets = np.unique(np.arange(STEPS + 1) * self.n_nodes_ // STEPS).tolist()
+        models = [self._model.within(budget) for budget in budgets]
+        errors = []
+        for model in models:
+            scores = self.intercept_ + model.packed.walk(X, values=True).values
+            predicted = self._shares(scores)
+            predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
+            errors.append(np.square(predicted - targets).sum())
+        self._set(models[int(np.argmin(errors))])
 
     def _set(self, model):
         """Take a model as what was fitted."""

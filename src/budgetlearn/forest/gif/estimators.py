@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
-from ..._validation import check_choice, check_number
+from ..._validation import ParameterError, check_choice, check_number
 from .base import BaseGIF
 from .losses import Exponential, Squared, TrimmedExponential
 from .splitter import GiniSplitter, VarianceSplitter
@@ -22,8 +22,8 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     node_budget : int, default=10000
         Most nodes in the model, internal and leaf. A root counts once a node of its tree is
         accepted.
-    n_estimators : int, default=1000
-        Trees to start with.
+    n_estimators : int or "auto", default=1000
+        Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
     learning_rate : float, default=10**-1.5
         Share of its optimal weight that an accepted node gets, in (0, 2].
     candidate_window : int or None, default=1
@@ -32,9 +32,23 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         Features that a split visits; None: all.
     loss : {"squared"}, default="squared"
         The loss.
-    refit : int, default=0
+    refit : int or "ridge", default=0
         Passes over the accepted nodes once the budget is spent; each adds to every node's weight
-        what then improves the loss most, times the learning rate.
+        what then improves the loss most, times the learning rate. "ridge": all weights at once,
+        by ridge regression of the targets on the nodes.
+    prune_factor : float, default=1
+        With "ridge": grow so many times `node_budget` nodes, then fit the weights and drop the
+        least useful leaves in turn until the budget is kept.
+    alpha : float or "auto", default=0.3
+        Penalty of the squared weights in the ridge regression, in units of the mean number of
+        nodes that an example reaches. "auto": what predicts the validation data best, where `fit`
+        has them; else by generalised cross-validation, which takes the nodes as given and so
+        shrinks too little where the targets chose them.
+    early_stopping : bool, default=False
+        Keep as many of the nodes, in order of acceptance, as predict the validation data best;
+        without validation data, `validation_fraction` of the training data. Not with `refit`.
+    validation_fraction : float, default=0.2
+        Share of the rows that early stopping holds out.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each.
     random_state : int, RandomState instance or None, default=None
@@ -52,7 +66,10 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     n_nodes_ : int
         Nodes in the model, at most `node_budget`.
     intercept_ : ndarray of shape (n_outputs,)
-        The loss-optimal constant, to which the trees are added.
+        The loss-optimal constant, to which the trees are added; of the ridge regression with
+        `refit="ridge"`.
+    alpha_ : float or None
+        Penalty of the ridge regression that was used; None without one.
     feature_importances_ : ndarray of shape (n_features,)
         Decrease of impurity by the model's splits on each feature, weighted by the share of
         training samples that reach the split, over all trees; sums to 1 (0 without splits). A
@@ -97,6 +114,10 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         max_features="sqrt",
         loss="squared",
         refit=0,
+        prune_factor=1,
+        alpha=0.3,
+        early_stopping=False,
+        validation_fraction=0.2,
         feature_costs=None,
         random_state=None,
         n_jobs=None,
@@ -108,6 +129,10 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
             candidate_window,
             max_features,
             refit,
+            prune_factor,
+            alpha,
+            early_stopping,
+            validation_fraction,
             feature_costs,
             random_state,
             n_jobs,
@@ -126,8 +151,10 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         _, exponent = np.frexp(np.abs(y).max())
         targets = np.ldexp(y, -exponent).reshape(len(y), -1)
         centred = np.ascontiguousarray(targets - targets.mean(axis=0))
+        if valid is not None:
+            valid = valid.X, np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1)
         self._grow(
-            train.X, targets, seeds, lambda *rest: VarianceSplitter(*rest, centred), exponent
+            train.X, targets, seeds, lambda *rest: VarianceSplitter(*rest, centred), valid, exponent
         )
 
     def _decided(self, scores):
@@ -147,23 +174,38 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     node_budget : int, default=10000
         Most nodes in the model, internal and leaf. A root counts once a node of its tree is
         accepted.
-    n_estimators : int, default=1000
-        Trees to start with.
+    n_estimators : int or "auto", default=1000
+        Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
     learning_rate : float, default=10**-1.5
         Share of its optimal weight that an accepted node gets, in (0, 2].
     candidate_window : int or None, default=1
         Candidates examined at each step. None: all of them, exactly.
     max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features that a split visits; None: all.
-    loss : {"squared", "trimmed_exponential", "exponential"}, default="squared"
+    loss : {"squared", "trimmed_exponential", "exponential", "auto"}, default="squared"
         "squared": one output for each class, the choice for more than two classes.
         "trimmed_exponential": multiclass exponential loss with bounded weights, the paper's
-        choice for two classes. "exponential": without that bound, for comparison.
+        choice for two classes. "exponential": without that bound, for comparison. "auto": the
+        choice for the number of classes; "squared" with `refit="ridge"`.
     saturation : float, default=3.0
         Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
-    refit : int, default=0
+    refit : int or "ridge", default=0
         Passes over the accepted nodes once the budget is spent; each adds to every node's weight
-        what then improves the loss most, times the learning rate.
+        what then improves the loss most, times the learning rate. "ridge": all weights at once,
+        by ridge regression of one-hot classes on the nodes.
+    prune_factor : float, default=1
+        With "ridge": grow so many times `node_budget` nodes, then fit the weights and drop the
+        least useful leaves in turn until the budget is kept.
+    alpha : float or "auto", default=0.3
+        Penalty of the squared weights in the ridge regression, in units of the mean number of
+        nodes that an example reaches. "auto": what predicts the validation data best, where `fit`
+        has them; else by generalised cross-validation, which takes the nodes as given and so
+        shrinks too little where the targets chose them.
+    early_stopping : bool, default=False
+        Keep as many of the nodes, in order of acceptance, as predict the validation data best;
+        without validation data, `validation_fraction` of the training data. Not with `refit`.
+    validation_fraction : float, default=0.2
+        Share of the rows that early stopping holds out.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each.
     random_state : int, RandomState instance or None, default=None
@@ -175,7 +217,9 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels, in the order of the scores and probabilities.
-    trees_, n_nodes_, intercept_, feature_importances_, node_distribution_, node_entropy_
+    loss_ : str
+        The loss in use.
+    trees_, n_nodes_, intercept_, alpha_, feature_importances_, node_distribution_, node_entropy_
         As for `GIFRegressor`; one value for each class.
     feature_costs_ : FeatureCosts
         The costs in use.
@@ -203,6 +247,10 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         loss="squared",
         saturation=3.0,
         refit=0,
+        prune_factor=1,
+        alpha=0.3,
+        early_stopping=False,
+        validation_fraction=0.2,
         feature_costs=None,
         random_state=None,
         n_jobs=None,
@@ -214,6 +262,10 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
             candidate_window,
             max_features,
             refit,
+            prune_factor,
+            alpha,
+            early_stopping,
+            validation_fraction,
             feature_costs,
             random_state,
             n_jobs,
@@ -222,19 +274,58 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         self.saturation = saturation
 
     def _loss(self):
-        if self.loss == "squared":
+        if self.loss_ == "squared":
             return Squared()
-        if self.loss == "exponential":
+        if self.loss_ == "exponential":
             return Exponential()
         return TrimmedExponential(self.saturation)
 
+    def _chosen_loss(self):
+        check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))
+        if self.loss == "auto":
+            squared = self.refit == "ridge" or self.classes_.size > 2
+            return "squared" if squared else "trimmed_exponential"
+        if self.refit == "ridge" and self.loss != "squared":
+            raise ParameterError(
+                f"refit='ridge' fits the squared loss: set loss='squared', got loss={self.loss!r}."
+            )
+        return self.loss
+
     def _fit(self, train, valid, seeds):
         self._check_parameters()
-        check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential"))
+        self.loss_ = self._chosen_loss()
         check_number(self.saturation, "saturation", low=0, high=100, low_open=True)
         n_classes, codes = self.classes_.size, train.y.astype(np.int32)
-        one_hot = np.eye(n_classes)[codes]
-        self._grow(train.X, one_hot, seeds, lambda *rest: GiniSplitter(*rest, codes, n_classes))
+        one_hot = np.eye(n_classes)
+        if valid is not None:
+            known = valid.y >= 0
+            valid = valid.X[known], one_hot[valid.y[known]]
+        self._grow(
+            train.X,
+            one_hot[codes],
+            seeds,
+            lambda *rest: GiniSplitter(*rest, codes, n_classes),
+            valid,
+        )
+
+    def decision_function(self, X):
+        """Return the scores of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples, as for `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            The larger, the likelier; for two classes that of the second less that of the first.
+        """
+        X, absent = self._checked(X)
+        self._refuse_missing(self._missing_cells(X, self._default_stage()), absent)
+        walk = self._model.packed.walk(X, values=True, n_jobs=self.n_jobs)
+        scores = self.intercept_ + walk.values
+        return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores
 
     def _decided(self, scores):
         return self.classes_[scores.argmax(axis=1)]

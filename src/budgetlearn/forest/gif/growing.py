@@ -1,0 +1,129 @@
+"""Growing a globally induced forest, and fitting the weights of its nodes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .grower import grow, refit
+from .model import GIFModel
+from .nodes import NodeTable
+from .pool import AllCandidates, RandomWindow
+from .pruning import AcceptedNodes, prune_and_refit
+
+
+@dataclass
+class GrownForest:
+    """What growing and refitting left behind.
+
+    Attributes
+    ----------
+    records : ndarray of FOREST_NODE_DTYPE
+        All nodes, candidates included.
+    weights : ndarray of shape (n_accepted, n_outputs)
+        By rank of acceptance.
+    nodes_after : ndarray of int64 of shape (n_accepted,)
+        Nodes in the model after each acceptance.
+    intercept : ndarray of shape (n_outputs,)
+        What the scores start from.
+    n_trees, n_features : int
+        Sizes.
+    alpha : float or None
+        Penalty of the ridge regression, where there was one.
+    """
+
+    records: np.ndarray
+    weights: np.ndarray
+    nodes_after: np.ndarray
+    intercept: np.ndarray
+    n_trees: int
+    n_features: int
+    alpha: float | None = None
+
+    def model(self, exponent):
+        """Return the model of 2**exponent times the targets."""
+        return GIFModel(
+            self.records,
+            np.ldexp(self.weights, exponent),
+            self.nodes_after,
+            self.n_trees,
+            self.n_features,
+        )
+
+    def take(self, ranks, weights, intercept):
+        """Return the forest of these accepted nodes only, with other weights."""
+        records = self.records.copy()
+        rank_of = np.full(len(self.weights) + 1, -1, dtype=np.int32)
+        rank_of[ranks] = np.arange(ranks.size)
+        records["step"] = rank_of[records["step"]]  # -1 is the last entry
+        n_nodes = np.full(ranks.size, ranks.size)
+        weights = np.ascontiguousarray(weights)  # kernels take no other
+        return GrownForest(records, weights, n_nodes, intercept, self.n_trees, self.n_features)
+
+
+def grown_forest(params, X, targets, seeds, n_visits, make_splitter, valid):
+    """Grow the forest that the parameters of an estimator ask for.
+
+    Parameters
+    ----------
+    params : BaseGIF
+        Its parameters are used.
+    X : ndarray of float64 of shape (n_samples, n_features), column-major
+    targets : ndarray of float64 of shape (n_samples, n_outputs)
+    seeds : pair of int
+        Of the splits and of the choice of candidates.
+    n_visits : int
+        Features that a split visits.
+    make_splitter : callable
+        Takes X, n_visits and a seed.
+    valid : tuple of ndarray, or None
+        Rows and targets to choose alpha by.
+
+    Returns
+    -------
+    GrownForest
+    """
+    n_samples, n_features = X.shape
+    n_trees = params._n_trees()
+    intercept, loss = params._loss().start(targets)
+    # Never more nodes than in fully grown trees; each accepted node brings two candidates.
+    wanted = int(params.node_budget * params.prune_factor)
+    most = min(wanted, n_trees * (2 * n_samples - 1))
+    table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most)
+    if params.candidate_window is None:
+        pool = AllCandidates(table, loss)
+    else:
+        pool = RandomWindow(table, loss, params.candidate_window, seeds[1])
+    weights = np.empty((most, targets.shape[1]))
+    nodes_after = np.empty(most, dtype=np.int64)
+    splitter = make_splitter(X, n_visits, seeds[0])
+    rate = params.learning_rate
+    n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
+    weights = weights[:n_steps].copy()
+    if params.refit != "ridge":
+        refit(table, loss, params.refit, rate, weights)
+    records, nodes_after = table.records[: table.n_nodes], nodes_after[:n_steps].copy()
+    grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
+    if params.refit != "ridge" or not n_steps:
+        return grown
+    return _pruned(grown, table, targets, params, valid)
+
+
+def _pruned(grown, table, targets, params, valid):
+    """Return the forest within the budget, its weights fitted by ridge regression."""
+
+    def validate(ranks, solutions):
+        weights, intercepts = (
+            np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True)
+        )
+        packed = grown.take(ranks, weights, intercepts).model(0).packed
+        scores = intercepts + packed.walk(valid[0], values=True).values
+        misses = scores.reshape(len(scores), len(solutions), -1) - valid[1][:, None]
+        return np.square(misses).sum(axis=(0, 2))
+
+    nodes = AcceptedNodes(table, len(grown.weights))
+    ranks, weights, intercept, alpha = prune_and_refit(
+        nodes, targets, params.node_budget, params.alpha, None if valid is None else validate
+    )
+    pruned = grown.take(ranks, weights, intercept)
+    pruned.alpha = alpha
+    return pruned
