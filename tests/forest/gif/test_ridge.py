@@ -117,7 +117,7 @@ def test_pruning_beats_growing_at_the_same_small_budget(friedman):
 def test_alpha_is_chosen_by_validation_data(friedman):
     X, y, X_valid, y_valid = friedman
     options = {"n_estimators": 20, "refit": "ridge", "random_state": 0}
-    chosen = GIFRegressor(200, **options).fit(X, y, X_valid, y_valid)
+    chosen = GIFRegressor(200, alpha="auto", **options).fit(X, y, X_valid, y_valid)
     errors = [
         np.square(GIFRegressor(200, alpha=a, **options).fit(X, y).predict(X_valid) - y_valid).mean()
         for a in ridge.ALPHAS
@@ -196,7 +196,13 @@ def test_the_smallest_budgets(friedman, node_budget):
     assert np.isfinite(model.predict(X)).all()
 
 
-PRUNED = {"n_estimators": "auto", "refit": "ridge", "prune_factor": 3, "random_state": 0}
+PRUNED = {
+    "n_estimators": "auto",
+    "refit": "ridge",
+    "prune_factor": 3,
+    "alpha": "auto",
+    "random_state": 0,
+}
 
 
 @parametrize_with_checks(
