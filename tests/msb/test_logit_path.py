@@ -95,17 +95,26 @@ def test_the_tolerance_reaches_the_descent():
     assert not np.allclose(rough.coef[:n_steps], fine.coef[:n_steps])
 
 
+def test_a_larger_penalty_factor_lets_a_variable_in_later():
+    X, y = load_wine(return_X_y=True)
+    factors = np.where(np.arange(13) == 6, 100.0, 1.0)
+    plain, weighted = fit_l1_path(X, y, 20), fit_l1_path(X, y, 20, penalty_factors=factors)
+    steps = range(len(plain))
+    assert any(6 in plain.variables(step) for step in steps[:5])
+    assert not any(6 in weighted.variables(step) for step in steps[:5])
+
+
 def test_a_failure_of_glmnet_is_an_error(monkeypatch):
     X, y = load_wine(return_X_y=True)
 
-    def fail(self, X, y, sample_weight):
+    def fail(self, X, y, **options):
         raise ValueError("no such luck")
 
     monkeypatch.setattr(LogitNet, "fit", fail)
     with pytest.raises(RuntimeError, match="could not fit the L1 path: no such luck"):
         fit_l1_path(X, y)
 
-    def solve_nothing(self, X, y, sample_weight):
+    def solve_nothing(self, X, y, **options):
         self.jerr_, self.n_lambda_ = 7777, 0
 
     monkeypatch.setattr(LogitNet, "fit", solve_nothing)

@@ -85,7 +85,7 @@ class L1Step:
         return self.path.predict_proba(X, self.step)
 
 
-def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None):
+def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors=None):
     """Fit L1 logistic regression (multinomial for more than two classes) along a λ path.
 
     Parameters
@@ -100,6 +100,8 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None):
         glmnet's threshold for the convergence of its coordinate descent.
     weight : ndarray of shape (n_samples,), default=None
         Weights of the examples, > 0; None: 1 each.
+    penalty_factors : ndarray of shape (n_features,), default=None
+        What λ is multiplied by for each variable, >= 0; None: 1 each.
 
     Returns
     -------
@@ -129,7 +131,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None):
         # A path cut short by saturation is told by `jerr_`, read below, not by a warning.
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            net.fit(standard, y, sample_weight=weight)
+            net.fit(standard, y, sample_weight=weight, relative_penalties=penalty_factors)
         except ValueError as error:
             raise RuntimeError(f"glmnet could not fit the L1 path: {error}") from error
     if net.jerr_ > 0 or net.n_lambda_ < 1:

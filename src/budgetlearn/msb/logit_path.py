@@ -72,7 +72,7 @@ class LogitPathClassifier(ScheduleClassifier):
 
     def _fit_schedule(self, train, valid, seed):
         check_number(self.n_lambda, "n_lambda", low=1, integer=True)
-        self.path_ = fit_l1_path(train.X, train.y, self.n_lambda, weight=train.weight)
+        self.path_ = self._path(train)
         steps = range(len(self.path_))
         score = self._validation_score(valid) or (
             lambda model, X: float(np.mean(model.predict(X) == valid.y))
@@ -87,6 +87,10 @@ class LogitPathClassifier(ScheduleClassifier):
             where.setdefault((variables[step], scores[step]), step)
         chosen = zip(self.schedule_.variables, self.schedule_.scores, strict=True)
         self._steps = [where[subset, float(score)] for subset, score in chosen]
+
+    def _path(self, train):
+        """Return the models to choose from."""
+        return fit_l1_path(train.X, train.y, self.n_lambda, weight=train.weight)
 
     def _entry(self, X, entry):
         return L1Step(self.path_, self._steps[entry]), X
