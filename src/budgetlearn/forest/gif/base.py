@@ -145,7 +145,7 @@ class BaseGIF(BudgetedEstimator):
         models = [self._model.within(budget) for budget in budgets]
         errors = []
         for model in models:
-            scores = self.intercept_ + model.packed.walk(X, values=True).values
+            scores = self.intercept_ + model.predictor.walk(X, values=True).values
             predicted = self._shares(scores)
             predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
             errors.append(np.square(predicted - targets).sum())

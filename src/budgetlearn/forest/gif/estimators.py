@@ -323,7 +323,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         """
         X, absent = self._checked(X)
         self._refuse_missing(self._missing_cells(X, self._default_stage()), absent)
-        walk = self._model.packed.walk(X, values=True, n_jobs=self.n_jobs)
+        walk = self._model.predictor.walk(X, values=True, n_jobs=self.n_jobs)
         scores = self.intercept_ + walk.values
         return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores
 

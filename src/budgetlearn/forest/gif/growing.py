@@ -115,8 +115,8 @@ def _pruned(grown, table, targets, params, valid):
         weights, intercepts = (
             np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True)
         )
-        packed = grown.take(ranks, weights, intercepts).model(0).packed
-        scores = intercepts + packed.walk(valid[0], values=True).values
+        predictor = grown.take(ranks, weights, intercepts).model(0).predictor
+        scores = intercepts + predictor.walk(valid[0], values=True).values
         misses = scores.reshape(len(scores), len(solutions), -1) - valid[1][:, None]
         return np.square(misses).sum(axis=(0, 2))
 
