@@ -129,6 +129,22 @@ def test_the_budget_of_the_constructor(table):
     np.testing.assert_array_equal(model.predict(X), model.predict(X, budget=9))
 
 
+def test_a_budget_below_one_is_a_budget(table):
+    X, y = table
+    prices = [0.01, 0.04, 0.09, 0.02, 0.05, 0.07]
+    model = ScheduleCascadeClassifier(prices, budget=0.09, **QUICK).fit(X[:300], y[:300])
+    assert 0 < model.acquisition_cost(X[300:]).mean() < 0.15
+
+
+def test_the_unit_of_the_target_does_not_matter(numbers):
+    model, X, y = numbers
+    other = clone(model).fit(X[:250], 1e12 * y[:250])
+    told, again = model.operating_points_, other.operating_points_
+    assert len(told) > 2
+    np.testing.assert_allclose(again["cost"], told["cost"], rtol=1e-6)
+    np.testing.assert_allclose(again["score"], told["score"], rtol=1e-6)
+
+
 def test_validation_data_are_trained_on(table):
     X, y = table
     cut = ScheduleCascadeClassifier(PRICES, **QUICK).fit(X[:200], y[:200], X[200:300], y[200:300])

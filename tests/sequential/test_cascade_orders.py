@@ -30,6 +30,14 @@ def test_of_equal_price_the_best_comes_first(order, n_classes):
 
 
 @every_order
+def test_the_best_comes_first_wherever_it_stands(order):
+    turned = problem(np.ones(6))
+    found = order(OrderProblem.of(turned.X[:, ::-1], turned.y, 2, turned.costs, 0))
+    assert found[0] == 5
+    assert set(found[:3]) == {3, 4, 5}
+
+
+@every_order
 def test_a_price_that_is_much_too_high_puts_the_best_behind(order):
     found = order(problem([1000, 1, 1, 1, 1, 1]))
     assert found.index(0) > found.index(1)

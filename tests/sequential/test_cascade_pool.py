@@ -145,6 +145,24 @@ def test_temperature_is_found_again(temperature):
     assert found == pytest.approx(temperature, rel=0.06)
 
 
+def test_the_temperature_is_that_of_least_log_loss():
+    """Of examples some of which are as good as sure and some as good as unknown."""
+    random = np.random.default_rng(1)
+    scores = random.standard_normal((400, 3)) * random.choice([0.1, 6.0], (400, 1))
+    given = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    labels = random.integers(0, 3, 400)
+    sure = random.random(400) < 0.8
+    labels[sure] = given[sure].argmax(axis=1)
+
+    def loss(temperature):
+        chances = with_temperature(given, temperature)[np.arange(400), labels]
+        return -np.log(chances).mean()
+
+    grid = np.exp(np.linspace(np.log(0.2), np.log(5), 200))
+    best = grid[np.argmin([loss(temperature) for temperature in grid])]
+    assert fit_temperature(given, labels) == pytest.approx(best, rel=0.03)
+
+
 def test_a_class_without_votes_is_not_impossible():
     cooled = with_temperature(np.array([[1.0, 0.0]]), 1.0)
     assert 0 < cooled[0, 1] < 1e-3

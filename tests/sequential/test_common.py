@@ -47,6 +47,24 @@ def test_what_cannot_be_had_is_done_without(cls, table):
 
 
 @every_class
+@pytest.mark.parametrize("budget", [1.5, 3.0, None])
+def test_features_that_are_asked_for_are_those_of_the_budget(cls, table, budget):
+    X, y = table
+    model = cls(threshold=0.8, random_state=0).fit(X[:90], y[:90], X[90:], y[90:])
+    asked = np.zeros((20, X.shape[1]), dtype=bool)
+
+    def source(rows, feature):
+        asked[rows, feature] = True
+        return X[rows, feature]
+
+    np.testing.assert_array_equal(
+        model.predict_acquiring(source, 20, budget=budget).prediction,
+        model.predict(X[:20], budget=budget),
+    )
+    np.testing.assert_array_equal(asked, model.acquired_features(X[:20], budget=budget))
+
+
+@every_class
 @pytest.mark.parametrize("cap", [2.0, 5.0])
 def test_a_cap_of_predict_is_the_cap_of_the_constructor(cls, table, cap):
     X, y = table
