@@ -158,3 +158,17 @@ def test_area_ends_at_the_full_cost():
 def test_area_needs_a_full_cost():
     with pytest.raises(ValueError, match="full_cost"):
         CostAccuracyCurve([0.0], [0.5]).area(0, 0.5)
+
+
+def test_a_schedule_names_its_variables_where_they_have_names():
+    points = [5, 9], [0.5, 0.75], [(0,), (2, 1)]
+    plain, named = (ModelSchedule.from_points(*points, names) for names in (None, "abc"))
+    assert plain.select(9) == (9, 0.75, (1, 2))
+    assert named.select(9) == (9, 0.75, ("b", "c"))
+    assert named.cheapest(0.5) == (5, 0.5, ("a",))
+    assert named.variables == plain.variables, "indices stay what columns are taken by"
+    assert str(named).splitlines()[-1].split() == ["9", "0.7500", "b,", "c"]
+    frame = named.to_frame()
+    assert list(frame.columns) == ["cost", "score", "n_variables", "variables"]
+    assert frame.loc[1].tolist() == [9, 0.75, 2, ("b", "c")]
+    assert plain.to_frame()["variables"].tolist() == [(0,), (1, 2)]

@@ -29,7 +29,7 @@ def _as_points(costs, scores):
 
 
 def pareto_indices(costs, scores):
-    """Return the points whose score exceeds that of every cheaper one, cheap to dear.
+    """Return the points whose score exceeds that of every cheaper one, cheap to expensive.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def pareto_indices(costs, scores):
 
 @dataclass(frozen=True, eq=False)
 class CostAccuracyCurve:
-    """Operating points of one method, cheap to dear.
+    """Operating points of one method, cheap to expensive.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class CostAccuracyCurve:
         return self.costs.size
 
     def index(self, budget):
-        """Return the position of the dearest operating point that `budget` affords.
+        """Return the position of the most expensive operating point that `budget` affords.
 
         Parameters
         ----------
@@ -140,9 +140,12 @@ class ModelSchedule(CostAccuracyCurve):
         Cost and validation score of each model.
     variables : tuple of tuple of int
         The variables of each model, ascending.
+    names : tuple or None
+        What each variable is called, by its index; None: they have no names.
     """
 
     variables: tuple
+    names: tuple | None = None
 
     def __post_init__(self):
         super().__post_init__()
@@ -157,7 +160,7 @@ class ModelSchedule(CostAccuracyCurve):
             )
 
     @classmethod
-    def from_points(cls, costs, scores, variables):
+    def from_points(cls, costs, scores, variables, names=None):
         """Compress models into a schedule: keep each one that beats every cheaper one.
 
         Parameters
@@ -166,6 +169,8 @@ class ModelSchedule(CostAccuracyCurve):
             Cost and validation score of each model, in any order.
         variables : sequence of n_points sequences of int
             The variables of each model.
+        names : sequence, default=None
+            What each variable is called, by its index; None: they have no names.
 
         Returns
         -------
@@ -177,13 +182,34 @@ class ModelSchedule(CostAccuracyCurve):
             np.asarray(costs)[kept],
             np.asarray(scores)[kept],
             tuple(variables[i] for i in kept),
+            None if names is None else tuple(names),
+        )
+
+    def to_frame(self):
+        """Return the schedule as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per model, cheap to expensive: `cost`, `score`, `n_variables`, and `variables`,
+            a tuple of their names, or of their indices where they have no names.
+        """
+        import pandas as pd  # planning a study needs schedules, and no tables
+
+        return pd.DataFrame(
+            {
+                "cost": self.costs,
+                "score": self.scores,
+                "n_variables": [len(subset) for subset in self.variables],
+                "variables": [self._called(subset) for subset in self.variables],
+            }
         )
 
     def select(self, budget):
         """Return (cost, score, variables) of the model to use under `budget`.
 
         Between two models it looks up as the paper does (section 3.1.1), conservatively: the score
-        to expect is that of the dearest model affordable, which is also the best.
+        to expect is that of the most expensive model affordable, which is also the best.
 
         Parameters
         ----------
@@ -192,7 +218,8 @@ class ModelSchedule(CostAccuracyCurve):
 
         Returns
         -------
-        tuple of (float, float, tuple of int)
+        tuple of (float, float, tuple)
+            The variables by name, or by index where they have no names.
 
         Raises
         ------
@@ -211,7 +238,7 @@ class ModelSchedule(CostAccuracyCurve):
         """Return (cost, score, variables) of the cheapest model that reaches a score.
 
         Its cost is the least budget for that score. The look-up is conservative like `select`:
-        between two models it takes the dearer one.
+        between two models it takes the more expensive one.
 
         Parameters
         ----------
@@ -220,7 +247,8 @@ class ModelSchedule(CostAccuracyCurve):
 
         Returns
         -------
-        tuple of (float, float, tuple of int)
+        tuple of (float, float, tuple)
+            The variables by name, or by index where they have no names.
 
         Raises
         ------
@@ -245,10 +273,14 @@ class ModelSchedule(CostAccuracyCurve):
         return self._entry(i)
 
     def _entry(self, i):
-        return float(self.costs[i]), float(self.scores[i]), self.variables[i]
+        return float(self.costs[i]), float(self.scores[i]), self._called(self.variables[i])
+
+    def _called(self, subset):
+        return subset if self.names is None else tuple(self.names[j] for j in subset)
 
     def __str__(self):
         rows = [f"{'Cost':>10}  {'Score':>8}  Variables"]
         for cost, score, variables in zip(self.costs, self.scores, self.variables, strict=True):
-            rows.append(f"{cost:>10.6g}  {score:>8.4f}  {','.join(map(str, variables))}")
+            called = ("," if self.names is None else ", ").join(map(str, self._called(variables)))
+            rows.append(f"{cost:>10.6g}  {score:>8.4f}  {called}")
         return "\n".join(rows)

@@ -119,6 +119,16 @@ def test_refitting_uses_all_data_and_keeps_the_schedule(search):
     np.testing.assert_array_equal(refitted.predict(X, budget=budget), expected)
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_schedules_name_the_variables(rare, place):
+    X, y, X_val, y_val = rare
+    X, X_val = (pd.DataFrame(part, columns=list("abcde")) for part in (X, X_val))
+    search = searches(feature_costs=dict(zip("edcba", PRICES, strict=True)))[place]
+    frame = search.fit(X, y, X_val, y_val).schedule_.to_frame()
+    assert frame["variables"].tolist() == search.operating_points_["variables"].tolist()
+    assert frame["variables"].iloc[-1][-1] in str(search.schedule_)
+
+
 @pytest.fixture(scope="module")
 def holed(rare):
     X, y = rare[0].copy(), rare[1]

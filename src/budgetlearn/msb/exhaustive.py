@@ -8,7 +8,6 @@ from joblib import effective_n_jobs
 from tqdm import tqdm
 
 from .._validation import ParameterError, check_number
-from ..curves import ModelSchedule
 from .search import ModelScheduleSearch
 from .subset_scores import CheckpointError, SubsetScores, fingerprint, variables_of
 
@@ -190,7 +189,7 @@ class ExhaustiveSearch(ModelScheduleSearch):
         order = sorted(range(self.subsets_.size), key=lambda i: variables_of(self.subsets_[i]))
         variables = [variables_of(subset) for subset in self.subsets_[order]]
         costs, scores = self.subset_costs_[order], self.subset_scores_[order]
-        self.schedule_ = ModelSchedule.from_points(costs, scores, variables)
+        self.schedule_ = self._schedule_of(costs, scores, variables)
         visited = self._problem(*data).visit(self.schedule_.variables)
         again = np.array([model.score for model in visited])
         if not np.array_equal(again, self.schedule_.scores):

@@ -3,7 +3,6 @@
 import numpy as np
 
 from .._validation import check_number
-from ..curves import ModelSchedule
 from .l1_path import L1Step, fit_l1_path
 from .schedule_classifier import ScheduleClassifier
 
@@ -80,7 +79,7 @@ class LogitPathClassifier(ScheduleClassifier):
         variables = [self.path_.variables(step) for step in steps]
         costs = [self.feature_costs_.subset(subset) for subset in variables]
         scores = [score(L1Step(self.path_, step), valid.X) for step in steps]
-        self.schedule_ = ModelSchedule.from_points(costs, scores, variables)
+        self.schedule_ = self._schedule_of(costs, scores, variables)
         # Equal (cost, score) pairs may stand at several steps: the first is the sparsest path's.
         where = {}
         for step in steps:

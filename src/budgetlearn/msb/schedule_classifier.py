@@ -8,6 +8,7 @@ from sklearn.metrics import check_scoring
 
 from .._validation import INT32_MAX, check_number
 from ..base import BudgetedEstimator, Stage, WeightedFit
+from ..curves import ModelSchedule
 from .labelled_model import LabelledModel
 
 
@@ -28,6 +29,10 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     @abstractmethod
     def _entry(self, X, entry):
         """Return the model of an entry of the schedule, and the columns of X that it takes."""
+
+    def _schedule_of(self, costs, scores, variables):
+        names = getattr(self, "feature_names_in_", None)
+        return ModelSchedule.from_points(costs, scores, variables, names)
 
     def _validation_score(self, valid):
         """Return score(model, X) of a model of class indices on validation data.

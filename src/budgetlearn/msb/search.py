@@ -9,7 +9,6 @@ from sklearn.utils.validation import has_fit_parameter
 from .._parallel import thread_map
 from .._validation import ParameterError, check_number
 from ..base.examples import checked_examples
-from ..curves import ModelSchedule
 from ..forest import RandomForestClassifier
 from .problem import SequenceProblem
 from .schedule_classifier import ScheduleClassifier
@@ -167,7 +166,7 @@ class ModelScheduleSearch(ScheduleClassifier):
                 f"the sequences {', '.join(subsets)} visit no model of {problem.min_variables} or "
                 "more variables. Lower min_variables, or add a nested sequence as 'importance'."
             )
-        self.schedule_ = ModelSchedule.from_points(
+        self.schedule_ = self._schedule_of(
             [model.cost for model in models],
             [model.score for model in models],
             [model.variables for model in models],
