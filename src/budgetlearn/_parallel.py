@@ -4,6 +4,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
+from threading import Event, Thread
 
 from joblib import Parallel, delayed, effective_n_jobs
 from tqdm import tqdm
@@ -14,8 +15,8 @@ def progress(items, unit, total=None):
 
     Parameters
     ----------
-    items : iterable
-        What is worked through.
+    items : iterable or None
+        What is worked through; None: the caller moves the bar.
     unit : str
         What they are, in the plural.
     total : int, default=None
@@ -23,9 +24,45 @@ def progress(items, unit, total=None):
 
     Returns
     -------
-    iterable
+    tqdm
+        The items, as an iterable.
     """
     return tqdm(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
+
+
+@contextmanager
+def watched(count, unit, total):
+    """Show a bar of what a kernel counts while the block runs, as `progress` does for items.
+
+    Parameters
+    ----------
+    count : callable
+        Returns how far the work has come; is called from another thread.
+    unit : str
+        What is counted, in the plural.
+    total : int
+        Where it ends.
+
+    Yields
+    ------
+    None
+    """
+    with progress(None, unit, total) as bar:
+        done = Event()
+
+        def watch():
+            while not done.wait(0.5):
+                bar.update(count() - bar.n)
+
+        watcher = Thread(target=watch, daemon=True)
+        if not bar.disable:
+            watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            if not bar.disable:
+                watcher.join()
 
 
 def thread_map(function, items, n_jobs=None, unit=None):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._parallel import thread_map, threads_ahead
+from .._parallel import progress, thread_map, threads_ahead
 from .._validation import ParameterError, check_choice, check_max_features, check_number
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
@@ -171,7 +171,7 @@ class BudgetRFClassifier(ForestClassifier):
         forests = [
             grow_within_budget(
                 alpha,
-                self._grown_ahead(data, train, rule, seeds),
+                progress(self._grown_ahead(data, train, rule, seeds), "trees", len(seeds)),
                 validation,
                 self.budget,
                 self._report,
@@ -198,7 +198,8 @@ class BudgetRFClassifier(ForestClassifier):
         validation = Validation(
             examples.X, examples.y, self.feature_costs_, self.voting, self.n_jobs
         )
-        trees = self._grown_ahead(data, examples, rule, seeds[: len(self.trees_)])
+        seeds = seeds[: len(self.trees_)]
+        trees = progress(self._grown_ahead(data, examples, rule, seeds), "trees", len(seeds))
         forest = grow_within_budget(self.alpha_, trees, validation, self.budget, self._report)
         self._set_trees(self._choose([forest]).trees)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)

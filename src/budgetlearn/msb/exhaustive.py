@@ -7,6 +7,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from tqdm import tqdm
 
+from .._parallel import progress
 from .._validation import ParameterError, check_number
 from .search import ModelScheduleSearch
 from .subset_scores import CheckpointError, SubsetScores, fingerprint, variables_of
@@ -50,7 +51,7 @@ class ExhaustiveSearch(ModelScheduleSearch):
     max_variables : int, default=18
         With more variables `fit` refuses to start, and says how long it would take.
     verbose : bool, default=False
-        Whether to print the estimated time and to show a progress bar.
+        Whether to print the estimated time and to show a bar at once, terminal or not.
     validation_fraction : float, default=0.25
         Share of each class held out to compare models when `fit` gets no validation data.
     random_state : int, RandomState instance or None, default=None
@@ -175,7 +176,8 @@ class ExhaustiveSearch(ModelScheduleSearch):
         log.info(message)
         if self.verbose:
             tqdm.write(message)
-        with tqdm(total=subsets.size, unit="model", disable=not self.verbose) as bar:
+        size, unit = subsets.size, "models"
+        with tqdm(total=size, unit=unit) if self.verbose else progress(None, unit, size) as bar:
             for start in range(0, subsets.size, CHUNK):
                 chunk = subsets[start : start + CHUNK].tolist()
                 # A problem of its own: what it remembers goes with it, so memory stays bounded.

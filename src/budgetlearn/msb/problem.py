@@ -206,13 +206,15 @@ class SequenceProblem:
             )
         return self._l1_paths[n_lambda]
 
-    def visit(self, subsets):
+    def visit(self, subsets, unit=None):
         """Fit and score the models on `subsets` and return them, each subset fitted once.
 
         Parameters
         ----------
         subsets : iterable of tuple of int
             Subsets of variables. Where it is a generator, models are fitted while it goes on.
+        unit : str, default=None
+            What they are, in the plural, to show progress; None: show none.
 
         Returns
         -------
@@ -226,12 +228,13 @@ class SequenceProblem:
         """
         codes, asked = self._codes, []
         with task_threads(self.n_jobs) as submit:
-            for subset in progress(subsets, "models"):
+            for subset in subsets if unit is None else progress(subsets, unit):
                 variables = as_subset(subset, self.costs.n_features)
                 asked.append(variables)
                 if variables not in self._begun:
                     self._begun[variables] = submit(self._add, variables, codes)
-            for variables in progress(asked, "models"):  # threads are still fitting
+            # Threads are still fitting.
+            for variables in asked if unit is None else progress(asked, unit):
                 self._begun[variables].result()
         return [self._visited[variables] for variables in asked]
 

@@ -156,7 +156,7 @@ class ModelScheduleSearch(ScheduleClassifier):
                 subsets[sequence.name] = list(sequence.subsets(problem))
                 yield from subsets[sequence.name]
 
-        problem.visit(along_all_sequences())
+        problem.visit(along_all_sequences(), "models")
         self.sequences_ = {name: problem.visit(visited) for name, visited in subsets.items()}
         # Sorted, so that which of two equal models stays does not depend on the sequences' order.
         union = {model.variables: model for models in self.sequences_.values() for model in models}

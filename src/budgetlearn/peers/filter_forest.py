@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils import check_random_state
 
+from .._parallel import progress
 from .._validation import INT32_MAX, ParameterError, check_number
 from ..forest import RandomForestClassifier
 from ..tree.binning import bin_features
@@ -88,7 +89,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         data = bin_features(X, n_jobs=self.n_jobs)
         self._models = [
             self._forest(X, labels, data, np.sort(self.order_[:size]), seed)
-            for size, seed in zip(sizes, seeds, strict=True)
+            for size, seed in progress(list(zip(sizes, seeds, strict=True)), "forests")
         ]
         self.stage_settings_ = [{"features": size} for size in sizes]
 

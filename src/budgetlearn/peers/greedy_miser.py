@@ -95,7 +95,7 @@ class GreedyMiserClassifier(CostBoosting):
                 scores += self.learning_rate * fitted
             return trees
 
-        return thread_map(path, tradeoffs, self.n_jobs)
+        return thread_map(path, tradeoffs, self.n_jobs, "models")
 
     def _tree(self, nodes, values, output):
         """Return grown nodes as a `Tree` whose values add up to the scores."""

@@ -4,6 +4,7 @@ from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from .._extras import extra
+from .._parallel import progress
 from .._validation import INT32_MAX, check_choice, check_number
 from ..tree.convert import from_lightgbm
 from .cost_boosting import CostBoosting
@@ -96,7 +97,7 @@ class LightGBMCostClassifier(CostBoosting):
             from_lightgbm(
                 lightgbm.train({**parameters, "cegb_tradeoff": tradeoff}, data, n_iterations)
             )
-            for tradeoff in tradeoffs
+            for tradeoff in progress(tradeoffs, "models")
         ]
 
     def _parameters(self, n_samples, shares):

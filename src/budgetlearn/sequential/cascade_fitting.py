@@ -57,7 +57,7 @@ class StageModels:
             name, features = key
             return kinds[name].fit_both(table, list(features), stage_seed(seed, name, features))
 
-        fitted = thread_map(fit_one, keys, n_jobs)
+        fitted = thread_map(fit_one, keys, n_jobs, "models")
         return cls(
             {key: model for key, (_, model) in zip(keys, fitted, strict=True)},
             {key: held_out for key, (held_out, _) in zip(keys, fitted, strict=True)},

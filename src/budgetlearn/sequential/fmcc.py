@@ -1,11 +1,11 @@
 """Fast margin-based cost-sensitive classification (Nan et al. 2014) and its control."""
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from .._parallel import thread_map
 from .._validation import INT32_MAX, check_number
 from ..costs import spendable
 from ._margin_walk import MarginWalker
@@ -47,11 +47,13 @@ class MarginClassifier(SequentialClassifier):
             estimator = make_pipeline(StandardScaler(), LinearSVC())
         # Two classes have one score, more have one per class: one against the rest.
         positives = [1] if self.classes_.size == 2 else range(self.classes_.size)
-        seeds = rng.randint(INT32_MAX, size=len(positives))
+        seeds = rng.randint(INT32_MAX, size=len(positives)).tolist()
         self._seed = int(rng.randint(INT32_MAX))
-        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(fit_additive)(estimator, X, codes == positive, int(seed))
-            for positive, seed in zip(positives, seeds, strict=True)
+        fitted = thread_map(
+            lambda one: fit_additive(estimator, X, codes == one[0], one[1]),
+            list(zip(positives, seeds, strict=True)),
+            self.n_jobs,
+            "scores",
         )
         self.estimators_ = [member for member, _ in fitted]
         self._scores = [score for _, score in fitted]

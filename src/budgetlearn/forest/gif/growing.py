@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._parallel import watched
 from .grower import grow, refit
 from .model import GIFModel
 from .nodes import NodeTable
@@ -94,10 +95,11 @@ def grown_forest(params, X, targets, seeds, n_visits, make_splitter, valid):
     else:
         pool = RandomWindow(table, loss, params.candidate_window, seeds[1])
     weights = np.empty((most, targets.shape[1]))
-    nodes_after = np.empty(most, dtype=np.int64)
+    nodes_after = np.zeros(most, dtype=np.int64)
     splitter = make_splitter(X, n_visits, seeds[0])
     rate = params.learning_rate
-    n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
+    with watched(lambda: nodes_after.max(initial=0), "nodes", most):
+        n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
     weights = weights[:n_steps].copy()
     if params.refit != "ridge":
         refit(table, loss, params.refit, rate, weights)
