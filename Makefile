@@ -6,6 +6,7 @@
 #   make lint     only the checks of style
 #   make mutants  change the code in small ways and tell which changes no test notices (an hour)
 #   make docs     write config/README.md and docs/api.md anew
+#   make docs-html  build the documentation, docs/_build/html/index.html
 #   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
 #   make clean    remove what `make setup` made; results and data stay
 #
@@ -30,7 +31,7 @@ LOCKED = this folder is locked: another run is at work here, or one was killed. 
     the lock with ".venv/bin/snakemake --unlock" and start again
 PROBLEM = $(shell PYTHON='$(PYTHON)' sh .ci/preflight)
 
-.PHONY: help run unlocked test mutants setup lint docs lock clean
+.PHONY: help run unlocked test mutants setup lint docs docs-html lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -81,10 +82,14 @@ docs: setup
 	@$(IN_VENV) python workflow/schemas/to_markdown.py
 	@$(IN_VENV) python docs/write_api.py
 
+docs-html: setup
+	@$(IN_VENV) sphinx-build -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	@echo "Done. Open the documentation in a browser: $(CURDIR)/docs/_build/html/index.html"
+
 lock:
 	$(UV) pip compile pyproject.toml --universal --python-version 3.11 --all-extras --generate-hashes \
 	    --no-annotate --custom-compile-command "make lock" --quiet --output-file requirements.lock
 
 clean:
-	rm -rf .venv build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist docs/_build docs/auto_examples docs/generated src/*.egg-info .pytest_cache .ruff_cache .hypothesis
 	find src tests workflow \( -name '*.so' -o -name __pycache__ \) -prune -exec rm -rf {} +

@@ -29,7 +29,9 @@ report: "workflow/report/workflow.rst"
 for path in workflow.configfiles:
     read_yaml(path)
 
-find_classes_in(workflow.basedir)  # one of the user's own may lie beside this file
+# Classes of the user's own lie in a folder that the configuration names, or beside this file.
+for folder in filter(None, (config["methods_path"], workflow.basedir)):
+    find_classes_in(folder)
 STUDY = Study.from_config(config, workflow.basedir)
 config.update(STUDY.config)  # with what came from the default study; scripts and captions read it
 DIR = STUDY.folder

@@ -13,7 +13,7 @@ from budgetlearn.exceptions import ConfigError
         ("budgetlearn.forrest.BudgetRFClassifier", "Did you mean forest?"),
         ("budgetlern.forest.BudgetRFClassifier", "Did you mean budgetlearn?"),
         ("sklearn.ensemble.ExtraTreeClassifier", "Did you mean ExtraTreesClassifier"),
-        ("my_own_module.Method", "beside the Snakefile, or be on PYTHONPATH"),
+        ("my_own_module.Method", "or beside the Snakefile, or be installed"),
     ],
 )
 def test_a_typo_is_told_with_what_comes_close(name, hint):

@@ -12,9 +12,23 @@ from .source_graph import home_of, is_own
 
 
 def find_classes_in(folder):
-    """Let this process, and those it starts, import the user's own modules from a folder."""
-    sys.path.append(str(folder))
-    known = filter(None, [os.environ.get("PYTHONPATH"), str(folder)])
+    """Let this process, and those it starts, import the user's own modules from a folder.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such folder.
+    """
+    folder = os.path.abspath(folder)
+    if not os.path.isdir(folder):
+        raise ConfigError(f"there is no folder {folder} to import methods from (methods_path).")
+    sys.path.append(folder)
+    known = filter(None, [os.environ.get("PYTHONPATH"), folder])
     os.environ["PYTHONPATH"] = os.pathsep.join(known)
 
 

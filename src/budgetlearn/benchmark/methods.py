@@ -21,8 +21,8 @@ def resolve(name):
     except Exception as error:  # a module of the user's own may raise anything while it is imported
         raise ConfigError(
             f"{name!r} names no importable class ({type(error).__name__}: {error}). "
-            "Write it as package.module.Class; a module of your own must be installed, lie beside "
-            "the Snakefile, or be on PYTHONPATH."
+            "Write it as package.module.Class; a module of your own must lie in the folder that "
+            "methods_path names or beside the Snakefile, or be installed."
         ) from error
 
 

@@ -21,7 +21,7 @@ DEFAULT = "config/studies/default.yaml"
 WORKING = (
     *("runs_per_job", "threads_per_job", "time_limit", "memory_limit", "strict", "retry_failed"),
     "stored",
-    *("datasets_file", "methods_file", "data_dir", "offline"),
+    *("datasets_file", "methods_file", "methods_path", "data_dir", "offline"),
 )
 # What of a data set's entry its raw files depend on, and what only readers see.
 FETCHED = ("id", "kind", "files", "folder", "instructions")

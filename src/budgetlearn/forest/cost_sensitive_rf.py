@@ -57,7 +57,7 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         Prices in use.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names, when X has them.
 
     See Also

@@ -107,7 +107,7 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         Prices in use.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names, when X has them.
 
     References

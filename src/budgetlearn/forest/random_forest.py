@@ -54,7 +54,7 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
         Their mean class shares; NaN for an example that no tree left out.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names, when X has them.
 
     References

@@ -49,7 +49,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         Prices in use.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names, when X has them.
 
     References

@@ -48,7 +48,7 @@ class GreedyMiserClassifier(CostBoosting):
         Prices in use.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names, when X has them.
 
     References

@@ -37,7 +37,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
         The original columns.
     n_features_in_ : int
         How many there are.

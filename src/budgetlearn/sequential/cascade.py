@@ -61,7 +61,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         Prices in use.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names, when X has them.
 
     Notes
@@ -173,7 +173,7 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
         Prices in use.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names, when X has them.
     """
 

@@ -1,0 +1,13 @@
+"""The reference lists every public name once."""
+
+import re
+from pathlib import Path
+
+import budgetlearn
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference.rst"
+
+
+def test_every_public_name_has_a_page():
+    listed = re.findall(r"^   (\w+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(set(budgetlearn.__all__) - {"__version__"})
