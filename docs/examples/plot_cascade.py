@@ -2,8 +2,8 @@
 Stop buying when sure
 =====================
 
-The cascade buys the features of a schedule stage by stage and stops for each example as soon as it is
-sure. Easy examples leave early; what they save is spent on the hard ones.
+The cascade buys the features of a schedule stage by stage and stops for each example as soon as it
+is sure. Easy examples leave early; what they save is spent on the hard ones.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 Small forests
 =============
 
-Where memory is the budget, a globally induced forest spends its nodes where they lower the loss most,
-whichever tree they stand in. The same number of nodes in a plain forest does less.
+Where memory is the budget, a globally induced forest spends its nodes where they lower the loss
+most, whichever tree they stand in. The same number of nodes in a plain forest does less.
 """
 
 import matplotlib.pyplot as plt

@@ -29,4 +29,5 @@ CostAccuracyDisplay.from_estimator(search, X_test, y_test, name="msB")
 # A budget chooses the best of those that it affords.
 for budget in (10, 50, 200):
     spent = search.acquisition_cost(X_test, budget=budget).mean()
-    print(f"{budget}: costs {spent:.0f}, accuracy {search.score(X_test, y_test, budget=budget):.3f}")
+    right = search.score(X_test, y_test, budget=budget)
+    print(f"{budget}: costs {spent:.0f}, accuracy {right:.3f}")
