@@ -1,0 +1,124 @@
+"""Sparse linear models whose L1 penalty grows with the price of a feature."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from .._validation import ParameterError, check_number
+from ..msb.l1_path import fit_l1_path
+from ..msb.logit_path import LogitPathClassifier
+
+# A free feature is penalised like one of this share of the mean price: without any penalty it
+# would enter every model, and separable classes would have no finite solution.
+LEAST_SHARE = 0.01
+
+
+class SparseLinearClassifier(LogitPathClassifier):
+    """Logistic regression with an L1 penalty of λ · price^γ for the weight of each feature.
+
+    Where logitB's path knows no prices, here a cheap feature enters before an expensive one that
+    tells as much. One path for each γ; all of their models, each priced by its features with a
+    non-zero weight, are compressed on validation data into one schedule, and the budget selects.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A feature of a group is penalised by its own price and
+        the group's charge; predictions are charged for the group once.
+    budget : float, default=None
+        Budget of `predict` where its call names none.
+    cost_powers : sequence of float, default=(0, 0.5, 1)
+        The exponents γ >= 0; 0 is logitB's path.
+    n_lambda : int, default=100
+        Number of penalties λ on each path.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, by which the schedule compares models; None: accuracy.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in the fit, as in scikit-learn.
+    validation_fraction : float, default=0.25
+        Share of each class held out to compare models when `fit` gets no validation data.
+    random_state : int, RandomState instance or None, default=None
+        Draws the held-out part.
+
+    Attributes
+    ----------
+    schedule_ : ModelSchedule
+        Costs, validation scores and variables, cheap to expensive; the first entry may have no
+        variables and cost nothing.
+    path_ : L1Path
+        Every model of all paths, one path after another.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        The costs in use.
+
+    References
+    ----------
+    H. Zou. The adaptive lasso and its oracle properties. Journal of the American Statistical
+    Association 101, 2006: penalties of a factor for each weight.
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        budget=None,
+        *,
+        cost_powers=(0, 0.5, 1),
+        n_lambda=100,
+        scoring=None,
+        class_weight=None,
+        validation_fraction=0.25,
+        random_state=None,
+    ):
+        super().__init__(
+            feature_costs,
+            budget,
+            n_lambda,
+            scoring,
+            class_weight,
+            validation_fraction,
+            random_state,
+        )
+        self.cost_powers = cost_powers
+
+    def _path(self, train):
+        powers = list(self.cost_powers)
+        if not powers:
+            raise ParameterError("cost_powers must be one or more numbers >= 0, got none.")
+        for power in powers:
+            check_number(power, "cost_powers (each)", low=0)
+        paths = [
+            fit_l1_path(
+                train.X,
+                train.y,
+                self.n_lambda,
+                weight=train.weight,
+                penalty_factors=penalty_factors(self.feature_costs_.alone, power),
+            )
+            for power in powers
+        ]
+        joined = {
+            name: np.concatenate([getattr(path, name) for path in paths])
+            for name in ("coef", "intercept", "penalties")
+        }
+        return replace(paths[0], **joined)
+
+
+def penalty_factors(prices, power):
+    """Return what λ is multiplied by for each feature: its share of the mean price, to a power.
+
+    Parameters
+    ----------
+    prices : ndarray of shape (n_features,)
+        What each feature costs on its own.
+    power : float
+        The exponent γ.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        All > 0.
+    """
+    mean = prices.mean()
+    shares = prices / mean if mean > 0 else np.ones_like(prices)
+    return np.maximum(shares, LEAST_SHARE) ** power

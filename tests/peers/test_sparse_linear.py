@@ -1,0 +1,71 @@
+"""Sparse linear models: what is expensive is penalised more, and so enters later."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from budgetlearn._validation import ParameterError
+from budgetlearn.msb import LogitPathClassifier
+from budgetlearn.peers.sparse_linear import SparseLinearClassifier, penalty_factors
+from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+
+SMALL = {"n_lambda": 20, "random_state": 0}
+
+
+@parametrize_with_checks(
+    [SparseLinearClassifier(cost_powers=(0, 1), n_lambda=10)],
+    expected_failed_checks=expected_failed_checks,
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+def test_the_protocol_is_kept():
+    check_budgeted_estimator(SparseLinearClassifier(**SMALL))
+
+
+def test_power_0_is_logit_b():
+    X, y = load_wine(return_X_y=True)
+    prices = np.arange(1.0, 14.0)
+    plain = LogitPathClassifier(prices, **SMALL).fit(X, y)
+    ours = SparseLinearClassifier(prices, cost_powers=[0], **SMALL).fit(X, y)
+    np.testing.assert_array_equal(ours.path_.coef, plain.path_.coef)
+    assert ours.schedule_.variables == plain.schedule_.variables
+
+
+def test_of_equal_features_the_cheap_one_is_bought():
+    X, y = load_breast_cancer(return_X_y=True)
+    best = X[:, [22]]
+    twins = np.hstack([best, best + 1e-3 * np.random.default_rng(0).normal(size=best.shape)])
+    model = SparseLinearClassifier([100, 1], cost_powers=[1], **SMALL).fit(twins, y)
+    first = next(model.path_.variables(k) for k in range(20) if model.path_.variables(k))
+    assert first == (1,)
+    assert model.schedule_.variables[1] == (1,)
+
+
+def test_paths_of_all_powers_compete_for_the_schedule():
+    X, y = load_breast_cancer(return_X_y=True)
+    prices = np.random.default_rng(3).integers(1, 101, 30).astype(float)
+    each = [
+        SparseLinearClassifier(prices, cost_powers=[power], **SMALL).fit(X, y) for power in (0, 1)
+    ]
+    both = SparseLinearClassifier(prices, cost_powers=[0, 1], **SMALL).fit(X, y)
+    assert len(both.path_) == sum(len(model.path_) for model in each)
+    for model in each:
+        for cost, score, _ in map(model.schedule_.select, model.schedule_.costs):
+            assert both.schedule_.select(cost)[1] >= score
+
+
+def test_factors_are_powers_of_shares_of_the_mean_price():
+    np.testing.assert_allclose(
+        penalty_factors(np.array([0.0, 1, 3, 4]), 0.5) ** 2, [0.01, 0.5, 1.5, 2]
+    )
+    np.testing.assert_array_equal(penalty_factors(np.zeros(3), 1), np.ones(3))
+
+
+@pytest.mark.parametrize("wrong", [[], [-1], ["a"]])
+def test_powers_are_checked(wrong):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises((ParameterError, TypeError), match="cost_powers"):
+        SparseLinearClassifier(cost_powers=wrong).fit(X, y)
