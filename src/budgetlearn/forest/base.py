@@ -1,5 +1,7 @@
 """What the classification forests on our tree kernels share."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 
@@ -7,6 +9,8 @@ from .._validation import INT32_MAX, ParameterError, check_number
 from ..base import BudgetedEstimator, Stage, WeightedFit
 from ..tree.binning import bin_features
 from ..tree.predictor import ForestPredictor
+from .compact.methods import CompactMethods
+from .compact.model import CompactForest
 from .purchases import tree_purchases
 
 X_TYPES = (np.float64, np.float32)
@@ -30,7 +34,7 @@ def bootstrap_weights(n_samples, seed):
     return np.bincount(drawn, minlength=n_samples).astype(np.float64)
 
 
-class ForestClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
+class ForestClassifier(CompactMethods, WeightedFit, ClassifierMixin, BudgetedEstimator):
     """A forest of `Tree` that predicts, counts votes and is charged for what it looks at.
 
     Stage k is the forest of the first k + 1 trees. A subclass calls `_set_trees` when its trees are
@@ -69,6 +73,21 @@ class ForestClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
         self.trees_ = trees
         self._predictor = ForestPredictor(
             trees, self.n_features_in_, shares=self.voting == "shares"
+        )
+
+    def _compact(self, format):
+        trees = self.trees_
+        if self.voting == "shares":
+            trees = [
+                replace(tree, value=tree.value / tree.value.sum(axis=1, keepdims=True))
+                for tree in trees
+            ]
+        return CompactForest.of(
+            trees,
+            self.n_features_in_,
+            classes=self.classes_,
+            votes=self.voting == "majority",
+            format=format,
         )
 
     @property

@@ -16,6 +16,8 @@ from ..._validation import (
 )
 from ...base import BudgetedEstimator, Stage
 from ...exceptions import BudgetlearnWarning
+from ..compact.methods import CompactMethods
+from ..compact.model import CompactForest
 from ..purchases import tree_purchases
 from .growing import grown_forest
 
@@ -25,7 +27,7 @@ NODES_PER_TREE, MOST_TREES = 5, 1000
 STEPS = 20
 
 
-class BaseGIF(BudgetedEstimator):
+class BaseGIF(CompactMethods, BudgetedEstimator):
     """What the regressor and the classifier share: growing, stages, acquired features."""
 
     @abstractmethod
@@ -185,6 +187,15 @@ class BaseGIF(BudgetedEstimator):
         check_number(node_budget, "node_budget", low=0, integer=True)
         smaller = copy.copy(self).set_params(node_budget=node_budget)
         return smaller._set(self._model.within(node_budget))
+
+    def _compact(self, format):
+        return CompactForest.of(
+            self.trees_,
+            self.n_features_in_,
+            intercept=self.intercept_,
+            classes=getattr(self, "classes_", None),
+            format=format,
+        )
 
     @property
     def trees_(self):

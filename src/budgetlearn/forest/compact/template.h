@@ -1,0 +1,120 @@
+//= model
+/* @name@: a forest of @n_trees@ trees in the format @format@, @nbytes@ bytes of tables.
+ * Written by budgetlearn. Plain C99: no malloc, no libm, no state. Include it in one source file.
+ * With @NAME@_MAIN defined it is a program: it reads rows of @n_features@ numbers from the standard input
+ * and prints the prediction and the scores of each. */
+#ifndef @guard@
+#define @guard@
+
+#include <stdint.h>
+
+#define @NAME@_N_FEATURES @n_features@
+#define @NAME@_N_SCORES @n_columns@
+#define @NAME@_N_TREES @n_trees@
+
+@tables@
+
+@half@
+
+/* Write the @NAME@_N_SCORES scores of an example of @NAME@_N_FEATURES numbers. */
+static inline void @name@_scores(const float *x, float *scores)
+{
+    @sum_type@ sums[@NAME@_N_SCORES];
+    uint32_t k, split = 0, first = 0;
+    int32_t tree;
+    for (k = 0; k < @NAME@_N_SCORES; ++k) { sums[k] = @name@_constant[k]; }
+    for (tree = 0; tree < @NAME@_N_TREES; ++tree) {
+        /* The head: number of splits, and which side of the root, if any, is a stop that says
+         * nothing. Left of a split lie n_left splits and n_left + 1 stops. */
+        const uint32_t n_splits = @name@_head[tree] >> 2, empty = @name@_head[tree] & 3u;
+        uint32_t n = n_splits, at = split, stop = 0;
+        while (n > 0) {
+            const uint32_t n_left = @name@_left[at];
+            if (x[@feature@] <= @threshold@) {
+                n = n_left;
+                at += 1;
+            } else {
+                n -= 1 + n_left;
+                at += 1 + n_left;
+                stop += 1 + n_left;
+            }
+        }
+        if (!(empty == 1 && stop == 0) && !(empty == 2 && stop == n_splits)) {
+            stop += first - (empty == 1);
+            @add@
+        }
+        split += n_splits;
+        first += n_splits + (empty == 0);
+    }
+    for (k = 0; k < @NAME@_N_SCORES; ++k) { scores[k] = @scores@; }
+}
+
+@predict@
+
+#ifdef @NAME@_MAIN
+#include <stdio.h>
+
+int main(void)
+{
+    float x[@NAME@_N_FEATURES], scores[@NAME@_N_SCORES];
+    int i;
+    for (;;) {
+        for (i = 0; i < @NAME@_N_FEATURES; ++i) {
+            if (scanf("%f", &x[i]) != 1) { return i != 0; }
+        }
+        @print@
+        @name@_scores(x, scores);
+        for (i = 0; i < @NAME@_N_SCORES; ++i) { printf(" %.9g", (double)scores[i]); }
+        printf("\n");
+    }
+}
+#endif
+
+#endif
+//= half
+/* The number that 16 bits stand for, exactly. */
+static inline float @name@_half(uint16_t bits)
+{
+    const uint32_t exponent = (bits >> 10) & 31u, fraction = bits & 1023u;
+    float size = exponent ? (float)(1024u + fraction) : (float)fraction;
+    int32_t power = (int32_t)(exponent ? exponent : 1u) - 25;
+    for (; power > 0; --power) { size *= 2.0f; }
+    for (; power < 0; ++power) { size *= 0.5f; }
+    return bits & 0x8000u ? -size : size;
+}
+//= regression
+/* Return the predicted number. */
+static inline float @name@_predict(const float *x)
+{
+    float score;
+    @name@_scores(x, &score);
+    return score;
+}
+//= outputs
+/* Return the first of the predicted numbers; @name@_scores writes them all. */
+static inline float @name@_predict(const float *x)
+{
+    float scores[@NAME@_N_SCORES];
+    @name@_scores(x, scores);
+    return scores[0];
+}
+//= sign
+/* Return the number of the predicted class, 0 or 1. */
+static inline int @name@_predict(const float *x)
+{
+    float score;
+    @name@_scores(x, &score);
+    return score > 0.0f;
+}
+//= argmax
+/* Return the number of the predicted class, from 0; the first of those with the largest score. */
+static inline int @name@_predict(const float *x)
+{
+    float scores[@NAME@_N_SCORES];
+    int k, best = 0;
+    @name@_scores(x, scores);
+    for (k = 1; k < @NAME@_N_SCORES; ++k) {
+        if (scores[k] > scores[best]) { best = k; }
+    }
+    return best;
+}
