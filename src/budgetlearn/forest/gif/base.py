@@ -15,9 +15,9 @@ from ..._validation import (
     check_number,
 )
 from ...base import BudgetedEstimator, Stage
-from ...exceptions import BudgetlearnWarning
+from ...exceptions import BudgetError, BudgetlearnWarning
 from ..compact.methods import CompactMethods
-from ..compact.model import CompactForest
+from ..compact.model import FORMATS, CompactForest
 from ..purchases import tree_purchases
 from .growing import grown_forest
 
@@ -43,6 +43,8 @@ class BaseGIF(CompactMethods, BudgetedEstimator):
         alpha,
         early_stopping,
         validation_fraction,
+        byte_budget,
+        byte_format,
         feature_costs,
         random_state,
         n_jobs,
@@ -57,6 +59,8 @@ class BaseGIF(CompactMethods, BudgetedEstimator):
         self.alpha = alpha
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
+        self.byte_budget = byte_budget
+        self.byte_format = byte_format
         self.feature_costs = feature_costs
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -69,6 +73,7 @@ class BaseGIF(CompactMethods, BudgetedEstimator):
             check_number(self.candidate_window, "candidate_window", low=1, integer=True)
         check_number(self.prune_factor, "prune_factor", low=1)
         self._check_refit()
+        self._check_bytes()
         if isinstance(self.n_estimators, str):
             check_choice(self.n_estimators, "n_estimators", ("auto",))
         else:
@@ -95,6 +100,16 @@ class BaseGIF(CompactMethods, BudgetedEstimator):
                 "early_stopping chooses among the smaller budgets of one growth, and refitting "
                 f"fits the weights to the whole model: set refit=0, got refit={self.refit!r}."
             )
+
+    def _check_bytes(self):
+        """Check the limit of bytes."""
+        check_choice(self.byte_format, "byte_format", FORMATS)
+        if self.byte_budget is not None:
+            check_number(self.byte_budget, "byte_budget", low=1, integer=True)
+
+    def _is_binary(self):
+        """Return whether there are two classes, whose scores take one column."""
+        return getattr(self, "classes_", np.empty(0)).size == 2
 
     def _needs_validation(self):
         return bool(self.early_stopping)
@@ -133,13 +148,54 @@ class BaseGIF(CompactMethods, BudgetedEstimator):
         X = np.asfortranarray(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
-        self._refitted = self.refit != 0
-        grown = grown_forest(self, X, targets, seeds, n_visits, make_splitter, valid)
-        self.intercept_, self.alpha_ = np.ldexp(grown.intercept, exponent), grown.alpha
-        self._set(grown.model(exponent))
+        data = X, targets, seeds, n_visits, make_splitter, valid
+        self._take(grown_forest(self, *data), exponent, self.refit != 0)
         if self.early_stopping:
             self._stop_early(*valid, exponent)
+        if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
+            if self.refit in (0, "ridge"):
+                self._keep_to_bytes()
+            else:
+                self._refit_within_bytes(data, exponent)
         return self
+
+    def _take(self, grown, exponent, refitted):
+        """Take what was grown as what was fitted."""
+        self._refitted = refitted
+        self.intercept_, self.alpha_ = np.ldexp(grown.intercept, exponent), grown.alpha
+        self._set(grown.model(exponent))
+
+    def _refit_within_bytes(self, data, exponent):
+        """Find the nodes that the bytes hold, then grow these alone and refit them."""
+        plain = copy.copy(self).set_params(refit=0)
+        plain._take(grown_forest(plain, *data), exponent, False)
+        plain._keep_to_bytes()
+        smaller = copy.copy(self).set_params(node_budget=max(1, plain.n_nodes_))
+        self._take(grown_forest(smaller, *data), exponent, True)
+
+    def _keep_to_bytes(self):
+        """Go back to the most nodes that take no more bytes than `byte_budget`."""
+        if self._refitted:
+            raise self._too_few_bytes()
+        whole, fits, breaks = self._model, 0, self.n_nodes_
+        while breaks - fits > 1:
+            middle = (fits + breaks) // 2
+            self._set(whole.within(middle))
+            if self.nbytes(self.byte_format) <= self.byte_budget:
+                fits = middle
+            else:
+                breaks = middle
+        self._set(whole.within(fits))
+        if self.nbytes(self.byte_format) > self.byte_budget:
+            raise self._too_few_bytes()
+
+    def _too_few_bytes(self):
+        least = self.nbytes(self.byte_format)
+        return BudgetError(
+            f"byte_budget={self.byte_budget} is less than the {least} bytes that the smallest "
+            f"model takes in byte_format={self.byte_format!r}. Raise it to {least}, or more.",
+            least,
+        )
 
     def _stop_early(self, X, targets, exponent):
         """Go back to the smaller budget with the least squared error on validation data."""

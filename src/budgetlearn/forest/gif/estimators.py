@@ -49,6 +49,11 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         without validation data, `validation_fraction` of the training data. Not with `refit`.
     validation_fraction : float, default=0.2
         Share of the rows that early stopping holds out.
+    byte_budget : int, default=None
+        Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
+        which are kept. None: any number.
+    byte_format : {"float32", "float16", "int8"}, default="float32"
+        The format whose bytes are counted.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each.
     random_state : int, RandomState instance or None, default=None
@@ -118,6 +123,8 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         alpha=0.3,
         early_stopping=False,
         validation_fraction=0.2,
+        byte_budget=None,
+        byte_format="float32",
         feature_costs=None,
         random_state=None,
         n_jobs=None,
@@ -133,6 +140,8 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
             alpha,
             early_stopping,
             validation_fraction,
+            byte_budget,
+            byte_format,
             feature_costs,
             random_state,
             n_jobs,
@@ -206,6 +215,11 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         without validation data, `validation_fraction` of the training data. Not with `refit`.
     validation_fraction : float, default=0.2
         Share of the rows that early stopping holds out.
+    byte_budget : int, default=None
+        Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
+        which are kept. None: any number.
+    byte_format : {"float32", "float16", "int8"}, default="float32"
+        The format whose bytes are counted.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each.
     random_state : int, RandomState instance or None, default=None
@@ -251,6 +265,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         alpha=0.3,
         early_stopping=False,
         validation_fraction=0.2,
+        byte_budget=None,
+        byte_format="float32",
         feature_costs=None,
         random_state=None,
         n_jobs=None,
@@ -266,6 +282,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
             alpha,
             early_stopping,
             validation_fraction,
+            byte_budget,
+            byte_format,
             feature_costs,
             random_state,
             n_jobs,

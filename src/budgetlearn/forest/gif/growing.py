@@ -9,7 +9,7 @@ from .grower import grow, refit
 from .model import GIFModel
 from .nodes import NodeTable
 from .pool import AllCandidates, RandomWindow
-from .pruning import AcceptedNodes, prune_and_refit
+from .pruning import AcceptedNodes, Memory, prune_and_refit
 
 
 @dataclass
@@ -87,7 +87,9 @@ def grown_forest(params, X, targets, seeds, n_visits, make_splitter, valid):
     n_trees = params._n_trees()
     intercept, loss = params._loss().start(targets)
     # Never more nodes than in fully grown trees; each accepted node brings two candidates.
-    wanted = int(params.node_budget * params.prune_factor)
+    # A model of one node has room for none that is accepted, whatever is grown.
+    wanted = params.node_budget
+    wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
     most = min(wanted, n_trees * (2 * n_samples - 1))
     table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most)
     if params.candidate_window is None:
@@ -122,9 +124,13 @@ def _pruned(grown, table, targets, params, valid):
         misses = scores.reshape(len(scores), len(solutions), -1) - valid[1][:, None]
         return np.square(misses).sum(axis=(0, 2))
 
+    n_columns = 1 if params._is_binary() else targets.shape[1]
+    memory = Memory(
+        params.node_budget, params.byte_budget, params.byte_format, n_columns, grown.n_features
+    )
     nodes = AcceptedNodes(table, len(grown.weights))
     ranks, weights, intercept, alpha = prune_and_refit(
-        nodes, targets, params.node_budget, params.alpha, None if valid is None else validate
+        nodes, targets, memory, params.alpha, None if valid is None else validate
     )
     pruned = grown.take(ranks, weights, intercept)
     pruned.alpha = alpha

@@ -1,8 +1,11 @@
 """Grow, prune, refit: the nodes of a large forest that a budget is best spent on."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csc_array
 
+from ..compact.serialization import size
 from .ridge import ALPHAS, NodeRidge
 
 # Largest share of the nodes that one round drops.
@@ -27,6 +30,10 @@ class AcceptedNodes:
         Tree of each.
     parent : ndarray of int
         Rank of each one's parent, -1 where that is a root.
+    parent_id : ndarray of int
+        Place of the parents in the table's records.
+    feature : ndarray of int
+        Feature of the split of each of the table's records.
     """
 
     def __init__(self, table, n_accepted):
@@ -36,7 +43,9 @@ class AcceptedNodes:
         accepted = np.flatnonzero(records["step"] >= 0)
         self.ids[records["step"][accepted]] = accepted
         self.tree = records["tree"][self.ids]
-        self.parent = records["step"][records["parent"][self.ids]]
+        self.parent_id = records["parent"][self.ids]
+        self.parent = records["step"][self.parent_id]
+        self.feature = records["feature"]
 
     def indicators(self):
         """Return which training examples reach which node, a csc_array of 0 and 1."""
@@ -53,7 +62,52 @@ class AcceptedNodes:
         return matrix
 
 
-def prune_and_refit(nodes, targets, node_budget, alpha, validate=None, sample_weight=None):
+@dataclass(frozen=True)
+class Memory:
+    """Limits of a model's memory.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Most nodes, the roots of trees included; >= 2.
+    n_bytes : int, default=None
+        Most bytes in the compact format; None: any number.
+    format : str, default="float32"
+        Which format.
+    n_columns, n_features : int, default=1
+        Columns of the values, and of the examples.
+    """
+
+    n_nodes: int
+    n_bytes: int | None = None
+    format: str = "float32"
+    n_columns: int = 1
+    n_features: int = 1
+
+    def excess(self, nodes, kept):
+        """Return about how many nodes are too many, 0 where these fit."""
+        n_nodes = kept.size + np.unique(nodes.tree[kept]).size
+        excess = max(0, n_nodes - self.n_nodes)
+        if self.n_bytes is None:
+            return excess
+        share = 1 - self.n_bytes / self._bytes(nodes, kept)
+        return max(excess, int(np.ceil(share * n_nodes)))
+
+    def _bytes(self, nodes, kept):
+        """Return the bytes of a model of these nodes, or a few more."""
+        splits, first, children = np.unique(
+            nodes.parent_id[kept], return_index=True, return_counts=True
+        )
+        n_splits = np.unique(nodes.tree[kept[first]], return_counts=True)[1]
+        # The side of a root that was not accepted says nothing, and takes no value.
+        rootless = (nodes.parent[kept[first]] < 0) & (children == 1)
+        n_stops = int(splits.size + n_splits.size - rootless.sum())
+        used = np.unique(nodes.feature[splits]).size if self.format == "int8" else 0
+        sizes = n_splits, n_splits - 1, n_stops, self.n_columns, self.n_features, used
+        return size(False, self.format, *sizes)
+
+
+def prune_and_refit(nodes, targets, memory, alpha, validate=None, sample_weight=None):
     """Fit the weights of all nodes by ridge regression, and drop leaves until a budget is met.
 
     In each round the leaves that the predictions on the training data change least without go:
@@ -65,8 +119,8 @@ def prune_and_refit(nodes, targets, node_budget, alpha, validate=None, sample_we
         At least one.
     targets : ndarray of float64 of shape (n_samples, n_outputs)
         What to fit.
-    node_budget : int
-        Most nodes to keep, the roots of their trees included; >= 2.
+    memory : Memory
+        What the model may take.
     alpha : float or "auto"
         Penalty of the squared weights, in mean numbers of nodes that an example reaches. "auto":
         chosen before the first round and after the last one.
@@ -88,12 +142,11 @@ def prune_and_refit(nodes, targets, node_budget, alpha, validate=None, sample_we
     ridge = NodeRidge(nodes.indicators(), targets, sample_weight)
     kept = np.arange(nodes.ids.size)
     chosen, (weights, intercept) = _solve(ridge, kept, alpha, validate)
-    while _n_nodes(nodes, kept) > node_budget:
-        stays = _without_small_leaves(nodes, kept, weights, ridge.spread, node_budget)
+    while (excess := memory.excess(nodes, kept)) and kept.size > 1:
+        stays = _without_small_leaves(nodes, kept, weights, ridge.spread, excess)
         ridge.keep(stays)
         kept = kept[stays]
-        last = _n_nodes(nodes, kept) <= node_budget
-        wanted = alpha if last else chosen
+        wanted = chosen if memory.excess(nodes, kept) else alpha
         chosen, (weights, intercept) = _solve(ridge, kept, wanted, validate)
     return kept, weights, intercept, chosen
 
@@ -109,29 +162,22 @@ def _solve(ridge, kept, alpha, validate):
     return float(ALPHAS[best]), solutions[best]
 
 
-def _n_nodes(nodes, kept):
-    """Return how many nodes these are with their roots."""
-    return kept.size + np.unique(nodes.tree[kept]).size
-
-
-def _without_small_leaves(nodes, kept, weights, spread, node_budget):
-    """Return a mask of `kept` without its least useful leaves."""
+def _without_small_leaves(nodes, kept, weights, spread, excess):
+    """Return a mask of `kept` without its least useful leaves, `excess` nodes or a share."""
     parents = nodes.parent[kept]
     leaf = np.ones(nodes.ids.size, dtype=bool)
     leaf[parents[parents >= 0]] = False
     use = np.square(weights).sum(axis=1) * spread
     leaves = np.flatnonzero(leaf[kept])
-    ranked = leaves[np.argsort(use[leaves], kind="stable")]
-    n_nodes = _n_nodes(nodes, kept)
-    most = min(max(1, int(SHARE * n_nodes)), ranked.size)
     in_tree = np.bincount(nodes.tree[kept])
-    stays = np.ones(kept.size, dtype=bool)
-    for place in ranked[:most]:
-        if n_nodes <= node_budget:
+    most = min(max(1, int(SHARE * kept.size)), excess)
+    stays, n_dropped = np.ones(kept.size, dtype=bool), 0
+    for place in leaves[np.argsort(use[leaves], kind="stable")]:
+        if n_dropped >= most:
             break
         tree = nodes.tree[kept[place]]
         stays[place] = False
         in_tree[tree] -= 1
         # The last node of a tree takes its root along.
-        n_nodes -= 1 + (in_tree[tree] == 0)
+        n_dropped += 1 + (in_tree[tree] == 0)
     return stays
