@@ -87,6 +87,13 @@ def test_a_cap_is_used_up_to_the_last_stage_that_it_pays(fitted, table):
     assert spent.max() == pytest.approx(costs[1])
 
 
+def test_who_can_afford_nothing_gets_the_class_shares(fitted, table):
+    X = table[0][300:320]
+    made = fitted.decisions(X, max_cost=0.5, fallback=True)
+    np.testing.assert_allclose(made.probabilities, np.tile(fitted.constant_, (20, 1)))
+    assert not made.acquired.any()
+
+
 def test_no_stage_is_begun_that_the_cap_does_not_pay_to_its_end(table):
     X, y = table
     own = [[0], [0, 1, 2], [0, 1, 2, 3, 4, 5]]

@@ -44,6 +44,15 @@ def test_a_price_that_is_much_too_high_puts_the_best_behind(order):
 
 
 @every_order
+@pytest.mark.parametrize("cheap", [0, 1])
+def test_of_equally_good_features_the_cheaper_comes_first(order, cheap):
+    X = np.random.default_rng(0).standard_normal((600, 2))
+    prices = np.where(np.arange(2) == cheap, 1.0, 1.3)
+    case = OrderProblem.of(X, (X.sum(axis=1) > 0).astype(int), 2, FeatureCosts(prices), 0)
+    assert order(case) == [cheap, 1 - cheap]
+
+
+@every_order
 def test_the_unit_of_the_prices_does_not_matter(order):
     prices = np.array([5.0, 3, 9, 1, 2, 4])
     assert order(problem(prices)) == order(problem(1000 * prices))

@@ -17,6 +17,13 @@ def test_a_group_is_bought_whole_where_the_charge_is_most_of_its_price():
     assert with_whole_groups([2, 1, 0, 3], costs) == [(2, 0, 3), (1,)]
 
 
+def test_a_group_is_bought_whole_where_its_members_cost_just_the_charge():
+    costs = FeatureCosts([1, 2, 3], groups=[0, 0, 0], group_costs=[5])
+    assert with_whole_groups([0, 1, 2], costs) == [(0, 1, 2)]
+    more = FeatureCosts([1, 2, 3.5], groups=[0, 0, 0], group_costs=[5])
+    assert with_whole_groups([0, 1, 2], more) == [(0,), (1, 2)]
+
+
 def test_members_wait_where_they_are_expensive_themselves_but_for_the_free_ones():
     costs = FeatureCosts([5, 2, 3, 0], groups=[0, -1, 0, 0], group_costs=[4])
     assert with_whole_groups([2, 1, 0, 3], costs) == [(2, 3), (1,), (0,)]
