@@ -237,6 +237,7 @@ def test_own_ranking_table(tmp_path):
         ("__target__,ill\n1,yes\n2,no\n", {}, "must not be named '__target__'"),
         ("__group__,ill\n1,yes\n2,no\n", {}, "must not be named '__group__'"),
         ('" ",ill\n1,yes\n2,no\n', {}, "must not be named ''"),
+        (",age,ill\n0,1,yes\n1,2,no\n", {}, "'Unnamed: 0' has no name in its file"),
     ],
 )
 def test_bad_own_tables(tmp_path, text, entry, message):

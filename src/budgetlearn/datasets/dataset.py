@@ -118,6 +118,12 @@ class Dataset:
         refused = sorted({"", _TARGET, _GROUP, _PART}.intersection(self.feature_names))
         if refused:
             self._fail(f"a feature must not be named {refused[0]!r}: give it another name")
+        nameless = next((n for n in self.feature_names if n.startswith("Unnamed: ")), None)
+        if nameless is not None:  # as pandas calls what has no name
+            self._fail(
+                f"the column {nameless!r} has no name in its file. If it numbers the rows, leave it "
+                f"out (`drop: ['{nameless}']`); else name it"
+            )
         for name in ("y", "groups", "part"):
             values = getattr(self, name)
             if values is not None and values.shape != (n_samples,):
