@@ -108,22 +108,26 @@ class Dataset:
         """Rows of each class, in the order of the codes; empty in regression."""
         return np.bincount(self.y, minlength=len(self.class_names)) if self.class_names else ()
 
-    def _check(self):
-        n_samples, n_features = self.X.shape
-        if len(self.feature_names) != n_features:
-            self._fail(f"{n_features} columns, but {len(self.feature_names)} feature names")
-        if len(set(self.feature_names)) != n_features:
-            names = sorted({n for n in self.feature_names if self.feature_names.count(n) > 1})
-            self._fail(f"feature names must differ; repeated: {', '.join(names)}")
-        refused = sorted({"", _TARGET, _GROUP, _PART}.intersection(self.feature_names))
+    def _check_names(self):
+        names, n_features = self.feature_names, self.X.shape[1]
+        if len(names) != n_features:
+            self._fail(f"{n_features} columns, but {len(names)} feature names")
+        if len(set(names)) != n_features:
+            repeated = sorted({n for n in names if names.count(n) > 1})
+            self._fail(f"feature names must differ; repeated: {', '.join(repeated)}")
+        refused = sorted({"", _TARGET, _GROUP, _PART}.intersection(names))
         if refused:
             self._fail(f"a feature must not be named {refused[0]!r}: give it another name")
-        nameless = next((n for n in self.feature_names if n.startswith("Unnamed: ")), None)
+        nameless = next((n for n in names if n.startswith("Unnamed: ")), None)
         if nameless is not None:  # as pandas calls what has no name
             self._fail(
-                f"the column {nameless!r} has no name in its file. If it numbers the rows, leave it "
-                f"out (`drop: ['{nameless}']`); else name it"
+                f"the column {nameless!r} has no name in its file. If it numbers the rows, leave "
+                f"it out (`drop: ['{nameless}']`); else name it"
             )
+
+    def _check(self):
+        self._check_names()
+        n_samples = self.X.shape[0]
         for name in ("y", "groups", "part"):
             values = getattr(self, name)
             if values is not None and values.shape != (n_samples,):
