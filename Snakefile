@@ -12,6 +12,7 @@ from budgetlearn.benchmark.failures import last_word
 from budgetlearn.benchmark.fingerprints import report_fingerprint
 from budgetlearn.benchmark.rerun import stored_points
 from budgetlearn.benchmark.study import FIT, SCHEDULE, Study
+from budgetlearn.benchmark.usage import usage_line
 from budgetlearn.report import sections_of
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
@@ -76,6 +77,7 @@ rule all:
 
 
 onsuccess:
+    print(usage_line(STUDY))
     if last_word(STUDY):
         raise WorkflowError(last_word(STUDY))
 

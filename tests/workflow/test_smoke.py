@@ -16,7 +16,7 @@ SMOKE = ("--configfile", "config/studies/smoke.yaml")
 @pytest.fixture(scope="module")
 def smoke(make_workflow):
     workflow = make_workflow()
-    workflow.run(*SMOKE)
+    assert "of which" in workflow.run(*SMOKE).output  # the share of fitting and predicting
     return workflow
 
 

@@ -1,0 +1,124 @@
+"""The workflow on a real SLURM: the same results, a job that is cancelled, one that fails."""
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+import yaml
+
+from budgetlearn.benchmark import records
+from budgetlearn.benchmark.rerun import differences
+
+from .slurm import OneNode, why_not
+
+pytestmark = pytest.mark.workflow
+SLOW = """
+import time
+from pathlib import Path
+from budgetlearn.peers import FreeConstantClassifier
+
+
+class Slow(FreeConstantClassifier):
+    '''Waits in its first fit until it is cancelled.'''
+
+    def _fit(self, *arguments):
+        mark = Path({mark!r})
+        if not mark.exists():
+            mark.touch()
+            time.sleep(300)
+        return super()._fit(*arguments)
+"""
+QUICKLY = ("--seconds-between-status-checks", "1", "--slurm-init-seconds-before-status-checks", "1",
+           "--latency-wait", "10")  # fmt: skip
+# One node has no accounts, and not the memory that a whole fit asks for.
+HERE = ("--default-resources", "slurm_partition=main", "mem_mb=200", "runtime=10",
+        "--set-resources", "fit:mem_mb=500", "report:mem_mb=500", "--slurm-no-account")  # fmt: skip
+STUDY = {
+    "study": "slurm",
+    "title": "On a cluster",
+    "datasets": ["wine"],
+    "methods": ["logitb", "constant"],
+    "runs": 1,
+    "runs_per_job": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    pytest.importorskip("snakemake_executor_plugin_slurm", reason="optional dependency `slurm`")
+    if why_not():
+        (pytest.fail if os.environ.get("BUDGETLEARN_REQUIRE_SLURM") else pytest.skip)(why_not())
+    with OneNode(tmp_path_factory.mktemp("slurm")) as node:
+        yield node
+
+
+def configured(workflow, **changes):
+    """Return the arguments that run a study, written to a file of its own."""
+    path = workflow.folder / "config" / "studies" / "slurm.yaml"
+    path.write_text(yaml.safe_dump({**STUDY, **changes}))
+    return ("--configfile", path)
+
+
+@contextmanager
+def submitted(workflow, cluster, *arguments):
+    """Run snakemake through profiles/slurm, ended with the context whatever happens."""
+    command = (*arguments, *QUICKLY, *HERE, "--profile", "profiles/slurm", "--jobs", "4")
+    with subprocess.Popen(
+        [sys.executable, "-m", "snakemake", *map(str, command)],
+        cwd=workflow.folder,
+        env={**os.environ, **cluster.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, make_workflow):
+    workflow = make_workflow()
+    (workflow.folder / "slow.py").write_text(SLOW.format(mark=str(workflow.folder / "mark")))
+    methods = yaml.safe_load((workflow.folder / "config" / "methods.yaml").read_text())
+    methods["slow"] = {"label": "Slow", "class": "slow.Slow"}
+    (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
+    study = configured(workflow, methods=[*STUDY["methods"], "slow"])
+    with submitted(workflow, cluster, *study) as process:
+        cluster.wait_for((workflow.folder / "mark").exists, 900)
+        before = cluster.jobs()
+        cluster.wait_for(lambda: list(cluster.jobs().values()).count("RUNNING") == 1, 300)
+        (last,) = (number for number, state in cluster.jobs().items() if state == "RUNNING")
+        cluster.run("scancel", last)
+        output, _ = process.communicate(timeout=900)
+    assert process.returncode == 0, output[-6000:]
+    assert list(before.values()).count("RUNNING") > 1  # several at once
+    after = cluster.jobs()
+    assert after[last] == "CANCELLED"
+    assert set(after.values()) == {"COMPLETED", "CANCELLED"}
+    results = workflow.folder / "results" / "slurm"
+    on_cluster = records.read(results / "points.parquet")
+    assert (results / "report.html").stat().st_size > 0
+    shutil.rmtree(results)
+    workflow.run(*study)
+    assert differences(on_cluster, records.read(results / "points.parquet")).empty
+
+
+def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):
+    workflow = make_workflow()
+    study = configured(workflow, costs=["given"])  # wine has no price list in this registry entry
+    datasets = workflow.folder / "config" / "datasets.yaml"
+    registry = yaml.safe_load(datasets.read_text())
+    registry["datasets"]["wine"]["costs"] = "prices.csv"
+    datasets.write_text(yaml.safe_dump(registry))
+    (workflow.folder / "prices.csv").write_text("feature,cost\nalcohol,1\n")
+    with submitted(workflow, cluster, *study, "--retries", "0") as process:
+        output, _ = process.communicate(timeout=900)
+    assert process.returncode == 1
+    assert "Error in rule costs" in output
+    assert "results/slurm/logs/costs/wine/given/0.log" in output
+    log = (workflow.folder / "results/slurm/logs/costs/wine/given/0.log").read_text()
+    assert "CostError" in log
