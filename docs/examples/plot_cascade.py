@@ -27,11 +27,11 @@ search = ModelScheduleSearch(**settings).fit(X_train, y_train)
 # %%
 # Both against cost, on test data.
 display = CostAccuracyDisplay.from_estimator(search, X_test, y_test, name="msB")
-CostAccuracyDisplay.from_estimator(cascade, X_test, y_test, name="cascade", ax=display.ax_)
+_ = CostAccuracyDisplay.from_estimator(cascade, X_test, y_test, name="cascade", ax=display.ax_)
 
 # %%
 # Not every example buys the same.
-AcquisitionDisplay.from_estimator(cascade, X_test, budget=100)
+_ = AcquisitionDisplay.from_estimator(cascade, X_test, budget=100)
 
 # %%
 # One example, purchase by purchase.

@@ -19,11 +19,11 @@ search = ModelScheduleSearch(feature_costs=prices, random_state=0).fit(X_train, 
 
 # %%
 # One column for each model of the schedule, from the least expensive to the best.
-ScheduleDisplay.from_estimator(search)
+_ = ScheduleDisplay.from_estimator(search)
 
 # %%
 # The same models on test data: a step up at each cost from which a better model can be had.
-CostAccuracyDisplay.from_estimator(search, X_test, y_test, name="msB")
+_ = CostAccuracyDisplay.from_estimator(search, X_test, y_test, name="msB")
 
 # %%
 # A budget chooses the best of those that it affords.
