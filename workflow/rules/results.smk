@@ -29,3 +29,21 @@ rule archive:
         code=code_of("archive.py"),
     script:
         "../scripts/archive.py"
+
+
+rule data_report:
+    input:
+        data=expand(rules.prepare.output[0], dataset=STUDY.datasets),
+    output:
+        f"{DIR}/data.html",
+    log:
+        f"{DIR}/logs/data_report.log",
+    conda:
+        "../../environment.yml"
+    params:
+        settings=STUDY.settings,
+        shown=STUDY.shown,
+        root=workflow.basedir,
+        code=report_fingerprint(script_path("data_report.py")),
+    script:
+        "../scripts/data_report.py"

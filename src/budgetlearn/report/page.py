@@ -25,8 +25,8 @@ def render_page(sections, report, drawings, cases):
     str
         HTML with inline style and scripts, and with figures as data URIs.
     """
-    environment = _environment()
-    images = {name: _data_uri(svg) for name, svg in drawings.items()}
+    environment = template_environment()
+    images = {name: data_uri(svg) for name, svg in drawings.items()}
     bodies = [
         environment.get_template(section.template).render(
             report=report, section=section, images=images, **section.context(report)
@@ -45,7 +45,7 @@ def render_page(sections, report, drawings, cases):
     )
 
 
-def _environment():
+def template_environment():
     """Return the template environment: escapes everything, refuses unknown names."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
@@ -66,6 +66,6 @@ def _environment():
     return environment
 
 
-def _data_uri(svg):
+def data_uri(svg):
     """Return an SVG as a data URI: as an image of its own its ids cannot clash with others."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
