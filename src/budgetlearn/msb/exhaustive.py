@@ -43,8 +43,12 @@ class ExhaustiveSearch(ModelScheduleSearch):
         Price of each feature; None: 1 each.
     budget : float, default=None
         Budget of `predict` where its call names none.
-    scoring, class_weight, refit
-        As for `ModelScheduleSearch`.
+    scoring : str or callable, default=None
+        Score that the schedule maximises on the validation data, as for `ModelScheduleSearch`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in each fit.
+    refit : bool, default=False
+        Whether the models of the schedule are fitted again on training and validation data.
     checkpoint : path-like, default=None
         File of the scores found so far. A search that was interrupted goes on from it; one with
         other prices reuses it whole; other data, another estimator or seed are refused.
