@@ -17,7 +17,8 @@ CostWeightedRFClassifier, RandomForestClassifier, GIFClassifier, GIFRegressor
     Forests that weigh prices, or the number of nodes, while they grow.
 FMCCClassifier, VoCClassifier, ScheduleCascadeClassifier, ScheduleCascadeRegressor
     Buy features one after another, example by example, and stop when sure.
-LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier, RandomOrderClassifier
+LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier, SparseLinearClassifier,
+RandomOrderClassifier
     What users would pick instead.
 AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor, ForestStages,
 BoostingNodeShares, GIFNodeShares
@@ -64,6 +65,7 @@ _HOMES = {
         "GIFNodeShares",
         "GreedyMiserClassifier",
         "LightGBMCostClassifier",
+        "SparseLinearClassifier",
     ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -6,6 +6,7 @@ from .filter_forest import FilterForestClassifier
 from .greedy_miser import GreedyMiserClassifier
 from .lightgbm_costs import LightGBMCostClassifier
 from .node_shares import BoostingNodeShares, GIFNodeShares
+from .sparse_linear import SparseLinearClassifier
 
 __all__ = [
     "AllFeaturesClassifier",
@@ -17,4 +18,5 @@ __all__ = [
     "GIFNodeShares",
     "GreedyMiserClassifier",
     "LightGBMCostClassifier",
+    "SparseLinearClassifier",
 ]
