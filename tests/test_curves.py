@@ -99,7 +99,7 @@ def test_kept_points_are_those_that_beat_every_cheaper_one(rows):
     kept = pareto_indices(costs, scores)
     assert (np.diff(costs[kept]) > 0).all()
     assert (np.diff(scores[kept]) > 0).all()
-    for cost, score in rows:  # whatever was dropped is matched by something no dearer
+    for cost, score in rows:  # whatever was dropped is matched by something no more expensive
         assert ((costs[kept] <= cost) & (scores[kept] >= score)).any()
 
 

@@ -25,14 +25,14 @@ def test_a_key_twice_is_refused_with_both_places(tmp_path):
         read_yaml(lay(tmp_path, TWICE), "The list")
     text = str(caught.value)
     assert text.startswith(f"The list {tmp_path / 'a.yaml'} is not valid YAML")
-    assert "the key 'title' stands twice" in text
+    assert "the key 'title' appears twice" in text
     assert "line 2" in text
     assert "line 4" in text
 
 
 @pytest.mark.parametrize("text", ["{a: 1, a: 1}", "- b: {1: x, 1: y}", "a: &x {b: 1}\na: *x"])
 def test_keys_twice_in_other_forms(tmp_path, text):
-    with pytest.raises(ConfigError, match="stands twice"):
+    with pytest.raises(ConfigError, match="appears twice"):
         read_yaml(lay(tmp_path, text))
 
 
@@ -45,7 +45,7 @@ def test_what_is_merged_may_be_replaced(tmp_path):
 
 @pytest.mark.parametrize("read", [load_registry, read_reasons, lambda p: check_schema({}, p, "")])
 def test_every_reader_of_the_project_refuses_a_key_twice(tmp_path, read):
-    with pytest.raises(ConfigError, match="stands twice"):
+    with pytest.raises(ConfigError, match="appears twice"):
         read(lay(tmp_path, TWICE))
 
 

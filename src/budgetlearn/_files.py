@@ -27,7 +27,7 @@ def _strict_loader():
                 first = seen.setdefault((key.tag, str(key.value)), key)
                 if first is not key:
                     raise yaml.composer.ComposerError(
-                        f"the key {key.value!r} stands twice in one mapping: first",
+                        f"the key {key.value!r} appears twice in one mapping: first",
                         first.start_mark,
                         "and again; keep one of them",
                         key.start_mark,
@@ -54,7 +54,7 @@ def read_yaml(path, what=None):
     Raises
     ------
     ConfigError
-        When the file cannot be read, is no YAML, or has a key twice in one mapping.
+        When the file cannot be read, is not YAML, or has a key twice in one mapping.
     """
     named = f"{what} {path}" if what else str(path)
     loader, yaml = _strict_loader()

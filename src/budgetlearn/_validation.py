@@ -115,7 +115,7 @@ def check_classes(y):
     ParameterError
         When all labels are the same.
     ValueError
-        When they are no class labels.
+        When they are not class labels.
     """
     # Here: planning a study checks numbers only, and scikit-learn takes a second to load.
     from sklearn.utils.multiclass import check_classification_targets

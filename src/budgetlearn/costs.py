@@ -184,9 +184,9 @@ class FeatureCosts:
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
-            "FeatureCosts is no array: a group's charge belongs to no single feature. Use .costs "
-            "for the prices alone, .alone for each with its group's charge, or .subset and .total "
-            "for what features cost together."
+            "FeatureCosts is not an array: a group's charge belongs to no single feature. Use "
+            ".costs for the prices alone, .alone for each with its group's charge, or .subset and "
+            ".total for what features cost together."
         )
 
     @property

@@ -13,7 +13,7 @@ _SLACK = 1e-12
 
 
 def _as_points(costs, scores):
-    """Return costs and scores as float64 vectors of one length, refusing what is no number."""
+    """Return costs and scores as float64 vectors of one length, refusing what is not a number."""
     costs = np.asarray(costs, dtype=np.float64)
     scores = np.asarray(scores, dtype=np.float64)
     if costs.ndim != 1 or costs.shape != scores.shape:
@@ -89,7 +89,7 @@ class CostAccuracyCurve:
         Raises
         ------
         ParameterError
-            When the budget is no number >= 0.
+            When the budget is not a number >= 0.
         BudgetError
             When even the cheapest one costs more; the message names its cost.
         """

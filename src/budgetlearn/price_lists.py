@@ -87,8 +87,8 @@ def _check_header(path, header):
 def _record(path, line, header, row):
     if len(row) != len(header):
         raise CostError(
-            f"{path}, line {line}: {len(row)} fields, but {len(header)} in the header. A name that "
-            "holds a comma stands in double quotes; decimals are written with a point."
+            f"{path}, line {line}: {len(row)} fields, but {len(header)} in the header. Put a name "
+            "with a comma in double quotes; decimals are written with a point."
         )
     record = dict(zip(header, row, strict=True))
     if not record["feature"]:

@@ -36,7 +36,7 @@ def test_a_repeated_point_is_refused(points):
 def test_an_ok_point_without_its_number_is_refused(points):
     broken = points.copy()
     broken.loc[3, "test_score"] = np.nan
-    with pytest.raises(RecordError, match=r"must have finite .* 1 have not"):
+    with pytest.raises(RecordError, match=r"must have finite .* 1 do not"):
         check_points(broken)
 
 

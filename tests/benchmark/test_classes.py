@@ -22,7 +22,7 @@ def test_a_typo_is_told_with_what_comes_close(name, hint):
         "parameters": {"estimator": {"class": name}},
     }
     with pytest.raises(
-        ConfigError, match=rf"method msb: '{name}' names no importable class.*{hint}"
+        ConfigError, match=rf"method msb: '{name}' is not an importable class.*{hint}"
     ):
         check_classes("msb", spec)
 

@@ -162,8 +162,8 @@ def test_nested_estimators_are_built():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"class": "budgetlearn.msb.NoSuch"}, "names no importable class"),
-        ({"class": "nowhere.to.be.Found"}, "names no importable class"),
+        ({"class": "budgetlearn.msb.NoSuch"}, "is not an importable class"),
+        ({"class": "nowhere.to.be.Found"}, "is not an importable class"),
         ({**LOGIT, "parameters": {"n_lamda": 3}}, "has no parameter n_lamda; it has feature_costs"),
     ],
 )

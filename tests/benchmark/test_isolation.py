@@ -17,7 +17,7 @@ import pytest
 from budgetlearn.benchmark import isolation
 from budgetlearn.benchmark.isolation import isolated
 
-ENDED = "its process was ended by"
+ENDED = "its process was killed by"
 
 
 def numbers(n):
@@ -91,7 +91,7 @@ def test_items_come_back(start, monkeypatch):
     [
         (
             by_signal,
-            "died: its process was ended by SIGKILL, as when the machine has no memory left",
+            "died: its process was killed by SIGKILL, as when the machine runs out of memory",
         ),
         (by_segfault, f"died: {ENDED} SIGSEGV"),
         (by_exit, "died: SystemExit: 3"),

@@ -100,7 +100,7 @@ def test_what_was_finished_before_a_death_is_kept(run):
     spec = {"class": f"{__name__}.Killed", "grid": {"at": [0, 1]}}
     rows = limited_run("killed", spec, run)
     assert [row["status"] for row in rows[:1]] == ["ok"]
-    assert rows[1]["status"].startswith("died: its process was ended by SIGKILL")
+    assert rows[1]["status"].startswith("died: its process was killed by SIGKILL")
     assert [(row["run"], row["stage"], row["method"]) for row in rows] == [
         (4, 0, "killed"),
         (4, 1, "killed"),

@@ -66,7 +66,7 @@ def test_compressed_and_plain_mirrors_give_the_same_file(server, tmp_path):
         ((200, HTML), "/x.csv", "HTML page instead of the file"),
         ((200, HTML), "/x.zip#toy.csv", "HTML page instead of the file"),
         ((200, zipped(toy_csv=GOOD)[:-40]), "/x.zip#toy.csv", "truncated file"),
-        ((200, GOOD, 10 * len(GOOD)), "/x.csv", "no complete answer in 3 tries"),
+        ((200, GOOD, 10 * len(GOOD)), "/x.csv", "no complete answer in 3 attempts"),
         ((200, zipped(other_csv=GOOD)), "/x.zip#toy.csv", "lacks 'toy.csv'; it holds other.csv"),
         ((404, b""), "/x.csv", "the server answered 404"),
         ((503, b""), "/x.csv", "the server answered 503"),
@@ -106,7 +106,7 @@ def test_second_mirror_after_404_and_no_retry_of_404(server, tmp_path):
 
 def test_no_network(tmp_path, monkeypatch):
     monkeypatch.setattr("budgetlearn.datasets.downloading.FIRST_WAIT", 0.01)
-    with pytest.raises(DatasetError, match=r"no complete answer in 3 tries \(ConnectionError"):
+    with pytest.raises(DatasetError, match=r"no complete answer in 3 attempts \(ConnectionError"):
         fetch(spec_of("http://127.0.0.1:9/x.csv"), tmp_path)
 
 

@@ -57,7 +57,7 @@ def test_one_hot():
 
 def test_blocks():
     assert target(None, blocks={"s": 2, "b": 4}) == ([0, 0, 1, 1, 1, 1], ("s", "b"))
-    with pytest.raises(DatasetError, match="5 rows by the blocks of classes, found 6"):
+    with pytest.raises(DatasetError, match="The blocks hold 5 rows, the data 6"):
         target(None, blocks={"s": 2, "b": 3})
 
 
@@ -80,7 +80,7 @@ def test_bad_targets():
                 target([1.0, np.nan, 0.0], task, **rules)
         with pytest.raises(DatasetError, match="must be numbers"):
             target(np.array(["1,5", "2", "3"]), **rules)
-    with pytest.raises(DatasetError, match=r"The classes: 'a' and 'a ' differ by blanks only"):
+    with pytest.raises(DatasetError, match=r"The classes: 'a' and 'a ' differ only in blanks"):
         target(np.array(["a", "a ", "b"], object))
-    with pytest.raises(DatasetError, match="mixes words and numbers"):
+    with pytest.raises(DatasetError, match="mixes text and numbers"):
         target(np.array(["a", 1], object))

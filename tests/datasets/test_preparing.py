@@ -157,7 +157,7 @@ def test_miniboone_blocks(tmp_path):
     rows = [" ".join(f"{i}.5" for _ in range(50)) for i in range(5)]
     (tmp_path / "miniboone/MiniBooNE_PID.txt").write_text("\n".join(["  2  3", *rows]) + "\n")
     spec = REGISTRY["miniboone"]
-    with pytest.raises(DatasetError, match="130064 rows by the blocks of classes, found 5"):
+    with pytest.raises(DatasetError, match="The blocks hold 130064 rows, the data 5"):
         prepare(spec, tmp_path)
     blocks = {"signal": 2, "background": 3}
     dataset = prepare(replace(spec, rows=5, classes=blocks, labels={"blocks": blocks}), tmp_path)
@@ -233,7 +233,7 @@ def test_own_ranking_table(tmp_path):
         ("age,ill\n1,yes,\n2,no,\n", {}, "mine.csv, line 2: 3 fields, but 2"),
         ("age,ill\n1,yes\n2,no\n3\n", {}, "mine.csv, line 4: 1 fields, but 2"),
         ("age,ill\n1,\n2,3\n3,4\n", {"labels": {"at_least": 3}}, "target is missing in 1 rows"),
-        ("age,ill\n1,yes\n2,yes \n3,no\n", {}, "'yes' and 'yes ' differ by blanks only"),
+        ("age,ill\n1,yes\n2,yes \n3,no\n", {}, "'yes' and 'yes ' differ only in blanks"),
         ("__target__,ill\n1,yes\n2,no\n", {}, "must not be named '__target__'"),
         ("__group__,ill\n1,yes\n2,no\n", {}, "must not be named '__group__'"),
         ('" ",ill\n1,yes\n2,no\n', {}, "must not be named ''"),

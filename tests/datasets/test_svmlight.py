@@ -53,7 +53,7 @@ def test_query_files(tmp_path):
     data = lay(tmp_path, "a", "1 1:1\n0 1:2\n2 1:3\n")
     table = read_svmlight([data, lay(tmp_path, "q", "1\n2\n")], 1, queries="files")
     assert table.groups.tolist() == [0, 1, 1]
-    with pytest.raises(DatasetError, match="q counts 2 rows, the data hold 3"):
+    with pytest.raises(DatasetError, match="q counts 2 rows, the data have 3"):
         read_svmlight([data, lay(tmp_path, "q", "2\n")], 1, queries="files")
 
 
@@ -71,7 +71,7 @@ def test_broken_file(tmp_path):
         ("1 x:y", "a, line 2: expected 'label index:value …', got '1 x:y'"),
         ("", "a, line 2: expected"),
         ("# a remark", "a, line 2: expected"),
-        ("1 4:1", "a, line 2: feature 4, where one from 1 to 3 may stand"),
+        ("1 4:1", "a, line 2: feature 4, expected one from 1 to 3"),
         ("1 2:1 2:5", "a, line 2: feature 2, where one from 3 to 3 may stand"),
         ("1 0:1", "a, line 2: feature 0, where one from 1 to 3"),
         (f"1 {2**70}:1", f"a, line 2: feature {2**70}, where one from 1 to 3"),

@@ -37,7 +37,7 @@ def test_header_drop_and_target_by_name(tmp_path):
 
 def test_words_are_refused_coded_or_spread(tmp_path):
     path = lay(tmp_path, "a", "M,1,0\nF,2,1\nI,3,0\n")
-    with pytest.raises(DatasetError, match=r"words where numbers were expected: x1.*'M'"):
+    with pytest.raises(DatasetError, match=r"text where numbers were expected: x1.*'M'"):
         read_table([path])
     assert read_table([path], categorical="codes").X[:, 0].tolist() == [2, 0, 1]
     table = read_table([path], one_hot=[0], names=["sex", "age"])
@@ -94,9 +94,9 @@ def test_missing_columns_and_broken_tables(tmp_path):
         read_table([lay(tmp_path, "b", "")])
     with pytest.raises(DatasetError, match="b, line 2: 3 fields, but 2"):
         read_table([lay(tmp_path, "b", "1,2\n1,2,3\n")])
-    with pytest.raises(DatasetError, match="b has other columns than a"):
+    with pytest.raises(DatasetError, match="b has different columns from a"):
         read_table([path, lay(tmp_path, "b", "1,2,3\n")])
-    with pytest.raises(DatasetError, match="Features need names that differ, found none"):
+    with pytest.raises(DatasetError, match="Feature names must differ, found none"):
         read_table([path], header=True, drop=["u"])
     with pytest.raises(DatasetError, match="Constant columns cannot be standardised: x1"):
         read_table([lay(tmp_path, "b", "1,2,a\n1,3,b\n")], standardise=True)
@@ -108,11 +108,11 @@ def test_coded_columns_are_listed(tmp_path):
 
 
 def test_columns_are_not_spread_out_or_divided_by_guessing(tmp_path):
-    for text, message in (("M,1,0\n,2,1\n", "missing values"), ("M,1,0\nM ,2,1\n", "by blanks")):
+    for text, message in (("M,1,0\n,2,1\n", "missing values"), ("M,1,0\nM ,2,1\n", "in blanks")):
         with pytest.raises(DatasetError, match=message):
             read_table([lay(tmp_path, "a", text)], one_hot=[0])
     about = {"add": {"r": ["a", "b"]}, "drop": []}
-    with pytest.raises(DatasetError, match="Ratios need numbers, but these are words: a"):
+    with pytest.raises(DatasetError, match="Ratios need numbers, but these columns hold text: a"):
         read_table([lay(tmp_path, "a", "M,1,0\nF,2,1\n")], names=["a", "b"], ratios=about)
 
 

@@ -21,7 +21,9 @@ def coded(*cells, categorical="codes"):
 def test_a_column_of_numbers_with_an_odd_cell_names_it(odd, categorical):
     with pytest.raises(DatasetError) as caught:
         coded("1", "2.5", odd, "7", categorical=categorical)
-    assert "Column 'v' holds numbers, but 1 of its 4 cells are not plain ones" in str(caught.value)
+    assert "Column 'v' holds numbers, but 1 of its 4 cells are not plain numbers" in str(
+        caught.value
+    )
     assert f"{odd!r} in row 3 " in str(caught.value)
 
 
@@ -76,7 +78,7 @@ def test_missing_words_stay_missing():
 
 
 def test_words_that_differ_by_blanks_only_are_refused():
-    with pytest.raises(DatasetError, match=r"Column 'v': 'a  b' and 'a b ' differ by blanks only"):
+    with pytest.raises(DatasetError, match=r"Column 'v': 'a  b' and 'a b ' differ only in blanks"):
         coded("a  b", "a b ", "c")
 
 

@@ -27,7 +27,7 @@ def lay(folder, text, name="a.csv"):
         ("a,b,a,b\n1,2,3,4\n", {}, "column names must differ; repeated: ['a', 'b']"),
         ("", {}, "a.csv is empty"),
         ("\n\n", {}, "a.csv is empty"),
-        ("a,b\n", {}, "a.csv holds names of columns, but no rows"),
+        ("a,b\n", {}, "a.csv has column names, but no rows"),
         ("a;b\n1;2\n", {"separator": ";;"}, "separator must be one character or 'whitespace'"),
         (b"a,b\n\xff,2\n", {}, "a.csv cannot be read as a table (UnicodeDecodeError"),
         (gzip.compress(b"a,b\n1,2\n" * 9)[:-9], {}, "a.csv cannot be read as a table (EOFError"),

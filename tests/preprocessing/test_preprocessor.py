@@ -182,12 +182,12 @@ def test_the_columns_that_are_not_bought_may_be_absent(shop):
         (pd.to_datetime(["2024-03-01", "2024-04-01", None]), "holds dates"),
         (
             ["80", "75", "?"],
-            "1 of its 3 cells are not plain ones: '\\?' in row 3",
+            "1 of its 3 cells are not plain numbers: '\\?' in row 3",
         ),
         (["1,5", "2,5", "3,5"], "'1,5' in row 1"),
         ([None, None, None], "without a single value"),
         ([1.0, np.inf, 2.0], "infinity in row 2"),
-        (["a b", "a  b", "c"], "differ by blanks only"),
+        (["a b", "a  b", "c"], "differ only in blanks"),
     ],
 )
 def test_what_would_give_wrong_numbers_is_refused_by_name(column, said):
@@ -223,5 +223,5 @@ def test_wrong_parameters_are_named(how, said):
 def test_strange_names_and_a_name_twice():
     table = pd.DataFrame([[1, "a"], [2, "b"]], columns=["<script>", 'a,"b"\nc'])
     assert BudgetPreprocessor().fit_transform(table).columns.tolist() == table.columns.tolist()
-    with pytest.raises(DatasetError, match="'c' stands twice"):
+    with pytest.raises(DatasetError, match="'c' appear twice"):
         BudgetPreprocessor().fit(pd.DataFrame([[1, 2]], columns=["c", "c"]))

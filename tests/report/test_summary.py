@@ -32,7 +32,7 @@ def test_the_summary_counts_wins_and_holds_leads_against_their_spread(display):
 def test_the_summary_admits_what_it_cannot_say(display):
     assert "single run" in lead_sentences(leads(), display)[0]
     alone = leads(("wine", "msb", None, np.nan, np.nan, np.nan, np.nan))
-    assert lead_sentences(alone, display)[0].startswith("Nowhere did two methods")
+    assert lead_sentences(alone, display)[0].startswith("No data set has completed runs of two")
     once = lead_sentences(leads(("wine", "msb", "logitb", 0.03, np.nan, 1, 1)), display)
     assert once == [
         "msB has the best mean AUP on the one data set compared.",
@@ -48,7 +48,7 @@ def test_the_summary_does_not_count_wins_without_a_rival(display):
     assert lead_sentences(rows, display) == [
         "msB has the best mean AUP on the one data set compared.",
         "Its lead over the runner-up, taken within runs, exceeds one standard deviation.",
-        "On 1 more only one method completed runs: no comparison.",
+        "On 1 more, only one method completed runs: no comparison.",
     ]
 
 

@@ -69,14 +69,14 @@ def test_deaths_are_rows_told_at_the_end_and_tried_again(workflow):
     assert done.returncode == 1
     assert "6 runs have no result" in done.output
     for line in (
-        "kills on wine, random costs, run 1: died: its process was ended by SIGKILL",
+        "kills on wine, random costs, run 1: died: its process was killed by SIGKILL",
         "leaves on wine, random costs, run 0: died: SystemExit: 3",
         "sleeps on wine, random costs, run 0: timeout: stopped after 5 s",
     ):
         assert line in done.output
     results = workflow.folder / "results" / "deaths"
     coverage = pd.read_csv(results / "tables" / "coverage.csv").set_index("method")
-    assert coverage.loc["kills", "message"].startswith("died: its process was ended by SIGKILL")
+    assert coverage.loc["kills", "message"].startswith("died: its process was killed by SIGKILL")
     assert "Sleeps" in (results / "report.html").read_text()
 
     code, told = workflow.plan(*CALL, "-n")

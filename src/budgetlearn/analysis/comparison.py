@@ -26,7 +26,7 @@ class Comparison:
 
     @property
     def competitors(self):
-        """Ids of the methods that are no controls."""
+        """Ids of the methods that are not controls."""
         return [name for name, method in self.methods.items() if not method.control]
 
     @property
@@ -35,7 +35,7 @@ class Comparison:
         return [name for name, method in self.methods.items() if method.control]
 
     def rivals(self, frame):
-        """Return the methods of a frame that are no controls, in the order of display.
+        """Return the methods of a frame that are not controls, in the order of display.
 
         Parameters
         ----------

@@ -53,7 +53,7 @@ def check_points(points):
     if len(broken):
         raise RecordError(
             f"An operating point with status 'ok' must have finite {', '.join(_NUMBERS)}; "
-            f"{len(broken)} have not, first {tuple(broken.iloc[0][[*RUN, 'stage']])}."
+            f"{len(broken)} do not, first {tuple(broken.iloc[0][[*RUN, 'stage']])}."
         )
     return points.sort_values([*RUN, "stage"], ignore_index=True)
 

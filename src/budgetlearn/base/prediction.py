@@ -313,7 +313,7 @@ class BudgetedPrediction(AcquiringPrediction):
         if not getattr(self.__sklearn_tags__(), ability):
             raise BudgetError(
                 f"{type(self).__name__} cannot keep {parameter}: its features are not bought one "
-                "after another. Use budget, or another method (docs/api.md lists who can)."
+                "after another. Use budget, or another method (docs/api.md lists which can)."
             )
 
     def _points(self, costs):

@@ -122,7 +122,7 @@ def last_word(study):
             f"{len(lines)} {'run has' if len(lines) == 1 else 'runs have'} no result (the report's "
             "table of coverage lists them too):",
             *lines,
-            "The next call tries those again that failed or died; those that went over a limit "
+            "The next call repeats the runs that failed or died; runs over a limit are repeated "
             "once time_limit or memory_limit is raised, or with --config retry_failed=true.",
         ]
     )

@@ -94,7 +94,7 @@ def _check_kernel(source):
     if newest.stat().st_mtime_ns > kernel.stat().st_mtime_ns:
         raise ConfigError(
             f"the kernel {name} was compiled before {newest} was last written, so results would "
-            f"come from code that is gone. {remedy}"
+            f"come from outdated code. {remedy}"
         )
 
 

@@ -137,8 +137,8 @@ def _death(child):
     if code >= 0:
         return f"died: its process ended with exit code {code}"
     name = signal.Signals(-code).name
-    hint = ", as when the machine has no memory left" if name == "SIGKILL" else ""
-    return f"died: its process was ended by {name}{hint}"
+    hint = ", as when the machine runs out of memory" if name == "SIGKILL" else ""
+    return f"died: its process was killed by {name}{hint}"
 
 
 def _kill(child):

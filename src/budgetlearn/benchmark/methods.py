@@ -20,7 +20,7 @@ def resolve(name):
         return getattr(importlib.import_module(module), attribute)
     except Exception as error:  # a module of the user's own may raise anything while it is imported
         raise ConfigError(
-            f"{name!r} names no importable class ({type(error).__name__}: {error}). "
+            f"{name!r} is not an importable class ({type(error).__name__}: {error}). "
             "Write it as package.module.Class; a module of your own must lie in the folder that "
             "methods_path names or beside the Snakefile, or be installed."
         ) from error

@@ -130,7 +130,7 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
     table = pd.concat(frames, ignore_index=True).reindex(
         columns=["run", "feature", "cost", "group", "group_cost"]
     )
-    profiles_of(table, names)  # refuses prices that are none, here and not in the fits
+    profiles_of(table, names)  # refuses prices that are not valid, here and not in the fits
     return table
 
 

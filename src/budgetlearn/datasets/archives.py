@@ -36,7 +36,7 @@ def extract(archive, members, target):
     Raises
     ------
     DatasetError
-        When an archive is damaged or is none at all, lacks the member, or would grow beyond all
+        When an archive is damaged or not an archive, lacks the member, or would grow beyond all
         measure.
     """
     current = archive
@@ -77,7 +77,7 @@ def _extract_one(archive, member, target):
                 _check_size(opened.getmember(name).size, limit)
                 _pour(opened.extractfile(name), target, limit)
         else:
-            raise DatasetError("truncated file, or no archive at all")
+            raise DatasetError("truncated file, or not an archive")
     except DAMAGE as error:
         if is_of_disk(error):
             raise

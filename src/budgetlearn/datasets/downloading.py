@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from ..exceptions import DatasetError
 
-TRIES = 3
+ATTEMPTS = 3
 FIRST_WAIT = 1.0  # seconds; doubled after each failure
 TIMEOUT = (10, 60)  # seconds to connect, and between two packets
 MOST_SECONDS = 1800  # for a whole file, whatever trickles in
@@ -39,17 +39,17 @@ def download(url, path, label):
         When the server refuses, sends too much or takes too long, or when the last try failed.
     """
     wait = FIRST_WAIT
-    for attempt in range(1, TRIES + 1):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             return _download_once(url, path, label)
         except requests.HTTPError as error:
             status = error.response.status_code
-            if status not in _TRY_AGAIN or attempt == TRIES:
+            if status not in _TRY_AGAIN or attempt == ATTEMPTS:
                 raise DatasetError(f"the server answered {status}") from error
         except _BROKEN as error:
-            if attempt == TRIES:
+            if attempt == ATTEMPTS:
                 raise DatasetError(
-                    f"no complete answer in {TRIES} tries ({type(error).__name__}: {error})"
+                    f"no complete answer in {ATTEMPTS} attempts ({type(error).__name__}: {error})"
                 ) from error
         logger.info("%s: try %d failed, next in %g s", url, attempt, wait)
         time.sleep(wait)

@@ -250,8 +250,8 @@ class _Fetch:
             )
         else:
             lines.append(
-                "Check the network and try again, or download the file by hand, lay it down as "
-                f"{file.path} in a folder, and name the folder as `data_dir` or in the environment "
+                "Check the network and try again, or download the file yourself, save it as "
+                f"{file.path} in a folder, and name the folder in `data_dir` or in the environment "
                 f"variable {DATA_DIR_VARIABLE}."
             )
         return "\n".join(lines)

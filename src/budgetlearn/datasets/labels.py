@@ -51,7 +51,7 @@ def _refuse_missing(raw):
     if missing:
         raise DatasetError(
             f"The target is missing in {missing} rows (an empty cell; in a table of your own also "
-            "NA, NaN, None or null). Leave these rows out, or write what is meant as a word."
+            "NA, NaN, None or null). Leave these rows out, or spell out what is meant."
         )
 
 
@@ -75,7 +75,8 @@ def _classes(raw):
     try:
         values, codes = np.unique(raw, return_inverse=True)
     except TypeError as error:
-        raise DatasetError("The target mixes words and numbers: make it one of both.") from error
+        message = "The target mixes text and numbers: make it one or the other."
+        raise DatasetError(message) from error
     refuse_blank_twins((str(value) for value in values), "The classes")
     return codes, [_name(value) for value in values]
 
@@ -123,7 +124,7 @@ def _one_hot(raw, names, _):
 
 def _blocks(_, counts, n_rows):
     if sum(counts.values()) != n_rows:
-        raise DatasetError(f"{sum(counts.values())} rows by the blocks of classes, found {n_rows}.")
+        raise DatasetError(f"The blocks hold {sum(counts.values())} rows, the data {n_rows}.")
     return np.repeat(np.arange(len(counts)), list(counts.values())), list(counts)
 
 

@@ -31,8 +31,8 @@ def yahoo_like(n_samples, seed):
 
     Relevance grows with a few hidden topics of a document, two of which only matter together, and
     differs from query to query. Each feature is a noisy view of one topic, between 0 and 1 as
-    Yahoo's are; the noise shrinks with the price, and two topics are seen by dear features only.
-    So cheap features alone rank fairly, and dear ones add what they cannot know.
+    Yahoo's are; the noise shrinks with the price, and two topics are seen by expensive features
+    only. So cheap features alone rank fairly, and expensive ones add what they cannot know.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ def load_registry(path=None):
     Raises
     ------
     ConfigError
-        When the file is missing, is no YAML, or breaks the schema; the message names the entry.
+        When the file is missing, is not YAML, or breaks the schema; the message names the entry.
     """
     path = DEFAULT_REGISTRY if path is None else Path(path)
     content = read_yaml(path, "The registry of data sets")

@@ -125,7 +125,7 @@ def _fault(fields, n_columns, with_queries):
             if name == b"qid":
                 continue
             if not last < int(name) <= n_columns:
-                return f"feature {int(name)}, where one from {last + 1} to {n_columns} may stand"
+                return f"feature {int(name)}, expected one from {last + 1} to {n_columns}"
             last = int(name)
     except (ValueError, IndexError):
         text = b" ".join(fields)[:60].decode("ascii", "replace")
@@ -144,7 +144,7 @@ def _query_files(paths, lengths):
     sizes = [_query_sizes(path) for path in paths]
     for path, size, length in zip(paths, sizes, lengths, strict=True):
         if size.sum() != length:
-            raise DatasetError(f"{path.name} counts {size.sum()} rows, the data hold {length}.")
+            raise DatasetError(f"{path.name} counts {size.sum()} rows, the data have {length}.")
     sizes = np.concatenate(sizes)
     return np.repeat(np.arange(sizes.size), sizes)
 

@@ -202,7 +202,7 @@ def table_from_frame(
         features = _with_ratios(features, **ratios)
     names = tuple(str(name).strip() for name in features.columns)
     if not names or len(set(names)) < len(names):
-        raise DatasetError(f"Features need names that differ, found {', '.join(names) or 'none'}.")
+        raise DatasetError(f"Feature names must differ, found {', '.join(names) or 'none'}.")
     X, categories = to_numbers(features.set_axis(names, axis=1), categorical)
     if standardise:
         X = _standardised(X, names)
@@ -213,7 +213,7 @@ def _check_alike(paths, frames):
     """Refuse files to be put one below the other whose columns differ."""
     for path, frame in zip(paths, frames, strict=True):
         if list(frame.columns) != list(frames[0].columns):
-            raise DatasetError(f"{path.name} has other columns than {paths[0].name}.")
+            raise DatasetError(f"{path.name} has different columns from {paths[0].name}.")
 
 
 def _standardised(X, names):
@@ -273,7 +273,9 @@ def _features(frame, left_out, names, spread):
     columns = [features.columns[kept.index(place)] for place in spread]
     for name in columns:
         if features[name].isna().any():
-            raise DatasetError(f"Column {name!r} has missing values, and cannot be spread out.")
+            raise DatasetError(
+                f"Column {name!r} has missing values, and cannot be one-hot encoded."
+            )
         refuse_blank_twins(features[name].map(str).unique(), f"Column {name!r}")
     return pd.get_dummies(features, columns=columns, prefix_sep="=", dtype=float)
 
@@ -281,7 +283,9 @@ def _features(frame, left_out, names, spread):
 def _with_ratios(features, add, drop):
     used = {name for pair in add.values() for name in pair}
     if words := used.intersection(features.select_dtypes(exclude="number").columns):
-        raise DatasetError(f"Ratios need numbers, but these are words: {', '.join(sorted(words))}.")
+        raise DatasetError(
+            f"Ratios need numbers, but these columns hold text: {', '.join(sorted(words))}."
+        )
     new = {name: features[over] / features[under] for name, (over, under) in add.items()}
     return features.assign(**new).drop(columns=drop)
 

@@ -61,7 +61,7 @@ class ScheduleDisplay:
         if not hasattr(estimator, "operating_points_"):
             raise ValueError(
                 f"this {type(estimator).__name__} was fitted without validation data, so nothing "
-                "is known of its operating points: fit(X, y, X_val, y_val) first."
+                "is known about its operating points: fit(X, y, X_val, y_val) first."
             )
         points = estimator.operating_points_.iloc[chosen_points(estimator)]
         own = estimator._names()

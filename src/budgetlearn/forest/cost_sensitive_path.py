@@ -18,8 +18,8 @@ from .cost_sensitive_rf import CostSensitiveRFClassifier
 # samples gain more at their roots, small nodes up to 1 bit: costs start to fall far below it.
 LARGEST_SHARE = 2
 SMALLEST_SHARE = 0.1
-# Where prices differ so much that the dearest feature would start with a larger penalty (bits), the
-# grid reaches down to this one.
+# Where prices differ so much that the most expensive feature would start with a larger penalty
+# (bits), the grid reaches down to this one.
 SMALLEST_PENALTY = 0.3
 
 

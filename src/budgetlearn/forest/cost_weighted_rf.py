@@ -10,7 +10,7 @@ from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Gini
 from .base import CodedFit, UsedFeaturesForest
 
-# Least price that the draw sees, as a share of the dearest feature's: 1/0 is no chance, and with
+# Least price that the draw sees, as a share of the highest: 1/0 is not a probability, and with
 # chances further apart than this the other features would never be drawn anyway.
 LEAST_PRICE = 1e-4
 
@@ -26,12 +26,12 @@ def drawing_odds(feature_costs):
     Returns
     -------
     ndarray of shape (n_features,)
-        Positive, of sum 1. A price below a ten-thousandth of the dearest one, 0 among them, counts
+        Positive, of sum 1. A price below a ten-thousandth of the highest one, 0 among them, counts
         as that much; where all features are free the chances are equal.
     """
     prices = feature_costs.alone
-    dearest = prices.max() or 1.0
-    odds = dearest / np.maximum(prices, LEAST_PRICE * dearest)
+    highest = prices.max() or 1.0
+    odds = highest / np.maximum(prices, LEAST_PRICE * highest)
     return odds / odds.sum()
 
 

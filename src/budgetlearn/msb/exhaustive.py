@@ -158,7 +158,7 @@ class ExhaustiveSearch(ModelScheduleSearch):
             f"an exhaustive search of {n_variables} variables fits {fits} models; at "
             f"{seconds:.3g} s a model (measured with {half} variables) that takes "
             f"{duration(total)} with n_jobs={self.n_jobs}. Raise max_variables (now "
-            f"{self.max_variables}) to do it all the same, drop variables, or use "
+            f"{self.max_variables}) to run it anyway, drop variables, or use "
             "ModelScheduleSearch."
         )
 
@@ -200,9 +200,9 @@ class ExhaustiveSearch(ModelScheduleSearch):
         again = np.array([model.score for model in visited])
         if not np.array_equal(again, self.schedule_.scores):
             raise CheckpointError(
-                f"models of the schedule score {again.tolist()} when they are fitted again, and "
+                f"models of the schedule score {again.tolist()} when fitted again, but scored "
                 f"{self.schedule_.scores.tolist()} before. The checkpoint was made with other "
-                "versions, or the estimator does not keep to its random_state."
+                "versions, or the estimator ignores its random_state."
             )
         self.models_ = [model.model for model in visited]
 

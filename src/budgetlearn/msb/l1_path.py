@@ -136,7 +136,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
             raise RuntimeError(f"glmnet could not fit the L1 path: {error}") from error
     if net.jerr_ > 0 or net.n_lambda_ < 1:
         raise RuntimeError(
-            f"glmnet solved for no penalty (jerr = {net.jerr_}) on {X.shape[0]} rows, "
+            f"glmnet found no solution (jerr = {net.jerr_}) on {X.shape[0]} rows, "
             f"{X.shape[1]} variables, {np.unique(y).size} classes."
         )
     return L1Path(

@@ -163,8 +163,8 @@ class ModelScheduleSearch(ScheduleClassifier):
         models = [union[variables] for variables in sorted(union)]
         if not models:
             raise ParameterError(
-                f"the sequences {', '.join(subsets)} visit no model of {problem.min_variables} or "
-                "more variables. Lower min_variables, or add a nested sequence as 'importance'."
+                f"the sequences {', '.join(subsets)} visit no model of {problem.min_variables} "
+                "or more variables. Lower min_variables, or add a nested sequence, as 'importance'."
             )
         self.schedule_ = self._schedule_of(
             [model.cost for model in models],

@@ -92,7 +92,8 @@ class SubsetScores:
     Raises
     ------
     CheckpointError
-        When the file belongs to other data, another estimator or another seed, or is none of ours.
+        When the file belongs to other data, another estimator or another seed, or is something
+        else.
     """
 
     def __init__(self, n_variables, path=None, key=""):

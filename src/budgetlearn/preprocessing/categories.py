@@ -36,7 +36,7 @@ def to_numbers(features, categorical):
     Raises
     ------
     DatasetError
-        When a column is mostly numbers but some cells are not, when words differ by blanks only,
+        When a column is mostly numbers but some cells are not, when words differ only in blanks,
         or when there are words and `categorical` is "refuse".
     """
     words = [name for name in features.columns if not is_number(features[name])]
@@ -45,7 +45,7 @@ def to_numbers(features, categorical):
     if words and categorical == "refuse":
         sample = features[words[0]].iloc[0]
         raise DatasetError(
-            f"Columns of words where numbers were expected: {', '.join(map(str, words))} "
+            f"Columns of text where numbers were expected: {', '.join(map(str, words))} "
             f"(the first starts with {sample!r})."
         )
     features, categories = features.copy(), {}
@@ -57,7 +57,7 @@ def to_numbers(features, categorical):
 
 
 def refuse_blank_twins(words, where):
-    """Raise `DatasetError` if two of some words differ by blanks only.
+    """Raise `DatasetError` if two of some words differ only in blanks.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def refuse_blank_twins(words, where):
         first = seen.setdefault(" ".join(word.split()), word)
         if first != word:
             raise DatasetError(
-                f"{where}: {first!r} and {word!r} differ by blanks only. Write them alike."
+                f"{where}: {first!r} and {word!r} differ only in blanks. Write them the same way."
             )
 
 
@@ -110,8 +110,8 @@ def refuse_numbers(column):
     more = ", …" if odd.size > _MOST_CELLS else ""
     raise DatasetError(
         f"Column {column.name!r} holds numbers, but {odd.size} of its {len(column)} cells are not "
-        f"plain ones: {named}{more} (rows counted from 1, without the header). "
-        "Write them as plain numbers (1234.5: a point, no unit, no sign but - and +), leave out "
+        f"plain numbers: {named}{more} (rows counted from 1, without the header). "
+        "Write them as 1234.5 (a point, no unit, no sign but - and +), leave out "
         "rows in which the value is missing, or drop the column."
     )
 

@@ -108,7 +108,7 @@ def _codes(column, categories):
 
 
 def _as_numbers(column):
-    """Return a column as floats, refusing what is none."""
+    """Return a column as floats, refusing what is not a number."""
     try:
         return column.astype(np.float64)
     except (TypeError, ValueError):

@@ -72,7 +72,7 @@ def is_gzip(path):
 
 @contextmanager
 def _opened(path):
-    """Open a text file; a byte order mark, as spreadsheets write it, is no part of a name."""
+    """Open a text file; a byte order mark, as spreadsheets write it, is not part of a name."""
     opener = gzip.open if is_gzip(path) else open
     with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
         yield stream
@@ -111,4 +111,4 @@ def _check_rows(path, rows, header, max_rows):
                 "separator inside a value, one too many at the end, or a line that was cut off."
             )
     if not count:
-        raise DatasetError(f"{path.name} holds names of columns, but no rows.")
+        raise DatasetError(f"{path.name} has column names, but no rows.")

@@ -58,7 +58,7 @@ def kind_of(column, categorical=False):
     ------
     DatasetError
         For dates, for numbers with some text between them, for names or free text, for words that
-        differ by blanks only, and for infinite numbers; the message names column and cells.
+        differ only in blanks, and for infinite numbers; the message names column and cells.
     """
     if is_number(column) and not categorical:
         _refuse_infinite(column)
@@ -99,5 +99,6 @@ def _refuse_dates(column):
         first = column.dropna().iloc[0]
         raise DatasetError(
             f"Column {column.name!r} holds dates or times (the first is {str(first)!r}). Turn it "
-            "into a number that means something, as days since a fixed day, or leave it out (drop)."
+            "into a number that means something, such as days since a fixed date, or leave it out "
+            "(drop)."
         )

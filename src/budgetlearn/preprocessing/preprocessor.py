@@ -111,7 +111,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
     def _check_names(self, frame):
         twice = frame.columns[frame.columns.duplicated()].unique().tolist()
         if twice or not frame.shape[1]:
-            what = f"but {', '.join(map(repr, twice))} stands twice" if twice else "but it has none"
+            what = f"but {', '.join(map(repr, twice))} appear twice" if twice else "but it has none"
             raise DatasetError(f"A table needs columns with different names, {what}.")
         for parameter in ("categorical", "one_hot"):
             unknown = [name for name in getattr(self, parameter) if name not in frame.columns]

@@ -68,7 +68,7 @@ def _read_one(path):
     )
     repeated = frame[frame.duplicated(KEYS)]
     if len(repeated):
-        raise ConfigError(f"{path}: {tuple(repeated.iloc[0][KEYS])} stands there more than once.")
+        raise ConfigError(f"{path}: {tuple(repeated.iloc[0][KEYS])} appears more than once.")
     return frame
 
 

@@ -27,8 +27,8 @@ def lead_sentences(leads, display):
     contested = leads.dropna(subset="runner_up")
     alone = len(leads) - len(contested)
     if contested.empty:
-        return ["Nowhere did two methods complete runs, so there is nothing to compare."]
-    gap = [f"On {alone} more only one method completed runs: no comparison."] if alone else []
+        return ["No data set has completed runs of two methods, so there is nothing to compare."]
+    gap = [f"On {alone} more, only one method completed runs: no comparison."] if alone else []
     return [_who_wins(contested, display), *_how_sure(contested), *gap]
 
 

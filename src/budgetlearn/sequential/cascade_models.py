@@ -252,7 +252,7 @@ def as_kind(estimator, n_classes):
         raise ParameterError(f"each estimator must be {wanted} here, got {estimator!r}.")
     if n_classes is not None and not hasattr(estimator, "predict_proba"):
         raise ParameterError(
-            f"each estimator must have predict_proba, which {estimator!r} has not. Wrap it in "
+            f"each estimator must have predict_proba, which {estimator!r} lacks. Wrap it in "
             "sklearn.calibration.CalibratedClassifierCV."
         )
     return SklearnKind(estimator)

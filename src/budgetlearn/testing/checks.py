@@ -156,7 +156,9 @@ def check_untouched_cells(model, X):
     for poison in POISONS:
         poisoned = np.where(acquired, X, poison)
         np.testing.assert_array_equal(
-            model.predict(poisoned), predicted, f"cells not acquired were {poison} and mattered"
+            model.predict(poisoned),
+            predicted,
+            f"predictions depend on cells not acquired ({poison})",
         )
         np.testing.assert_array_equal(model.acquired_features(poisoned), acquired)
     if acquired.any():  # the training data had no missing values

@@ -37,7 +37,7 @@ def test_page_and_csv_hold_each_number(folder):
     assert "AUP (test), printed" in section
     assert "yan, table 3: Wine (2 runs of ours)" in section
     assert " sd)</td>" in section
-    assert "standard deviations off, for no reason known" in section
+    assert "standard deviations off, with no known reason" in section
     assert "other rows than the paper's cancer".replace("'", "&#39;") in section
     assert "printed: 1 printed number not rerun in this study." in section
     assert (folder / "tables" / "published.csv").read_text().count("\n") == 4

@@ -88,8 +88,8 @@ class BaseGIF(CompactMethods, BudgetedEstimator):
             check_number(self.refit, "refit", low=0, integer=True)
             if self.prune_factor > 1:
                 raise ParameterError(
-                    f"prune_factor={self.prune_factor!r} drops nodes by what ridge regression says "
-                    f"of them: set refit='ridge', got refit={self.refit!r}."
+                    f"prune_factor={self.prune_factor!r} drops nodes by their weights in the ridge "
+                    f"regression: set refit='ridge', got refit={self.refit!r}."
                 )
         if isinstance(self.alpha, str):
             check_choice(self.alpha, "alpha", ("auto",))
@@ -237,8 +237,8 @@ class BaseGIF(CompactMethods, BudgetedEstimator):
         check_is_fitted(self)
         if self._refitted:
             raise ParameterError(
-                "smaller budgets can be had with refit=0 only: refitting fits the weights to the "
-                "whole model. Fit one model for each node budget."
+                "smaller budgets are available only with refit=0: refitting fits the weights to "
+                "the whole model. Fit one model for each node budget."
             )
         check_number(node_budget, "node_budget", low=0, integer=True)
         smaller = copy.copy(self).set_params(node_budget=node_budget)

@@ -100,7 +100,7 @@ def acquisition_figure(table, display, dataset, costs):
     import seaborn as sns
 
     if of_case(table, dataset, costs).empty:
-        return message_figure("No model at half of the full cost tells what it buys.")
+        return message_figure("No model within half of the full cost records what it buys.")
     features, rates, hidden = most_bought(table, dataset, costs)
     names = [shortened(feature_label(*feature)) for feature in features.to_numpy()]
     rates.columns = [display.label(method) for method in rates]

@@ -136,7 +136,7 @@ def _reasons(part):
     unknown = int((far["reason"] == "").sum())
     if unknown:
         numbers = counted(unknown, "number")
-        known.append(f"{numbers} more than {FAR:g} standard deviations off, for no reason known.")
+        known.append(f"{numbers} more than {FAR:g} standard deviations off, with no known reason.")
     return known
 
 
