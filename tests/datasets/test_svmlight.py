@@ -72,9 +72,9 @@ def test_broken_file(tmp_path):
         ("", "a, line 2: expected"),
         ("# a remark", "a, line 2: expected"),
         ("1 4:1", "a, line 2: feature 4, expected one from 1 to 3"),
-        ("1 2:1 2:5", "a, line 2: feature 2, where one from 3 to 3 may stand"),
-        ("1 0:1", "a, line 2: feature 0, where one from 1 to 3"),
-        (f"1 {2**70}:1", f"a, line 2: feature {2**70}, where one from 1 to 3"),
+        ("1 2:1 2:5", "a, line 2: feature 2, expected one from 3 to 3"),
+        ("1 0:1", "a, line 2: feature 0, expected one from 1 to 3"),
+        (f"1 {2**70}:1", f"a, line 2: feature {2**70}, expected one from 1 to 3"),
         ("1 1:", "a, line 2: expected"),
         ("1 2", "a, line 2: expected"),
     ):
