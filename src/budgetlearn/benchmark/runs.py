@@ -8,7 +8,7 @@ import pandas as pd
 from .._validation import derive_seed
 from ..costs import FeatureCosts, random_costs
 from ..datasets import split
-from ..exceptions import ConfigError, CostError
+from ..exceptions import ConfigError, CostError, DatasetError
 from ..price_lists import profile_of
 
 TRAIN, VALID, TEST = 0, 1, 2
@@ -197,7 +197,8 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
     for column in splits.columns:
         part = splits[column].to_numpy()
         rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
-        train, valid, test = ((dataset.X[index], dataset.y[index]) for index in rows)
+        X = _filled(dataset, rows[TRAIN]) if dataset.gaps else dataset.X
+        train, valid, test = ((X[index], dataset.y[index]) for index in rows)
         run = int(column)
         queries = dataset.groups
         yield Run(
@@ -213,3 +214,21 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
             valid_queries=None if queries is None else queries[rows[1]],
             test_queries=None if queries is None else queries[rows[2]],
         )
+
+
+def _filled(dataset, train):
+    """Return X with each gap filled by the median, or the most frequent word, of training rows."""
+    X = dataset.X.copy()
+    for place, name in enumerate(dataset.feature_names):
+        missing = np.isnan(X[:, place])
+        if missing.any():
+            known = X[train, place][~missing[train]]
+            if not known.size:
+                raise DatasetError(
+                    f"{dataset.id}: column {name!r} is empty in all training rows of a run. Leave "
+                    "it out, or take `missing: indicator`."
+                )
+            values, counts = np.unique(known, return_counts=True)
+            word = name in dataset.categories
+            X[missing, place] = values[counts.argmax()] if word else np.median(known)
+    return X

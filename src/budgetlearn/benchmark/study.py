@@ -149,14 +149,19 @@ class Study:
         return study
 
     def _check_tasks(self):
-        """Refuse regression under acquisition costs: no method of that kind predicts numbers."""
+        """Refuse classifiers where numbers are to be predicted under acquisition costs."""
         for name, spec in self.datasets.items():
-            if spec.task == "regression" and self.budget(name) == ACQUISITION:
+            if spec.task != "regression" or self.budget(name) != ACQUISITION:
+                continue
+            methods = self._setting("methods", name)
+            wrong = [m for m in methods if not self.spec(m, name)["class"].endswith("Regressor")]
+            if wrong:
                 raise ConfigError(
-                    f"{name} is regression, which is not supported under acquisition costs yet, "
-                    "only under a node budget (`budget: memory`, as in config/studies/"
-                    "gif-regression.yaml). Leave it out, or make classes of its target (in its "
-                    "entry `task: classification`, `labels: {quantiles: 4}`)."
+                    f"{name} is regression, and {', '.join(wrong)} predict classes only. Under "
+                    "acquisition costs take `methods: [cascade_regressor, constant]` and "
+                    "`overrides: {constant: {class: budgetlearn.peers.FreeConstantRegressor}}` "
+                    "(under `by_dataset` for this one alone), or make classes of its target (in "
+                    "its entry `task: classification`, `labels: {quantiles: 4}`)."
                 )
 
     @property

@@ -6,6 +6,11 @@ import click
 
 from .. import __version__
 from ..exceptions import BudgetlearnError
+from .ask import ask
+from .compare import compare
+from .fit import fit
+from .predict import predict
+from .recommend import recommend
 
 # What bad input raises: our own errors, scikit-learn's ValueError, files that cannot be opened.
 BAD_INPUT = (BudgetlearnError, ValueError, OSError)
@@ -15,6 +20,10 @@ BAD_INPUT = (BudgetlearnError, ValueError, OSError)
 @click.version_option(__version__, package_name="budgetlearn")
 def cli():
     """Predict under a budget: train on a table with a price list, buy only what is needed."""
+
+
+for command in (fit, predict, ask, compare, recommend):
+    cli.add_command(command)
 
 
 def run(arguments=None):

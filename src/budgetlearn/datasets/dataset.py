@@ -45,6 +45,8 @@ class Dataset:
     categories : mapping of str to tuple of str, default={}
         Of each feature that was words in the files: the words, in the order of their codes
         0, 1, … (before any standardising).
+    gaps : bool, default=False
+        Whether X may have missing cells (NaN), for each run to fill from its own training rows.
     licence, citation : str, default=""
         For reports.
 
@@ -69,6 +71,7 @@ class Dataset:
     groups: np.ndarray | None = None
     part: np.ndarray | None = None
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    gaps: bool = False
     licence: str = ""
     citation: str = ""
     sha256: str = field(init=False)
@@ -133,7 +136,7 @@ class Dataset:
             if values is not None and values.shape != (n_samples,):
                 self._fail(f"{name} must have one entry for each of the {n_samples} rows")
         for column, name in zip(self.X.T, self.feature_names, strict=True):
-            bad = np.flatnonzero(~np.isfinite(column))
+            bad = np.flatnonzero(np.isinf(column) if self.gaps else ~np.isfinite(column))
             if bad.size:
                 self._fail(
                     f"column {name!r} holds {column[bad[0]]} in row {bad[0]} (counted from 0; "
@@ -216,7 +219,7 @@ class Dataset:
         if self.part is not None:
             columns[_PART] = self.part
         about = {name: getattr(self, name) for name in ("id", "title", "task", "class_names")}
-        names = ("categories", "licence", "citation", "sha256")
+        names = ("categories", "gaps", "licence", "citation", "sha256")
         about |= {name: getattr(self, name) for name in names}
         table = pa.table(columns).replace_schema_metadata(
             {_KEY: json.dumps(about | {"format": FORMAT})}

@@ -7,7 +7,6 @@ import numpy as np
 
 from ..exceptions import DatasetError
 from ..preprocessing.damage import DAMAGE
-from ..preprocessing.delimited import read_frame
 from .dataset import Dataset
 from .embedded import read_embedded
 from .fetching import check_file, fetch, pin, pinned
@@ -16,7 +15,7 @@ from .labels import make_target, with_rows
 from .registry import Registry, load_registry
 from .svmlight import read_svmlight
 from .synthetic import generate
-from .tables import read_excel, read_paired, read_table, table_from_frame
+from .tables import read_excel, read_paired, read_table
 
 _READERS = {
     "table": read_table,
@@ -106,6 +105,7 @@ def _prepared(spec, folder):
         groups=table.groups,
         part=table.part,
         categories=table.categories,
+        gaps=spec.kind == "csv" and spec.parameters.get("missing") == "median",
         licence=spec.licence,
         citation=spec.citation,
     )
@@ -151,7 +151,9 @@ def _read(spec, folder):
     if spec.kind == "generated":
         return generate(spec.reader, **spec.parameters)
     if spec.kind == "csv":
-        return _read_own(**spec.parameters)
+        from .own import read_own  # here: planning a study does without scikit-learn
+
+        return read_own(**spec.parameters)
     paths = [_checked(spec, file, folder) for file in spec.files]
     return _READERS[spec.reader](paths, **spec.parameters)
 
@@ -164,9 +166,3 @@ def _checked(spec, file, folder):
     if problem:
         raise DatasetError(f"{path}: {problem}. Fetch it (again) first.")
     return path
-
-
-def _read_own(path, target, drop=(), separator=",", group=None):
-    """Read the user's own table; words become codes, so that each column keeps one price."""
-    frame = read_frame(Path(path), separator)
-    return table_from_frame(frame, target, drop, categorical="codes", group=group)

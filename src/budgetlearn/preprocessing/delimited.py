@@ -12,7 +12,16 @@ from .damage import reading
 WHITESPACE = "whitespace"
 
 
-def read_frame(path, separator=",", header=True, skip_rows=0, max_rows=None, missing=None):
+def read_frame(
+    path,
+    separator=",",
+    header=True,
+    skip_rows=0,
+    max_rows=None,
+    missing=None,
+    decimal=".",
+    columns=None,
+):
     """Read a file of delimited text, plain or gzip-compressed.
 
     Parameters
@@ -27,9 +36,13 @@ def read_frame(path, separator=",", header=True, skip_rows=0, max_rows=None, mis
         Lines to ignore at the top.
     max_rows : int, default=None
         Rows to read, all if None; for a file that was cut off.
-    missing : list of str, default=None
-        What stands for a missing value; None: an empty field, "NA", "NaN", "None", "null" and what
-        else pandas takes for one.
+    missing : str or list of str, default=None
+        What stands for a missing value: a list, instead of what pandas takes for one (an empty
+        field, "NA", "NaN", "None", "null" …); a text, beside these.
+    decimal : str, default="."
+        Before the decimals of numbers.
+    columns : collection of str, default=None
+        Names of the columns to read, where they are there; None: all.
 
     Returns
     -------
@@ -45,11 +58,11 @@ def read_frame(path, separator=",", header=True, skip_rows=0, max_rows=None, mis
     if not blanks and len(separator) != 1:
         raise DatasetError(f"separator must be one character or {WHITESPACE!r}, got {separator!r}.")
     with reading(path, "a table"):
-        with _opened(path) as stream:
+        with opened(path) as stream:
             for _ in range(skip_rows):
                 next(stream, None)
             _check_rows(path, _rows(stream, separator, skip_rows), header, max_rows)
-        with _opened(path) as stream:
+        with opened(path) as stream:
             return pd.read_csv(
                 stream,
                 sep=r"\s+" if blanks else separator,
@@ -57,8 +70,10 @@ def read_frame(path, separator=",", header=True, skip_rows=0, max_rows=None, mis
                 skiprows=skip_rows,
                 nrows=max_rows,
                 skipinitialspace=not blanks,  # blanks after a comma belong to no field
-                keep_default_na=missing is None,
+                keep_default_na=missing is None or isinstance(missing, str),
                 na_values=missing,
+                decimal=decimal,
+                usecols=None if columns is None else lambda name: name.strip() in columns,
                 # In one piece: in pieces, a column could be numbers here and words there.
                 low_memory=False,
             )
@@ -71,7 +86,7 @@ def is_gzip(path):
 
 
 @contextmanager
-def _opened(path):
+def opened(path):
     """Open a text file; a byte order mark, as spreadsheets write it, is not part of a name."""
     opener = gzip.open if is_gzip(path) else open
     with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:

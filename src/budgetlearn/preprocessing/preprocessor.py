@@ -219,6 +219,27 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             original[:, origin] |= acquired[:, encoded]
         return original
 
+    def original_names(self, encoded):
+        """Return the original columns that some encoded ones come from.
+
+        Parameters
+        ----------
+        encoded : iterable of str
+            Names of encoded columns.
+
+        Returns
+        -------
+        tuple of str
+            Each once, in the order of the table.
+        """
+        wanted = set(encoded)
+        origins = {
+            origin
+            for name, origin in zip(self._encoded_names, self.origins_, strict=True)
+            if name in wanted
+        }
+        return tuple(self.feature_names_in_[sorted(origins)])
+
     def unknown_words(self, X):
         """Return the words of a table that training did not have: they are treated as gaps.
 

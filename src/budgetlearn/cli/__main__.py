@@ -1,0 +1,5 @@
+"""`python -m budgetlearn.cli`."""
+
+from . import main
+
+main()

@@ -1,0 +1,118 @@
+"""`budgetlearn ask`: one case, bought step by step."""
+
+import json
+import sys
+
+import click
+import numpy as np
+import pandas as pd
+
+from ..exceptions import DatasetError
+from . import options
+from .saved_model import SavedModel
+from .schedule_text import shown
+
+
+class Case:
+    """One case: what is asked for next, and what is known of it, in the table's own columns.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        The model.
+    budget, max_cost : float or None
+        What it may cost on average, and at most.
+    """
+
+    def __init__(self, saved, budget, max_cost):
+        self.encoder = saved.preprocessor
+        budget = saved.budget if budget is None else budget
+        self.session = saved.model.session(budget, max_cost)
+        names = self.encoder.get_feature_names_out()
+        originals = self.encoder.feature_names_in_[self.encoder.origins_]
+        self._original = dict(zip(names, originals, strict=True))
+
+    @property
+    def next(self):
+        """The column that is asked for, None at the end."""
+        return None if self.session.done else self._original[self.session.wanted[0][0]]
+
+    @property
+    def price(self):
+        """What it costs now."""
+        return self.session.wanted[0][1]
+
+    def give(self, name, text):
+        """Hand in the value of a column, as text; an empty one cannot be had."""
+        text = None if text is None or not str(text).strip() else text
+        frame = pd.DataFrame({name: [np.nan if text is None else text]})
+        unknown = self.encoder.unknown_words(frame)
+        if unknown:
+            known = ", ".join(map(shown, self.encoder.categories_[name]))
+            raise DatasetError(f"{text!r} is unknown; known are: {known}.")
+        made = self.encoder.transform(frame)
+        values = made.iloc[0] if text is not None else made.iloc[0] * np.nan
+        self.session.give(values.to_dict())
+
+    def state(self):
+        """Return what is known, as plain data."""
+        now = self.session
+        prediction = now.prediction
+        prediction = prediction.item() if hasattr(prediction, "item") else prediction
+        known = {"prediction": prediction, "probability": now.probability, "spent": now.cost}
+        if now.done:
+            return {"done": True, **known}
+        return {"next": self.next, "price": self.price, **known}
+
+
+@click.command()
+@click.argument("model", type=options.FILE)
+@options.budget
+@click.option("--max-cost", type=click.FloatRange(min=0), help="Most that this case may cost.")
+@click.option("--json", "as_json", is_flag=True, help="Talk in lines of JSON, for programs.")
+@options.debug
+def ask(model, budget, max_cost, as_json):
+    """Buy the features of one case step by step, and predict it.
+
+    Each step names the next column and its price; type its value, or nothing if it cannot be had.
+    With --json each line out is an object with "next", "price", "prediction", "probability" and
+    "spent", at the end with "done"; each line in is {"value": 5.1}, or {"value": null}.
+    """
+    case = Case(SavedModel.load(model), budget, max_cost)
+    (_in_json if as_json else _at_the_prompt)(case)
+
+
+def _sure(state):
+    if state["probability"] is None:
+        return f"{state['prediction']:.6g}"
+    return f"{state['prediction']} ({100 * state['probability']:.0f} % sure)"
+
+
+def _at_the_prompt(case):
+    while case.next is not None:
+        state, name = case.state(), case.next
+        click.echo(f"next: {shown(name)}, {case.price:.2f}; now {_sure(state)}")
+        text = click.prompt(f"  {shown(name)}", default="", show_default=False)
+        try:
+            case.give(name, text)
+        except DatasetError as error:
+            click.echo(f"  {error}")
+    state = case.state()
+    click.echo(f"prediction: {_sure(state)}, for {state['spent']:.2f}")
+
+
+def _in_json(case):
+    while True:
+        print(json.dumps(case.state()), flush=True)
+        if case.next is None:
+            return
+        line = sys.stdin.readline()
+        if not line:
+            raise DatasetError('The input ended; expected a line such as {"value": 5.1}.')
+        try:
+            value = json.loads(line)["value"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise DatasetError(
+                f'Expected a line such as {{"value": 5.1}}, got {line!r}.'
+            ) from error
+        case.give(case.next, value)

@@ -1,0 +1,73 @@
+"""`budgetlearn compare`: all methods on one's own table, in one report."""
+
+import shlex
+import subprocess
+import sys
+
+import click
+
+from .._extras import extra
+from ..preprocessing.preprocessor import BudgetPreprocessor
+from . import options
+from .own_study import identifier, project_root, write_study
+from .own_table import read_own_table
+
+
+@click.command()
+@click.argument("table", type=options.FILE)
+@options.columns
+@click.option("--name", help="Of the study, and of its folder in results/.  [default: the table's]")
+@click.option("--methods", multiple=True, help="An id of config/methods.yaml; repeatable.")
+@click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option("--cores", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option(
+    "--time-limit",
+    type=click.IntRange(min=1),
+    default=600,
+    show_default=True,
+    help="Seconds that a method may take in a run.",
+)
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=10),
+    default=20_000,
+    show_default=True,
+    help="Of a larger table each run draws so many rows.",
+)
+@click.option("--dry-run", is_flag=True, help="Write the configuration and run nothing.")
+@options.reading
+@options.seed
+@options.debug
+def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
+    """Compare the methods on TABLE and write one report, results/NAME/report.html.
+
+    The configuration is kept beside it, in results/NAME/study.yaml: edit it and run Snakemake with
+    it, or this command with other options. What is done already is not done again.
+    """
+    with extra("workflow", "budgetlearn compare"):
+        import snakemake  # noqa: F401
+        import yaml  # noqa: F401
+    root, name = project_root(), name or identifier(table)
+    reading = {
+        k: rest[k] for k in ("target", "costs", "drop", "task", "separator", "decimal", "na")
+    }
+    own = read_own_table(table, **reading)
+    # What is wrong with the columns is told here, before any job.
+    BudgetPreprocessor(rest["missing"], rest["categorical"]).fit(own.X)
+    if len(own.y) > rest["max_rows"]:
+        click.echo(
+            f"Note: each run draws {rest['max_rows']:,} of {len(own.y):,} rows (--max-rows).",
+            err=True,
+        )
+    folder = root / "results" / name
+    settings = {"runs": runs, "runs_per_job": 1, "time_limit": time_limit, "seed": seed}
+    config = write_study(own, table, name, rest, folder, **settings)
+    command = ["snakemake", "--cores", str(cores), "--configfile", str(config.relative_to(root))]
+    click.echo(f"Configuration: {config}")
+    click.echo(f"In {root}: {shlex.join(command)}")
+    if dry_run:
+        return 0
+    done = subprocess.run([sys.executable, "-m", *command], cwd=root, check=False)
+    if (folder / "report.html").is_file():
+        click.echo(f"Report: {folder / 'report.html'}")
+    return int(done.returncode != 0)

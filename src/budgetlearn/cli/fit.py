@@ -1,0 +1,74 @@
+"""`budgetlearn fit`: a table, its prices, and the schedule of what to buy."""
+
+import click
+from sklearn.utils import check_random_state
+
+from . import options
+from .fitting import TEST, fit_table, sampled
+from .methods import NAMES, default_method, make
+from .own_table import read_own_table
+from .schedule_text import print_schedule
+
+SEVERAL = ("categorical", "one_hot")
+
+
+@click.command()
+@click.argument("table", type=options.FILE)
+@options.columns
+@click.option(
+    "--one-hot",
+    multiple=True,
+    help="A column of words to spread out, for linear methods; repeatable.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(NAMES),
+    help="[default: msb; budgetrf with more than 60 columns; cascade for regression]",
+)
+@options.budget
+@click.option("--out", type=options.OUT, help="Write the model to this file.")
+@click.option("--report", type=options.OUT, help="Write a page about the model (html).")
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=10),
+    default=100_000,
+    show_default=True,
+    help="Of a larger table so many rows are drawn at random.",
+)
+@options.reading
+@options.seed
+@options.jobs
+@options.debug
+def fit(table, method, budget, out, report, max_rows, seed, jobs, **rest):
+    """Train on TABLE (csv or Parquet) and print what each price buys.
+
+    A fifth of the rows is held out: the model does not see them, and its score on them is what to
+    expect of new rows. For example:
+
+        budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
+    """
+    preprocessor = {name: rest[name] for name in ("missing", *SEVERAL)}
+    described = ("target", "costs", "drop", "task", "separator", "decimal", "na")
+    own = read_own_table(table, **{key: rest[key] for key in described})
+    random = check_random_state(seed)
+    rows = sampled(own, max_rows, random)
+    if rows.size < len(own.y):
+        click.echo(
+            f"Note: {rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).",
+            err=True,
+        )
+    method = method or default_method(own.task, own.X.shape[1])
+    estimator = make(method, own.task, own.costs, seed, jobs)
+    about = {"method": method, "budget": budget}
+    saved = fit_table(own, estimator, preprocessor, rows, TEST, random, about)
+    if budget is not None:
+        saved.stage(budget)  # refused before anything is written
+    print_schedule(saved)
+    if out:
+        saved.save(out)
+        click.echo(f"Model: {out}")
+    if report:
+        from .page import write_page
+
+        write_page(saved, report)
+        click.echo(f"Page: {report}")

@@ -1,0 +1,92 @@
+"""`budgetlearn predict`: classes of new rows, from the columns that the budget buys."""
+
+import sys
+from contextlib import nullcontext
+
+import click
+import numpy as np
+import pandas as pd
+
+from .._files import whole_file
+from ..exceptions import DatasetError
+from ..preprocessing.reading import read_table
+from . import options
+from .saved_model import SavedModel
+from .schedule_text import shown
+
+
+@click.command()
+@click.argument("model", type=options.FILE)
+@click.argument("table", type=options.FILE)
+@options.budget
+@click.option("--fallback", is_flag=True, help="Where cells are missing, do with what is there.")
+@click.option("--out", type=options.OUT, help="Write here instead of to the screen.")
+@options.reading
+@options.debug
+def predict(model, table, budget, fallback, out, separator, decimal, na):
+    """Predict the rows of TABLE with a MODEL of `budgetlearn fit`, and write them as csv.
+
+    Only the columns that are bought are read: others may be empty or absent. Each row gets its
+    prediction, the probability of it, what it costs, and the columns bought.
+    """
+    saved = SavedModel.load(model)
+    budget = saved.budget if budget is None else budget
+    wanted = needed(saved, budget)
+    frame = read_table(table, separator, decimal, na, wanted)
+    if wanted and not frame.shape[1]:
+        raise DatasetError(
+            f"{table} has none of the columns that are bought: {', '.join(map(shown, wanted))}. "
+            "Is --separator right?"
+        )
+    for name, words in saved.preprocessor.unknown_words(frame).items():
+        click.echo(
+            f"Note: {shown(name)} holds words unknown in training, taken as missing: "
+            f"{', '.join(map(shown, words[:5]))}",
+            err=True,
+        )
+    rows = predictions(saved, frame, budget, fallback)
+    with whole_file(out) if out else nullcontext(sys.stdout) as place:
+        rows.to_csv(place, index=False, lineterminator="\n")
+
+
+def needed(saved, budget):
+    """Return the columns that a prediction within a budget may look at, as a list."""
+    index = saved.stage(budget)
+    if saved.model._fixed_costs() is not None and index in saved.curve.index:
+        return list(saved.curve.loc[index, "variables"])
+    return saved.preprocessor.feature_names_in_.tolist()
+
+
+def predictions(saved, frame, budget, fallback=False):
+    """Return one row for each row of a table: prediction, probability, cost, bought.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        The model.
+    frame : DataFrame
+        Its columns, as far as they are there.
+    budget : float or None
+        What a prediction may cost on average.
+    fallback : bool, default=False
+        Whether missing cells are done without.
+
+    Returns
+    -------
+    DataFrame
+    """
+    encoder, model = saved.preprocessor, saved.model
+    X, how = encoder.transform(frame), {"budget": budget, "fallback": fallback}
+    made = {saved.target: model.predict(X, **how)}
+    if saved.task == "classification" and hasattr(model, "predict_proba"):
+        shares = model.predict_proba(X, **how)
+        place = np.searchsorted(model.classes_, made[saved.target])
+        made["probability"] = shares[np.arange(len(shares)), place].round(6)
+    acquired = model.acquired_features(X, **how)
+    bought = encoder.original_features(acquired)
+    made["cost"] = model.feature_costs_.total(acquired).round(9)
+    names = encoder.feature_names_in_
+    different, which = np.unique(bought, axis=0, return_inverse=True)
+    lists = ["; ".join(names[row]) for row in different]
+    made["bought"] = np.array(lists, dtype=object)[which.ravel()]
+    return pd.DataFrame(made)

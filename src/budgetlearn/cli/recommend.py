@@ -1,0 +1,80 @@
+"""`budgetlearn recommend`: from a comparison to a model of the best method, fitted on all rows."""
+
+from collections import Counter
+from pathlib import Path
+
+import click
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import check_random_state
+
+from .._extras import extra
+from ..exceptions import BudgetError, ConfigError
+from . import options
+from .fitting import fit_table, sampled
+from .own_study import project_root, read_study
+from .schedule_text import print_schedule
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0),
+    required=True,
+    help="Most that a prediction may cost on average.",
+)
+@click.option("--out", type=options.OUT, help="Write the model to this file.")
+@click.option("--max-rows", type=click.IntRange(min=10), default=100_000, show_default=True)
+@options.jobs
+@options.debug
+def recommend(folder, budget, out, max_rows, jobs):
+    """Fit the method that FOLDER, a comparison, recommends for a budget, on all rows.
+
+    FOLDER is results/NAME of `budgetlearn compare`. Three quarters of the rows train, the others
+    choose what to buy; what to expect of new rows is what the comparison measured.
+    """
+    with extra("workflow", "budgetlearn recommend"):
+        from ..benchmark.methods import build
+    study, own, preprocessor = read_study(folder, project_root())
+    best, settings = _best(study, folder, own, budget)
+    (dataset,) = study.datasets
+    spec, seed = study.spec(best["method"], dataset), study.seed
+    label = study.methods[best["method"]]["label"]
+    click.echo(
+        f"Recommended for {budget:g}: {label}, score {best['valid']:.3f} on validation data and "
+        f"{best['test']:.3f} on test data, mean of {best['n_runs']} runs, for "
+        f"{best['cost'] * own.costs.full:.2f}."
+    )
+    extras = {"feature_costs": own.costs, "random_state": seed, "n_jobs": jobs}
+    estimator = build(spec, **extras).set_params(**settings)
+    random = check_random_state(seed)
+    rows = sampled(own, max_rows, random)
+    about = {"method": best["method"], "budget": budget}
+    saved = fit_table(own, estimator, preprocessor, rows, 0, random, about)
+    saved.stage(budget)
+    print_schedule(saved)
+    if out:
+        saved.save(out)
+        click.echo(f"Model: {out}")
+
+
+def _best(study, folder, own, budget):
+    """Return the row of recommendations for a budget, and the method's setting in its grid."""
+    from ..analysis.recommendations import recommendations
+    from ..analysis.schedules import compressed_points
+    from ..benchmark import records
+
+    if not (folder / "points.parquet").is_file():
+        raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")
+    schedules = compressed_points(records.read([folder / "points.parquet"]))
+    ((dataset, kind),) = study.cases
+    offers = recommendations(schedules, list(study.methods), dataset, kind)
+    share = budget / own.costs.full if own.costs.full else 0.0
+    within = offers[offers["budget"] <= share * (1 + 1e-12)]
+    if within.empty:
+        cheapest = float(offers["budget"].min()) * own.costs.full
+        raise BudgetError(f"No method costs at most {budget:g}: the cheapest costs {cheapest:.2f}.")
+    best = within.iloc[-1]
+    fits = Counter(schedules.loc[best["models"], "fit"].tolist())
+    grid = list(ParameterGrid(study.spec(best["method"], dataset).get("grid", {})))
+    return best, grid[int(fits.most_common(1)[0][0])]

@@ -1,0 +1,98 @@
+"""A fitted model with all that a prediction on a new table needs, as one file."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from .. import __version__
+from .._files import whole_file
+from ..costs import FeatureCosts
+from ..exceptions import BudgetlearnError
+from ..preprocessing.preprocessor import BudgetPreprocessor
+
+FORMAT = 1
+
+
+class ModelFileError(BudgetlearnError):
+    """A file that holds no model of the command line."""
+
+
+@dataclass(eq=False)
+class SavedModel:
+    """A model and where it comes from.
+
+    Attributes
+    ----------
+    preprocessor : BudgetPreprocessor
+        From the table's columns to the model's.
+    model : BudgetedEstimator
+        Fitted.
+    method : str
+        Its name on the command line.
+    curve : DataFrame
+        One row for each operating point: cost, score, score_se, n_features and variables (original
+        names) on validation data; test_cost, test_score and test_score_se where rows were held out.
+    target, task, table : str
+        What is predicted, whether classes or numbers, and the file it was learned from.
+    costs : FeatureCosts
+        Prices of the original columns.
+    n_rows : tuple of int
+        Rows to train, to validate, held out.
+    budget : float or None
+        What a prediction may cost on average where the call names no budget.
+    version : str
+        Of budgetlearn.
+    """
+
+    preprocessor: BudgetPreprocessor
+    model: Any
+    method: str
+    curve: pd.DataFrame
+    target: str
+    task: str
+    table: str
+    costs: FeatureCosts
+    n_rows: tuple
+    budget: float | None = None
+    version: str = field(default=__version__)
+
+    @property
+    def score_name(self):
+        """What the scores are."""
+        return "accuracy" if self.task == "classification" else "R²"
+
+    def stage(self, budget=None):
+        """Return the index of the operating point for a budget, by default the model's own."""
+        budget = self.budget if budget is None else budget
+        return self.model._chosen(budget, None, False)
+
+    def steps(self):
+        """Return the rows of the curve that pay off: each better than all that cost less."""
+        order = self.curve.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
+        best = order["score"].cummax().shift(fill_value=-np.inf)
+        return order[order["score"] > best]
+
+    def save(self, path):
+        """Write the model; the file appears whole or not at all."""
+        content = {f.name: getattr(self, f.name) for f in fields(self)}
+        with whole_file(path) as partial:
+            joblib.dump({"budgetlearn model": FORMAT, **content}, partial, compress=3)
+
+    @classmethod
+    def load(cls, path):
+        """Read what `save` wrote. Like any pickle, it can run code: open only your own files."""
+        try:
+            content = joblib.load(path)
+            made = content.pop("budgetlearn model")
+        except Exception as error:
+            raise ModelFileError(
+                f"{path} is no model that `budgetlearn fit` wrote ({type(error).__name__})."
+            ) from error
+        if made != FORMAT:
+            raise ModelFileError(
+                f"{path} has format {made}, this version reads {FORMAT}: fit the model again."
+            )
+        return cls(**content)

@@ -1,0 +1,51 @@
+"""A small table with words and gaps, its prices, and a way to run the command line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.cli.commands import run
+
+PRICES = "feature,cost,group,group_cost\nage,1,,\nsmoker,2,,\nglucose,15.5,blood,2.1\ninsulin,20.7,blood,2.1\n"
+
+
+def patients(n=240):
+    """Return the table: age and smoking tell a lot, glucose tells more."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": random.integers(20, 80, n).astype(float),
+            "smoker": random.choice(["yes", "no", "former"], n),
+            "glucose": random.normal(100, 20, n).round(1),
+            "insulin": random.normal(10, 3, n).round(2),
+        }
+    )
+    score = (table["age"] - 50) / 15 + (table["glucose"] - 100) / 15 + (table["smoker"] == "yes")
+    table["ill"] = np.where(score > 0.3, "yes", "no")
+    table.loc[::15, "age"] = np.nan
+    table.loc[::19, "smoker"] = None
+    return table
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with table.csv and prices.csv."""
+    monkeypatch.chdir(tmp_path)
+    patients().to_csv("table.csv", index=False)
+    (tmp_path / "prices.csv").write_text(PRICES)
+    return tmp_path
+
+
+@pytest.fixture
+def told(capsys):
+    """Run a command line; return its exit status, what it said, and what it complained of."""
+
+    def said(*words):
+        status = run([str(word) for word in words])
+        return status, *capsys.readouterr()
+
+    return said
+
+
+FIT = ("fit", "table.csv", "--target", "ill", "--costs", "prices.csv")
+QUICK = (*FIT, "--method", "filter_forest")

@@ -1,0 +1,157 @@
+"""The commands, from a table to predictions."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from budgetlearn.cli import ask as asking
+from budgetlearn.cli.commands import cli
+from budgetlearn.cli.saved_model import SavedModel
+
+from .conftest import FIT, QUICK, patients
+
+
+def test_fit_prints_what_each_price_buys_and_marks_the_budget(folder, told):
+    status, out, err = told(*FIT, "--method", "msb", "--budget", "4", "--out", "m.joblib")
+    assert (status, err) == (0, "")
+    assert "144 rows to train, 48 to validate, 48 held out; 4 columns, all of them for 41.3" in out
+    assert "smoker holds words: former, no, yes" in out
+    (marked,) = [line for line in out.splitlines() if line.startswith("→ ") and "buys" not in line]
+    price, score, _, error = marked[1:].split()[:4]
+    assert float(price) <= 4
+    assert 0.5 < float(score) < 1
+    assert error.startswith(".")
+    saved = SavedModel.load("m.joblib")
+    assert saved.budget == 4
+    assert saved.costs.full == pytest.approx(41.3)
+    assert saved.curve["test_score"].between(0.4, 1).all()
+
+
+def test_without_prices_each_column_costs_1(folder, told):
+    status, out, _ = told("fit", "table.csv", "--target", "ill", "--method", "filter_forest")
+    assert status == 0
+    assert "4 columns, all of them for 4." in out
+
+
+@pytest.mark.parametrize("method", ["msb", "cascade", "budgetrf", "cost_sensitive_rf"])
+def test_predict_needs_only_what_is_bought(folder, told, method):
+    assert told(*FIT, "--method", method, "--budget", "20", "--out", "m.joblib")[0] == 0
+    status, _, err = told("predict", "m.joblib", "table.csv", "--out", "out.csv")
+    assert (status, err) == (0, "")
+    made = pd.read_csv("out.csv", keep_default_na=False)
+    assert made.columns.tolist() == ["ill", "probability", "cost", "bought"]
+    assert (made["ill"] == patients()["ill"]).mean() > 0.7
+    prices = {"age": 1, "smoker": 2, "glucose": 15.5, "insulin": 20.7, "": 0}
+    for cost, bought in zip(made["cost"], made["bought"], strict=True):
+        names = bought.split("; ")
+        blood = 2.1 * bool({"glucose", "insulin"} & set(names))
+        assert cost == pytest.approx(sum(prices[name] for name in names) + blood)
+    ever = sorted(set("; ".join(made["bought"]).split("; ")) - {""})
+    patients()[ever].to_csv("few.csv", index=False)
+    status, again, _ = told("predict", "m.joblib", "few.csv")
+    assert status == 0
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(again), keep_default_na=False), made)
+
+
+def test_predict_tells_unknown_words_and_missing_columns(folder, told):
+    assert told(*FIT, "--method", "cascade", "--out", "m.joblib")[0] == 0
+    patients().head(5).assign(smoker="maybe").to_csv("new.csv", index=False)
+    _, _, err = told("predict", "m.joblib", "new.csv")
+    assert "smoker holds words unknown in training, taken as missing: maybe" in err
+    patients()[["insulin"]].head(3).to_csv("new.csv", index=False)
+    status, _, err = told("predict", "m.joblib", "new.csv")
+    assert status == 2
+    assert "add the column" in err
+    status, out, _ = told("predict", "m.joblib", "new.csv", "--fallback")
+    assert (status, out.count("\n")) == (0, 4)
+
+
+def test_ask_at_the_prompt_and_in_json_agree(folder, told, monkeypatch):
+    assert told(*FIT, "--method", "cascade", "--out", "m.joblib")[0] == 0
+    case = {"age": 61, "smoker": "yes", "glucose": 131.5, "insulin": None}
+    done, lines = None, []
+    session = asking.Case(SavedModel.load("m.joblib"), None, None)
+    while session.next is not None:
+        lines.append(json.dumps({"value": case[session.next]}))
+        session.give(session.next, case[session.next])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines) + "\n"))
+    _, out, _ = told("ask", "m.joblib", "--json")
+    states = [json.loads(line) for line in out.splitlines()]
+    *steps, done = states
+    assert [set(step) for step in steps] == [
+        {"next", "price", "prediction", "probability", "spent"}
+    ] * len(steps)
+    assert done["done"]
+    spent = np.cumsum([step["price"] for step in steps if case[step["next"]] is not None])
+    assert done["spent"] == pytest.approx(spent[-1])
+    typed = "".join(
+        f"{'' if case[step['next']] is None else case[step['next']]}\n" for step in steps
+    )
+    shown = CliRunner().invoke(cli, ["ask", "m.joblib"], input=typed)
+    assert f"next: {steps[0]['next']}, {steps[0]['price']:.2f}; now" in shown.output
+    sure = f"{done['prediction']} ({100 * done['probability']:.0f} % sure)"
+    assert f"prediction: {sure}, for {done['spent']:.2f}" in shown.output
+
+
+def test_ask_says_which_words_it_knows(folder, told):
+    assert told(*FIT, "--method", "cascade", "--out", "m.joblib", "--drop", "age")[0] == 0
+    case = asking.Case(SavedModel.load("m.joblib"), None, None)
+    with pytest.raises(Exception, match="'maybe' is unknown; known are: former, no, yes"):
+        case.give("smoker", "maybe")
+
+
+def test_a_target_of_numbers_is_regression(folder, told):
+    patients().assign(ill=lambda t: t["age"].fillna(50) * 2 + t["glucose"]).to_csv("table.csv")
+    table = ("fit", "table.csv", "--target", "ill", "--drop", "Unnamed: 0", "--out", "m.joblib")
+    status, out, _ = told(*table, "--costs", "prices.csv")
+    assert status == 0
+    assert out.startswith("cascade on table.csv")
+    assert "R²" in out
+    status, out, _ = told("predict", "m.joblib", "table.csv")
+    assert status == 0
+    assert out.startswith("ill,cost,bought\n")
+    status, _, err = told(*table, "--method", "msb")
+    assert status == 2
+    assert "msb does not predict numbers. Methods of regression: cascade" in err
+
+
+@pytest.mark.parametrize(
+    ("separator", "decimal", "extra"),
+    [(";", ",", ["--decimal", ","]), ("\t", ".", []), (",", ".", [])],
+)
+def test_csv_as_spreadsheets_write_it(folder, told, separator, decimal, extra):
+    text = patients().to_csv(index=False, sep=separator, decimal=decimal)
+    (folder / "table.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    status, out, err = told(*QUICK, *extra)
+    assert (status, err) == (0, "")
+    assert "4 columns" in out
+
+
+def test_parquet_gives_the_same_as_csv(folder, told):
+    patients().to_parquet("table.parquet")
+    table = ("table.parquet", "--target", "ill", "--costs", "prices.csv", "--method")
+    _, parquet, _ = told("fit", *table, "filter_forest")
+    assert parquet.replace("table.parquet", "table.csv") == told(*QUICK)[1]
+
+
+def test_rows_are_capped_and_it_is_told(folder, told):
+    status, out, err = told(*QUICK, "--max-rows", "100")
+    assert status == 0
+    assert "Note: 100 of 240 rows are used, drawn at random (--max-rows)." in err
+    assert "60 rows to train, 20 to validate, 20 held out" in out
+
+
+def test_the_same_seed_gives_the_same_schedule(folder, told):
+    assert told(*QUICK)[1] == told(*QUICK)[1]
+
+
+def test_every_command_has_help(told):
+    for command in cli.commands:
+        status, out, _ = told(command, "--help")
+        assert status == 0
+        assert "--debug" in out
