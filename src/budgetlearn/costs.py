@@ -199,6 +199,11 @@ class FeatureCosts:
         """Cost of acquiring every feature, with every shared charge in use."""
         return self.subset(np.arange(self.n_features))
 
+    @property
+    def unnamed(self):
+        """The same prices in their order, for a table without names."""
+        return FeatureCosts(self.costs, self.groups, self.group_costs)
+
     def total(self, acquired):
         """Return the acquisition cost of each example.
 

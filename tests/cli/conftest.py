@@ -6,7 +6,12 @@ import pytest
 
 from budgetlearn.cli.commands import run
 
-PRICES = "feature,cost,group,group_cost\nage,1,,\nsmoker,2,,\nglucose,15.5,blood,2.1\ninsulin,20.7,blood,2.1\n"
+PRICES = """feature,cost,group,group_cost
+age,1,,
+smoker,2,,
+glucose,15.5,blood,2.1
+insulin,20.7,blood,2.1
+"""
 
 
 def patients(n=240):

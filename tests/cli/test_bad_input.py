@@ -61,7 +61,7 @@ def test_prices_of_columns_left_out_are_not_needed(folder, told):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((*FIT, "--budget", "0.5", "--method", "cost_sensitive_rf"), "Raise the budget to"),
+        ((*FIT, "--budget", "0.5", "--method", "msb"), "Raise the budget to"),
         ((*QUICK, "--drop", "agee"), "has no column 'agee'"),
         ((*QUICK, "--categorical", "agee"), "categorical names columns that the table lacks"),
         ((*QUICK, "--missing", "refuse"), "'age' is empty in row 1"),

@@ -8,51 +8,60 @@ FILE = click.Path(exists=True, dir_okay=False)
 OUT = click.Path(dir_okay=False, writable=True)
 
 
-def together(*decorators):
-    """Return one decorator that applies several, so that their options stand in this order."""
-
-    def decorate(function):
-        for decorator in reversed(decorators):
-            function = decorator(function)
-        return function
-
-    return decorate
+def _with(function, *decorators):
+    """Return a function with several decorators, the first one outermost."""
+    for decorator in reversed(decorators):
+        function = decorator(function)
+    return function
 
 
 debug = click.option(
     "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
 )
 
-reading = together(
-    click.option("--separator", help="Between fields.  [default: the , ; or tab of the header]"),
-    click.option("--decimal", default=".", show_default=True, help="Before decimals: . or ,"),
-    click.option("--na", help="What stands for a missing value, beside an empty field and NA."),
-)
 
-columns = together(
-    click.option("--target", required=True, help="The column to predict."),
-    click.option(
-        "--costs",
-        type=FILE,
-        help="Price list: feature,cost and optionally group,group_cost.  [default: 1 each]",
-    ),
-    click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
-    click.option(
-        "--categorical", multiple=True, help="A column of numbers that name categories; repeatable."
-    ),
-    click.option(
-        "--missing",
-        type=click.Choice([INDICATOR, MEDIAN, REFUSE]),
-        default=INDICATOR,
-        show_default=True,
-        help="Empty cells: a value of their own, the median of the training data, or an error.",
-    ),
-    click.option(
-        "--task",
-        type=click.Choice(["classification", "regression"]),
-        help="[default: regression where the target is numbers with more than 20 values]",
-    ),
-)
+def reading(command):
+    """Give a command the options of how a table is read."""
+    return _with(
+        command,
+        click.option(
+            "--separator", help="Between fields.  [default: the , ; or tab of the header]"
+        ),
+        click.option("--decimal", default=".", show_default=True, help="Before decimals: . or ,"),
+        click.option("--na", help="What stands for a missing value, beside an empty field and NA."),
+    )
+
+
+def columns(command):
+    """Give a command the options that say what the columns of a table are."""
+    return _with(
+        command,
+        click.option("--target", required=True, help="The column to predict."),
+        click.option(
+            "--costs",
+            type=FILE,
+            help="Price list: feature,cost and optionally group,group_cost.  [default: 1 each]",
+        ),
+        click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
+        click.option(
+            "--categorical",
+            multiple=True,
+            help="A column of numbers that name categories; repeatable.",
+        ),
+        click.option(
+            "--missing",
+            type=click.Choice([INDICATOR, MEDIAN, REFUSE]),
+            default=INDICATOR,
+            show_default=True,
+            help="Empty cells: a value of their own, the median of the training data, or an error.",
+        ),
+        click.option(
+            "--task",
+            type=click.Choice(["classification", "regression"]),
+            help="[default: regression where the target is numbers with more than 20 values]",
+        ),
+    )
+
 
 seed = click.option("--seed", type=int, default=0, show_default=True, help="Of all that is random.")
 jobs = click.option(

@@ -99,8 +99,8 @@ def _target(column, task):
     labels = column.astype(object).map(_label).to_numpy(dtype=str)
     if len(set(labels)) < 2:
         raise DatasetError(
-            f"The target {column.name!r} has one class only, {labels[0]!r}: there is nothing to "
-            "tell apart."
+            f"The target {column.name!r} has one class only, {str(labels[0])!r}: there is "
+            "nothing to tell apart."
         )
     return labels, task
 

@@ -217,7 +217,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
 
     def _forest(self, cost_weight, seed):
         return CostSensitiveRFClassifier(
-            self.feature_costs_,
+            self.feature_costs_.unnamed,  # the forests are fitted on arrays
             cost_weight=cost_weight,
             n_estimators=self.n_estimators,
             max_features=self.max_features,

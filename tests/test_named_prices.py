@@ -1,0 +1,36 @@
+"""Every estimator takes prices by name for a DataFrame, in whatever order they come."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+import budgetlearn
+
+X, Y = load_wine(return_X_y=True, as_frame=True)
+X = X.iloc[:, :6]
+PRICES = dict(zip(X.columns, [1, 2, 3, 4, 5, 6], strict=True))
+QUICK = {"n_estimators": 5, "random_state": 0, "max_stages": 3}
+CLASSES = [
+    name
+    for name in budgetlearn.__all__
+    if name.endswith(("Classifier", "Regressor", "Search")) and not name.startswith("GIF")
+]
+
+
+def fitted(name, prices, table):
+    estimator = getattr(budgetlearn, name)()
+    known = estimator.get_params(deep=False)
+    quick = {key: QUICK[key] for key in QUICK if key in known and known[key] != QUICK[key]}
+    y = Y.astype(float) if name.endswith("Regressor") else Y
+    return estimator.set_params(feature_costs=prices, **quick).fit(table, y)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_prices_by_name_are_those_in_order(name):
+    shuffled = pd.Series(PRICES)[::-1]
+    by_name = fitted(name, shuffled, X)
+    in_order = fitted(name, [1, 2, 3, 4, 5, 6], X.to_numpy())
+    assert by_name.feature_costs_.costs.tolist() == [1, 2, 3, 4, 5, 6]
+    cost = by_name.acquisition_cost(X)
+    np.testing.assert_array_equal(cost, in_order.acquisition_cost(X.to_numpy()))
