@@ -108,8 +108,8 @@ def rank_sentences(ranking, display):
         alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"
         sentences.append(
             f"Friedman's test over {n_cases}: p = {ranking.friedman:.2g}, so the differences of "
-            f"rank {alike} at {LEVEL:g}. Bars join methods that Nemenyi's test does not tell "
-            "apart; a data set is one observation, so few data sets tell little."
+            f"rank {alike} at {LEVEL:g}. Bars join methods that Nemenyi's test cannot tell "
+            "apart; a data set is one observation, so a few data sets say little."
         )
     if ranking.left_out and len(ranking.ranks):
         names = ", ".join(display.label(name) for name in ranking.left_out)

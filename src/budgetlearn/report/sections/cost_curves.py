@@ -12,8 +12,8 @@ from ..style import MANY_POINTS, house_style, legend_below, message_figure, new_
 
 MOST_POINTS = 2000  # of single runs, in a chart
 _CAPTION = """Test score over acquisition cost on one data set. Faint: the models of every run that
-beat each cheaper one on validation data. Lines: lowess means over all runs, where there are points
-enough. Dashed: the free constant, which buys nothing."""
+beat each cheaper one on validation data. Lines: lowess means over all runs, where there are enough
+points. Dashed: the free constant, which buys nothing."""
 
 
 class CostCurves(Section):

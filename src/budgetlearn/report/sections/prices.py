@@ -4,7 +4,7 @@ from ...analysis.schedules import CASE
 from ..section import Section, table
 
 _CAPTION = """Prices of the features of each data set, over all runs: the cheapest, the median, the
-most expensive, and what all features cost in a run, in the mean. Charges of cost groups are left
+most expensive, and what all features cost in a run, on average. Charges of cost groups are left
 out."""
 
 

@@ -15,7 +15,7 @@ from ..text import DASH, counted, plus_minus, run_note
 # The cell of a method that the study does not ask for on a data set.
 _EMPTY = {"text": DASH, "best": False, "note": ""}
 _RANKS = """Mean rank of each method over the data sets, by the area under the Pareto staircase on
-test data; 1 is the best. A bar joins methods that Nemenyi's test does not tell apart."""
+test data; 1 is the best. A bar joins methods that Nemenyi's test cannot tell apart."""
 _AREAS = """Area under the Pareto staircase (AUP) of test score over acquisition cost, cost as a
 share of what all features cost. Faint: every run; large: mean ± standard deviation."""
 _SUMMARY = """AUP of every method on every data set: mean and standard deviation over runs on test

@@ -26,7 +26,7 @@ function nextText(offer, next) {
 }
 
 function showOffer(offer, next) {
-  say("method", offer ? labels.get(offer.method) : "nothing: no method affords a model in every run");
+  say("method", offer ? labels.get(offer.method) : "nothing: no method has an affordable model in every run");
   say("valid", offer ? `${plusMinus(offer.valid, offer.valid_sd)}, ${inRuns(offer.n_runs)}` : "–");
   say("test", offer ? `${plusMinus(offer.test, offer.test_sd)}, ${inRuns(offer.n_runs)}` : "–");
   say("cost", offer ? percent(offer.cost) : "–");
