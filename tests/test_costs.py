@@ -179,7 +179,7 @@ def test_prices_cannot_be_changed_afterwards():
         (([1, -2],), "entry 1 is -2"),
         (([1, np.nan],), "entry 1 is nan"),
         (([1, np.inf],), "finite"),
-        ((["dear"],), "must be numbers"),
+        ((["expensive"],), "must be numbers"),
         (([[1, 2]],), "must be a vector"),
         (([1, 2], [0, 0]), "give both or none"),
         (([1, 2], [0], [5]), "each of the 2 features"),

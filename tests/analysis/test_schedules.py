@@ -67,7 +67,7 @@ def test_validation_costs_decide_when_they_are_known():
     pd.testing.assert_series_equal(
         as_test["valid_fraction"], compressed_points(points)["valid_fraction"]
     )
-    dear = points.assign(valid_cost=points["valid_cost"] * 0.5)
+    expensive = points.assign(valid_cost=points["valid_cost"] * 0.5)
     np.testing.assert_allclose(
-        compressed_points(dear)["valid_fraction"], as_test["valid_fraction"] / 2
+        compressed_points(expensive)["valid_fraction"], as_test["valid_fraction"] / 2
     )

@@ -137,8 +137,8 @@ def test_the_limit_is_for_all_sequences_together(wine_runs):
 
 def test_an_unknown_sequence_is_refused(wine_runs):
     importance = importance_table("msb", spec("cost"), [wine_runs[0]])
-    with pytest.raises(ConfigError, match="unknown sequence 'dear'; known: importance, cost"):
-        sequence_points("msb", spec("dear"), "dear", wine_runs[0], importance)
+    with pytest.raises(ConfigError, match="unknown sequence 'expensive'; known: importance, cost"):
+        sequence_points("msb", spec("expensive"), "expensive", wine_runs[0], importance)
 
 
 def frame_of(*rows):

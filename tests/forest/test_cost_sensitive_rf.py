@@ -230,10 +230,10 @@ def test_budget_takes_the_smallest_weight_within_it(table):
     own = clone(path).set_params(budget=cheapest).fit(X, y)
     assert (own.acquisition_cost(X_test) < cheapest + 1e-9).all()
     assert own.predict_proba(X_test).shape == (len(X_test), 3)
-    dear = clone(path).set_params(cost_weights=[0.0]).fit(X, y)
+    expensive = clone(path).set_params(cost_weights=[0.0]).fit(X, y)
     with pytest.raises(BudgetError, match="cheapest one costs") as caught:
-        dear.predict(X_test, budget=1)
-    assert caught.value.cheapest == dear.costs_[0]
+        expensive.predict(X_test, budget=1)
+    assert caught.value.cheapest == expensive.costs_[0]
 
 
 def test_default_weights_reach_from_nothing_to_everything(table):
@@ -257,8 +257,8 @@ def test_pima_can_do_without_the_insulin_test(data_dir, tmp_path):
         path = CostSensitiveRFPathClassifier(
             prices, cost_weights=[0.035, 0.0], n_estimators=40, random_state=seed
         ).fit(pima.X[~test], pima.y[~test])
-        cheap, dear = (np.mean(p == pima.y[test]) for p in path.staged_predict(pima.X[test]))
-        losses.append((dear - cheap, 1 - path.costs_[0] / path.costs_[1]))
+        cheap, expensive = (np.mean(p == pima.y[test]) for p in path.staged_predict(pima.X[test]))
+        losses.append((expensive - cheap, 1 - path.costs_[0] / path.costs_[1]))
     lost, saved = np.mean(losses, axis=0)
     assert lost <= 0.02
     assert saved >= 0.45

@@ -295,7 +295,7 @@ def test_string_labels_and_pickle():
         ({"feature_costs": np.ones(5)}, CostError, "each of the 12 features"),
         ({"feature_costs": -np.ones(12)}, CostError, "finite and >= 0"),
         ({"feature_costs": np.full(12, np.nan)}, CostError, "finite and >= 0"),
-        ({"sequences": ["dear"]}, ValueError, "a sequence must be one of"),
+        ({"sequences": ["expensive"]}, ValueError, "a sequence must be one of"),
         ({"sequences": []}, ValueError, "at least one sequence"),
         ({"sequences": [CostSequence(), "cost"]}, ValueError, "must differ"),
         ({"min_variables": 0}, ValueError, "min_variables must be an integer >= 1"),

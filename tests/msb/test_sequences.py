@@ -317,7 +317,7 @@ def test_number_of_penalties_is_checked(wrong):
         list(L1PathSequence(wrong).subsets(problem_with([1, 1, 1])))
 
 
-@pytest.mark.parametrize("wrong", ["dearest", 3, None, CostSequence])
+@pytest.mark.parametrize("wrong", ["expensive", 3, None, CostSequence])
 def test_unknown_sequence_is_refused(wrong):
     with pytest.raises(ParameterError, match="'importance', 'cost', 'sampling', 'l1'"):
         as_sequence(wrong)

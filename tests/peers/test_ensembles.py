@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_wine, make_friedman1
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import (
     AdaBoostClassifier,
     ExtraTreesClassifier,
@@ -32,16 +32,6 @@ from .reference import union_of_paths
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
-
-
-@pytest.fixture
-def numbers():
-    return make_friedman1(200, random_state=0)
-
-
-@pytest.fixture
-def classes():
-    return load_wine(return_X_y=True)
 
 
 def test_stages_of_a_regression_forest_are_forests_of_its_first_trees(numbers):

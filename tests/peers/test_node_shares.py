@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine, make_classification, make_friedman1
+from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
     GradientBoostingClassifier,
@@ -32,16 +32,6 @@ STUMPS = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1))
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
-
-
-@pytest.fixture
-def numbers():
-    return make_friedman1(200, random_state=0)
-
-
-@pytest.fixture
-def classes():
-    return load_wine(return_X_y=True)
 
 
 @pytest.mark.parametrize("n_estimators", [50, 100, 200])

@@ -102,8 +102,8 @@ class TestChoice:
         stumps = boosted_stumps(1)
         same = FMCCClassifier(LogisticRegression(), threshold=1.0).fit(X, y)
         assert (same.decisions(X).order[:, 0] == 0).all()
-        dear = FMCCClassifier(LogisticRegression(), [2, 1, 1], threshold=1.0).fit(X, y)
-        assert (dear.decisions(X).order[:, 0] == 1).all()
+        expensive = FMCCClassifier(LogisticRegression(), [2, 1, 1], threshold=1.0).fit(X, y)
+        assert (expensive.decisions(X).order[:, 0] == 1).all()
         assert FMCCClassifier(stumps, threshold=0.9).fit(X, y).score(X, y) > 0.95
 
     def test_a_high_weight_buys_the_cheapest_first(self):

@@ -58,8 +58,8 @@ def test_equal_gains_take_the_cheaper_then_the_lower_index():
     x = np.random.default_rng(0).normal(size=(80, 1))
     X, y = np.repeat(x, 3, axis=1), x[:, 0] > 0
     assert (VoCClassifier(threshold=1.0).fit(X, y).decisions(X).order[:, 0] == 0).all()
-    dear = VoCClassifier(feature_costs=[2, 1, 1], threshold=1.0).fit(X, y)
-    assert (dear.decisions(X).order[:, 0] == 1).all()
+    expensive = VoCClassifier(feature_costs=[2, 1, 1], threshold=1.0).fit(X, y)
+    assert (expensive.decisions(X).order[:, 0] == 1).all()
 
 
 def test_price_groups_and_budget():

@@ -225,8 +225,8 @@ def test_gain_pays_a_penalty_once():
     bought = np.isin(np.arange(6), tree.feature[~tree.is_leaf])
     np.testing.assert_array_equal(bought, [True, False] * 3)
     np.testing.assert_array_equal(prices, [0.0, 1.1] * 3)
-    dear = grow_tree(bin_features(X), labels, weights, 2, rule, np.full(6, 1.1), 0)
-    assert dear.node_count == 1
+    expensive = grow_tree(bin_features(X), labels, weights, 2, rule, np.full(6, 1.1), 0)
+    assert expensive.node_count == 1
 
 
 def test_stumps_are_a_random_sample_of_the_thresholds():

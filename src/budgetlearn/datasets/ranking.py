@@ -77,9 +77,11 @@ def _views():
     """Return the topic that each feature sees and the noise it adds: the same for every seed."""
     costs = yahoo_costs().costs
     rng = np.random.default_rng(700)
-    dear = costs >= 50
+    expensive = costs >= 50
     topic = np.where(
-        dear, rng.integers(N_TOPICS, size=costs.size), rng.integers(N_TOPICS - 2, size=costs.size)
+        expensive,
+        rng.integers(N_TOPICS, size=costs.size),
+        rng.integers(N_TOPICS - 2, size=costs.size),
     )
     noise = 4 / costs**0.35 * rng.uniform(0.7, 1.3, size=costs.size)
     return topic, noise.astype(np.float32)

@@ -101,11 +101,4 @@ class GreedyMiserClassifier(CostBoosting):
         """Return grown nodes as a `Tree` whose values add up to the scores."""
         value = np.zeros((nodes.size, self._n_outputs))
         value[:, output] = self.learning_rate * values
-        return Tree(
-            feature=nodes["feature"],
-            threshold=nodes["threshold"],
-            children_left=nodes["left"],
-            children_right=nodes["right"],
-            value=value,
-            n_node_samples=nodes["n_samples"],
-        )
+        return Tree.of_nodes(nodes, value)

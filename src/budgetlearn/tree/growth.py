@@ -114,11 +114,4 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None):
     nodes, counts = grower.grow(
         prices, odds, usage, max_features, rule.count_constants, max_depth, seed
     )
-    return Tree(
-        feature=nodes["feature"],
-        threshold=nodes["threshold"],
-        children_left=nodes["left"],
-        children_right=nodes["right"],
-        value=counts,
-        n_node_samples=nodes["n_samples"],
-    )
+    return Tree.of_nodes(nodes, counts)

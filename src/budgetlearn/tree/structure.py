@@ -46,6 +46,24 @@ class Tree:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
+    @classmethod
+    def of_nodes(cls, nodes, value):
+        """Return a tree that a kernel grew.
+
+        Parameters
+        ----------
+        nodes : structured ndarray of shape (node_count,)
+            Records of `GrownNode`.
+        value : ndarray of shape (node_count, n_values)
+            Of each node.
+
+        Returns
+        -------
+        Tree
+        """
+        names = ("feature", "threshold", "left", "right")
+        return cls(*(nodes[name] for name in names), value, nodes["n_samples"])
+
     def __reduce__(self):
         # Through the constructor: arrays come out of a pickle writeable.
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
