@@ -296,3 +296,18 @@ def test_miniboone_agrees_with_the_authors_code(data_dir):
     assert first_cost == pytest.approx(5.3, abs=0.5)
     assert error == pytest.approx(0.094, abs=0.01)
     assert cost == pytest.approx(34.3, abs=2)
+
+
+def test_alphas_are_compared_by_what_scoring_names():
+    X, y = make_classification(600, 8, n_informative=3, weights=[0.9], flip_y=0.1, random_state=0)
+    parts, alphas = (X[:300], y[:300], X[300:], y[300:]), [0, 4, 16, 64]
+    shared = {"n_estimators": 5, "scoring": "balanced_accuracy", "random_state": 0}
+    chosen = BudgetRFClassifier(alpha=alphas, **shared).fit(*parts)
+    scores = {
+        alpha: BudgetRFClassifier(alpha=alpha, **shared).fit(*parts).score(*parts[2:])
+        for alpha in alphas
+    }
+    assert scores[chosen.alpha_] == max(scores.values()) > min(scores.values())
+    assert chosen.operating_points_["score"].iloc[-1] == scores[chosen.alpha_]
+    by_accuracy = BudgetRFClassifier(alpha=alphas, **shared | {"scoring": None}).fit(*parts)
+    assert by_accuracy.alpha_ != chosen.alpha_

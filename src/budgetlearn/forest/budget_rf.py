@@ -6,6 +6,7 @@ import numpy as np
 
 from .._parallel import progress, thread_map, threads_ahead
 from .._validation import ParameterError, check_choice, check_max_features, check_number
+from ..base.operating_points import score_outcome
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
 from ..tree.growth import TIES, GrowthRule, grow_tree
@@ -68,6 +69,9 @@ class BudgetRFClassifier(ForestClassifier):
     refit : bool, default=False
         Whether the forest is grown again on training and validation data together, with the
         chosen alpha and number of trees. `operating_points_` stays what was measured before.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, by which validation data choose among alphas and operating
+        points; None: accuracy.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
     verbose : int, default=0
@@ -125,6 +129,7 @@ class BudgetRFClassifier(ForestClassifier):
         max_features=None,
         validation_fraction=0.3,
         refit=False,
+        scoring=None,
         class_weight=None,
         verbose=0,
         n_jobs=None,
@@ -145,6 +150,7 @@ class BudgetRFClassifier(ForestClassifier):
         self.max_features = max_features
         self.validation_fraction = validation_fraction
         self.refit = refit
+        self.scoring = scoring
         self.class_weight = class_weight
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -180,7 +186,7 @@ class BudgetRFClassifier(ForestClassifier):
         ]
         for forest in forests:
             self._report(forest, level=1)
-        best = self._choose(forests)
+        best = self._choose(forests, valid)
         self.alpha_ = best.alpha
         self.validation_costs_ = self.validation_errors_ = None
         if validation is not None:
@@ -201,7 +207,7 @@ class BudgetRFClassifier(ForestClassifier):
         seeds = seeds[: len(self.trees_)]
         trees = progress(self._grown_ahead(data, examples, rule, seeds), "trees", len(seeds))
         forest = grow_within_budget(self.alpha_, trees, validation, self.budget, self._report)
-        self._set_trees(self._choose([forest]).trees)
+        self._set_trees(self._choose([forest], examples).trees)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
     def _rules(self, n_features):
@@ -277,8 +283,8 @@ class BudgetRFClassifier(ForestClassifier):
                 usage += added
                 yield tree
 
-    def _choose(self, forests):
-        """Return the forest with the least validation error; of equals the cheaper one."""
+    def _choose(self, forests, valid):
+        """Return the forest with the best validation score; of equals the cheaper one."""
         affordable = [forest for forest in forests if forest.trees]
         if not affordable:
             cheapest = min(forest.broke_at for forest in forests)
@@ -290,7 +296,16 @@ class BudgetRFClassifier(ForestClassifier):
             )
         if len(affordable) == 1:
             return affordable[0]
-        return min(affordable, key=lambda forest: (forest.errors[-1], forest.costs[-1]))
+        if self.scoring is None:
+            return min(affordable, key=lambda forest: (forest.errors[-1], forest.costs[-1]))
+        return max(affordable, key=lambda forest: (self._scored(forest, valid), -forest.costs[-1]))
+
+    def _scored(self, forest, valid):
+        """Return what `scoring` gives a forest on validation data."""
+        self._set_trees(forest.trees)
+        last = [self.n_stages_ - 1]
+        stage = next(iter(self._stages(valid.X, last, {"output", "probabilities"})))
+        return score_outcome(self, self.scoring, stage, valid.targets)
 
     def _report(self, forest, level=2):
         """Print how far a forest has come, from the given verbosity on."""

@@ -82,6 +82,9 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
     budget : float, default=None
         Most that a prediction may cost; `predict` takes the forest of the smallest λ that keeps
         it. None: no limit.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, of the operating points on validation data, by which `budget`
+        chooses; None: accuracy.
     n_estimators : int, default=100
         Trees of each forest.
     max_features : {"sqrt"}, int, float or None, default=None
@@ -139,6 +142,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         *,
         cost_weights=None,
         budget=None,
+        scoring=None,
         n_estimators=100,
         max_features=None,
         complementary=False,
@@ -150,6 +154,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         self.feature_costs = feature_costs
         self.cost_weights = cost_weights
         self.budget = budget
+        self.scoring = scoring
         self.n_estimators = n_estimators
         self.max_features = max_features
         self.complementary = complementary

@@ -28,6 +28,7 @@ class MarginClassifier(SequentialClassifier):
         threshold=0.95,
         cost_weight=0.0,
         max_cost=None,
+        scoring=None,
         random_state=None,
         n_jobs=None,
     ):
@@ -37,6 +38,7 @@ class MarginClassifier(SequentialClassifier):
         self.threshold = threshold
         self.cost_weight = cost_weight
         self.max_cost = max_cost
+        self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -198,6 +200,9 @@ class FMCCClassifier(MarginClassifier):
     max_cost : float, default=None
         Most that one example may spend, in the unit of `feature_costs`; features that would exceed
         it are not bought, and where nothing is affordable the purchases end.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, of the operating points on validation data, by which `budget`
+        chooses; None: accuracy.
     random_state : int, RandomState instance or None, default=None
         Seed of the estimator.
     n_jobs : int, default=None
@@ -251,6 +256,9 @@ class RandomOrderClassifier(MarginClassifier):
         Weight of the price in the reported value of a purchase; the order ignores it.
     max_cost : float, default=None
         Most that one example may spend; features that would exceed it are passed over.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, of the operating points on validation data, by which `budget`
+        chooses; None: accuracy.
     random_state : int, RandomState instance or None, default=None
         Seed of the estimator and of the order.
     n_jobs : int, default=None

@@ -45,6 +45,9 @@ class VoCClassifier(SequentialClassifier):
     max_cost : float, default=None
         Most that one example may spend, in the unit of `feature_costs`; features that would exceed
         it are not bought, and where nothing is affordable the purchases end.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, of the operating points on validation data, by which `budget`
+        chooses; None: accuracy.
     random_state : int, RandomState instance or None, default=None
         Unused: the method draws nothing. Present for the common interface.
     n_jobs : int, default=None
@@ -74,6 +77,7 @@ class VoCClassifier(SequentialClassifier):
         threshold=0.95,
         cost_weight=0.0,
         max_cost=None,
+        scoring=None,
         random_state=None,
         n_jobs=None,
     ):
@@ -82,6 +86,7 @@ class VoCClassifier(SequentialClassifier):
         self.threshold = threshold
         self.cost_weight = cost_weight
         self.max_cost = max_cost
+        self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
 
