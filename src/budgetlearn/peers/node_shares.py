@@ -1,5 +1,7 @@
 """Models under node budgets that are stated as shares of fully grown extra trees."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
@@ -97,20 +99,15 @@ class GIFNodeShares(NodeShares):
         self.estimator_.fit(X, y)
         self.forests_ = [self.estimator_.within(budget) for budget in self.node_budgets_]
 
-    def _output_stage(self, X, stage):
-        return self.forests_[stage].predict(X)
+    def _stages(self, X, which, want):
+        for index in which:
+            forest = self.forests_[index]
+            (stage,) = forest._stages(X, [forest.n_stages_ - 1], want)
+            yield replace(stage, setting=dict(self.stage_settings_[index]))
 
-    def _proba_stage(self, X, stage):
-        return self.forests_[stage].predict_proba(X)
-
-    def _acquired_stage(self, X, stage):
-        return self.forests_[stage].acquired_features(X)
-
-    def _nodes_stage(self, stage):
-        return self.forests_[stage].n_nodes_
-
-    def _facts_stage(self, stage):
-        return {"node_entropy": self.forests_[stage].node_entropy_}
+    def _purchases(self, n_samples, stage, ledger):
+        forest = self.forests_[stage]
+        return (yield from forest._purchases(n_samples, forest.n_stages_ - 1, ledger))
 
 
 class BoostingNodeShares(TreeStages, NodeShares):

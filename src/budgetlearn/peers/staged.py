@@ -17,45 +17,13 @@ from ..tree.predictor import ForestPredictor
 class Staged(BudgetedEstimator):
     """An estimator in stages; the last is what `predict` uses without a budget.
 
-    A subclass sets `stage_settings_` when fitted, and says what one stage does.
+    A subclass sets `stage_settings_` when fitted.
     """
-
-    @abstractmethod
-    def _output_stage(self, X, stage):
-        """Return the class labels or numbers that one stage predicts."""
-
-    @abstractmethod
-    def _acquired_stage(self, X, stage):
-        """Return the acquired features of one stage."""
-
-    @abstractmethod
-    def _nodes_stage(self, stage):
-        """Return the nodes of one stage."""
-
-    def _proba_stage(self, X, stage):
-        """Return the class probabilities of one stage."""
-        raise NotImplementedError
-
-    def _facts_stage(self, stage):
-        """Return what else a study may record of one stage."""
-        return {}
 
     @property
     def n_stages_(self):
         """Number of operating points."""
         return len(self.stage_settings_)
-
-    def _stages(self, X, which, want):
-        for index in which:
-            stage = Stage(dict(self.stage_settings_[index]), nodes=self._nodes_stage(index))
-            stage.facts = self._facts_stage(index)
-            if "output" in want:
-                stage.output = self._output_stage(X, index)
-            if "probabilities" in want and is_classifier(self) and self._can_predict_proba():
-                stage.probabilities = self._proba_stage(X, index)
-            if "acquired" in want:
-                stage.acquired = self._acquired_stage(X, index)
-            yield stage
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +91,18 @@ class TreeSum:
 class TreeStages(Staged):
     """Stages that are sums of trees: a subclass sets `_models`, a `TreeSum` for each stage."""
 
-    def _output_stage(self, X, stage):
-        return self._decided(self._models[stage].scores(X, self.n_jobs))
+    def _stages(self, X, which, want):
+        classifies = is_classifier(self) and self._can_predict_proba()
+        for index in which:
+            model = self._models[index]
+            stage = Stage(dict(self.stage_settings_[index]), nodes=model.n_nodes)
+            if want & {"output", "probabilities"}:
+                scores = model.scores(X, self.n_jobs)
+                stage.output = self._decided(scores)
+                stage.probabilities = self._shares(scores) if classifies else None
+            if "acquired" in want:
+                stage.acquired = model.acquired(X, self.n_jobs)
+            yield stage
 
     def _decided(self, scores):
         """Return the class labels or numbers that scores stand for."""
@@ -133,9 +111,6 @@ class TreeStages(Staged):
         if scores.shape[1] < self.classes_.size:
             return self.classes_[(scores[:, 0] > 0).astype(np.intp)]
         return self.classes_[scores.argmax(axis=1)]
-
-    def _proba_stage(self, X, stage):
-        return self._shares(self._models[stage].scores(X, self.n_jobs))
 
     def _shares(self, scores):
         """Return class shares of shape (n_samples, n_classes): scores are log-odds."""
@@ -158,12 +133,6 @@ class TreeStages(Staged):
         steps = {"per_step": model.per_step, "dtype": self._working_dtype()}
         requests = tree_purchases(model.forest, model.n_trees, n_samples, ledger, finish, **steps)
         return (yield from requests)
-
-    def _acquired_stage(self, X, stage):
-        return self._models[stage].acquired(X, self.n_jobs)
-
-    def _nodes_stage(self, stage):
-        return self._models[stage].n_nodes
 
 
 class MetaStaged(MetaEstimatorMixin, Staged):

@@ -145,8 +145,9 @@ class VoCClassifier(SequentialClassifier):
             spent[rows[had]] += prices[had, features[had]]
             known = (features >= 0) & ~np.isnan(values)  # a missing value ends the walk
             model.keep(known)
-            if known.any():
-                model.buy(features[known], self._scaled(features[known], values[known]))
+            if not known.any():
+                break
+            model.buy(features[known], self._scaled(features[known], values[known]))
         return walk
 
     def _scaled(self, features, values):

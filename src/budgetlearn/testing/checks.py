@@ -1,6 +1,7 @@
 """Checks that a budgeted estimator keeps its promises."""
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification, make_regression
 from sklearn.utils import get_tags
@@ -74,7 +75,9 @@ def check_budgeted_estimator(estimator):
     """Check that an estimator keeps the promises of the protocol that its tags make.
 
     It is fitted on small made-up data. Checked are: charges follow from acquired features; stages
-    agree with `predict`; budgets and caps are kept or refused; predicting from a source equals
+    agree with `predict`; prices by name are aligned, features are called by their names, columns
+    that are not looked at may be absent; budgets and caps are kept or refused; predicting from a
+    source equals
     predicting from the table, asks for nothing else, and depends on no other cell; sessions and
     explanations agree with `predict`; the data are left alone.
 
@@ -100,6 +103,7 @@ def check_budgeted_estimator(estimator):
     assert isinstance(tags, BudgetedTags), "__sklearn_tags__ must call super().__sklearn_tags__()"
     _check_charges(model, X, costs)
     _check_stages(model, X)
+    _check_names(estimator, train, valid, X, costs)
     check_budgets(model, X)
     check_untouched_cells(model, X)
     if tags.hard_cap:
@@ -131,6 +135,27 @@ def _check_stages(model, X):
         np.testing.assert_allclose(stage.cost, model.feature_costs_.total(stage.acquired))
     for outputs in zip(stages, model.staged_predict(X), strict=True):
         np.testing.assert_array_equal(outputs[0].output, outputs[1])
+
+
+def _check_names(estimator, train, valid, X, costs):
+    """On a table with names all is as without, but that features are called by them."""
+    names = [f"test {place}" for place in range(X.shape[1])]
+    prices = dict(zip(names[::-1], costs[::-1], strict=True))
+    X, X_train, X_val = (pd.DataFrame(part, columns=names) for part in (X, train[0], valid[0]))
+    model = clone(estimator).set_params(feature_costs=prices)
+    model.fit(X_train, train[1], X_val, valid[1])
+    acquired = model.acquired_features(X)
+    np.testing.assert_allclose(model.acquisition_cost(X), acquired @ costs, rtol=1e-12)
+    found = {name for variables in model.operating_points_["variables"] for name in variables}
+    assert found <= set(names), f"operating points must name variables, not {found}"
+    bought = [name for name, used in zip(names, acquired.any(axis=0), strict=True) if used]
+    np.testing.assert_array_equal(model.predict(X[bought]), model.predict(X))
+    if bought and get_tags(model).lazy:
+        without = X.drop(columns=bought[0])
+        _assert_raises(MissingValueError, model.predict, without)
+        assert not model.acquired_features(without, fallback=True)[:, names.index(bought[0])].any()
+        told = set(model.explain(X.iloc[[0]])["feature"])
+        assert told <= set(names), f"explain must name features, not {told}"
 
 
 def check_budgets(model, X):
