@@ -58,6 +58,8 @@ class SparseLinearClassifier(LogitPathClassifier):
     Association 101, 2006: penalties of a factor for each weight.
     """
 
+    _groups = True  # in contrast to logitB's, the path knows prices
+
     def __init__(
         self,
         feature_costs=None,
