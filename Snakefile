@@ -26,7 +26,7 @@ configfile: "config/config.yaml"
 report: "workflow/report/workflow.rst"
 
 
-# Snakemake takes the last of two equal keys without a word; this refuses them.
+# Snakemake silently takes the last of two equal keys; this refuses them.
 for path in workflow.configfiles:
     read_yaml(path)
 

@@ -1,4 +1,4 @@
-"""Feature costs: every charge once, shared charges included, and prices that are none refused."""
+"""Feature costs: every charge once, shared ones included, and only prices that are valid."""
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,7 @@ def test_shares_add_up_to_the_bill(case):
         assert not shares[~row].any()
         for last in np.flatnonzero(row):
             others = row & (costs.groups == costs.groups[last])
-            if costs.groups[last] < 0 or others.sum() == 1:  # nobody shares a charge with it
+            if costs.groups[last] < 0 or others.sum() == 1:  # no other shares its charge
                 without = row & (np.arange(row.size) != last)
                 assert shares[last] == pytest.approx(bill(costs, row) - bill(costs, without))
 

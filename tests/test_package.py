@@ -1,4 +1,4 @@
-"""`import budgetlearn` gives every estimator, and loads nothing that nobody asked for."""
+"""`import budgetlearn` gives every estimator, and loads nothing that was not asked for."""
 
 import os
 import pkgutil

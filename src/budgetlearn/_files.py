@@ -13,7 +13,7 @@ from .exceptions import ConfigError
 def _strict_loader():
     """Return a variant of YAML's safe loader that refuses a key standing twice, and yaml.
 
-    Plain YAML takes the last one without a word. What `<<` brings in may be replaced, as ever.
+    Plain YAML silently takes the last one. What `<<` brings in may be replaced, as always.
     """
     with extra("workflow", "reading a configuration"):
         import yaml

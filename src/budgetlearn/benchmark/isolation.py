@@ -145,7 +145,7 @@ def _kill(child):
     """End a child, and all that it started and left behind."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
-    except (AttributeError, OSError):  # no groups on this system, none made yet, or nobody in it
+    except (AttributeError, OSError):  # no groups on this system, none made yet, or an empty one
         child.kill()
     child.join()
     child.close()

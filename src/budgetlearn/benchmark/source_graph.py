@@ -2,7 +2,7 @@
 
 Followed are imports inside budgetlearn and inside code of the user's own; what pip installed is
 known by its version instead. A package's ``__init__`` that only passes a name on is looked through:
-whoever takes one class from a package does not depend on its neighbours.
+code that takes one class from a package does not depend on its neighbours.
 """
 
 import importlib

@@ -51,7 +51,7 @@ def _named_methods(config):
 
 
 def _check_names(config, registry, root):
-    """Refuse what a study names and nobody knows, beside its data sets and methods."""
+    """Refuse unknown names in a study, other than its data sets and methods."""
     overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
     for method in itertools.chain(*overrides):
         known(method, _named_methods(config), "method in overrides", "the study")

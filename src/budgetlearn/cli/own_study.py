@@ -29,7 +29,7 @@ def project_root():
     Raises
     ------
     ConfigError
-        Where there is none: the workflow is no part of the installed package.
+        Where there is none: the workflow is not part of the installed package.
     """
     here = Path.cwd()
     for folder in (here, *here.parents, Path(budgetlearn.__file__).resolve().parents[2]):

@@ -50,7 +50,7 @@ def prepare(spec, folder=None):
 
     Notes
     -----
-    Where the registry knows no hash of a file, the one of a file that proved right is recorded
+    Where the registry has no hash of a file, that of a file that passed the checks is recorded
     beside it, as ``<file>.sha256``, and holds from then on.
     """
     try:
@@ -63,7 +63,7 @@ def prepare(spec, folder=None):
 
 
 def _remedy(spec, folder):
-    """Return what to do where files that nobody has verified may be the cause."""
+    """Return what to do where unverified files may be the cause."""
     if folder is None or spec.kind != "files":
         return ""
     paths = [(file, Path(folder) / file.path) for file in spec.files]

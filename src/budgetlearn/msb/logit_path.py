@@ -49,7 +49,7 @@ class LogitPathClassifier(ScheduleClassifier):
     Model Sequences. Section 2.3, equations (4)-(5), there cited as [24].
     """
 
-    _groups = False  # the path knows no prices
+    _groups = False  # the path ignores prices
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Regression trees whose splits pay for features that nobody bought before (GreedyMiser).
+"""Regression trees whose splits pay for features that were not bought before (GreedyMiser).
 
 The leaf and feature with the largest net gain are split next: the fall of the squared error minus
 the price of the feature. Gains are kept before prices, so that a purchase makes the feature free in

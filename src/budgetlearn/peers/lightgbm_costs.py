@@ -17,7 +17,7 @@ class LightGBMCostClassifier(CostBoosting):
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each. A feature of a group is penalised with its own price
-        and the group's, as LightGBM knows no groups; predictions are charged for the group once.
+        and the group's, as LightGBM has no groups; predictions are charged for the group once.
     penalty : {"coupled", "lazy"}, default="coupled"
         "coupled": the model pays for a feature once, at its first split on it. "lazy": it pays for
         each training example in a node that had not met the feature before.

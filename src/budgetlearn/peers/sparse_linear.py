@@ -16,7 +16,7 @@ LEAST_SHARE = 0.01
 class SparseLinearClassifier(LogitPathClassifier):
     """Logistic regression with an L1 penalty of λ · price^γ for the weight of each feature.
 
-    Where logitB's path knows no prices, here a cheap feature enters before an expensive one that
+    Where logitB's path ignores prices, here a cheap feature enters before an expensive one that
     tells as much. One path for each γ; all of their models, each priced by its features with a
     non-zero weight, are compressed on validation data into one schedule, and the budget selects.
 

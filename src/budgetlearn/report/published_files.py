@@ -48,7 +48,7 @@ def read_published(paths):
 
 
 def _read_one(path):
-    # "None" is a setting (candidate_window=None: all of them), an empty field is none.
+    # "None" is a setting (candidate_window=None: all of them), an empty field is not.
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
     absent = [column for column in _PRINTED if column not in frame]
     if absent:

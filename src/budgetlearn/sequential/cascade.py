@@ -105,7 +105,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    score = ScheduleCascade.score  # that of scikit-learn's mixin knows no budget
+    score = ScheduleCascade.score  # that of scikit-learn's mixin takes no budget
 
     def _n_classes(self):
         return self.classes_.size
@@ -200,7 +200,7 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    score = ScheduleCascade.score  # that of scikit-learn's mixin knows no budget
+    score = ScheduleCascade.score  # that of scikit-learn's mixin takes no budget
 
     def _n_classes(self):
         return None

@@ -38,7 +38,7 @@ def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_P
     Returns
     -------
     ndarray of shape (n_tradeoffs, n_stages)
-        An infinite threshold lets nobody stop; the last stage's is -inf.
+        An infinite threshold lets no example stop; the last stage's is -inf.
     """
     cuts = [_Cuts(row) for row in confidence[:-1]]
     return np.array(

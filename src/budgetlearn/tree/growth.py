@@ -28,7 +28,7 @@ class GrowthRule:
     split : {"expected", "minimax"}
         Judge a split by the mean of F over its sides, or by its worse side.
     score : {"gain", "risk"}
-        "risk": price / drop in F, the least wins, a split without a drop is none (BudgetRF).
+        "risk": price / drop in F, the least wins, no drop, no split (BudgetRF).
         "gain": drop in F - price, the largest wins, and a price is paid once: it is 0 for the
         rest of the tree, and in the array of prices that was given.
     least_gain : float
