@@ -16,6 +16,8 @@ from budgetlearn.exceptions import ConfigError
 
 from ..factories import fail, make_points
 
+RATIOS = {"wine": 0.25, "breast_cancer": 0.25}
+
 
 @pytest.fixture(scope="module")
 def points():
@@ -133,14 +135,14 @@ def test_summary_is_mean_and_sample_deviation():
 
 def test_leads_are_measured_within_runs(points):
     areas = areas_of(fail(points, "logitb", 3))
-    lead = lead_table(areas, ["msb", "logitb"]).set_index("dataset").loc["wine"]
+    lead = lead_table(areas, ["msb", "logitb"], RATIOS).set_index("dataset").loc["wine"]
     wide = areas.query("dataset == 'wine'").pivot_table("aup_test", "run", "method")
     difference = (wide["msb"] - wide["logitb"]).dropna()
     assert (lead["best"], lead["runner_up"], lead["n_runs"]) == ("msb", "logitb", 4)
     assert lead["lead"] == pytest.approx(difference.mean())
     assert lead["lead_sd"] == pytest.approx(difference.std())
     assert lead["wins"] == (difference > 0).sum()
-    alone = lead_table(areas, ["msb"])
+    alone = lead_table(areas, ["msb"], RATIOS)
     assert alone["runner_up"].isna().all()
 
 

@@ -15,8 +15,9 @@ def display():
 
 
 def leads(*rows):
-    columns = ["dataset", "best", "runner_up", "lead", "lead_sd", "wins", "n_runs"]
-    return pd.DataFrame(rows, columns=columns).assign(costs="random")
+    columns = ["dataset", "best", "runner_up", "lead", "reach", "wins", "n_runs"]
+    table = pd.DataFrame(rows, columns=columns).assign(costs="random")
+    return table.assign(low=table["lead"] - table["reach"], high=table["lead"] + table["reach"])
 
 
 def test_the_summary_counts_wins_and_holds_leads_against_their_spread(display):
@@ -26,7 +27,7 @@ def test_the_summary_counts_wins_and_holds_leads_against_their_spread(display):
     )
     who, sure = lead_sentences(mixed, display)
     assert who == "Best mean AUP, of 2 data sets: msB on 1, logitB on 1."
-    assert sure.startswith("On 1 of 2 the lead")
+    assert sure == "On 1 of 2 the 95 % interval of the lead over the runner-up excludes 0."
 
 
 def test_the_summary_admits_what_it_cannot_say(display):
@@ -47,12 +48,12 @@ def test_the_summary_does_not_count_wins_without_a_rival(display):
     )
     assert lead_sentences(rows, display) == [
         "msB has the best mean AUP on the one data set compared.",
-        "Its lead over the runner-up, taken within runs, exceeds one standard deviation.",
+        "The 95 % interval of its lead over the runner-up excludes 0.",
         "On 1 more, only one method completed runs: no comparison.",
     ]
 
 
 def test_a_lead_on_one_data_set_is_held_against_its_spread(display):
-    for sd, verb in ((0.01, "exceeds"), (0.04, "stays within")):
-        sure = lead_sentences(leads(("wine", "msb", "logitb", 0.03, sd, 4, 5)), display)[1]
+    for reach, verb in ((0.01, "excludes"), (0.04, "includes")):
+        sure = lead_sentences(leads(("wine", "msb", "logitb", 0.03, reach, 4, 5)), display)[1]
         assert verb in sure

@@ -7,13 +7,22 @@ from ..benchmark.records import OK, RecordError
 from ..curves import CostAccuracyCurve
 from ..exceptions import ConfigError
 from .completion import first_message
+from .differences import corrected_interval
 from .schedules import CASE, GROUP, RUN, check_points
 
 CONSTANT = "constant"
 
 
-def _baselines(points):
-    """Return {(dataset, costs, run): test score of the free constant, NaN where it failed}."""
+def baselines_of(points):
+    """Return {(dataset, costs, run): test score of the free constant, NaN where it failed}.
+
+    Raises
+    ------
+    RecordError
+        When the control costs something.
+    ConfigError
+        When a run lacks it.
+    """
     control = points[points["method"] == CONSTANT]
     priced = control[(control["status"] == OK) & (control["cost"] != 0)]
     if len(priced):
@@ -78,7 +87,7 @@ def area_table(points, schedules):
         When a run lacks the constant control.
     """
     points = check_points(points)
-    baselines = _baselines(points)
+    baselines = baselines_of(points)
     schedules = dict(list(schedules.groupby(RUN)))
     rows = []
     for key, run in points.groupby(RUN):
@@ -122,7 +131,7 @@ def summary_table(areas):
     ).reset_index()
 
 
-def lead_table(areas, methods):
+def lead_table(areas, methods, ratios):
     """Return who has the best mean AUP in each case and by how much, run by run.
 
     All methods of a run share split and cost profile, so the lead over the runner-up is measured
@@ -134,13 +143,16 @@ def lead_table(areas, methods):
         From `area_table`.
     methods : sequence of str
         Who competes (not the controls).
+    ratios : dict of str to float
+        Test rows by training rows of each data set.
 
     Returns
     -------
     DataFrame
-        dataset, costs, best, runner_up, lead, lead_sd, wins (runs in which the best was ahead),
-        n_runs (that both completed). With one competitor runner_up is None and the numbers NaN;
-        a case in which no competitor completed a run is left to the coverage table.
+        dataset, costs, best, runner_up, lead, lead_sd, low and high (95 % interval, from
+        `corrected_interval`), wins (runs in which the best was ahead), n_runs (that both
+        completed). With one competitor runner_up is None and the numbers NaN; a case in which no
+        competitor completed a run is left to the coverage table.
     """
     rows = []
     for case, frame in areas[areas["method"].isin(methods)].groupby(CASE):
@@ -151,8 +163,10 @@ def lead_table(areas, methods):
         row = dict(zip(CASE, case, strict=True)) | {"best": ranked[0], "runner_up": None}
         if len(ranked) > 1:
             lead = (table[ranked[0]] - table[ranked[1]]).dropna()
+            _, low, high, _ = corrected_interval(lead.to_numpy(), ratios[case[0]])
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
+            row |= {"low": low, "high": high}
             row |= {"wins": int((lead > 0).sum()), "n_runs": len(lead)}
         rows.append(row)
-    columns = [*CASE, "best", "runner_up", "lead", "lead_sd", "wins", "n_runs"]
+    columns = [*CASE, "best", "runner_up", "lead", "lead_sd", "low", "high", "wins", "n_runs"]
     return pd.DataFrame(rows, columns=columns)

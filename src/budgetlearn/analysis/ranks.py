@@ -86,6 +86,15 @@ def _tests(means):
     return friedman, posthoc_nemenyi_friedman(means.reset_index(drop=True))
 
 
+def critical_difference(ranking):
+    """Return by how much two mean ranks must differ for Nemenyi's test to tell them apart."""
+    from scipy.stats import studentized_range
+
+    n_cases, n_methods = ranking.ranks.shape
+    quantile = studentized_range.ppf(1 - LEVEL, n_methods, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_cases)))
+
+
 def rank_table(ranking):
     """Return a ranking as a table.
 

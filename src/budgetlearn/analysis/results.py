@@ -10,6 +10,7 @@ from .areas import area_table, summary_table
 from .comparison import Comparison
 from .completion import coverage_table
 from .durations import time_table
+from .horizons import horizon_areas, horizon_table
 from .ranks import ranking_of
 from .recommendations import all_recommendations
 from .schedules import compressed_points
@@ -70,6 +71,11 @@ class Results:
     def valid_ranking(self):
         """`Ranking` by AUP on validation data."""
         return ranking_of(self.summary, self.compared.rivals(self.summary), "valid")
+
+    @cached_property
+    def horizons(self):
+        """Mean AUP over runs up to each horizon, from `horizon_table`."""
+        return horizon_table(horizon_areas(self.bought, self.schedules))
 
     @cached_property
     def recommendations(self):

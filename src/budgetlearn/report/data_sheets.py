@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..analysis.schedules import of_case
-from ..datasets import Dataset, read_prices
+from ..datasets import Dataset, read_prices, split
 from .display import DataSheet
 
 PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
@@ -41,7 +41,14 @@ def _sheet(data, study):
         classes=None if data.class_names is None else len(data.class_names),
         sha256=data.sha256,
         categories=data.categories,
+        test_ratio=_test_ratio(data, study.sizes(data.id)),
     )
+
+
+def _test_ratio(data, sizes):
+    """Return test rows by training rows, validation rows among the latter."""
+    part = split(data, 0, sizes)
+    return float((part == 2).sum() / ((part == 0) | (part == 1)).sum())
 
 
 def price_table(paths):

@@ -65,6 +65,8 @@ class DataSheet:
         File to hash; nothing for data that are not fetched.
     categories : dict of str to tuple of str
         Feature that was words in the files → the words, in the order of their codes 0, 1, …
+    test_ratio : float
+        Test rows by training rows, validation rows among the latter.
     """
 
     title: str
@@ -77,6 +79,7 @@ class DataSheet:
     citation: str | None = None
     sha256: dict | None = None
     categories: dict = field(default_factory=dict)
+    test_ratio: float = 0.25
 
 
 class Display(Comparison):
@@ -93,6 +96,11 @@ class Display(Comparison):
 
     def __init__(self, methods, datasets):
         super().__init__(_styled(methods), datasets)
+
+    @property
+    def test_ratios(self):
+        """Test rows by training rows of each data set."""
+        return {name: sheet.test_ratio for name, sheet in self.datasets.items()}
 
     def label(self, method):
         """Return a method's name on the page."""

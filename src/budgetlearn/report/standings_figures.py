@@ -2,6 +2,7 @@
 
 from textwrap import fill
 
+from ..analysis.differences import FEWEST_CASES
 from ..analysis.ranks import LEVEL
 from .style import MANY_POINTS, house_style, legend_below, message_figure, new_figure
 from .text import counted
@@ -25,8 +26,10 @@ def rank_figure(ranking, display):
     """
     from scikit_posthocs import critical_difference_diagram
 
-    if ranking.pairs is None:
-        return message_figure("Ranks need two data sets and three methods to be tested.")
+    if ranking.pairs is None or len(ranking.ranks) < FEWEST_CASES:
+        return message_figure(
+            f"Ranks need {FEWEST_CASES} data sets and three methods to be tested."
+        )
     labels = {name: display.label(name) for name in ranking.ranks}
     colours = {labels[name]: display.methods[name].colour for name in labels}
     mean = ranking.mean.rename(labels)

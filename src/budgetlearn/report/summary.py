@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from ..analysis.ranks import LEVEL
+from ..analysis.differences import FEWEST_CASES
+from ..analysis.ranks import LEVEL, critical_difference
 from ..analysis.schedules import of_case
 from .text import counted
 
@@ -45,17 +46,17 @@ def _who_wins(leads, display):
 
 
 def _how_sure(leads):
-    """Return the sentence that holds the leads against their spread between runs."""
-    measured = leads.dropna(subset="lead_sd")
+    """Return the sentence that tells which leads are more than other splits would undo."""
+    measured = leads.dropna(subset="low")
     if measured.empty:
         return ["One run each: the spread between runs is unknown."]
-    clear = int((measured["lead"] > measured["lead_sd"]).sum())
+    clear = int((measured["low"] > 0).sum())
     if len(measured) == 1:
-        verb = "exceeds" if clear else "stays within"
-        return [f"Its lead over the runner-up, taken within runs, {verb} one standard deviation."]
+        verb = "excludes" if clear else "includes"
+        return [f"The 95 % interval of its lead over the runner-up {verb} 0."]
     return [
-        f"On {clear} of {len(measured)} the lead over the runner-up, taken within runs, exceeds "
-        "one standard deviation."
+        f"On {clear} of {len(measured)} the 95 % interval of the lead over the runner-up excludes "
+        "0."
     ]
 
 
@@ -103,13 +104,18 @@ def rank_sentences(ranking, display):
     list of str
     """
     sentences = []
-    if ranking.pairs is not None:
+    if 0 < len(ranking.ranks) < FEWEST_CASES:
+        sentences.append(
+            f"{counted(len(ranking.ranks), 'data set')} are too few for a claim about ranks in "
+            f"general ({FEWEST_CASES} at least): read the areas and their intervals."
+        )
+    elif ranking.pairs is not None:
         n_cases = counted(len(ranking.ranks), "data set")
         alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"
         sentences.append(
             f"Friedman's test over {n_cases}: p = {ranking.friedman:.2g}, so the differences of "
-            f"rank {alike} at {LEVEL:g}. Bars join methods that Nemenyi's test cannot tell "
-            "apart; a data set is one observation, so a few data sets say little."
+            f"rank {alike} at {LEVEL:g}. Nemenyi's critical difference is "
+            f"{critical_difference(ranking):.2f} ranks; bars join methods within it."
         )
     if ranking.left_out and len(ranking.ranks):
         names = ", ".join(display.label(name) for name in ranking.left_out)

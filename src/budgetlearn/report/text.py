@@ -17,6 +17,14 @@ def plus_minus(mean, sd, digits=3):
     return f"{mean:.{digits}f}" if pd.isna(sd) else f"{mean:.{digits}f} ± {sd:.{digits}f}"
 
 
+def interval(mean, low, high, digits=3):
+    """Return "+0.012 [0.001, 0.023]"; a dash for no mean, no brackets for a single run."""
+    if pd.isna(mean):
+        return DASH
+    bounds = "" if pd.isna(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
+    return f"{mean:+.{digits}f}{bounds}"
+
+
 def seconds(mean, sd=float("nan")):
     """Return seconds with three digits that matter, with their spread."""
     if pd.isna(mean):

@@ -3,9 +3,10 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from budgetlearn.analysis.ranks import ranking_of
+from budgetlearn.analysis.ranks import critical_difference, ranking_of
 from budgetlearn.report import write_report
 from budgetlearn.report.display import Display
 from budgetlearn.report.sections.standings import standings
@@ -111,11 +112,17 @@ def test_a_peer_that_wins_is_named(summary, display):
     assert sentence.startswith("On 2 of 2 data sets what users pick today wins: msB on Wine,")
 
 
+def many_cases(n_profiles):
+    """Return a summary of two data sets under several kinds of prices."""
+    one = make_results(make_points(n_runs=1)).summary
+    copies = [one.assign(costs=f"profile {turn}") for turn in range(n_profiles)]
+    return pd.concat(copies, ignore_index=True)
+
+
 def test_the_diagram_shows_every_ranked_method(display):
     rng = np.random.default_rng(0)
     methods = ["msb", "logitb", "all_features"]
-    points = make_points(n_runs=1)
-    summary = make_results(points).summary
+    summary = many_cases(5)
     summary["mean_test"] = rng.uniform(size=len(summary))
     figure = rank_figure(ranking_of(summary, methods), display)
     texts = " ".join(text.get_text() for text in figure.axes[0].texts)
@@ -125,10 +132,31 @@ def test_the_diagram_shows_every_ranked_method(display):
     assert all(list(bar) == sorted(bar) for bar in bars)
 
 
+def test_few_data_sets_make_no_claim_of_rank(display):
+    summary = many_cases(4)
+    summary["mean_test"] = np.random.default_rng(0).uniform(size=len(summary))
+    ranking = ranking_of(summary, ["msb", "logitb", "all_features"])
+    assert len(ranking.ranks) == 8
+    assert ranking.pairs is not None
+    (sentence,) = rank_sentences(ranking, display)
+    assert sentence.startswith("8 data sets are too few")
+    assert "10 data sets" in rank_figure(ranking, display).texts[0].get_text()
+
+
+def test_many_data_sets_tell_the_critical_difference(display):
+    summary = many_cases(5)
+    summary["mean_test"] = np.random.default_rng(0).uniform(size=len(summary))
+    ranking = ranking_of(summary, ["msb", "logitb", "all_features"])
+    # Demsar 2006, table 5: q(.05) = 2.343 for three classifiers.
+    expected = 2.343 * np.sqrt(3 * 4 / (6 * 10))
+    assert critical_difference(ranking) == pytest.approx(expected, abs=1e-3)
+    assert f"critical difference is {expected:.2f} ranks" in rank_sentences(ranking, display)[0]
+
+
 def test_two_methods_are_too_few_for_a_test(summary, display):
     ranking = ranking_of(summary, ["msb", "logitb"])
     assert np.isnan(ranking.friedman)
-    assert rank_sentences(ranking, display) == []
+    assert [said for said in rank_sentences(ranking, display) if "too few" not in said] == []
     assert "three methods" in rank_figure(ranking, display).texts[0].get_text()
 
 

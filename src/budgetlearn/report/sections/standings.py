@@ -4,13 +4,14 @@ import pandas as pd
 
 from ...analysis.areas import lead_table
 from ...analysis.control_scores import score_table
+from ...analysis.differences import FEWEST_CASES
 from ...analysis.ranks import rank_table
 from ...analysis.schedules import of_case
 from ...benchmark.study import ACQUISITION
 from ..section import Section, figure, table
 from ..standings_figures import area_figure, rank_figure
 from ..summary import lead_sentences, peers_ahead, rank_sentences
-from ..text import DASH, counted, plus_minus, run_note
+from ..text import DASH, counted, interval, plus_minus, run_note
 
 # The cell of a method that the study does not ask for on a data set.
 _EMPTY = {"text": DASH, "best": False, "note": ""}
@@ -22,8 +23,8 @@ _SUMMARY = """AUP of every method on every data set: mean and standard deviation
 data (``mean_test``, ``sd_test``) and on validation data (``mean_valid``, ``sd_valid``), with the
 number of runs that completed and that failed."""
 _LEADS = """The best mean AUP of each data set, the runner-up, and the lead between the two. It is
-measured within runs, which share split and prices: mean, standard deviation, and in how many runs
-the best was ahead."""
+measured within runs, which share split and prices: mean, standard deviation, 95 % interval
+(corrected resampled t), and in how many runs the best was ahead."""
 _CONTROLS = "Test score of the controls, which bracket all methods: no feature bought, and all."
 _EVERY_RUN = "AUP of every method in every run, and the length of its schedule."
 
@@ -56,7 +57,7 @@ class Standings(Section):
             "areas": results.areas,
             "summary": results.summary,
             "ranks": rank_table(results.ranking),
-            "leads": lead_table(results.areas, display.competitors),
+            "leads": lead_table(results.areas, display.competitors, display.test_ratios),
             "controls": score_table(results.bought, display.controls),
         }
 
@@ -81,7 +82,8 @@ class Standings(Section):
             "valid_standings": standings(
                 results.summary, results.valid_ranking, display, part="valid"
             ),
-            "ranked": results.ranking.pairs is not None,
+            "ranked": results.ranking.pairs is not None
+            and len(results.ranking.ranks) >= FEWEST_CASES,
             "rank_sentences": rank_sentences(results.ranking, display),
             "control_rows": control_rows(report.tables["controls"], display),
             "lead_rows": lead_rows(report.tables["leads"], display),
@@ -182,7 +184,7 @@ def lead_rows(table, display):
                 "title": display.case_title(row["dataset"], row["costs"]),
                 "best": display.label(row["best"]),
                 "runner_up": DASH if alone else display.label(row["runner_up"]),
-                "lead": plus_minus(row["lead"], row["lead_sd"]),
+                "lead": interval(row["lead"], row["low"], row["high"]),
                 "wins": DASH if alone else f"{row['wins']:.0f} of {row['n_runs']:.0f}",
             }
         )

@@ -1,0 +1,158 @@
+"""Paired differences to a reference method, with intervals that repeated splits allow."""
+
+import numpy as np
+import pandas as pd
+
+from .schedules import CASE
+
+LEVEL = 0.05
+FEWEST_CASES = 10  # with fewer data sets no claim is made about data sets in general
+DRAWS = 4000
+
+
+def reference_of(ranking, methods):
+    """Return whom all are compared with: the peer of the best mean rank, else the best method.
+
+    Parameters
+    ----------
+    ranking : budgetlearn.analysis.ranks.Ranking
+        Of the methods.
+    methods : dict of str to object
+        With `peer`, by id.
+
+    Returns
+    -------
+    str or None
+        None where nothing is ranked.
+    """
+    order = list(ranking.mean.index)
+    peers = [name for name in order if methods[name].peer]
+    return next(iter(peers or order), None)
+
+
+def corrected_interval(differences, ratio):
+    """Return mean, interval and p-value of differences over runs that share examples.
+
+    The runs split the same table again and again, so their results are not independent; the
+    variance is corrected for that.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_runs,)
+        One for each run.
+    ratio : float
+        Test rows by training rows.
+
+    Returns
+    -------
+    mean, low, high, p : float
+        Of the corrected resampled t test at the level .05; NaN but for the mean with one run.
+
+    References
+    ----------
+    C. Nadeau and Y. Bengio. Inference for the generalization error. Machine Learning 52, 2003.
+    """
+    from scipy import stats  # here: planning a report loads no more than it needs
+
+    n_runs, mean = len(differences), float(np.mean(differences))
+    if n_runs < 2:
+        return mean, np.nan, np.nan, np.nan
+    error = float(np.sqrt((1 / n_runs + ratio) * np.var(differences, ddof=1)))
+    if error == 0:
+        return mean, mean, mean, float(mean == 0)
+    reach = stats.t.ppf(1 - LEVEL / 2, n_runs - 1) * error
+    p = 2 * stats.t.sf(abs(mean) / error, n_runs - 1)
+    return mean, mean - reach, mean + reach, float(p)
+
+
+def difference_table(areas, methods, reference, ratios):
+    """Return the differences in AUP to a reference on each data set, measured within runs.
+
+    Parameters
+    ----------
+    areas : DataFrame
+        From `budgetlearn.analysis.areas.area_table`.
+    methods : sequence of str
+        Who competes.
+    reference : str
+        Whom they are compared with.
+    ratios : dict of str to float
+        Test rows by training rows of each data set.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method, mean, low, high (95 % interval), p, p_holm (Holm's correction over
+        all rows), n_runs. Only runs that both completed count.
+    """
+    wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
+    rows = []
+    for method in (name for name in methods if name != reference and name in wide):
+        pairs = wide[[method, reference]].dropna() if reference in wide else wide.iloc[:0]
+        for case, frame in pairs.groupby(level=CASE):
+            gap = (frame[method] - frame[reference]).to_numpy()
+            rows.append((*case, method, *corrected_interval(gap, ratios[case[0]]), len(gap)))
+    table = pd.DataFrame(rows, columns=[*CASE, "method", "mean", "low", "high", "p", "n_runs"])
+    return table.assign(p_holm=_holm(table["p"].to_numpy(dtype=float)))
+
+
+def _holm(p_values):
+    """Return p-values corrected for their number; NaN stays."""
+    from statsmodels.stats.multitest import multipletests
+
+    corrected, known = p_values.copy(), ~np.isnan(p_values)
+    if known.any():
+        corrected[known] = multipletests(p_values[known], method="holm")[1]
+    return corrected
+
+
+def overall_table(areas, differences, reference, random_state=0):
+    """Return each method's mean difference over data sets, with a bootstrap interval.
+
+    Data sets are drawn with replacement, then runs within each: the interval speaks of data sets
+    like these, not of these alone.
+
+    Parameters
+    ----------
+    areas : DataFrame
+        From `budgetlearn.analysis.areas.area_table`.
+    differences : DataFrame
+        From `difference_table`.
+    reference : str
+        Whom methods are compared with.
+    random_state : int, default=0
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    DataFrame
+        method, mean, low, high, wins, ties, losses (by whether the interval of a data set
+        excludes 0), n_cases; the best mean first. Intervals are NaN with fewer than `FEWEST_CASES`
+        data sets.
+    """
+    wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
+    rows = []
+    for method, own in differences.groupby("method", sort=False):
+        gaps = (wide[method] - wide[reference]).dropna()
+        groups = [group.to_numpy() for _, group in gaps.groupby(level=CASE)]
+        low, high = np.nan, np.nan
+        if len(groups) >= FEWEST_CASES:
+            low, high = _bootstrap(groups, random_state)
+        wins, losses = int((own["low"] > 0).sum()), int((own["high"] < 0).sum())
+        mean = float(np.mean([group.mean() for group in groups]))
+        rows.append((method, mean, low, high, wins, len(own) - wins - losses, losses, len(groups)))
+    columns = ["method", "mean", "low", "high", "wins", "ties", "losses", "n_cases"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.sort_values("mean", ascending=False, kind="stable", ignore_index=True)
+
+
+def _bootstrap(groups, random_state):
+    """Return the interval of the mean of groups, groups and their members drawn anew."""
+    random = np.random.default_rng(random_state)
+    drawn = np.zeros((DRAWS, len(groups)))
+    for column, group in enumerate(groups):
+        members = random.integers(len(group), size=(DRAWS, len(group)))
+        drawn[:, column] = group[members].mean(axis=1)
+    chosen = random.integers(len(groups), size=(DRAWS, len(groups)))
+    means = np.take_along_axis(drawn, chosen, axis=1).mean(axis=1)
+    return tuple(np.quantile(means, [LEVEL / 2, 1 - LEVEL / 2]))

@@ -1,0 +1,80 @@
+"""Every method beside a reference: paired differences with intervals, wins and losses."""
+
+from ...analysis.differences import FEWEST_CASES, difference_table, overall_table, reference_of
+from ...analysis.schedules import of_case
+from ...benchmark.study import ACQUISITION
+from ..section import Section, table
+from ..text import DASH, counted, interval
+
+_OVERALL = """Mean difference in AUP to the reference over data sets, with a 95 % interval
+(bootstrap over data sets, then runs; from ten data sets on), and on how many data sets the interval
+excludes 0."""
+_EACH = """Difference in AUP to the reference on each data set: mean over runs, 95 % interval and
+p-value of the corrected resampled t test (Nadeau and Bengio), and the p-value after Holm's
+correction for the number of comparisons."""
+
+
+class Differences(Section):
+    """Paired differences to the best peer."""
+
+    id = "differences"
+    title = "How sure"
+    place = 22
+
+    def applies(self):
+        return bool(self.study.cases_under(ACQUISITION))
+
+    @property
+    def parts(self):
+        return [table("differences", _EACH), table("differences_overall", _OVERALL)]
+
+    def tables(self, report):
+        results, display = report.results, report.display
+        methods, reference = display.rivals(results.summary), self._reference(report)
+        each = difference_table(results.areas, methods, reference, display.test_ratios)
+        return {
+            "differences": each,
+            "differences_overall": overall_table(results.areas, each, reference),
+        }
+
+    @staticmethod
+    def _reference(report):
+        return reference_of(report.results.ranking, report.display.methods)
+
+    def context(self, report):
+        reference, display = self._reference(report), report.display
+        each, overall = report.tables["differences"], report.tables["differences_overall"]
+        cases = display.cases(each)
+        return {
+            "reference": None if reference is None else display.methods[reference],
+            "few": f"fewer than {FEWEST_CASES}" if len(cases) < FEWEST_CASES else "",
+            "n_cases": counted(len(cases), "data set"),
+            "overall": [_overall_row(row, display) for row in overall.to_dict("records")],
+            "columns": [display.case_title(*case) for case in cases],
+            "rows": [
+                {
+                    "label": display.label(method),
+                    "cells": [_cell(of_case(each, *case), method) for case in cases],
+                }
+                for method in overall["method"]
+            ],
+        }
+
+
+def _overall_row(row, display):
+    return {
+        "label": display.label(row["method"]),
+        "mean": interval(row["mean"], row["low"], row["high"]),
+        "record": f"{row['wins']} / {row['ties']} / {row['losses']}",
+        "n_cases": row["n_cases"],
+    }
+
+
+def _cell(frame, method):
+    """Return the text of a difference and how it counts."""
+    own = frame[frame["method"] == method]
+    if own.empty:
+        return {"text": DASH, "kind": ""}
+    row = own.iloc[0]
+    kind = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
+    return {"text": interval(row["mean"], row["low"], row["high"]), "kind": kind}

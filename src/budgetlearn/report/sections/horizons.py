@@ -1,0 +1,94 @@
+"""Who is first when only a part of the full cost may be spent."""
+
+import pandas as pd
+
+from ...analysis.horizons import HORIZONS, horizon_ranks, survives_leaving_one_out, winners
+from ...benchmark.study import ACQUISITION
+from ..section import Section, table
+from ..text import DASH
+
+_HORIZONS = """Mean AUP of every method on every data set when at most 10, 25, 50 or 100 % of the
+full cost may be spent, and on a logarithmic cost axis from 1 % on, where each decade counts
+alike."""
+
+
+class Horizons(Section):
+    """Mean ranks up to each horizon."""
+
+    id = "horizons"
+    title = "How much to spend"
+    place = 21
+
+    def applies(self):
+        return bool(self.study.cases_under(ACQUISITION))
+
+    @property
+    def parts(self):
+        return [table("horizons", _HORIZONS)]
+
+    def tables(self, report):
+        return {"horizons": report.results.horizons}
+
+    def summary(self, report):
+        return winner_sentences(report.results.horizons, report.display)
+
+    def context(self, report):
+        display, found = report.display, report.results.horizons
+        ranks = horizon_ranks(found, display.rivals(found))
+        best = winners(ranks)
+        return {
+            "horizons": list(HORIZONS),
+            "rows": [
+                {
+                    "label": display.label(method),
+                    "cells": [
+                        {
+                            "text": DASH if pd.isna(row[horizon]) else f"{row[horizon]:.1f}",
+                            "best": best.get(horizon) == method,
+                        }
+                        for horizon in HORIZONS
+                    ],
+                }
+                for method, row in ranks.iterrows()
+            ],
+        }
+
+
+def winner_sentences(horizons, display):
+    """Return whether the best mean rank depends on how much may be spent, and on single data sets.
+
+    Parameters
+    ----------
+    horizons : DataFrame
+        From `budgetlearn.analysis.horizons.horizon_table`.
+    display : Display
+        Labels.
+
+    Returns
+    -------
+    list of str
+        Empty where fewer than two methods are ranked.
+    """
+    methods = display.rivals(horizons)
+    ranks = horizon_ranks(horizons, methods)
+    first = winners(ranks)
+    if len(ranks) < 2 or not first:
+        return []
+    sentences = [_by_horizon(first, display)]
+    if not survives_leaving_one_out(horizons, methods).get("100 %", True):
+        sentences.append("Leaving one data set out changes who is first at 100 %.")
+    return sentences
+
+
+def _by_horizon(first, display):
+    """Return the sentence on the winner at each horizon."""
+    if len(set(first.values())) == 1:
+        name = display.label(next(iter(first.values())))
+        return f"{name} has the best mean rank however much of the full cost may be spent."
+    named = {}
+    for horizon, method in first.items():
+        named.setdefault(display.label(method), []).append(
+            "on a logarithmic cost axis" if horizon == "log" else f"up to {horizon}"
+        )
+    listed = "; ".join(f"{label} {', '.join(places)}" for label, places in named.items())
+    return f"The best mean rank depends on how much of the full cost may be spent: {listed}."

@@ -1,0 +1,95 @@
+"""Paired differences: the corrected interval by hand, Holm, the bootstrap, wins and losses."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from budgetlearn.analysis.differences import (
+    corrected_interval,
+    difference_table,
+    overall_table,
+    reference_of,
+)
+from budgetlearn.analysis.ranks import ranking_of
+
+
+def areas_of(gaps, n_runs=5, spread=0.0, seed=0):
+    """Return areas of "ours" ahead of "peer" by a gap on each data set."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for dataset, gap in gaps.items():
+        for run in range(n_runs):
+            base = rng.uniform(0.6, 0.9)
+            ours = base + gap + rng.normal(0, spread)
+            rows += [(dataset, "random", "peer", run, base), (dataset, "random", "ours", run, ours)]
+    return pd.DataFrame(rows, columns=["dataset", "costs", "method", "run", "aup_test"])
+
+
+def test_the_interval_by_hand():
+    gaps = np.array([0.01, 0.03, 0.02])
+    mean, low, high, p = corrected_interval(gaps, 0.25)
+    error = np.sqrt((1 / 3 + 0.25) * 0.0001)
+    assert mean == pytest.approx(0.02)
+    assert high - mean == pytest.approx(4.302653 * error)  # t of 2 degrees of freedom
+    assert mean - low == pytest.approx(high - mean)
+    assert p == pytest.approx(2 * stats.t.sf(0.02 / error, 2))
+
+
+def test_without_shared_examples_it_is_the_plain_t_test():
+    gaps = np.random.default_rng(0).normal(0.01, 0.02, 12)
+    assert corrected_interval(gaps, 0.0)[3] == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
+
+
+def test_one_run_and_equal_runs():
+    mean, *rest = corrected_interval(np.array([0.1]), 0.25)
+    assert mean == 0.1
+    assert np.isnan(rest).all()
+    assert corrected_interval(np.zeros(3), 0.25) == (0, 0, 0, 1)
+
+
+def test_differences_are_taken_within_runs_and_corrected_for_their_number():
+    areas = areas_of({"a": 0.1, "b": 0.0, "c": -0.1}, spread=0.01)
+    areas = areas[~((areas["dataset"] == "a") & (areas["run"] == 4) & (areas["method"] == "peer"))]
+    table = difference_table(areas, ["ours", "peer"], "peer", dict.fromkeys("abc", 0.25))
+    assert table["method"].tolist() == ["ours"] * 3
+    assert table["n_runs"].tolist() == [4, 5, 5]
+    assert table["mean"].to_numpy() == pytest.approx([0.1, 0.0, -0.1], abs=0.02)
+    smallest = table["p"].idxmin()
+    assert table.loc[smallest, "p_holm"] == pytest.approx(3 * table.loc[smallest, "p"])
+    assert (table["p_holm"] >= table["p"]).all()
+
+
+def test_wins_ties_and_losses():
+    areas = areas_of({"a": 0.1, "b": 0.0, "c": -0.1}, spread=0.01)
+    each = difference_table(areas, ["ours", "peer"], "peer", dict.fromkeys("abc", 0.25))
+    row = overall_table(areas, each, "peer").iloc[0]
+    assert (row["wins"], row["ties"], row["losses"]) == (1, 1, 1)
+    assert np.isnan(row["low"])  # three data sets say nothing of others
+
+
+def test_the_bootstrap_covers_the_true_mean():
+    covered = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        true = {f"d{i}": gap for i, gap in enumerate(rng.normal(0.03, 0.03, 15))}
+        areas = areas_of(true, spread=0.01, seed=seed)
+        ratios = dict.fromkeys(true, 0.25)
+        each = difference_table(areas, ["ours", "peer"], "peer", ratios)
+        row = overall_table(areas, each, "peer").iloc[0]
+        covered += row["low"] < 0.03 < row["high"]
+    assert 32 <= covered <= 40  # about 93 % with 15 data sets
+
+
+def test_the_reference_is_the_best_peer_else_the_best():
+    summary = pd.DataFrame(
+        [("a", "u", m, s) for m, s in (("x", 0.9), ("y", 0.8), ("z", 0.7))],
+        columns=["dataset", "costs", "method", "mean_test"],
+    )
+    ranking = ranking_of(summary, list("xyz"))
+    peers = {name: SimpleNamespace(peer=name in "yz") for name in "xyz"}
+    assert reference_of(ranking, peers) == "y"
+    assert reference_of(ranking, {name: SimpleNamespace(peer=False) for name in "xyz"}) == "x"
+    assert reference_of(ranking_of(summary.iloc[:0], list("xyz")), peers) is None

@@ -1,0 +1,86 @@
+"""Areas up to a horizon: by hand, and a method that is best at small budgets only."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.analysis.areas import area_table
+from budgetlearn.analysis.horizons import (
+    HORIZONS,
+    horizon_areas,
+    horizon_ranks,
+    horizon_table,
+    survives_leaving_one_out,
+    winners,
+)
+from budgetlearn.analysis.schedules import RUN, compressed_points
+from budgetlearn.report.sections.horizons import winner_sentences
+
+from ..factories import make_display, make_points
+from .test_areas import small_study
+
+
+def areas_of(points):
+    return horizon_areas(points, compressed_points(points))
+
+
+def test_areas_by_hand():
+    found = areas_of(small_study([(2, 0.7, 0.6), (5, 0.9, 0.8)]))
+    area = found[found["method"] == "m"].set_index("horizon")["aup"]
+    assert area["10 %"] == pytest.approx(0.5)
+    assert area["25 %"] == pytest.approx((0.2 * 0.5 + 0.05 * 0.6) / 0.25)
+    assert area["50 %"] == pytest.approx((0.2 * 0.5 + 0.3 * 0.6) / 0.5)
+    assert area["100 %"] == pytest.approx(0.2 * 0.5 + 0.3 * 0.6 + 0.5 * 0.8)
+    at = 1 + np.log10([0.2, 0.5]) / 2
+    expected = at[0] * 0.5 + (at[1] - at[0]) * 0.6 + (1 - at[1]) * 0.8
+    assert area["log"] == pytest.approx(expected)
+
+
+def test_free_and_tiny_costs_stand_at_the_left_of_the_log_axis():
+    found = areas_of(small_study([(0, 0.6, 0.7), (0.001, 0.8, 0.9)]))
+    area = found[found["method"] == "m"].set_index("horizon")["aup"]
+    assert area["log"] == pytest.approx(0.9)
+
+
+def test_the_whole_horizon_is_the_area():
+    points = make_points()
+    schedules = compressed_points(points)
+    whole = horizon_areas(points, schedules).query("horizon == '100 %'").set_index(RUN)["aup"]
+    known = area_table(points, schedules).set_index(RUN)["aup_test"]
+    pd.testing.assert_series_equal(whole.sort_index(), known.sort_index(), check_names=False)
+
+
+def early_and_late(names):
+    """Return points of "msb", best at small budgets only, and "logitb", best at the end."""
+    frames = []
+    for name in names:
+        early = small_study([(0.5, 0.8, 0.8)]).assign(dataset=name)
+        early["method"] = early["method"].replace("m", "msb")
+        late = small_study([(3, 0.95, 0.95)]).assign(dataset=name)
+        frames += [early, late[late["method"] == "m"].assign(method="logitb")]
+    return pd.concat(frames, ignore_index=True)
+
+
+def test_a_method_that_is_best_at_small_budgets_is_seen():
+    names = ["wine", "breast_cancer"]
+    table = horizon_table(areas_of(early_and_late(names)))
+    first = winners(horizon_ranks(table, ["msb", "logitb"]))
+    assert first == dict(zip(HORIZONS, ["msb", "msb", "msb", "logitb", "msb"], strict=True))
+    (sentence,) = winner_sentences(table, make_display())
+    assert "depends on how much" in sentence
+    assert "logitB up to 100 %" in sentence
+
+
+def test_a_winner_that_one_data_set_decides_is_told():
+    points = make_points()
+    turned = (points["dataset"] == "wine") & (points["method"] == "msb")
+    points.loc[turned, "test_score"] -= 0.5
+    table = horizon_table(areas_of(points))
+    assert not survives_leaving_one_out(table, ["msb", "logitb"])["100 %"]
+    assert "Leaving one data set out" in winner_sentences(table, make_display())[-1]
+    points = make_points()
+    points.loc[points["method"] == "logitb", "test_score"] -= 0.6
+    steady = horizon_table(areas_of(points))
+    assert survives_leaving_one_out(steady, ["msb", "logitb"])["100 %"]
+    (sentence,) = winner_sentences(steady, make_display())
+    assert sentence == "msB has the best mean rank however much of the full cost may be spent."
