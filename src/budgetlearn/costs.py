@@ -10,17 +10,7 @@ _SLACK = 1e-12
 
 
 def spendable(budget):
-    """Return the largest sum of prices that `budget` pays for: a little more than itself.
-
-    Parameters
-    ----------
-    budget : float or ndarray
-        What may be spent, >= 0.
-
-    Returns
-    -------
-    float or ndarray
-    """
+    """Return the largest sum of prices that `budget` pays for: a little more than itself."""
     return budget * (1 + _SLACK)
 
 

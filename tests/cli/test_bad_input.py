@@ -66,7 +66,7 @@ def test_prices_of_columns_left_out_are_not_needed(folder, told):
         ((*QUICK, "--categorical", "agee"), "categorical names columns that the table lacks"),
         ((*QUICK, "--missing", "refuse"), "'age' is empty in row 1"),
         ((*QUICK, "--separator", ";;"), "separator must be one character"),
-        (("predict", "table.csv", "table.csv"), "is no model that `budgetlearn fit` wrote"),
+        (("predict", "table.csv", "table.csv"), "is not a model that `budgetlearn fit` wrote"),
     ],
 )
 def test_options(folder, told, words, said):

@@ -89,7 +89,7 @@ class SavedModel:
             made = content.pop("budgetlearn model")
         except Exception as error:
             raise ModelFileError(
-                f"{path} is no model that `budgetlearn fit` wrote ({type(error).__name__})."
+                f"{path} is not a model that `budgetlearn fit` wrote ({type(error).__name__})."
             ) from error
         if made != FORMAT:
             raise ModelFileError(

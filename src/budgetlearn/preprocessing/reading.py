@@ -20,7 +20,7 @@ def read_table(path, separator=None, decimal=".", missing=None, columns=None):
     Parameters
     ----------
     path : path-like
-        The file. A byte order mark is no part of the first name.
+        The file. A byte order mark is not part of the first name.
     separator : str, default=None
         Between fields; None: the comma, semicolon or tab that the header has most of.
     decimal : str, default="."

@@ -128,8 +128,8 @@ def test_float32_thresholds_part_float32_examples_alike(threshold, x):
 def test_damaged_bytes_are_refused(fitted):
     data = fitted("regression")[0].compact().to_bytes()
     for bad, message in (
-        (b"PNG" + data[3:], "no compact forest"),
-        (data[:10], "no compact forest"),
+        (b"PNG" + data[3:], "not a compact forest"),
+        (data[:10], "not a compact forest"),
         (data[:4] + b"\x09" + data[5:], "version 9; this budgetlearn reads version 1"),
         (data[:-1], f"expected {len(data)} bytes, got {len(data) - 1}"),
         (data[:5] + b"\x07" + data[6:], "unknown kind 7"),

@@ -168,7 +168,7 @@ class CompactForest:
         Raises
         ------
         FormatError
-            For bytes that are no model, cut short, or of a version that this code cannot read.
+            For bytes that are not a model, cut short, or of a version that this code cannot read.
         """
         classes = None if classes is None else np.asarray(classes)
         return cls(**serialization.read(data), classes=classes)

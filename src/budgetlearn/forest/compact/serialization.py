@@ -15,7 +15,7 @@ VALUE_TYPES = {"float32": "<f4", "float16": "<f2", "int8": "|i1"}
 
 
 class FormatError(BudgetlearnError, ValueError):
-    """Bytes that are no model, or one of another version."""
+    """Bytes that are not a model, or one of another version."""
 
 
 def widths(n_features, n_splits, n_left):
@@ -84,7 +84,7 @@ def written(forest):
 def read(data):
     """Return the fields of a `CompactForest` from its bytes."""
     if len(data) < HEADER.size or data[:4] != MAGIC:
-        raise FormatError("these bytes are no compact forest: they should begin with b'BLCF'.")
+        raise FormatError("these bytes are not a compact forest: they should begin with b'BLCF'.")
     _, version, kind, format, flags, n_features, n_classes, *counts = HEADER.unpack_from(data)
     if version != VERSION:
         raise FormatError(
