@@ -35,7 +35,7 @@ class Horizons(Section):
     def context(self, report):
         display, found = report.display, report.results.horizons
         ranks = horizon_ranks(found, display.rivals(found))
-        best = winners(ranks)
+        best = ranks.min()
         return {
             "horizons": list(HORIZONS),
             "rows": [
@@ -44,7 +44,7 @@ class Horizons(Section):
                     "cells": [
                         {
                             "text": DASH if pd.isna(row[horizon]) else f"{row[horizon]:.1f}",
-                            "best": best.get(horizon) == method,
+                            "best": bool(row[horizon] == best[horizon]),
                         }
                         for horizon in HORIZONS
                     ],
