@@ -8,8 +8,8 @@ import pandas as pd
 
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
+from ..preprocessing.categories import is_number
 from ..preprocessing.reading import read_table
-from ..preprocessing.words import is_number
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 MOST_CLASSES = 20  # a target of numbers with more different values is one to be estimated
