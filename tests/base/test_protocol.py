@@ -183,6 +183,9 @@ def test_a_session_asks_for_names_and_predicts_at_any_moment(table):
     assert (session.cost, session.done) == (2, False)
     with pytest.raises(ValueError, match="unknown features: weight"):
         session.give(weight=1)
+    for wrong in ("high", None, np.inf):
+        with pytest.raises(ValueError, match="'age' needs a finite number"):
+            session.give(age=wrong)
     session.give(age=X.loc[0, "age"])
     assert session.done
     assert session.prediction == model.predict(X[:1])[0]

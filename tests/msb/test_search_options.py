@@ -4,11 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine, make_classification
+from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, log_loss, make_scorer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn._validation import ParameterError
@@ -166,9 +170,24 @@ def test_missing_values_of_other_features_are_refused_by_name(boosted, holed):
     assert len(boosted.predict(X, fallback=True)) == len(X)
 
 
-def test_other_engines_refuse_missing_values(holed):
-    with pytest.raises(ValueError, match="NaN"):
-        ModelScheduleSearch(LogisticRegression(), random_state=0).fit(*holed)
+@pytest.mark.parametrize(
+    ("steps", "takes"),
+    [
+        ([SimpleImputer(), LogisticRegression()], True),
+        ([StandardScaler(), DecisionTreeClassifier()], True),
+        ([StandardScaler(), "passthrough", LogisticRegression()], False),
+        ([PCA(), SimpleImputer(), LogisticRegression()], False),
+        ([LogisticRegression()], False),
+    ],
+)
+def test_a_pipeline_takes_missing_values_where_its_steps_do(holed, steps, takes):
+    engine = steps[0] if len(steps) == 1 else make_pipeline(*steps)
+    search = ModelScheduleSearch(engine, ("cost",), random_state=0)
+    if takes:
+        assert len(search.fit(*holed).predict(holed[0])) == len(holed[0])
+    else:
+        with pytest.raises(ValueError, match="NaN"):
+            search.fit(*holed)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,20 @@
 
 import numpy as np
 
-from .acquisition import Answer, delivered
+from .acquisition import Answer
+
+
+def _number(value, name):
+    """Return the value of a feature as a number, NaN where it cannot be had."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.inf
+    if np.isinf(number):
+        raise ValueError(
+            f"feature {name!r} needs a finite number (NaN: it cannot be had), got {value!r}."
+        )
+    return number
 
 
 class Session:
@@ -118,7 +131,7 @@ class Session:
                 f"{', '.join(map(str, self._names))}."
             )
         for name, value in given.items():
-            number = delivered([value], self._row, name)[0]
+            number = _number(value, name)
             feature = self._names.index(name)
             if self._ledger.acquired[0, feature] or feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")

@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from sklearn.base import is_classifier
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from .._parallel import thread_map
 from .._validation import ParameterError, check_number
 from ..base.examples import checked_examples
 from ..forest import RandomForestClassifier
+from .engines import takes_missing
 from .problem import SequenceProblem
 from .schedule_classifier import ScheduleClassifier
 from .sequences import as_sequence
@@ -202,7 +203,7 @@ class ModelScheduleSearch(ScheduleClassifier):
         return hasattr(self._engine(), "predict_proba")
 
     def _takes_missing(self):
-        return get_tags(self._engine()).input_tags.allow_nan
+        return takes_missing(self._engine())
 
     def __sklearn_tags__(self):
         weighs = has_fit_parameter(self._engine(), "sample_weight")
