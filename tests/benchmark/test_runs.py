@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.benchmark.runs import draw_costs, draw_splits, profiles_of
+from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate, profiles_of
 from budgetlearn.datasets import Dataset, read_prices
 from budgetlearn.datasets.synthetic import generate
 from budgetlearn.exceptions import ConfigError, CostError
@@ -104,3 +104,22 @@ def test_wrong_price_lists_are_refused(wine, change, message):
 def test_given_costs_need_a_list(wine):
     with pytest.raises(ConfigError, match="needs a price list"):
         draw_costs(wine, "given", [0], 5)
+
+
+def test_gaps_are_filled_from_the_training_rows_of_each_run(wine):
+    X, words = wine.X.copy(), np.arange(178) % 3
+    X[:, 1] = words
+    X[::5, :2] = np.nan
+    table = replace(wine, X=X, gaps=True, categories={wine.feature_names[1]: ("a", "b", "c")})
+    splits = draw_splits(table, [0, 1], 5, SIZES)
+    runs = iterate(table, splits, draw_costs(table, "unit", [0, 1], 5), "unit", 5)
+    for run, column in zip(runs, splits.columns, strict=True):
+        train = X[splits[column] == 0]
+        numbers, codes = (train[~np.isnan(train[:, k]), k] for k in (0, 1))
+        counts = np.unique(codes, return_counts=True)
+        for part, rows in enumerate((run.train, run.valid, run.test)):
+            own = X[splits[column] == part]
+            gaps = np.isnan(own[:, 0])
+            assert (rows[0][gaps, 0] == np.median(numbers)).all()
+            assert (rows[0][gaps, 1] == counts[0][counts[1].argmax()]).all()
+            np.testing.assert_array_equal(rows[0][~gaps], own[~gaps])

@@ -33,7 +33,7 @@ def changed(**changes):
         ({"overrides": {"rfb_subset": {}}}, "method in overrides"),
         ({"methods_file": "config/none.yaml"}, "cannot be read: No such file"),
         ({"study": "My Study"}, "study"),
-        ({"datasets": ["wine", "friedman1"]}, "friedman1 is regression, which is not supported"),
+        ({"datasets": ["wine", "friedman1"]}, "friedman1 is regression, and msb"),
         (
             {"budget": "memory", "by_dataset": {"abalone": {"budget": "acquisition"}}}
             | {"datasets": ["wine", "abalone"]},
@@ -55,6 +55,15 @@ def changed(**changes):
 def test_mistakes_are_refused(changes, message):
     with pytest.raises(BudgetlearnError, match=message):
         changed(**changes)
+
+
+def test_regression_under_acquisition_costs_takes_regressors_only():
+    regressors = {"methods": ["cascade_regressor", "constant"], "datasets": ["friedman1"]}
+    constant = {"class": "budgetlearn.peers.FreeConstantRegressor"}
+    study = changed(**regressors, overrides={"constant": constant})
+    assert study.budget("friedman1") == "acquisition"
+    with pytest.raises(BudgetlearnError, match=r"and constant predict classes only\. .*overrides"):
+        changed(**regressors)
 
 
 def test_given_costs_need_a_price_list():

@@ -1,5 +1,6 @@
 """From files to verified data sets: the real data, and the user's own table."""
 
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
@@ -218,14 +219,43 @@ def test_own_ranking_table(tmp_path):
     assert dataset.y.tolist() == [2, 0, 1]
 
 
+GAPS = "age,job,ill\n30,cook,yes\n,baker,no\n50,,no\n"
+
+
+def test_gaps_of_an_own_table_are_values_of_their_own(tmp_path):
+    dataset = load_dataset("mine", own(tmp_path, GAPS))
+    assert dataset.X.tolist() == [[30, 1], [9, 0], [50, -1]]  # 30 - (50 - 30) - 1
+
+
+def test_gaps_stay_for_each_run_to_fill(tmp_path):
+    dataset = load_dataset("mine", own(tmp_path, GAPS, source={"missing": "median"}))
+    dataset.save(tmp_path / "mine.parquet")
+    for found in (dataset, Dataset.load(tmp_path / "mine.parquet")):
+        assert found.gaps
+        assert np.isnan(found.X).tolist() == [[False, False], [True, False], [False, True]]
+
+
+def test_an_own_table_as_spreadsheets_write_it(tmp_path):
+    text = "age;zip;ill\n30,5;80331;yes\n?;53111;no\n50,5;80331;no\n"
+    how = {"decimal": ",", "na": "?", "categorical": ["zip"]}
+    dataset = load_dataset("mine", own(tmp_path, text, source=how))
+    assert dataset.X.tolist() == [[30.5, 1], [9.5, 0], [50.5, 1]]
+    assert dataset.categories == {"zip": ("53111", "80331")}
+
+
+REFUSE = {"source": {"missing": "refuse"}}
+
+
 @pytest.mark.parametrize(
     ("text", "entry", "message"),
     [
-        ("age,ill\n1,yes\n,no\n3,no\n", {}, "column 'age' holds nan in row 1"),
-        ("job,ill\na,yes\n,no\nb,no\n", {}, "column 'job' holds nan in row 1"),
+        ("age,ill\n1,yes\n,no\n3,no\n", REFUSE, "Column 'age' is empty in row 2"),
+        ("job,ill\na,yes\n,no\nb,no\n", REFUSE, "Column 'job' is empty in row 2"),
+        ("age,ill\n,yes\n,no\n", {}, "without a single value: 'age'"),
+        ("day,ill\n2024-03-01,yes\n2024-03-02,no\n", {}, "Column 'day' holds dates"),
         ("age,ill\n1,yes\n2,\n3,no\n", {}, "target is missing in 1 rows"),
         ("age,ill\n1,yes\n2,yes\n", {}, "at least 2 classes are needed, found 1"),
-        ("age,sick\n1,yes\n2,no\n", {}, "no column 'ill'. The columns are: age, sick"),
+        ("age,sick\n1,yes\n2,no\n", {}, "no column 'ill'. The columns are: 'age', 'sick'"),
         ("age,ill\n1,yes\n2,no\n", {"rows": 3}, "expected rows 3, found 2"),
         ("age,ill\n1,a\n2,b\n", {"task": "regression"}, "target of regression must be numbers"),
         ("", {}, "mine.csv is empty"),
@@ -242,7 +272,7 @@ def test_own_ranking_table(tmp_path):
 )
 def test_bad_own_tables(tmp_path, text, entry, message):
     with pytest.raises(DatasetError) as caught:
-        load_dataset("mine", own(tmp_path, text, **entry))
+        load_dataset("mine", own(tmp_path, text, **deepcopy(entry)))
     assert message in str(caught.value)
     assert "'mine'" in str(caught.value)
 
