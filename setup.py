@@ -21,7 +21,7 @@ DIRECTIVES = {
 
 def extension(source: Path) -> Extension:
     """One extension module per .pyx file, named after its place in the package."""
-    flags = ["-O3"]
+    flags = ["-O3", "-g0"]  # symbols for debuggers would be nine tenths of an installation
     # The host's own instruction set makes a binary that other machines cannot run: on request only.
     if os.environ.get("BUDGETLEARN_NATIVE") == "1":
         flags.append("-march=native")
