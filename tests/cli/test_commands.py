@@ -20,7 +20,7 @@ def test_fit_prints_what_each_price_buys_and_marks_the_budget(folder, told):
     status, out, err = told(*FIT, "--method", "msb", "--budget", "4", "--out", "m.joblib")
     assert (status, err) == (0, "")
     assert "144 rows to train, 48 to validate, 48 held out; 4 columns, all of them for 41.3" in out
-    assert "smoker holds words: former, no, yes" in out
+    assert "smoker has the categories: former, no, yes" in out
     (marked,) = [line for line in out.splitlines() if line.startswith("→ ") and "buys" not in line]
     price, score, _, error = marked[1:].split()[:4]
     assert float(price) <= 4
@@ -62,7 +62,7 @@ def test_predict_tells_unknown_words_and_missing_columns(folder, told):
     assert told(*FIT, "--method", "cascade", "--out", "m.joblib")[0] == 0
     patients().head(5).assign(smoker="maybe").to_csv("new.csv", index=False)
     _, _, err = told("predict", "m.joblib", "new.csv")
-    assert "smoker holds words unknown in training, taken as missing: maybe" in err
+    assert "smoker has categories unknown in training, taken as missing: maybe" in err
     patients()[["insulin"]].head(3).to_csv("new.csv", index=False)
     status, _, err = told("predict", "m.joblib", "new.csv")
     assert status == 2

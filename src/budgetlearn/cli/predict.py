@@ -40,7 +40,7 @@ def predict(model, table, budget, fallback, out, separator, decimal, na):
         )
     for name, words in saved.preprocessor.unknown_words(frame).items():
         click.echo(
-            f"Note: {shown(name)} holds words unknown in training, taken as missing: "
+            f"Note: {shown(name)} has categories unknown in training, taken as missing: "
             f"{', '.join(map(shown, words[:5]))}",
             err=True,
         )

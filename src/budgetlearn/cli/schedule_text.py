@@ -78,7 +78,7 @@ def print_schedule(saved):
     )
     for name, words in list(saved.preprocessor.categories_.items())[:20]:
         known = ", ".join(map(shown, words[:6]))
-        click.echo(f"  {shown(name)} holds words: {known}{' …' if len(words) > 6 else ''}")
+        click.echo(f"  {shown(name)} has the categories: {known}{' …' if len(words) > 6 else ''}")
     click.echo()
     for line in lines_of(saved, saved.budget):
         click.echo(line)
