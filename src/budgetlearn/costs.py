@@ -10,7 +10,17 @@ _SLACK = 1e-12
 
 
 def spendable(budget):
-    """Return the largest sum of prices that `budget` pays for: a little more than itself."""
+    """Return the largest sum of prices that a budget pays for.
+
+    Parameters
+    ----------
+    budget : float or ndarray
+        What may be spent, >= 0.
+
+    Returns
+    -------
+    float or ndarray
+    """
     return budget * (1 + _SLACK)
 
 
@@ -360,22 +370,16 @@ class FeatureCosts:
         return f"FeatureCosts({self.n_features} features, full cost {self.full:g}{shared})"
 
     def __eq__(self, other):
-        return (
-            isinstance(other, FeatureCosts)
-            and self.names == other.names
-            and np.array_equal(self.costs, other.costs)
-            and np.array_equal(self.groups, other.groups)
-            and np.array_equal(self.group_costs, other.group_costs)
+        return isinstance(other, FeatureCosts) and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("names", "costs", "groups", "group_costs")
         )
-
-    __hash__ = None
 
 
 def random_costs(n_features, random_state=None, low=1, high=100):
     """Draw a cost profile: one random integer price in [low, high] for each feature.
 
-    Integers from 1 to 100 are what the schedule printed in the msB paper (Yan et al., section
-    3.1.1) implies.
+    The schedule that Yan et al. print (section 3.1.1) implies integers from 1 to 100.
 
     Parameters
     ----------
