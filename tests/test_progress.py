@@ -39,6 +39,7 @@ def bars(monkeypatch):
             made.append(self)
 
     monkeypatch.setattr(_parallel, "tqdm", Bar)
+    monkeypatch.setattr(_parallel, "_on_terminal", lambda: True)
     return made
 
 

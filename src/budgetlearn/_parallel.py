@@ -1,5 +1,6 @@
 """Threads over blocks of rows or over trees; the kernels release the GIL."""
 
+import sys
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -8,6 +9,10 @@ from threading import Event, Thread
 
 from joblib import Parallel, delayed, effective_n_jobs
 from tqdm import tqdm
+
+
+def _on_terminal():
+    return sys.stderr.isatty()
 
 
 def progress(items, unit, total=None):
@@ -24,9 +29,11 @@ def progress(items, unit, total=None):
 
     Returns
     -------
-    tqdm
-        The items, as an iterable.
+    iterable
+        The items; a bar where there are none.
     """
+    if items is not None and not _on_terminal():
+        return items  # even a bar that is never shown takes its time
     return tqdm(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
 
 

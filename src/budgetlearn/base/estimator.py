@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -163,7 +163,9 @@ class WeightedFit:
     """Mixin, named before `BudgetedEstimator`, of estimators whose `fit` takes sample weights."""
 
     def __sklearn_tags__(self):
-        return replace(super().__sklearn_tags__(), sample_weight=True)
+        tags = super().__sklearn_tags__()
+        tags.sample_weight = True
+        return tags
 
     def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
         """Learn from examples whose features are all known.

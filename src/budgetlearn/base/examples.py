@@ -79,21 +79,23 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     train, valid : Examples
         `valid` is None where no validation data were given.
     """
-    finite = "allow-nan" if estimator._takes_missing() else True
+    takes_missing, classifies = estimator._takes_missing(), is_classifier(estimator)
+    finite = "allow-nan" if takes_missing else True
     checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
-    kind = {"y_numeric": not is_classifier(estimator), "multi_output": estimator._multi_output}
+    kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
     given = X
     X, y = validate_data(estimator, given, y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
     codes = y
-    if is_classifier(estimator):
+    if classifies:
         estimator.classes_, codes = check_classes(y)
     # Names that are numbers stand in the frame; scikit-learn forgets them.
     names = getattr(estimator, "feature_names_in_", getattr(given, "columns", None))
     estimator.feature_costs_ = costs_for(given, estimator.feature_costs, X.shape[1], names)
     weight = _class_weighed(estimator, y, weight)
-    estimator.constant_ = _constant(estimator, codes, weight)
-    estimator._learned_missing = np.isnan(X).any(axis=0)
+    estimator.constant_ = _constant(codes, weight, estimator.classes_.size if classifies else None)
+    missing = np.isnan(X).any(axis=0) if takes_missing else np.zeros(X.shape[1], dtype=bool)
+    estimator._learned_missing = missing
     train = Examples(X, codes, y, weight)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
@@ -122,10 +124,10 @@ def _class_weighed(estimator, y, weight):
     return compute_sample_weight(classes, y) * (1.0 if weight is None else weight)
 
 
-def _constant(estimator, codes, weight):
-    """Return the class shares, or the mean target of each output."""
-    if is_classifier(estimator):
-        counts = np.bincount(codes, weight, estimator.classes_.size)
+def _constant(codes, weight, n_classes):
+    """Return the class shares; where there are no classes, the mean target of each output."""
+    if n_classes is not None:
+        counts = np.bincount(codes, weight, n_classes)
         return counts / counts.sum()
     shares = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
     return np.atleast_1d(shares @ codes)  # sums of shares do not overflow
