@@ -118,9 +118,9 @@ def _prices(path, X, target, drop):
         costs = FeatureCosts(dict.fromkeys(names, 1.0))
         return FeatureCosts.of(costs, len(names), names)
     costs = FeatureCosts.read(path)
-    listed = [name for name in costs.names if name not in {target, *drop}]
-    unknown = [name for name in listed if name not in set(names)]
-    missing = [name for name in names if name not in set(listed)]
+    place, known = {name: k for k, name in enumerate(costs.names)}, {*names, target, *drop}
+    unknown = [name for name in place if name not in known]
+    missing = [name for name in names if name not in place]
     if unknown:
         raise CostError(
             f"{Path(path).name} has unknown features: {_listed(unknown, 5)}. Take them out, or "
@@ -131,7 +131,7 @@ def _prices(path, X, target, drop):
             f"{Path(path).name} has no price for: {_listed(missing, 5)}. Add them (0 if they are "
             "free), or leave these columns out with --drop."
         )
-    kept = [costs.names.index(name) for name in names]
+    kept = [place[name] for name in names]
     groups = None if costs.groups is None else costs.groups[kept]
     prices = dict(zip(names, costs.costs[kept], strict=True))
     return FeatureCosts(prices, groups, costs.group_costs)

@@ -48,19 +48,32 @@ class _ColumnEncoder(TransformerMixin, BaseEstimator):
 
 
 class Numbers(_ColumnEncoder):
-    """Numbers as they are; a gap is a value below all others, or the median."""
+    """Numbers as they are; a gap is a value below all others, or the median.
 
-    def _learn(self, column):
-        numbers = _as_numbers(column)
+    All columns at once: a table may have thousands.
+    """
+
+    def fit(self, X, y=None):
+        """Learn from a frame."""
+        numbers = _numbers_of(X)
+        gaps = np.isnan(numbers).any(axis=0)
         if self.missing == MEDIAN:
-            return float(numbers.median())
-        if self.missing == REFUSE or not numbers.isna().any():
-            return np.nan
-        low, high = numbers.min(), numbers.max()
-        return float(low - (high - low) - 1.0)
+            fills = np.nanmedian(numbers, axis=0)
+        elif self.missing == REFUSE or not gaps.any():
+            fills = np.full(gaps.size, np.nan)
+        else:
+            low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
+            fills = np.where(gaps, low - (high - low) - 1.0, np.nan)
+        self.learned_ = dict(zip(X.columns, fills.tolist(), strict=True))
+        return self
 
-    def _encoded(self, column, fill):
-        return {column.name: _as_numbers(column).fillna(fill)}
+    def transform(self, X):
+        """Return a frame of floats."""
+        X = X[list(self.learned_)]
+        numbers, fills = _numbers_of(X), np.array(list(self.learned_.values()))
+        return pd.DataFrame(
+            np.where(np.isnan(numbers), fills, numbers), index=X.index, columns=X.columns
+        )
 
 
 class Codes(_ColumnEncoder):
@@ -105,6 +118,14 @@ class Spread(Codes):
 def _codes(column, categories):
     """Return the place of each cell among the categories, -1 for gaps and unknown words."""
     return pd.Index(categories, dtype=object).get_indexer(as_words(column))
+
+
+def _numbers_of(frame):
+    """Return a frame as an array of floats, refusing what is none."""
+    try:
+        return frame.to_numpy(np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        return np.column_stack([_as_numbers(frame[name]) for name in frame.columns])
 
 
 def _as_numbers(column):

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from collections import Counter
 from contextlib import contextmanager
 
 import pandas as pd
@@ -111,7 +112,8 @@ def _check_rows(path, rows, header, max_rows):
     if first is None:
         raise DatasetError(f"{path.name} is empty: it holds no table.")
     if header:
-        repeated = sorted({name for name in first if name and first.count(name) > 1})
+        counts = Counter(first)
+        repeated = sorted(name for name in counts if name and counts[name] > 1)
         if repeated:
             raise DatasetError(f"{path.name}: column names must differ; repeated: {repeated}.")
     count = 0 if header else 1
