@@ -27,6 +27,8 @@ BudgetPreprocessor
     Text, gaps and truth values to numbers; one column of the table stays one purchase.
 FeatureCosts, random_costs, BudgetedEstimator, Stage
     Prices with shared charges, and what an own method derives from.
+CostAccuracyDisplay, ScheduleDisplay, AcquisitionDisplay
+    Pictures of a fitted estimator, in one call.
 """
 
 import importlib
