@@ -118,5 +118,7 @@ def test_a_failure_of_glmnet_is_an_error(monkeypatch):
         self.jerr_, self.n_lambda_ = 7777, 0
 
     monkeypatch.setattr(LogitNet, "fit", solve_nothing)
-    with pytest.raises(RuntimeError, match=r"no solution \(jerr = 7777\) on 178 rows, 13 variables"):
+    with pytest.raises(
+        RuntimeError, match=r"no solution \(jerr = 7777\) on 178 rows, 13 variables"
+    ):
         fit_l1_path(X, y)
