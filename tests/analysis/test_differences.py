@@ -72,7 +72,7 @@ def test_wins_ties_and_losses():
 
 def test_the_bootstrap_covers_the_true_mean():
     covered = 0
-    for seed in range(40):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         true = {f"d{i}": gap for i, gap in enumerate(rng.normal(0.03, 0.03, 15))}
         areas = areas_of(true, spread=0.01, seed=seed)
@@ -80,7 +80,7 @@ def test_the_bootstrap_covers_the_true_mean():
         each = difference_table(areas, ["ours", "peer"], "peer", ratios)
         row = overall_table(areas, each, "peer").iloc[0]
         covered += row["low"] < 0.03 < row["high"]
-    assert 32 <= covered <= 40  # about 93 % with 15 data sets
+    assert covered >= 9  # about 93 % of 12, with 15 data sets
 
 
 def test_the_reference_is_the_best_peer_else_the_best():
