@@ -187,3 +187,11 @@ def test_one_method_alone_has_a_figure(display):
     drawn = area_figure(areas[areas["method"] == "msb"], display)
     assert legend(drawn) == ["msB"]
     assert b"<svg" in figure_bytes(drawn, "svg")
+
+
+def test_only_controls_completed(tmp_path):
+    points = make_points(n_runs=2)
+    write_report(make_report(points[points["method"].isin(["constant", "all_features"])]), tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "No method completed a single run" in page
+    assert "There is nothing to compare" in page

@@ -133,7 +133,7 @@ def standings(summary, ranking, display, part="test"):
 def _column(frame, part):
     """Return the cells of one case by method, and the most runs that any method completed."""
     means = frame[f"mean_{part}"].round(12)
-    runs = int(frame["n_runs"].max())
+    runs = int(frame["n_runs"].max()) if len(frame) else 0  # where only controls completed
     cells = {
         row["method"]: {
             "text": plus_minus(row[f"mean_{part}"], row[f"sd_{part}"]),
