@@ -200,13 +200,19 @@ def table_from_frame(
     features = _features(frame, left_out, names, _places(frame, one_hot))
     if ratios is not None:
         features = _with_ratios(features, **ratios)
-    names = tuple(str(name).strip() for name in features.columns)
+    features = _plainly_named(features)
+    X, categories = to_numbers(features, categorical)
+    if standardise:
+        X = _standardised(X, features.columns)
+    return Table(X, y, tuple(features.columns), part, groups, categories)
+
+
+def _plainly_named(features):
+    """Return features under names of text, all different."""
+    names = [str(name).strip() for name in features.columns]
     if not names or len(set(names)) < len(names):
         raise DatasetError(f"Feature names must differ, found {', '.join(names) or 'none'}.")
-    X, categories = to_numbers(features.set_axis(names, axis=1), categorical)
-    if standardise:
-        X = _standardised(X, names)
-    return Table(X, y, names, part, groups, categories)
+    return features.set_axis(names, axis=1)
 
 
 def _check_alike(paths, frames):

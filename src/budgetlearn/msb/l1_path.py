@@ -115,16 +115,10 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
     with extra("msb", "the L1 path (logitB, and 'l1' among msB's sequences)"):
         from glmnet import LogitNet  # costs a second, and only this method needs it
 
-    mean, scale = X.mean(axis=0), X.std(axis=0)
     if weight is not None:
         weight = weight / weight.mean()
-        mean = np.average(X, axis=0, weights=weight)
-        scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
-    # Rounding leaves a constant column a tiny spread; dividing by it would make noise of it.
-    constant = scale <= 1e-12 * np.maximum(np.abs(mean), 1.0)
-    scale = np.where(constant, 1.0, scale)
-    standard = np.where(constant, 0.0, (X - mean) / scale)
-    if constant.all():
+    standard, mean, scale = _standardised(X, weight)
+    if not standard.any():
         return _intercepts_only(y, mean, scale, weight)
     net = LogitNet(alpha=1, n_lambda=n_lambda, standardize=False, n_splits=0, tol=tolerance)
     with warnings.catch_warnings():
@@ -146,6 +140,18 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
         mean=mean,
         scale=scale,
     )
+
+
+def _standardised(X, weight):
+    """Return X with mean 0 and spread 1 in each column, constant ones 0; the means; the spreads."""
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    if weight is not None:
+        mean = np.average(X, axis=0, weights=weight)
+        scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+    # Rounding leaves a constant column a tiny spread; dividing by it would make noise of it.
+    constant = scale <= 1e-12 * np.maximum(np.abs(mean), 1.0)
+    scale = np.where(constant, 1.0, scale)
+    return np.where(constant, 0.0, (X - mean) / scale), mean, scale
 
 
 def _intercepts_only(y, mean, scale, weight):

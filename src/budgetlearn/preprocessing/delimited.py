@@ -55,22 +55,17 @@ def read_frame(
     DatasetError
         When the file cannot be read, has no rows, rows of different widths, or a name twice.
     """
-    blanks = separator == WHITESPACE
-    if not blanks and len(separator) != 1:
-        raise DatasetError(f"separator must be one character or {WHITESPACE!r}, got {separator!r}.")
+    pattern = _pattern(separator)
     with reading(path, "a table"):
-        with opened(path) as stream:
-            for _ in range(skip_rows):
-                next(stream, None)
-            _check_rows(path, _rows(stream, separator, skip_rows), header, max_rows)
+        _check_rows(path, separator, header, skip_rows, max_rows)
         with opened(path) as stream:
             return pd.read_csv(
                 stream,
-                sep=r"\s+" if blanks else separator,
+                sep=pattern,
                 header=0 if header else None,
                 skiprows=skip_rows,
                 nrows=max_rows,
-                skipinitialspace=not blanks,  # blanks after a comma belong to no field
+                skipinitialspace=separator != WHITESPACE,  # blanks after a comma belong to no field
                 keep_default_na=missing is None or isinstance(missing, str),
                 na_values=missing,
                 decimal=decimal,
@@ -78,6 +73,15 @@ def read_frame(
                 # In one piece: in pieces, a column could be numbers here and words there.
                 low_memory=False,
             )
+
+
+def _pattern(separator):
+    """Return what pandas splits at."""
+    if separator == WHITESPACE:
+        return r"\s+"
+    if len(separator) != 1:
+        raise DatasetError(f"separator must be one character or {WHITESPACE!r}, got {separator!r}.")
+    return separator
 
 
 def is_gzip(path):
@@ -107,7 +111,15 @@ def _rows(stream, separator, line):
             yield line + reader.line_num, fields
 
 
-def _check_rows(path, rows, header, max_rows):
+def _check_rows(path, separator, header, skip_rows, max_rows):
+    """Refuse a file whose names repeat or whose rows differ in width, naming the line."""
+    with opened(path) as stream:
+        for _ in range(skip_rows):
+            next(stream, None)
+        _check_widths(path, _rows(stream, separator, skip_rows), header, max_rows)
+
+
+def _check_widths(path, rows, header, max_rows):
     _, first = next(rows, (0, None))
     if first is None:
         raise DatasetError(f"{path.name} is empty: it holds no table.")
