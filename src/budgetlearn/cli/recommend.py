@@ -8,6 +8,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
 
 from .._extras import extra
+from ..costs import affords
 from ..exceptions import BudgetError, ConfigError
 from . import options
 from .fitting import fit_table, sampled
@@ -70,7 +71,7 @@ def _best(study, folder, own, budget):
     ((dataset, kind),) = study.cases
     offers = recommendations(schedules, list(study.methods), dataset, kind)
     share = budget / own.costs.full if own.costs.full else 0.0
-    within = offers[offers["budget"] <= share * (1 + 1e-12)]
+    within = offers[affords(share, offers["budget"])]
     if within.empty:
         cheapest = float(offers["budget"].min()) * own.costs.full
         raise BudgetError(f"No method costs at most {budget:g}: the cheapest costs {cheapest:.2f}.")
