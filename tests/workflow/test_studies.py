@@ -38,7 +38,7 @@ def test_a_key_twice_in_a_study_is_told_before_any_job(workflow, tmp_path):
     study.write_text("study: twice\nruns: 2\nruns: 3\n")
     done = workflow.run("-n", "--configfile", study, check=False)
     assert done.returncode != 0
-    assert "the key 'runs' stands twice" in done.output
+    assert "the key 'runs' appears twice" in done.output
 
 
 @pytest.mark.workflow
