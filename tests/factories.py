@@ -17,6 +17,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
     prices = prices_of(dataset, run)
     order = rng.permutation(len(prices))
     sizes = np.unique(np.linspace(2, len(prices), n_stages).astype(int))
+    halves = np.random.default_rng([len(dataset), run, len(method)])  # leaves `rng` alone
     rows, seconds = [], 0.05 * n_stages * rng.uniform(0.8, 1.2)
     for stage, size in enumerate(sizes):
         chosen = np.sort(order[:size])
@@ -39,7 +40,13 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "valid_cost": float(prices[chosen].sum()),
                 "valid_score": score + rng.normal(0, 0.01),
                 "test_score": score + rng.normal(0, 0.02),
+                "choice_score": score + halves.normal(0, 0.02),
+                "held_out_score": score + halves.normal(0, 0.02),
                 "test_mse": np.nan,
+                "cost_p95": float(prices[chosen].sum()),
+                "cost_max": float(prices[chosen].sum()),
+                "valid_cost_max": float(prices[chosen].sum()),
+                "n_fitted": 20.0,
                 "fit_seconds": seconds,
                 "predict_seconds": 0.002,
                 "status": "ok",
@@ -72,10 +79,15 @@ def make_points(n_runs=5, seed=0):
                 "cost": 0.0,
                 "valid_cost": 0.0,
                 "cost_fraction": 0.0,
+                "cost_p95": 0.0,
+                "cost_max": 0.0,
+                "valid_cost_max": 0.0,
+                "n_fitted": 1.0,
                 "n_features": 0.0,
                 "variables": "",
             }
             scores = {"valid_score": 0.41, "test_score": 0.4 + rng.normal(0, 0.003)}
+            scores |= {"choice_score": 0.4, "held_out_score": 0.4}
             times = {"fit_seconds": 1e-4, "predict_seconds": 1e-5}
             rows.append(everything[0] | {"method": "constant"} | nothing | scores | times)
     return pd.DataFrame(rows)

@@ -80,6 +80,28 @@ def test_validation_scores_of_a_model_that_trained_on_them_are_out_of_fold(wine_
     assert frame["valid_score"].max() < 1  # in-sample all are right
 
 
+def test_rows_that_choose_between_methods_and_the_others_are_scored_apart(wine_runs):
+    run, fitted = wine_runs[0], []
+    row = list(run_method("all", ALL, run, fitted=fitted))[-1]
+    right = fitted[0].predict(run.test[0]) == run.test[1]
+    assert row["choice_score"] == pytest.approx(right[run.choosing].mean())
+    assert row["held_out_score"] == pytest.approx(right[~run.choosing].mean())
+    assert row["test_score"] == pytest.approx(right.mean())
+    alone = replace(run, choosing=np.arange(len(right)) == 0)
+    assert np.isnan(list(run_method("all", ALL, alone))[-1]["choice_score"])
+
+
+def test_costs_of_single_examples_are_recorded(wine_runs):
+    run, fitted = wine_runs[0], []
+    rows = list(run_method("m", forest(), run, fitted=fitted))
+    for row, stage in zip(rows, fitted[0].stages(run.test[0]), strict=True):
+        paid = run.costs.total(stage.acquired)
+        assert row["cost_p95"] == np.quantile(paid, 0.95)
+        assert row["cost_max"] == paid.max()
+    assert rows[0]["cost_max"] > rows[0]["cost"]
+    assert rows[-1]["valid_cost_max"] >= rows[-1]["valid_cost"]
+
+
 def test_schedule_rows_name_their_variables(wine_runs):
     run = wine_runs[0]
     frame = records.table(run_method("logitb", LOGIT, run))

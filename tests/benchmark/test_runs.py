@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate, profiles_of
+from budgetlearn.benchmark.runs import (
+    choosing_rows,
+    draw_costs,
+    draw_splits,
+    iterate,
+    profiles_of,
+)
 from budgetlearn.datasets import Dataset, read_prices
 from budgetlearn.datasets.synthetic import generate
 from budgetlearn.exceptions import ConfigError, CostError
@@ -50,6 +56,27 @@ def test_held_out_queries_stay_whole():
     part = draw_splits(data, [0], 5, "given")["0"]
     assert set(part) == {0, 1, 2}
     assert all(len(set(query)) == 1 for _, query in part.groupby(groups))
+
+
+def test_half_of_each_class_chooses_between_methods_in_all_runs(wine):
+    choosing = choosing_rows(wine, 5)
+    np.testing.assert_allclose(np.bincount(wine.y[choosing]), np.bincount(wine.y) / 2, atol=1)
+    assert (choosing == choosing_rows(wine, 5)).all()
+    assert (choosing != choosing_rows(wine, 6)).any()
+    splits, costs = draw_splits(wine, [0, 1], 5, SIZES), draw_costs(wine, "unit", [0, 1], 5)
+    for run in iterate(wine, splits, costs, "unit", 5):
+        test = np.flatnonzero(splits[str(run.number)] == 2)
+        assert (run.choosing == choosing[test]).all()
+
+
+def test_whole_queries_choose_between_methods():
+    table = generate("yahoo_like", n_samples=600, seed=1)
+    names, kind = table.feature_names, "ranking"
+    data = Dataset("d", "D", kind, table.X, table.y, names, groups=table.groups)
+    choosing = choosing_rows(data, 5)
+    sides = [set(table.groups[side]) for side in (choosing, ~choosing)]
+    assert not sides[0] & sides[1]
+    assert abs(len(sides[0]) - len(sides[1])) <= 1
 
 
 def test_random_costs_are_whole_numbers_of_the_range(wine):

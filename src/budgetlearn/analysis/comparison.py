@@ -18,7 +18,7 @@ class Comparison:
         feature, or all of them) and does not compete.
     datasets : dict of str to object
         Id to whatever is known of a data set; `budget` says what methods are compared by there,
-        acquisition cost or memory.
+        acquisition cost or memory, `test_ratio` how many test rows there are by training row.
     """
 
     methods: dict
@@ -33,6 +33,11 @@ class Comparison:
     def controls(self):
         """Ids of the methods that only bracket the others."""
         return [name for name, method in self.methods.items() if method.control]
+
+    @property
+    def test_ratios(self):
+        """Test rows by training rows of each data set."""
+        return {name: entry.test_ratio for name, entry in self.datasets.items()}
 
     def rivals(self, frame):
         """Return the methods of a frame that are not controls, in the order of display.

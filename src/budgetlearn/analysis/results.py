@@ -80,8 +80,8 @@ class Results:
     @cached_property
     def recommendations(self):
         """What to use under each budget, from `all_recommendations`."""
-        cases = self.compared.cases(self.schedules)
-        return all_recommendations(self.schedules, self.compared.methods, cases)
+        cases, ratios = self.compared.cases(self.schedules), self.compared.test_ratios
+        return all_recommendations(self.schedules, self.compared.methods, cases, ratios)
 
     @cached_property
     def times(self):

@@ -37,16 +37,21 @@ def operating_points(model, run, setting=None):
     """
     rows = []
     valid_stages = _told(model) or _charged(model, run, *run.valid, run.valid_queries)
-    test_stages = _charged(model, run, *run.test, run.test_queries)
+    test_stages = _charged(model, run, *run.test, run.test_queries, run.choosing)
     for (_, valid), (stage, test) in zip(valid_stages, test_stages, strict=True):
         row = {
             "cost": test["cost"],
             "cost_fraction": test["cost"] / run.costs.full if run.costs.full else 0.0,
+            "cost_p95": test["p95"],
+            "cost_max": test["max"],
             "n_features": test["n_features"],
             "n_nodes": stage.nodes,
             "valid_cost": valid["cost"],
+            "valid_cost_max": valid.get("max", np.nan),
             "valid_score": valid["score"],
             "test_score": test["score"],
+            "choice_score": test["choice"],
+            "held_out_score": test["held_out"],
             "test_mse": test["mse"],
             "estimated_score": test["estimate"],
             "acquisition_rates": test["rates"],
@@ -74,8 +79,12 @@ def _facts(stage):
     return facts
 
 
-def _charged(model, run, X, y, queries):
-    """Yield each stage with scores, mean cost, acquired features on the mean and seconds."""
+def _charged(model, run, X, y, queries, choosing=None):
+    """Yield each stage with scores, costs, acquired features on the mean and seconds.
+
+    The scores of the rows that choose between methods, and of the others, are told apart where
+    `choosing` says which they are.
+    """
     score = SCORES[run.task]
     part = "probabilities" if score.output == "predict_proba" else "output"
     seconds, start = 0.0, time.perf_counter()
@@ -83,12 +92,19 @@ def _charged(model, run, X, y, queries):
         elapsed = time.perf_counter() - start
         seconds = seconds + elapsed if stage.incremental else elapsed
         outcome, acquired = getattr(stage, part), stage.acquired
+        paid = run.costs.total(acquired)
+        sides = (None, None) if choosing is None else (choosing, ~choosing)
+        choice, held_out = (_score_of(score, y, outcome, queries, side) for side in sides)
         yield (
             stage,
             {
                 "score": score.function(y, outcome, queries),
+                "choice": choice,
+                "held_out": held_out,
                 "mse": squared_error(run.task, y, outcome),
-                "cost": float(run.costs.total(acquired).mean()),
+                "cost": float(paid.mean()),
+                "p95": float(np.quantile(paid, 0.95)),
+                "max": float(paid.max()),
                 "n_features": float(acquired.sum(axis=1).mean()),
                 "rates": acquired.mean(axis=0, dtype=np.float32),
                 "estimate": np.nan if stage.estimate is None else float(stage.estimate.mean()),
@@ -96,6 +112,13 @@ def _charged(model, run, X, y, queries):
             },
         )
         start = time.perf_counter()
+
+
+def _score_of(score, y, outcome, queries, rows):
+    """Return the score of some rows, NaN where they are too few for one."""
+    if rows is None or np.count_nonzero(rows) < 2:
+        return np.nan
+    return score.function(y[rows], outcome[rows], None if queries is None else queries[rows])
 
 
 def _stages(model, X, part, method):

@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 from .._files import whole_file
 from ..exceptions import BudgetlearnError
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 # One row per operating point of one method in one run. `fit` counts the fits of a run, one for
 # each setting of a grid; `fit_seconds` is what that one took. `node_entropy` is the entropy of the
-# nodes' distribution over the trees, by the logarithm of their number. `acquisition_rates` is the
-# share of test examples for which the prediction looked at each feature, an array of shape
-# (n_features,).
+# nodes' distribution over the trees, by the logarithm of their number. `choice_score` is the test
+# score on the rows that choose between methods, `held_out_score` that on the others (see
+# `budgetlearn.benchmark.runs.choosing_rows`). `acquisition_rates` is the share of test examples for
+# which the prediction looked at each feature, an array of shape (n_features,).
 COLUMNS = {
     "dataset": "string",
     "costs": "string",
@@ -30,14 +31,20 @@ COLUMNS = {
     "budget": "float64",
     "cost": "float64",
     "cost_fraction": "float64",
+    "cost_p95": "float64",
+    "cost_max": "float64",
     "n_features": "float64",
     "n_nodes": "float64",
     "node_entropy": "float64",
     "valid_cost": "float64",
+    "valid_cost_max": "float64",
     "valid_score": "float64",
     "test_score": "float64",
+    "choice_score": "float64",
+    "held_out_score": "float64",
     "test_mse": "float64",
     "estimated_score": "float64",
+    "n_fitted": "float64",
     "fit_seconds": "float64",
     "predict_seconds": "float64",
     "variables": "string",

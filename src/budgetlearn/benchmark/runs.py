@@ -36,6 +36,8 @@ class Run:
         The study's seed.
     valid_queries, test_queries : ndarray or None
         In ranking the query of each row.
+    choosing : ndarray of bool or None
+        Test rows that choose between methods; the others tell what to expect.
     """
 
     dataset: str
@@ -49,6 +51,7 @@ class Run:
     study_seed: int
     valid_queries: np.ndarray | None = None
     test_queries: np.ndarray | None = None
+    choosing: np.ndarray | None = None
 
     def seed(self, method):
         """Return the seed of `method` in this run."""
@@ -173,6 +176,35 @@ def profiles_of(table, names):
     return profiles
 
 
+def choosing_rows(dataset, study_seed):
+    """Return which rows choose between methods wherever they are test rows: half of the data.
+
+    A method chooses among its own models on validation data, some while they fit; the more it
+    tries, the more its validation score flatters it. Test rows chose nothing within any method.
+    So half of them choose between methods, and the other half tells what to expect of the choice.
+    A row is on the same side in all runs.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    study_seed : int
+        The study's seed.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        Every second row in the order of the target, ties in random order; in ranking whole queries.
+    """
+    random = np.random.default_rng(derive_seed(study_seed, dataset.id, "choosing rows"))
+    if dataset.groups is not None:
+        queries = random.permutation(np.unique(dataset.groups))
+        return np.isin(dataset.groups, queries[::2])
+    choosing = np.zeros(len(dataset.y), dtype=bool)
+    choosing[np.lexsort((random.random(len(dataset.y)), dataset.y))[::2]] = True
+    return choosing
+
+
 def iterate(dataset, splits, costs, costs_kind, study_seed):
     """Yield the `Run` of each column of `splits`.
 
@@ -194,6 +226,7 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
     Run
     """
     profiles = profiles_of(costs, dataset.feature_names)
+    choosing = choosing_rows(dataset, study_seed)
     for column in splits.columns:
         part = splits[column].to_numpy()
         rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
@@ -213,6 +246,7 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
             study_seed=study_seed,
             valid_queries=None if queries is None else queries[rows[1]],
             test_queries=None if queries is None else queries[rows[2]],
+            choosing=choosing[rows[2]],
         )
 
 

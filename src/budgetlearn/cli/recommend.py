@@ -42,10 +42,12 @@ def recommend(folder, budget, out, max_rows, jobs):
     spec, seed = study.spec(best["method"], dataset), study.seed
     label = study.methods[best["method"]]["label"]
     click.echo(
-        f"Recommended for {budget:g}: {label}, score {best['valid']:.3f} on validation data and "
-        f"{best['test']:.3f} on test data, mean of {best['n_runs']} runs, for "
-        f"{best['cost'] * own.costs.full:.2f}."
+        f"Recommended for {budget:g}: {label}, held-out score {best['test']:.3f} "
+        f"(95 % interval {best['low']:.3f} to {best['high']:.3f}), mean of {best['n_runs']} runs, "
+        f"for {best['cost'] * own.costs.full:.2f}."
     )
+    if best["as_good"]:
+        click.echo("The free constant, which buys nothing, may do as well.")
     extras = {"feature_costs": own.costs, "random_state": seed, "n_jobs": jobs}
     estimator = build(spec, **extras).set_params(**settings)
     random = check_random_state(seed)

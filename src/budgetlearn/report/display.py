@@ -97,11 +97,6 @@ class Display(Comparison):
     def __init__(self, methods, datasets):
         super().__init__(_styled(methods), datasets)
 
-    @property
-    def test_ratios(self):
-        """Test rows by training rows of each data set."""
-        return {name: sheet.test_ratio for name, sheet in self.datasets.items()}
-
     def label(self, method):
         """Return a method's name on the page."""
         return self.methods[method].label

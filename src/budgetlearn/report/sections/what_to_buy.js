@@ -1,7 +1,7 @@
 // What would I buy? Looks the chosen budget up among the recommendations that the page carries.
 const study = JSON.parse(document.getElementById("study").textContent);
 const form = document.getElementById("buying");
-const { case: caseInput, run: runInput, budget: budgetInput, cheaper, better } = form.elements;
+const { case: caseInput, run: runInput, budget: budgetInput, amount: amountInput, cheaper, better } = form.elements;
 const share = document.getElementById("buy-share");
 const basket = document.getElementById("basket");
 const labels = new Map(study.methods.map(({ id, label }) => [id, label]));
@@ -9,7 +9,10 @@ const affords = (budget, cost) => cost <= budget * (1 + 1e-12); // as budgetlear
 
 const percent = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
 const plusMinus = (mean, sd) => (sd === null ? mean.toFixed(3) : `${mean.toFixed(3)} ± ${sd.toFixed(3)}`);
-const inRuns = (count) => (count === 1 ? "one run" : `mean ± sd over ${count} runs`);
+const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+const interval = (low, high) => (low === null ? "" : ` [${low.toFixed(3)}, ${high.toFixed(3)}]`);
+const inRuns = (count) => (count === 1 ? "one run" : `mean of ${count} runs with its 95 % interval`);
+const unit = (value) => String(Number(value.toPrecision(4)));
 
 function say(name, text) {
   for (const place of document.querySelectorAll(`#purchase [data-out=${name}]`)) place.textContent = text;
@@ -20,16 +23,34 @@ function fill(select, entries) {
 }
 
 function nextText(offer, next) {
-  if (!next) return "none: nothing scores higher on validation data";
-  const gain = offer ? ` (+${(next.valid - offer.valid).toFixed(3)})` : "";
-  return `${labels.get(next.method)} for ${percent(next.budget)}: ${next.valid.toFixed(3)}${gain} on validation data`;
+  if (!next) return "none: nothing is better beyond one standard error";
+  return `${labels.get(next.method)} for ${percent(next.budget)}: ${next.test.toFixed(3)}${interval(next.low, next.high)}`;
 }
 
-function showOffer(offer, next) {
+function gainText(offer) {
+  if (offer.method === "constant") return "it is the free constant: nothing exceeds it beyond chance";
+  if (offer.gain === null) return "unknown";
+  const text = `${signed(offer.gain)}${interval(offer.gain_low, offer.gain_high)}`;
+  return offer.as_good ? `${text}: the free constant may do as well` : text;
+}
+
+function othersText({ runners_up: others }) {
+  if (!others.length) return "none beyond chance";
+  return others.map(({ method, test, low, high, cost }) =>
+    `${labels.get(method)} ${test.toFixed(3)}${interval(low, high)} for ${percent(cost)}`).join("; ");
+}
+
+function costText(offer, full) {
+  return full === null ? percent(offer.cost) : `${percent(offer.cost)}, ${unit(offer.cost * full)} of ${unit(full)}`;
+}
+
+function showOffer(offer, next, full) {
   say("method", offer ? labels.get(offer.method) : "nothing: no method has an affordable model in every run");
-  say("valid", offer ? `${plusMinus(offer.valid, offer.valid_sd)}, ${inRuns(offer.n_runs)}` : "–");
-  say("test", offer ? `${plusMinus(offer.test, offer.test_sd)}, ${inRuns(offer.n_runs)}` : "–");
-  say("cost", offer ? percent(offer.cost) : "–");
+  say("test", offer ? `${offer.test.toFixed(3)}${interval(offer.low, offer.high)}, ${inRuns(offer.n_runs)}` : "–");
+  say("gain", offer ? gainText(offer) : "–");
+  say("cost", offer ? costText(offer, full) : "–");
+  say("others", offer ? othersText(offer) : "–");
+  say("valid", offer ? plusMinus(offer.valid, offer.valid_sd) : "–");
   say("next", nextText(offer, next));
 }
 
@@ -73,10 +94,14 @@ function show() {
   const budget = Number(budgetInput.value) / 100;
   const place = recommendations.offers.findLastIndex((offer) => affords(budget, offer.budget));
   const [offer, next] = [recommendations.offers[place], recommendations.offers[place + 1]];
+  const full = recommendations.runs[Number(runInput.value)]?.full ?? null;
   share.textContent = percent(budget);
+  amountInput.disabled = full === null;
+  if (document.activeElement !== amountInput) amountInput.value = full === null ? "" : unit(budget * full);
+  document.getElementById("buy-full").textContent = full === null ? "" : `of ${unit(full)} for all features`;
   budgetInput.setAttribute("aria-valuetext", `${percent(budget)} of the full cost`);
   say("score", score);
-  showOffer(offer, next);
+  showOffer(offer, next, full);
   showBasket(offer, recommendations);
   cheaper.disabled = place < 1;
   better.disabled = !next;
@@ -99,6 +124,11 @@ fill(caseInput, Object.entries(study.cases).map(([name, { title }]) => [name, ti
 caseInput.addEventListener("change", showCase);
 runInput.addEventListener("change", show);
 budgetInput.addEventListener("input", show);
+amountInput.addEventListener("input", () => {
+  const { full } = study.cases[caseInput.value].recommendations.runs[Number(runInput.value)];
+  budgetInput.value = String(Math.min(100, (100 * Number(amountInput.value)) / full));
+  show();
+});
 cheaper.addEventListener("click", () => jump(-1));
 better.addEventListener("click", () => jump(1));
 form.addEventListener("submit", (event) => event.preventDefault());

@@ -10,8 +10,10 @@ from ..data_sheets import prices_of
 from ..section import Section, table
 
 MOST_RUNS = 10  # whose models are shown with their variables
-_CAPTION = """The method to use under each budget (a share of what all features cost) by mean score
-on validation data, with the scores that its models reach on validation and on test data."""
+_CAPTION = """What to use under each budget (a share of what all features cost). Half of the test
+rows choose between methods (``choice``): the cheapest within one standard error of the best. The
+other half tells what to expect (``test``, with a 95 % interval ``low`` to ``high``), how much that
+is above the free constant (``gain``), and what the runners-up reach."""
 
 
 class WhatToBuy(Section):
@@ -29,7 +31,8 @@ class WhatToBuy(Section):
         return [table("recommendations", _CAPTION)]
 
     def tables(self, report):
-        return {"recommendations": report.results.recommendations.drop(columns="models")}
+        found = report.results.recommendations.drop(columns="models")
+        return {"recommendations": found.assign(runners_up=found["runners_up"].map(_in_words))}
 
     def script_data(self, report):
         schedules, table = report.results.schedules, report.results.recommendations
@@ -37,6 +40,11 @@ class WhatToBuy(Section):
             "_".join(case): offers_of(of_case(table, *case), schedules, report.prices, *case)
             for case in report.display.cases(schedules)
         }
+
+
+def _in_words(runners_up):
+    """Return the runners-up as one cell of a table."""
+    return "; ".join(f"{one['method']} {one['test']:.4f}" for one in runners_up)
 
 
 def offers_of(table, schedules, prices, dataset, costs):
@@ -57,7 +65,8 @@ def offers_of(table, schedules, prices, dataset, costs):
     -------
     dict
         offers: one dict per recommendation, models being indices into models, one of each run in
-        runs (the first ten at most); runs: run and prices (of each feature; none where unknown);
+        runs (the first ten at most); runs: run, full (what all features cost) and prices (of each
+        feature; none where unknown);
         names: of the features; models: cost, share, valid, test, setting, and bought: pairs of
         a feature's index and the share of examples for which it is bought, most bought first
         (None where a method does not tell).
@@ -66,20 +75,38 @@ def offers_of(table, schedules, prices, dataset, costs):
     used = sorted({model for models in table["models"] for model in models[: len(runs)]})
     place = {model: turn for turn, model in enumerate(used)}
     lists = [prices_of(prices, dataset, costs, run) for run in runs]
-    table = table.drop(columns=["dataset", "costs"], errors="ignore").astype(object)
+    full = _full_costs(of_case(schedules, dataset, costs))
+    table = table.drop(columns=["dataset", "costs"], errors="ignore")
     offers = [
-        row | {"models": [place[model] for model in row["models"][: len(runs)]]}
-        for row in table.where(table.notna(), None).to_dict("records")
+        _plain(row) | {"models": [place[model] for model in row["models"][: len(runs)]]}
+        for row in table.to_dict("records")
     ]
     return {
         "offers": offers,
         "runs": [
-            {"run": int(run), "prices": priced["cost"].tolist()}
+            {"run": int(run), "full": full.get(run), "prices": priced["cost"].tolist()}
             for run, priced in zip(runs, lists, strict=True)
         ],
         "names": lists[0]["feature"].tolist() if lists else [],
         "models": [_model(row) for row in schedules.loc[used].to_dict("records")],
     }
+
+
+def _full_costs(points):
+    """Return what all features cost in each run that bought any."""
+    paid = points[points["cost"] > 0]
+    return (paid["cost"] / paid["cost_fraction"]).groupby(paid["run"]).max().to_dict()
+
+
+def _plain(row):
+    """Return a recommendation as JSON has it: None for NaN, also in its runners-up."""
+    plain = {
+        key: None if isinstance(value, float) and np.isnan(value) else value
+        for key, value in row.items()
+    }
+    if "runners_up" in plain:
+        plain["runners_up"] = [_plain(one) for one in row["runners_up"]]
+    return plain
 
 
 def _model(row):
