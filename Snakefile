@@ -4,6 +4,7 @@ snakemake --cores 2                                          the default study
 snakemake --cores 2 --configfile config/studies/msb.yaml     another one
 """
 
+import os
 import sys
 
 from budgetlearn._files import read_yaml
@@ -20,7 +21,7 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: "config/config.yaml"
+configfile: os.path.join(workflow.basedir, "config/config.yaml")
 
 
 report: "workflow/report/workflow.rst"

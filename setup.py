@@ -1,14 +1,18 @@
 """Build the Cython kernels; everything else is declared in pyproject.toml."""
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
+# What `budgetlearn compare` runs: here in a clone, inside the package where it is installed.
+WORKFLOW = ("Snakefile", "environment.yml", "workflow", "config", "profiles/default")
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,
@@ -49,6 +53,21 @@ class BuildKernels(build_ext):
         super().run()
 
 
+class WithWorkflow(build_py):
+    """Put the workflow into the package that is installed."""
+
+    def run(self):
+        super().run()
+        if self.editable_mode:
+            return
+        inside = Path(self.build_lib) / "budgetlearn" / "_project"
+        shutil.rmtree(inside, ignore_errors=True)
+        for part in WORKFLOW:
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            (inside / part).parent.mkdir(parents=True, exist_ok=True)
+            copy(ROOT / part, inside / part)
+
+
 SOURCES = sorted((ROOT / "src").rglob("*.pyx"))
 if not SOURCES:
     raise SystemExit(
@@ -57,6 +76,6 @@ if not SOURCES:
     )
 setup(
     ext_modules=[extension(source) for source in SOURCES],
-    cmdclass={"build_ext": BuildKernels},
+    cmdclass={"build_ext": BuildKernels, "build_py": WithWorkflow},
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

@@ -191,3 +191,22 @@ def holdout(y, fraction, random_state):
             "leaves no validation data. Give more rows, a larger fraction, or X_val and y_val."
         )
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+def in_row(rows, what="rows"):
+    """Return where the first of some rows of a table is, as all messages tell it.
+
+    Parameters
+    ----------
+    rows : ndarray of int
+        Positions, counted from 0; at least one.
+    what : str, default="rows"
+        What there may be several of.
+
+    Returns
+    -------
+    str
+        The row as a person counts it.
+    """
+    more = f"; {rows.size} such {what}" if rows.size > 1 else ""
+    return f"in row {rows[0] + 1} (counted from 1, without the header{more})"

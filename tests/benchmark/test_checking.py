@@ -23,6 +23,8 @@ SCHEMA = Path(__file__).resolve().parents[2] / "workflow" / "schemas" / "config.
         ("datasets", "wine", ["wine"]),
         ("datasets", "wine, digits", ["wine", "digits"]),
         ("datasets", ["wine"], ["wine"]),
+        ("costs", "unit", ["unit"]),
+        ("methods", "msb, constant", ["msb", "constant"]),
         ("split", {"train": "0.5", "test": "rest"}, {"train": 0.5, "test": "rest"}),
         ("split", "given", "given"),
         ("overrides", {"msb": {"n": ["5", "-.5", "5x"]}}, {"msb": {"n": [5, -0.5, "5x"]}}),

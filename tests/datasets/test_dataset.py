@@ -90,7 +90,7 @@ def test_a_changed_file_is_noticed(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"X": np.full((12, 3), np.nan)}, "column 'a' holds nan in row 0.*12 such rows"),
+        ({"X": np.full((12, 3), np.nan)}, "column 'a' holds nan in row 1 .*12 such rows"),
         ({"X": np.where(np.eye(12, 3) > 0, np.inf, 1.0)}, "holds inf"),
         ({"feature_names": ("a", "b")}, "3 columns, but 2 feature names"),
         ({"feature_names": ("a", "b", "a")}, "repeated: a"),

@@ -47,7 +47,7 @@ def test_median_and_the_usual_word_are_those_of_training():
 
 
 def test_gaps_are_refused_by_row_and_column():
-    with pytest.raises(DatasetError, match=r"'age' is empty in row 2 .* 2 missing cells"):
+    with pytest.raises(DatasetError, match=r"'age' is empty in row 2 .* 2 such cells"):
         BudgetPreprocessor(missing="refuse").fit(TABLE)
 
 
@@ -193,6 +193,15 @@ def test_the_columns_that_are_not_bought_may_be_absent(shop):
 def test_what_would_give_wrong_numbers_is_refused_by_name(column, said):
     with pytest.raises(DatasetError, match=said):
         BudgetPreprocessor().fit(pd.DataFrame({"ok": [1, 2, 3], "c": column}))
+
+
+def test_rows_are_counted_from_the_top_whatever_the_index_is():
+    table = pd.DataFrame({"c": ["80", "75", "?", "90"]}, index=list("wxyz"))
+    with pytest.raises(DatasetError, match=r"'\?' in row 3 \(rows counted from 1"):
+        BudgetPreprocessor().fit(table)
+    table = pd.DataFrame({"c": [1.0, 2.0, np.inf]}, index=[10, 20, 30])
+    with pytest.raises(DatasetError, match="infinity in row 3 "):
+        BudgetPreprocessor().fit(table)
 
 
 def test_names_and_free_text_are_refused():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._validation import in_row
 from ..costs import affords
 from ..exceptions import BudgetError, MissingValueError
 from ._charging import charge
@@ -224,7 +225,7 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
             values[allowed] = delivered(source(asked, name), asked, name)
     missing = allowed & np.isnan(values) & (not missing_ok[request.feature])
     if missing.any() and not fallback:
-        raise MissingValueError(missing_message(rows[missing][0], name, int(missing.sum())))
+        raise MissingValueError(missing_message(rows[missing], name))
     bought = allowed & ~missing
     ledger.buy(rows if bought.all() else rows[bought], request.feature)
     return Answer(values, ~bought)
@@ -248,12 +249,12 @@ def delivered(values, rows, name):
     return values
 
 
-def missing_message(row, name, n_missing):
+def missing_message(rows, name):
     """Return what to say of missing cells that have to be looked at."""
-    more = f" ({n_missing} such cells)" if n_missing > 1 else ""
     return (
-        f"row {row} has no value (NaN) for feature {name!r}, which its prediction looks at{more}. "
-        "Fill it in, or pass fallback=True to predict with the next best model that does without."
+        f"feature {name!r}, which the prediction looks at, has no value (NaN) "
+        f"{in_row(rows, 'cells')}. Fill it in, or pass fallback=True to predict with the next best "
+        "model that does without."
     )
 
 
@@ -276,7 +277,7 @@ def unanswered_error(outcome, max_cost):
     rows = np.flatnonzero(~outcome.answered)
     reason = "with the features that are available" if max_cost is None else f"for {max_cost:g}"
     return BudgetError(
-        f"{rows.size} of {outcome.answered.size} examples cannot be predicted {reason} (first: "
-        f"row {rows[0]}). Raise max_cost, or pass fallback=True to give those the constant "
+        f"{rows.size} of {outcome.answered.size} examples cannot be predicted {reason}, the first "
+        f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the constant "
         "prediction that costs nothing."
     )

@@ -249,9 +249,9 @@ class BudgetedPrediction(AcquiringPrediction):
         """Raise for cells that are looked at and missing."""
         if missing is not None:
             rows, features = np.nonzero(missing)
-            raise self._missing_error(rows[0], self._names()[features[0]], rows.size, absent)
+            raise self._missing_error(rows, self._names()[features[0]], absent)
 
-    def _missing_error(self, row, name, n_missing, absent):
+    def _missing_error(self, rows, name, absent):
         if name in absent:
             return MissingValueError(
                 "The feature names should match those that were passed during fit.\n"
@@ -259,7 +259,7 @@ class BudgetedPrediction(AcquiringPrediction):
                 f"The prediction has to look at {name!r}: add the column, or pass fallback=True "
                 "to predict with the next best model that does without."
             )
-        return MissingValueError(missing_message(row, name, n_missing))
+        return MissingValueError(missing_message(rows, name))
 
     def _each(self, X, want, absent=None):
         """Yield every stage, once it is sure that none looks at a missing cell."""

@@ -58,8 +58,13 @@ def typed(config, schema_path):
     -------
     dict
     """
-    properties = read_yaml(schema_path)["properties"]
-    return {key: _typed(value, properties.get(key, {})) for key, value in config.items()}
+    schema = read_yaml(schema_path)
+    properties, defined = schema["properties"], schema["$defs"]
+    known = {
+        key: defined[value["$ref"].rpartition("/")[2]] if "$ref" in value else value
+        for key, value in properties.items()
+    }
+    return {key: _typed(value, known.get(key, {})) for key, value in config.items()}
 
 
 def _typed(value, schema):

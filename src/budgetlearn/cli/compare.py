@@ -1,5 +1,6 @@
 """`budgetlearn compare`: all methods on one's own table, in one report."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -9,15 +10,32 @@ import click
 from .._extras import extra
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
-from .own_study import identifier, project_root, write_study
+from .own_study import checked_study, folders, identifier, write_study
 from .own_table import read_own_table
+
+NAME = "[a-z0-9][a-z0-9-]*"  # as the schema of a study has it
+
+
+def own_name(context, parameter, value):
+    """Return the name of a study, refusing what cannot be one: it becomes a folder."""
+    if value is not None and not re.fullmatch(NAME, value):
+        raise click.BadParameter(f"{value!r}: take small letters, digits and hyphens.")
+    return value
 
 
 @click.command()
 @click.argument("table", type=options.FILE)
 @options.columns
-@click.option("--name", help="Of the study, and of its folder in results/.  [default: the table's]")
-@click.option("--methods", multiple=True, help="An id of config/methods.yaml; repeatable.")
+@click.option(
+    "--name",
+    callback=own_name,
+    help="Of the study, and of its folder in results/.  [default: the table's]",
+)
+@click.option(
+    "--methods",
+    multiple=True,
+    help="A method by its id, such as msb; repeatable.  [default: ten of them]",
+)
 @click.option("--runs", type=click.IntRange(min=1), default=5, show_default=True)
 @click.option("--cores", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
@@ -47,7 +65,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     with extra("workflow", "budgetlearn compare"):
         import snakemake  # noqa: F401
         import yaml  # noqa: F401
-    root, name = project_root(), name or identifier(table)
+    (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     reading = {
         k: rest[k] for k in ("target", "costs", "drop", "task", "separator", "decimal", "na")
     }
@@ -60,14 +78,18 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
             err=True,
         )
     folder = root / "results" / name
-    settings = {"runs": runs, "runs_per_job": 1, "time_limit": time_limit, "seed": seed}
+    settings = {"runs": runs, "time_limit": time_limit, "seed": seed}
     config = write_study(own, table, name, rest, folder, **settings)
+    checked_study(config, workflow)  # what is wrong with it is told in one line, before any job
     command = ["snakemake", "--cores", str(cores), "--configfile", str(config.relative_to(root))]
+    if workflow != root:
+        command += ["--snakefile", str(workflow / "Snakefile")]
     click.echo(f"Configuration: {config}")
     click.echo(f"In {root}: {shlex.join(command)}")
     if dry_run:
         return 0
-    done = subprocess.run([sys.executable, "-m", *command], cwd=root, check=False)
+    command = [sys.executable, "-m", *command, "--quiet", "rules"]
+    done = subprocess.run(command, cwd=root, check=False)
     if (folder / "report.html").is_file():
         click.echo(f"Report: {folder / 'report.html'}")
     return int(done.returncode != 0)

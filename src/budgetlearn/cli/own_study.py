@@ -3,42 +3,58 @@
 import re
 from pathlib import Path
 
-import pandas as pd
-
 import budgetlearn
 
 from .._extras import extra
 from .._files import read_yaml, whole_file
 from ..exceptions import ConfigError
+from ..price_lists import read_prices
 from .own_table import REGRESSION, read_own_table
 
 CLASSIFIERS = (
     *("msb", "logitb", "rfb", "budgetrf", "cascade", "cost_sensitive_rf_ffs", "lightgbm_coupled"),
-    *("filter_forest", "all_features", "constant"),
+    *("filter_forest", "all_features"),
 )
-REGRESSORS = ("cascade_regressor", "constant")
+REGRESSORS = ("cascade_regressor",)
+CONTROL = "constant"  # every area under a curve starts from it
 STUDY, REGISTRY, PRICES = "study.yaml", "datasets.yaml", "prices.csv"
 SHARES = {"train": 0.6, "valid": 0.2, "test": 0.2}
 # The options that describe a table, as the entry of a data set calls them.
 SOURCE = ("target", "drop", "missing", "categorical", "separator", "decimal", "na")
 
 
-def project_root():
-    """Return the project's folder: the one at work in or below, else that of the package.
+def folders():
+    """Return the folder of the workflow, and the one that its results go to.
+
+    In the project's folder, or below it, it is both. Elsewhere the workflow is the installed one,
+    or that of the clone that an editable installation points to, and results go to the current
+    folder.
+
+    Returns
+    -------
+    workflow, results : Path
 
     Raises
     ------
     ConfigError
-        Where there is none: the workflow is not part of the installed package.
+        Where there is no workflow.
     """
-    here = Path.cwd()
-    for folder in (here, *here.parents, Path(budgetlearn.__file__).resolve().parents[2]):
-        if (folder / "Snakefile").is_file() and (folder / "workflow" / "rules").is_dir():
-            return folder
+    here, package = Path.cwd(), Path(budgetlearn.__file__).resolve().parent
+    for folder in (here, *here.parents):
+        if _has_workflow(folder):
+            return folder, folder
+    for folder in (package / "_project", package.parents[1]):
+        if _has_workflow(folder):
+            return folder, here
     raise ConfigError(
-        "compare and recommend need the project's folder, with its Snakefile: clone the project "
-        "and run this inside it."
+        f"{package} is without its workflow, which compare and recommend run: install budgetlearn "
+        "anew (pip install --force-reinstall 'budgetlearn[workflow]'), or work in the project's "
+        "folder."
     )
+
+
+def _has_workflow(folder):
+    return (folder / "Snakefile").is_file() and (folder / "workflow" / "rules").is_dir()
 
 
 def identifier(path):
@@ -77,20 +93,21 @@ def write_study(own, path, name, options, folder, **settings):
         "source": {"csv": str(Path(path).resolve()), **_given(options)},
     }
     if options["costs"]:
-        _write_prices(own, folder / PRICES)
+        _write_prices(own, options["costs"], folder / PRICES)
         entry["costs"] = str((folder / PRICES).resolve())
+    methods = options["methods"] or (REGRESSORS if regression else CLASSIFIERS)
     study = {
         "study": name,
         "title": f"{own.name} under a budget",
         "datasets": [identifier(path)],
         "datasets_file": str((folder / REGISTRY).resolve()),
         "costs": ["given" if options["costs"] else "unit"],
-        "methods": list(options["methods"] or (REGRESSORS if regression else CLASSIFIERS)),
+        "methods": list(dict.fromkeys((*methods, CONTROL))),
         "split": _split(len(own.y), options["max_rows"]),
         **settings,
     }
     if regression:
-        study["overrides"] = {"constant": {"class": "budgetlearn.peers.FreeConstantRegressor"}}
+        study["overrides"] = {CONTROL: {"class": "budgetlearn.peers.FreeConstantRegressor"}}
     _write_yaml({"datasets": {identifier(path): entry}}, folder / REGISTRY)
     _write_yaml(study, folder / STUDY)
     return folder / STUDY
@@ -109,15 +126,11 @@ def _split(n_rows, most):
     return {part: int(share * most) for part, share in SHARES.items()}
 
 
-def _write_prices(own, path):
-    costs, rows = own.costs, []
-    for place, name in enumerate(costs.names):
-        group = -1 if costs.groups is None else int(costs.groups[place])
-        shared = (f"group {group + 1}", costs.group_costs[group]) if group >= 0 else ("", "")
-        rows.append((name, costs.costs[place], *shared))
-    columns = ["feature", "cost", "group", "group_cost"]
+def _write_prices(own, source, path):
+    """Write the prices of the table's columns, those of columns left out are not wanted."""
+    prices = read_prices(source)
     with whole_file(path) as partial:
-        pd.DataFrame(rows, columns=columns).to_csv(partial, index=False)
+        prices[prices["feature"].isin(own.costs.names)].to_csv(partial, index=False)
 
 
 def _write_yaml(content, path):
@@ -128,6 +141,31 @@ def _write_yaml(content, path):
         partial.write_text(text, encoding="utf-8")
 
 
+def checked_study(path, root):
+    """Return the `Study` of a configuration file, laid over the workflow's own.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    root : Path
+        The folder of the workflow.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ConfigError
+        When it names methods that are not there, or that cannot do the task.
+    """
+    with extra("workflow", "the comparison of methods"):
+        from ..benchmark.checking import merged
+        from ..benchmark.study import Study
+    return Study.from_config(merged(read_yaml(root / "config/config.yaml"), read_yaml(path)), root)
+
+
 def read_study(folder, root):
     """Return the `Study` that `budgetlearn compare` wrote to a folder, and its table.
 
@@ -136,7 +174,7 @@ def read_study(folder, root):
     folder : Path
         ``results/<name>``.
     root : Path
-        The project's folder.
+        The folder of the workflow.
 
     Returns
     -------
@@ -145,15 +183,11 @@ def read_study(folder, root):
     preprocessor : dict
         Parameters of `BudgetPreprocessor`.
     """
-    with extra("workflow", "budgetlearn recommend"):
-        from ..benchmark.checking import merged
-        from ..benchmark.study import Study
     if not (folder / STUDY).is_file():
         raise ConfigError(
             f"{folder} has no {STUDY}: recommend wants a folder that `budgetlearn compare` wrote."
         )
-    config = merged(read_yaml(root / "config/config.yaml"), read_yaml(folder / STUDY))
-    study = Study.from_config(config, root)
+    study = checked_study(folder / STUDY, root)
     (spec,) = study.datasets.values()
     source = dict(spec.parameters)
     options = {key: source.get(key) for key in ("separator", "na")}

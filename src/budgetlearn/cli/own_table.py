@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from .._validation import in_row
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..preprocessing.categories import is_number
@@ -82,8 +83,7 @@ def _target(column, task):
     rows = np.flatnonzero(column.isna())
     if rows.size:
         raise DatasetError(
-            f"The target {column.name!r} is empty in row {rows[0] + 1} (counted from 1, without "
-            f"the header; {rows.size} such rows). Leave these rows out."
+            f"The target {column.name!r} is empty {in_row(rows)}. Leave these rows out."
         )
     numbers = is_number(column)
     if task is None:

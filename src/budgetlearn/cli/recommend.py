@@ -12,7 +12,7 @@ from ..costs import affords
 from ..exceptions import BudgetError, ConfigError
 from . import options
 from .fitting import fit_table, sampled
-from .own_study import project_root, read_study
+from .own_study import folders, read_study
 from .schedule_text import print_schedule
 
 
@@ -36,7 +36,7 @@ def recommend(folder, budget, out, max_rows, jobs):
     """
     with extra("workflow", "budgetlearn recommend"):
         from ..benchmark.methods import build
-    study, own, preprocessor = read_study(folder, project_root())
+    study, own, preprocessor = read_study(folder, folders()[0])
     best, settings = _best(study, folder, own, budget)
     (dataset,) = study.datasets
     spec, seed = study.spec(best["method"], dataset), study.seed

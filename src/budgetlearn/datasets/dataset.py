@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .._files import whole_file
+from .._validation import in_row
 from ..exceptions import DatasetError
 from ..preprocessing.damage import reading
 
@@ -139,8 +140,8 @@ class Dataset:
             bad = np.flatnonzero(np.isinf(column) if self.gaps else ~np.isfinite(column))
             if bad.size:
                 self._fail(
-                    f"column {name!r} holds {column[bad[0]]} in row {bad[0]} (counted from 0; "
-                    f"{bad.size} such rows). Fill or drop missing values first"
+                    f"column {name!r} holds {column[bad[0]]} {in_row(bad)}. "
+                    "Fill or drop missing values first"
                 )
         if not np.isfinite(self.y).all():
             self._fail("the target holds missing or infinite values. Drop these rows first")

@@ -97,7 +97,7 @@ def refuse_numbers(column):
     Parameters
     ----------
     column : Series
-        Words, with its name and its rows counted from 0.
+        Words, with its name.
     """
     cells = column.dropna().map(str).str.strip().str.lower()
     different = pd.Series(cells.unique(), dtype=object)
@@ -105,9 +105,11 @@ def refuse_numbers(column):
     numbers = set(different[looks])
     if not numbers or max(looks.mean(), cells.isin(numbers).mean()) < 0.5:
         return
-    odd = column[cells.index][pd.to_numeric(cells, errors="coerce").isna()]
-    named = ", ".join(f"{cell!r} in row {row + 1}" for row, cell in odd[:_MOST_CELLS].items())
-    more = ", …" if odd.size > _MOST_CELLS else ""
+    plain = pd.to_numeric(column.map(str).str.strip(), errors="coerce").notna()
+    odd = np.flatnonzero(column.notna() & ~plain)
+    first = odd[:_MOST_CELLS]
+    named = ", ".join(f"{column.iloc[row]!r} in row {row + 1}" for row in first)
+    more = ", …" if odd.size > first.size else ""
     raise DatasetError(
         f"Column {column.name!r} holds numbers, but {odd.size} of its {len(column)} cells are not "
         f"plain numbers: {named}{more} (rows counted from 1, without the header). "

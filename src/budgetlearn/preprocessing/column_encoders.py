@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from .._validation import in_row
 from ..exceptions import DatasetError
 from .kinds import as_words
 
@@ -138,6 +139,6 @@ def _as_numbers(column):
         if not odd.size:
             return numbers.astype(np.float64)
         raise DatasetError(
-            f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r} in "
-            f"row {odd[0] + 1} ({odd.size} such cells). Correct or empty these cells."
+            f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r} "
+            f"{in_row(odd)}. Correct or empty these cells."
         ) from None

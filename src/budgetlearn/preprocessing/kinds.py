@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from .._validation import in_row
 from ..exceptions import DatasetError
 from .categories import is_number, refuse_blank_twins, refuse_numbers
 
@@ -83,8 +84,7 @@ def _refuse_infinite(column):
     rows = np.flatnonzero(np.isinf(column.to_numpy(np.float64, na_value=np.nan)))
     if rows.size:
         raise DatasetError(
-            f"Column {column.name!r} holds infinity in row {rows[0] + 1} (counted from 1, without "
-            f"the header; {rows.size} such rows). Correct or empty these cells."
+            f"Column {column.name!r} holds infinity {in_row(rows)}. Correct or empty these cells."
         )
 
 

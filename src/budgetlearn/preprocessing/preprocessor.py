@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice
+from .._validation import check_choice, in_row
 from ..costs import FeatureCosts
 from ..exceptions import DatasetError
 from .column_encoders import INDICATOR, MEDIAN, REFUSE, Codes, Numbers, Spread
@@ -262,7 +262,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
 
 
 def _named(X):
-    """Return a table as a frame whose columns have text for names, its rows counted from 0."""
+    """Return a table as a frame whose columns have text for names."""
     if not isinstance(X, pd.DataFrame):
         X = pd.DataFrame(np.asarray(X))
         X.columns = [f"x{place}" for place in range(X.shape[1])]
@@ -284,7 +284,6 @@ def _refuse_gaps(frame):
     rows, columns = np.nonzero(frame.isna().to_numpy())
     if rows.size:
         raise DatasetError(
-            f"Column {frame.columns[columns[0]]!r} is empty in row {rows[0] + 1} (counted from 1, "
-            f"without the header; {rows.size} missing cells in all). Fill them, or take "
-            'missing="indicator" or "median".'
+            f"Column {frame.columns[columns[0]]!r} is empty {in_row(rows, 'cells')}. Fill "
+            'them, or take missing="indicator" or "median".'
         )

@@ -1,0 +1,181 @@
+"""From one's own table to a comparison, and from it to a model: as a user runs it, elsewhere."""
+
+import io
+import json
+import shlex
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+import yaml
+
+from budgetlearn.benchmark import records
+
+from .conftest import PRICES, patients
+
+METHODS = ("--methods", "cascade", "--methods", "filter_forest")
+OWN = ("--target", "ill", "--costs", "prices.csv", "--runs", "1")
+
+
+def program(folder, *words, text=None):
+    """Run the command line in a folder and return the finished process."""
+    command = [sys.executable, "-m", "budgetlearn.cli", *map(str, words)]
+    return subprocess.run(
+        command, cwd=folder, input=text, capture_output=True, text=True, timeout=600, check=False
+    )
+
+
+def worked(folder, *words, text=None):
+    done = program(folder, *words, text=text)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def numbers_to_predict():
+    """Return the table with a target of numbers."""
+    table = patients(150)
+    return table.assign(ill=(table["age"].fillna(50) * 2 + table["glucose"]).round(2))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """A folder outside of the project, with two tables and their prices."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    patients(150).to_csv(folder / "my_table.csv", index=False)
+    numbers_to_predict().to_csv(folder / "numbers.csv", index=False)
+    (folder / "prices.csv").write_text(PRICES)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def compared(elsewhere):
+    said = worked(elsewhere, "compare", "my_table.csv", *OWN, *METHODS)
+    return elsewhere, said
+
+
+@pytest.mark.workflow
+def test_compare_leaves_a_report_in_the_current_folder(compared):
+    folder, said = compared
+    results = folder / "results" / "my-table"
+    assert f"Report: {results / 'report.html'}" in said
+    page = (results / "report.html").read_text()
+    assert "my_table.csv under a budget" in page
+    points = records.read(results / "points.parquet")
+    assert set(points["method"]) == {"cascade", "filter_forest", "constant"}
+    assert (points["status"] == "ok").all()
+    assert "blood" in (results / "prices.csv").read_text()
+
+
+@pytest.mark.workflow
+def test_the_command_that_compare_names_goes_on_from_the_configuration_it_wrote(compared):
+    folder, said = compared
+    line = next(line for line in said.splitlines() if line.startswith(f"In {folder}: "))
+    command = [sys.executable, "-m", *shlex.split(line.partition(": ")[2]), "-n"]
+    run = {"cwd": folder, "capture_output": True, "text": True, "check": True}
+    done = subprocess.run(command, **run)
+    assert "Nothing to be done" in done.stdout + done.stderr
+    config = folder / "results/my-table/study.yaml"
+    before = config.read_text()
+    study = yaml.safe_load(before)
+    study["methods"].append("all_features")
+    config.write_text(yaml.safe_dump(study))
+    try:
+        done = subprocess.run(command, **run)
+    finally:
+        config.write_text(before)
+    assert (done.stdout + done.stderr).count("rule fit:") == 1
+
+
+@pytest.mark.workflow
+def test_recommend_fits_what_the_comparison_found_best(compared):
+    folder, _ = compared
+    words = ("recommend", "results/my-table", "--budget", "20", "--out", "m.joblib")
+    said = worked(folder, *words)
+    assert said.startswith("Recommended for 20: ")
+    assert "112 rows to train, 38 to validate; 4 columns" in said
+    made = pd.read_csv(
+        io.StringIO(worked(folder, "predict", "m.joblib", "my_table.csv")), keep_default_na=False
+    )
+    assert made["cost"].mean() <= 20
+    assert (made["ill"] == patients(150)["ill"]).mean() > 0.7
+    answers = '{"value": null}\n' * 4
+    states = worked(folder, "ask", "m.joblib", "--json", text=answers).splitlines()
+    assert json.loads(states[-1])["done"]
+
+
+@pytest.mark.workflow
+def test_recommend_names_what_the_cheapest_method_costs(compared):
+    folder, _ = compared
+    config = folder / "results/my-table/study.yaml"
+    done = program(folder, "recommend", "results/nothing", "--budget", "1")
+    assert done.returncode == 2
+    assert "'results/nothing' does not exist" in done.stderr
+    (folder / "empty").mkdir(exist_ok=True)
+    done = program(folder, "recommend", "empty", "--budget", "1")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "recommend wants a folder that `budgetlearn compare` wrote" in done.stderr
+    (folder / "empty" / "study.yaml").write_text(config.read_text())
+    done = program(folder, "recommend", "empty", "--budget", "1")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "empty has no results yet: run `budgetlearn compare` to the end." in done.stderr
+
+
+@pytest.mark.workflow
+def test_numbers_are_predicted_from_table_to_case(elsewhere):
+    said = worked(elsewhere, "compare", "numbers.csv", *OWN)
+    page = (elsewhere / "results/numbers/report.html").read_text()
+    assert "numbers.csv under a budget" in page
+    assert "Report: " in said
+    words = ("recommend", "results/numbers", "--budget", "20", "--out", "n.joblib")
+    assert "R²" in worked(elsewhere, *words)
+    few = pd.read_csv(io.StringIO(worked(elsewhere, "predict", "n.joblib", "numbers.csv")))
+    assert few.columns.tolist() == ["ill", "cost", "bought"]
+    assert few["ill"].corr(numbers_to_predict()["ill"]) > 0.6
+    answers = "".join('{"value": null}\n' for _ in range(4))
+    states = worked(elsewhere, "ask", "n.joblib", "--json", text=answers).splitlines()
+    last = json.loads(states[-1])
+    assert last["done"]
+    assert last["probability"] is None
+
+
+def test_the_configuration_is_written_and_nothing_run(folder, told):
+    (folder / "table.csv").rename(folder / "2nd Table.csv")
+    table = ("compare", "2nd Table.csv", *OWN, "--dry-run", "--drop", "age")
+    status, out, err = told(*table, "--max-rows", "100", "--na", "?")
+    assert status == 0
+    assert "Note: each run draws 100 of 240 rows (--max-rows)." in err
+    written = folder / "results" / "table-2nd-table"
+    assert f"Configuration: {written / 'study.yaml'}" in out
+    study = yaml.safe_load((written / "study.yaml").read_text())
+    assert study["datasets"] == ["table_2nd_table"]
+    assert study["split"] == {"train": 60, "valid": 20, "test": 20}
+    assert study["methods"][-1] == "constant"
+    (entry,) = yaml.safe_load((written / "datasets.yaml").read_text())["datasets"].values()
+    assert entry["source"]["na"] == "?"
+    assert entry["source"]["drop"] == ["age"]
+    prices = pd.read_csv(written / "prices.csv")
+    assert prices["feature"].tolist() == ["smoker", "glucose", "insulin"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--methods", "mbs"), "unknown method 'mbs'. Did you mean msb?"),
+        (("--name", "../x"), "take small letters, digits and hyphens"),
+        (("--target", "age"), "The target 'age' is empty in row 1"),
+    ],
+)
+def test_what_cannot_be_compared_is_told_before_any_job(folder, told, words, said):
+    status, _, err = told("compare", "table.csv", *OWN, "--dry-run", *words)
+    assert status == 2
+    assert said in err
+    assert not (folder.parent / "x").exists()
+
+
+def test_a_classifier_does_not_predict_numbers(folder, told):
+    numbers_to_predict().to_csv("table.csv", index=False)
+    status, _, err = told("compare", "table.csv", *OWN, "--dry-run", "--methods", "msb")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "table is regression, and msb predict classes only" in err
+    assert "cascade_regressor" in err
