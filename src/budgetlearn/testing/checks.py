@@ -15,7 +15,9 @@ NAN_CHECK = {
     "check_estimators_nan_inf": "cells that a prediction does not look at may be missing",
 }
 WEIGHT_CHECKS = {
-    f"check_sample_weight_equivalence_on_{kind}_data": "rows are drawn, and held out, one by one"
+    f"check_sample_weight_equivalence_on_{kind}_data": (
+        "rows are drawn, and held out, one by one, and ties of splits are settled by rounding"
+    )
     for kind in ("dense", "sparse")
 }
 POISONS = (np.nan, 1e30)  # the second fits float32, which some estimators read

@@ -51,6 +51,10 @@ cdef class SquaredLoss(Loss):
     cdef double[::1] step
 
 
+cdef class WeightedSquaredLoss(SquaredLoss):
+    cdef const double[::1] sample_weight
+
+
 cdef class ExponentialLoss(Loss):
     cdef const int32_t[::1] codes
     cdef double[::1] errors, factor, logs, trial

@@ -118,15 +118,18 @@ cdef class SquaredLoss(Loss):
         cdef int32_t t
         for t in range(strides.n_trees):
             best[t] = shift_residuals(
-                samples, n, trees + t, strides, &self.step[0], self.n_outputs
+                samples, n, trees + t, strides, &self.step[0], self.n_outputs, <double*> NULL
             )
 
 
 cdef inline int32_t shift_residuals(
     const int32_t* samples, int32_t n, const Slots* slots, Strides strides, const double* step,
-    Py_ssize_t n_outputs,
+    Py_ssize_t n_outputs, const double* sample_weight,
 ) noexcept nogil:
-    """Subtract the step from the residuals that each slot holds; return the best touched slot."""
+    """Subtract the step from the residuals that each slot holds; return the best touched slot.
+
+    To be called with the constant NULL where samples weigh the same: nothing is multiplied then.
+    """
     # A gap is quadratic in the sums, hence the square of `LEAST_REST`.
     # Two plain loops over the samples, though some share a slot: most nodes hold one or two, and
     # a list of distinct slots costs more than it saves.
@@ -137,13 +140,19 @@ cdef inline int32_t shift_residuals(
     for i in range(n):
         record = record_of(slots, samples[i], strides, &slot)
         for k in range(n_outputs):
-            record[STATS + k] -= step[k]
+            if sample_weight == NULL:
+                record[STATS + k] -= step[k]
+            else:
+                record[STATS + k] -= step[k] * sample_weight[samples[i]]
     for i in range(n):
         record = record_of(slots, samples[i], strides, &slot)
         gap = 0.0
         for k in range(n_outputs):
             gap += record[STATS + k] * record[STATS + k]
-        gap *= record[INVERSE]
+        if sample_weight == NULL:
+            gap *= record[INVERSE]
+        else:  # slot 0 holds whatever is left over
+            gap = gap / record[STATS + n_outputs + 1] if slot > 0 else 0.0
         record[GAP] = gap
         anchor = max(record[STATS + n_outputs], gap)
         record[STATS + n_outputs] = anchor
@@ -153,6 +162,69 @@ cdef inline int32_t shift_residuals(
         best = slot if gap > largest else best
         largest = gap if gap > largest else largest
     return lost if lost > 0 else best
+
+
+cdef class WeightedSquaredLoss(SquaredLoss):
+    """Squared error of samples with weights: a node's weight is its weighted mean residual.
+
+    The residuals are kept times the weights of their samples.
+
+    Parameters
+    ----------
+    residuals : ndarray of float64 of shape (n_samples, n_outputs), C-contiguous
+        Targets minus the intercept.
+    sample_weight : ndarray of float64 of shape (n_samples,)
+        Positive.
+    """
+
+    def __init__(self, residuals, sample_weight):
+        SquaredLoss.__init__(self, residuals * sample_weight[:, None])
+        self.sample_weight = sample_weight
+        # Behind the sums and their anchor stands the weight of the node.
+        self.width = self.n_outputs + 2
+
+    cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
+        cdef double total = 0.0
+        cdef int32_t i
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            out[k] = 0.0
+        for i in range(n):
+            total += self.sample_weight[samples[i]]
+            for k in range(self.n_outputs):
+                out[k] += self.residuals[samples[i], k]
+        out[self.n_outputs] = 0.0
+        out[self.n_outputs + 1] = total
+        for k in range(self.n_outputs):
+            out[self.n_outputs] += out[k] * out[k] / total
+
+    cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        cdef double gap = 0.0
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            weight[k] = stats[k] / stats[self.n_outputs + 1]
+            gap += stats[k] * weight[k]
+        return gap
+
+    cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef int32_t i
+        for k in range(self.n_outputs):
+            self.step[k] = step[k]
+        for i in range(n):
+            for k in range(self.n_outputs):
+                self.residuals[samples[i], k] -= step[k] * self.sample_weight[samples[i]]
+
+    cdef void spread(
+        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
+        int32_t* best,
+    ) noexcept nogil:
+        cdef int32_t t
+        for t in range(strides.n_trees):
+            best[t] = shift_residuals(
+                samples, n, trees + t, strides, &self.step[0], self.n_outputs,
+                &self.sample_weight[0],
+            )
 
 
 cdef class ExponentialLoss(Loss):

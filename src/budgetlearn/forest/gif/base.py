@@ -3,6 +3,7 @@
 import copy
 import warnings
 from abc import abstractmethod
+from functools import partial
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,12 +15,13 @@ from ..._validation import (
     check_max_features,
     check_number,
 )
-from ...base import BudgetedEstimator, Stage
+from ...base import BudgetedEstimator, Stage, WeightedFit
 from ...exceptions import BudgetError, BudgetlearnWarning
 from ..compact.methods import CompactMethods
 from ..compact.model import FORMATS, CompactForest
 from ..purchases import tree_purchases
 from .growing import grown_forest
+from .splitter import WeightedVarianceSplitter
 
 # `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
 NODES_PER_TREE, MOST_TREES = 5, 1000
@@ -27,33 +29,45 @@ NODES_PER_TREE, MOST_TREES = 5, 1000
 STEPS = 20
 
 
-class BaseGIF(CompactMethods, BudgetedEstimator):
+def weights_of(examples):
+    """Return the weights of examples; None where each counts as one row."""
+    weight = examples.weight
+    return None if weight is None or (weight == 1).all() else np.ascontiguousarray(weight)
+
+
+def _weighted_splitter(X, n_visits, seed, *, targets, weight):
+    return WeightedVarianceSplitter(X, n_visits, seed, np.ascontiguousarray(targets), weight)
+
+
+class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     """What the regressor and the classifier share: growing, stages, acquired features."""
 
-    @abstractmethod
     def __init__(
         self,
-        node_budget,
-        n_estimators,
-        learning_rate,
-        candidate_window,
-        max_features,
-        refit,
-        prune_factor,
-        alpha,
-        early_stopping,
-        validation_fraction,
-        byte_budget,
-        byte_format,
-        feature_costs,
-        random_state,
-        n_jobs,
+        node_budget=10_000,
+        *,
+        n_estimators=1000,
+        learning_rate=10**-1.5,
+        candidate_window=1,
+        max_features="sqrt",
+        loss="squared",
+        refit=0,
+        prune_factor=1,
+        alpha=0.3,
+        early_stopping=False,
+        validation_fraction=0.2,
+        byte_budget=None,
+        byte_format="float32",
+        feature_costs=None,
+        random_state=None,
+        n_jobs=None,
     ):
         self.node_budget = node_budget
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.candidate_window = candidate_window
         self.max_features = max_features
+        self.loss = loss
         self.refit = refit
         self.prune_factor = prune_factor
         self.alpha = alpha
@@ -140,15 +154,19 @@ class BaseGIF(CompactMethods, BudgetedEstimator):
     def _shares(self, scores):
         """Return the class probabilities that scores stand for; None in regression."""
 
-    def _grow(self, X, targets, random, make_splitter, valid, exponent=0):
+    def _grow(self, X, targets, weight, random, make_splitter, valid, exponent=0):
         """Grow the forest; `make_splitter(X, n_visits, seed)` knows the impurity.
 
-        The model is that of 2**exponent times the targets.
+        Where samples have weights, it is the weighted variance of the targets. The model is that
+        of 2**exponent times the targets.
         """
+        if weight is not None:
+            centred = targets - weight @ targets / weight.sum()
+            make_splitter = partial(_weighted_splitter, targets=centred, weight=weight)
         X = np.asfortranarray(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
-        data = X, targets, seeds, n_visits, make_splitter, valid
+        data = X, targets, weight, seeds, n_visits, make_splitter, valid
         self._take(grown_forest(self, *data), exponent, self.refit != 0)
         if self.early_stopping:
             self._stop_early(*valid, exponent)

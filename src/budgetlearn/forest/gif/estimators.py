@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from ..._validation import ParameterError, check_choice, check_number
-from .base import BaseGIF
+from .base import BaseGIF, weights_of
 from .losses import Exponential, Squared, TrimmedExponential
 from .splitter import GiniSplitter, VarianceSplitter
 
@@ -109,45 +109,6 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
 
     _multi_output = True
 
-    def __init__(
-        self,
-        node_budget=10_000,
-        *,
-        n_estimators=1000,
-        learning_rate=10**-1.5,
-        candidate_window=1,
-        max_features="sqrt",
-        loss="squared",
-        refit=0,
-        prune_factor=1,
-        alpha=0.3,
-        early_stopping=False,
-        validation_fraction=0.2,
-        byte_budget=None,
-        byte_format="float32",
-        feature_costs=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        super().__init__(
-            node_budget,
-            n_estimators,
-            learning_rate,
-            candidate_window,
-            max_features,
-            refit,
-            prune_factor,
-            alpha,
-            early_stopping,
-            validation_fraction,
-            byte_budget,
-            byte_format,
-            feature_costs,
-            random_state,
-            n_jobs,
-        )
-        self.loss = loss
-
     def _loss(self):
         return Squared()
 
@@ -160,11 +121,11 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         _, exponent = np.frexp(np.abs(y).max())
         targets = np.ldexp(y, -exponent).reshape(len(y), -1)
         centred = np.ascontiguousarray(targets - targets.mean(axis=0))
+        weight = weights_of(train)
         if valid is not None:
             valid = valid.X, np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1)
-        self._grow(
-            train.X, targets, seeds, lambda *rest: VarianceSplitter(*rest, centred), valid, exponent
-        )
+        data = train.X, targets, weight, seeds
+        self._grow(*data, lambda *rest: VarianceSplitter(*rest, centred), valid, exponent)
 
     def _decided(self, scores):
         return scores[:, 0] if self._single_output else scores
@@ -220,6 +181,9 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         which are kept. None: any number.
     byte_format : {"float32", "float16", "int8"}, default="float32"
         The format whose bytes are counted.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as in scikit-learn; times the sample weights. With weights the
+        splits lower the weighted variance of the one-hot classes, which is Gini's index.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each.
     random_state : int, RandomState instance or None, default=None
@@ -267,28 +231,30 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         validation_fraction=0.2,
         byte_budget=None,
         byte_format="float32",
+        class_weight=None,
         feature_costs=None,
         random_state=None,
         n_jobs=None,
     ):
         super().__init__(
             node_budget,
-            n_estimators,
-            learning_rate,
-            candidate_window,
-            max_features,
-            refit,
-            prune_factor,
-            alpha,
-            early_stopping,
-            validation_fraction,
-            byte_budget,
-            byte_format,
-            feature_costs,
-            random_state,
-            n_jobs,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            candidate_window=candidate_window,
+            max_features=max_features,
+            loss=loss,
+            refit=refit,
+            prune_factor=prune_factor,
+            alpha=alpha,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            byte_budget=byte_budget,
+            byte_format=byte_format,
+            feature_costs=feature_costs,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
-        self.loss = loss
+        self.class_weight = class_weight
         self.saturation = saturation
 
     def _loss(self):
@@ -318,13 +284,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         if valid is not None:
             known = valid.y >= 0
             valid = valid.X[known], one_hot[valid.y[known]]
-        self._grow(
-            train.X,
-            one_hot[codes],
-            seeds,
-            lambda *rest: GiniSplitter(*rest, codes, n_classes),
-            valid,
-        )
+        data = train.X, one_hot[codes], weights_of(train), seeds
+        self._grow(*data, lambda *rest: GiniSplitter(*rest, codes, n_classes), valid)
 
     def decision_function(self, X):
         """Return the scores of the classes.

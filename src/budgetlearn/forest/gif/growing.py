@@ -61,7 +61,7 @@ class GrownForest:
         return GrownForest(records, weights, n_nodes, intercept, self.n_trees, self.n_features)
 
 
-def grown_forest(params, X, targets, seeds, n_visits, make_splitter, valid):
+def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, valid):
     """Grow the forest that the parameters of an estimator ask for.
 
     Parameters
@@ -70,6 +70,8 @@ def grown_forest(params, X, targets, seeds, n_visits, make_splitter, valid):
         Its parameters are used.
     X : ndarray of float64 of shape (n_samples, n_features), column-major
     targets : ndarray of float64 of shape (n_samples, n_outputs)
+    weight : ndarray of float64 of shape (n_samples,), or None
+        Weights of the samples, positive.
     seeds : pair of int
         Of the splits and of the choice of candidates.
     n_visits : int
@@ -85,7 +87,7 @@ def grown_forest(params, X, targets, seeds, n_visits, make_splitter, valid):
     """
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
-    intercept, loss = params._loss().start(targets)
+    intercept, loss = params._loss().start(targets, weight)
     # Never more nodes than in fully grown trees; each accepted node brings two candidates.
     # A model of one node has room for none that is accepted, whatever is grown.
     wanted = params.node_budget
@@ -109,10 +111,10 @@ def grown_forest(params, X, targets, seeds, n_visits, make_splitter, valid):
     grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
     if params.refit != "ridge" or not n_steps:
         return grown
-    return _pruned(grown, table, targets, params, valid)
+    return _pruned(grown, table, targets, weight, params, valid)
 
 
-def _pruned(grown, table, targets, params, valid):
+def _pruned(grown, table, targets, weight, params, valid):
     """Return the forest within the budget, its weights fitted by ridge regression."""
 
     def validate(ranks, solutions):
@@ -130,7 +132,7 @@ def _pruned(grown, table, targets, params, valid):
     )
     nodes = AcceptedNodes(table, len(grown.weights))
     ranks, weights, intercept, alpha = prune_and_refit(
-        nodes, targets, memory, params.alpha, None if valid is None else validate
+        nodes, targets, memory, params.alpha, None if valid is None else validate, weight
     )
     pruned = grown.take(ranks, weights, intercept)
     pruned.alpha = alpha

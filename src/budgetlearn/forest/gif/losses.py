@@ -14,21 +14,26 @@ from . import _losses as kernels
 class Squared:
     """Squared error, summed over the outputs; in classification, one output for each class."""
 
-    def start(self, targets):
+    def start(self, targets, weight=None):
         """Return the loss-optimal constant and the kernel that starts from it.
 
         Parameters
         ----------
         targets : ndarray of float64 of shape (n_samples, n_outputs)
             Outputs, or one-hot classes.
+        weight : ndarray of float64 of shape (n_samples,), default=None
+            Weights of the samples, positive; None: 1 each.
 
         Returns
         -------
         intercept : ndarray of shape (n_outputs,)
         kernel : Loss
         """
-        intercept = targets.mean(axis=0)
-        return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept))
+        if weight is None:
+            intercept = targets.mean(axis=0)
+            return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept))
+        intercept = weight @ targets / weight.sum()
+        return intercept, kernels.WeightedSquaredLoss(targets - intercept, weight)
 
     def probabilities(self, scores):
         """Return class probabilities: the outputs, which add up to 1, cut off below 0."""
@@ -43,13 +48,15 @@ class Exponential:
     2^-52 of the node's, which leaves large steps. `TrimmedExponential` is the paper's remedy.
     """
 
-    def start(self, targets):
+    def start(self, targets, weight=None):
         """Return the loss-optimal constant and the kernel that starts from it.
 
         Parameters
         ----------
         targets : ndarray of float64 of shape (n_samples, n_classes)
             One-hot classes, each of them present.
+        weight : ndarray of float64 of shape (n_samples,), default=None
+            Weights of the samples, positive; None: 1 each.
 
         Returns
         -------
@@ -58,9 +65,10 @@ class Exponential:
         """
         n_classes = targets.shape[1]
         codes = targets.argmax(axis=1).astype(np.int32)
-        log_counts = np.log(targets.sum(axis=0))
+        log_counts = np.log(targets.sum(axis=0) if weight is None else weight @ targets)
         intercept = (n_classes - 1) * (log_counts - log_counts.mean())
         errors = np.exp(-intercept[codes] / (n_classes - 1))
+        errors *= 1.0 if weight is None else weight
         return intercept, self._kernel(codes, errors, n_classes)
 
     def _kernel(self, codes, errors, n_classes):

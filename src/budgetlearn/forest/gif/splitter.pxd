@@ -33,6 +33,13 @@ cdef class VarianceSplitter(Splitter):
         double pure_variance
 
 
+cdef class WeightedVarianceSplitter(VarianceSplitter):
+    cdef:
+        const double[::1] sample_weight
+        double[::1] node_weights
+        double node_weight
+
+
 cdef class GiniSplitter(Splitter):
     cdef:
         const int32_t[::1] codes

@@ -188,6 +188,66 @@ cdef inline double sum_left(
     return even + odd
 
 
+cdef class WeightedVarianceSplitter(VarianceSplitter):
+    """Impurity = the weighted variance of the targets, summed over the outputs.
+
+    With one-hot classes as targets that is Gini's index.
+
+    Parameters
+    ----------
+    X, n_visits, seed
+        As for `Splitter`.
+    targets : ndarray of float64 of shape (n_samples, n_outputs), C-contiguous
+        Their weighted column means must be 0.
+    sample_weight : ndarray of float64 of shape (n_samples,)
+        Positive.
+    """
+
+    def __init__(self, X, n_visits, seed, targets, sample_weight):
+        VarianceSplitter.__init__(self, X, n_visits, seed, targets)
+        self.sample_weight = sample_weight
+        self.node_weights = np.empty(targets.shape[0])
+        variance = (sample_weight @ np.square(targets)).sum() / sample_weight.sum()
+        self.pure_variance = PURITY * variance
+
+    cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
+        cdef:
+            Py_ssize_t k
+            int32_t i
+            double weight, value, squares, within = 0.0
+        self.node_weight = 0.0
+        for i in range(n):
+            weight = self.sample_weight[samples[i]]
+            self.node_weights[i] = weight
+            self.node_weight += weight
+        for k in range(self.targets.shape[1]):
+            squares = self.total[k] = 0.0
+            for i in range(n):
+                value = self.targets[samples[i], k]
+                self.node_targets[k, i] = value * self.node_weights[i]
+                self.total[k] += self.node_targets[k, i]
+                squares += self.node_targets[k, i] * value
+            within += squares - self.total[k] * self.total[k] / self.node_weight
+        return within > self.pure_variance * self.node_weight
+
+    cdef double score(self, const double* values, int32_t n, double threshold) noexcept nogil:
+        cdef:
+            Py_ssize_t k
+            int32_t n_left = 0
+            double left, right, total, decrease = 0.0
+            double below = sum_left(&self.node_weights[0], values, n, threshold, &n_left)
+            double above = self.node_weight - below
+        if above <= 0.0:  # lost to rounding
+            return 0.0
+        for k in range(self.total.shape[0]):
+            left = sum_left(&self.node_targets[k, 0], values, n, threshold, &n_left)
+            total = self.total[k]
+            right = total - left
+            decrease += left * left / below + right * right / above
+            decrease -= total * total / self.node_weight
+        return decrease
+
+
 cdef class GiniSplitter(Splitter):
     """Impurity = Gini's index of the classes.
 
