@@ -22,7 +22,8 @@ from budgetlearn.datasets import load_dataset
 from budgetlearn.sequential.cascade_fitting import StageModels, StageReader, walk
 from budgetlearn.sequential.cascade_models import Table, as_kind, assign_folds
 from budgetlearn.sequential.cascade_orders import ORDERS, OrderProblem
-from budgetlearn.sequential.cascade_pool import Cascade, calibrated, candidates, class_evidence
+from budgetlearn.sequential.cascade_pool import calibrated, candidates, class_evidence
+from budgetlearn.sequential.cascade_route import Cascade
 from budgetlearn.sequential.cascade_stages import geometric_stages, with_whole_groups
 
 SEED = 20260101
@@ -42,7 +43,8 @@ def pool_of(orders, models, kinds, table, costs):
         temperatures, shares = calibrated(models.held_out_stages(stages, kinds), table.y)
         spent = np.array([costs.subset(list(features)) for features in stages])
         cascade = Cascade(name, tuple(stages), spent, kinds, temperatures)
-        pool += candidates(cascade, class_evidence(shares, table.y, shares[-1]), costs.full)
+        bill = spent[:, None], cascade.sizes[:, None]
+        pool += candidates(cascade, class_evidence(shares, table.y, shares[-1], *bill), costs.full)
     return pool
 
 
@@ -63,7 +65,8 @@ def area(pool, chooser, reader, test, costs, constant):
     kept = pareto_indices([each.cost for each in pool], [getattr(each, chooser) for each in pool])
     points = []
     for candidate in (pool[i] for i in kept):
-        stops, predictions = walk(candidate, reader, len(test[1]))
+        told = candidate.cascade.reader(reader, test[0])
+        stops, predictions = walk(candidate, told, len(test[1]))
         right = predictions.argmax(axis=1) == test[1]
         points.append((candidate.cascade.costs[stops].mean(), right.mean()))
     return CostAccuracyCurve(*np.array(sorted(points)).T).area(costs.full, constant)

@@ -27,7 +27,7 @@ def problem(random):
     confidence = 1 - hardness * np.linspace(0.5, 0.2, N_STAGES)[:, None]
     confidence += 0.05 * random.standard_normal(confidence.shape)
     losses = np.clip(1 - confidence + 0.05 * random.standard_normal(confidence.shape), 0, 1)
-    return np.clip(confidence, 0, 1), losses, np.geomspace(0.01, 1, N_STAGES)
+    return np.clip(confidence, 0, 1), losses, np.geomspace(0.01, 1, N_STAGES)[:, None]
 
 
 def exits():

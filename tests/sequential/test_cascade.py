@@ -17,7 +17,7 @@ from budgetlearn.exceptions import BudgetError
 from budgetlearn.sequential import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.testing import check_budgeted_estimator
 
-QUICK = {"estimators": GaussianNB(), "orders": "gain_per_cost", "random_state": 0}
+QUICK = {"estimators": GaussianNB(), "orders": "gain_per_cost", "dynamic": False, "random_state": 0}
 LINEAR = QUICK | {"estimators": LinearRegression()}
 PRICES = [1.0, 4, 9, 2, 5, 7]
 
@@ -31,9 +31,8 @@ def table():
 @pytest.fixture(scope="module")
 def fitted(table):
     X, y = table
-    return ScheduleCascadeClassifier(PRICES, estimators="forest", random_state=0).fit(
-        X[:300], y[:300]
-    )
+    model = ScheduleCascadeClassifier(PRICES, estimators="forest", dynamic=False, random_state=0)
+    return model.fit(X[:300], y[:300])
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +160,9 @@ def test_validation_data_are_trained_on(table):
 
 def test_any_number_of_threads_and_a_pickle_give_the_same(table):
     X, y = table
-    one = ScheduleCascadeClassifier(random_costs(6, 0), random_state=1, n_stages=2, n_jobs=1)
+    one = ScheduleCascadeClassifier(
+        random_costs(6, 0), dynamic=False, random_state=1, n_stages=2, n_jobs=1
+    )
     two = clone(one).set_params(n_jobs=2).fit(X[:100], y[:100])
     one.fit(X[:100], y[:100])
     pd.testing.assert_frame_equal(one.operating_points_, two.operating_points_)
@@ -195,6 +196,8 @@ def test_groups_are_bought_whole(table):
         ({"cv": 1}, "cv"),
         ({"cv": 200}, "at least 400"),
         ({"budget": -1}, "budget"),
+        ({"budget": "two_se"}, "budget"),
+        ({"dynamic": "yes"}, "dynamic must be True, False or 'auto'"),
         ({"orders": "cheapest"}, "'lightgbm', 'schedule', 'gain_per_cost'"),
         ({"orders": []}, "at least one order"),
         ({"orders": [[["x"]]]}, "unknown features: x"),
@@ -223,3 +226,53 @@ def test_progress_is_told_on_request(table, capsys):
     X, y = table
     ScheduleCascadeClassifier(PRICES, verbose=True, **QUICK).fit(X[:100], y[:100])
     assert "order gain_per_cost" in capsys.readouterr().out
+
+
+def test_a_missing_value_is_skipped_at_its_stage(fitted, table):
+    X, y = table[0][300:], table[1][300:]
+    order = fitted.points_[-1].cascade.stages[-1]
+    holed = X.copy()
+    holed[:100, order[1]] = np.nan
+    made = fitted.decisions(holed, fallback=True)
+    assert not made.acquired[:100, order[1]].any()
+    assert made.acquired[:100, order[2]].any()  # the stages go on without it
+    whole = fitted.decisions(X)
+    np.testing.assert_array_equal(made.prediction[100:], whole.prediction[100:])
+    accuracy = (made.prediction == y)[:100].mean()
+    first = (
+        fitted.predict(X[:100], budget=fitted.operating_points_["cost"].iloc[0]) == y[:100]
+    ).mean()
+    assert first < accuracy <= (whole.prediction == y)[:100].mean() + 0.02
+
+
+def test_numbers_do_without_a_missing_value(numbers):
+    model, X, y = numbers
+    holed = X[250:].copy()
+    holed[:, model.points_[-1].cascade.stages[-1][0]] = np.nan
+    made = model.decisions(holed, fallback=True)
+    assert made.cost.max() < sum(PRICES)
+    assert np.mean((made.prediction - y[250:]) ** 2) < y[250:].var()
+
+
+def test_a_session_goes_on_without_a_value(fitted, table):
+    session = fitted.session()
+    refused = session.wanted[0][0]
+    session.give({refused: np.nan})
+    while not session.done:
+        name = session.wanted[0][0]
+        assert name != refused
+        session.give({name: table[0][300, name]})
+    assert 0 < session.probability <= 1
+    assert 0 < session.cost <= sum(PRICES) - PRICES[refused]
+
+
+def test_one_standard_error_from_the_best(table):
+    X, y = table
+    model = ScheduleCascadeClassifier(PRICES, budget="one_se", **QUICK).fit(X[:300], y[:300])
+    points = model.operating_points_
+    best = points.iloc[-1]
+    near = points[points["score"] >= best["score"] - best["score_se"]]
+    assert near["cost"].iloc[0] < best["cost"]
+    np.testing.assert_array_equal(
+        model.predict(X), model.predict(X, budget=float(near["cost"].iloc[0]))
+    )

@@ -11,7 +11,7 @@ from budgetlearn.sequential.cascade_exits import (
     exit_thresholds,
 )
 
-COSTS = np.array([0.1, 0.3, 1.0])
+COSTS = np.array([0.1, 0.3, 1.0])[:, None]
 
 
 def problem(n_samples=200, n_stages=3, seed=0, n_levels=None):
@@ -27,11 +27,11 @@ def problem(n_samples=200, n_stages=3, seed=0, n_levels=None):
 
 def mean_price(thresholds, confidence, losses, costs, tradeoff):
     """Return mean loss + λ · cost of the policy, example by example."""
-    total = 0.0
+    total, costs = 0.0, np.broadcast_to(costs, confidence.shape)
     for example in range(confidence.shape[1]):
         for stage, threshold in enumerate(thresholds):
             if confidence[stage, example] >= threshold:
-                total += losses[stage, example] + tradeoff * costs[stage]
+                total += losses[stage, example] + tradeoff * costs[stage, example]
                 break
     return total / confidence.shape[1]
 
@@ -46,11 +46,14 @@ def slow_cut(confidence, gains):
 
 @pytest.mark.parametrize("tradeoff", [0.0, 0.05, 0.3, 2.0])
 @pytest.mark.parametrize("n_levels", [None, 8])
-def test_two_stages_are_solved_exactly(tradeoff, n_levels):
+@pytest.mark.parametrize("own_costs", [False, True])
+def test_two_stages_are_solved_exactly(tradeoff, n_levels, own_costs):
     confidence, losses = problem(n_stages=2, n_levels=n_levels)
-    costs = np.array([0.2, 1.0])
+    costs = np.array([[0.2], [1.0]])
+    if own_costs:
+        costs = costs * np.random.RandomState(1).rand(confidence.shape[1])
     found = exit_thresholds(confidence, losses, costs, [tradeoff])[0]
-    price = losses + tradeoff * costs[:, None]
+    price = losses + tradeoff * costs
     gain, _ = slow_cut(confidence[0], price[1] - price[0])
     expected = (price[1].sum() - gain) / price.shape[1]
     assert mean_price(found, confidence, losses, costs, tradeoff) == pytest.approx(expected)
@@ -72,7 +75,7 @@ def test_passes_of_descent_make_it_better_or_leave_it():
     gains = 0.0
     for seed in range(20):
         confidence, losses = problem(seed=seed, n_stages=5)
-        costs = np.array([0.05, 0.1, 0.3, 0.6, 1.0])
+        costs = np.array([0.05, 0.1, 0.3, 0.6, 1.0])[:, None]
         prices = [
             mean_price(
                 exit_thresholds(confidence, losses, costs, [0.1], n_passes)[0],
@@ -106,5 +109,5 @@ def test_neighbouring_floats_can_be_told_apart():
     low = 0.5
     confidence = np.array([[low, np.nextafter(low, 1)], [1.0, 1.0]])
     losses = np.array([[1.0, 0.0], [0.0, 0.0]])
-    thresholds = exit_thresholds(confidence, losses, np.array([0.0, 0.5]), [1.0])[0]
+    thresholds = exit_thresholds(confidence, losses, np.array([[0.0], [0.5]]), [1.0])[0]
     np.testing.assert_array_equal(exit_stages(confidence, thresholds), [1, 0])

@@ -8,13 +8,13 @@ from budgetlearn.sequential.cascade_exits import TRADEOFFS, exit_stages
 from budgetlearn.sequential.cascade_fitting import StageModels, StageReader, walk
 from budgetlearn.sequential.cascade_models import Table, as_kind, assign_folds
 from budgetlearn.sequential.cascade_pool import (
-    Cascade,
     best_at_each_cost,
     calibrated,
     candidates,
     class_evidence,
     number_evidence,
 )
+from budgetlearn.sequential.cascade_route import Cascade
 
 STAGES = ((1,), (1, 0), (1, 0, 3, 2))
 COSTS = np.array([1.0, 3.0, 10.0])
@@ -31,7 +31,8 @@ def fitted():
     models = StageModels.fit(table, STAGES, kinds, seed=3)
     temperatures, probabilities = calibrated(models.held_out_stages(STAGES, kinds), y)
     cascade = Cascade("own", STAGES, COSTS, tuple(kinds), temperatures)
-    return cascade, class_evidence(probabilities, y, probabilities[-1]), models, X
+    bill = COSTS[:, None], cascade.sizes[:, None]
+    return cascade, class_evidence(probabilities, y, probabilities[-1], *bill), models, X
 
 
 def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
@@ -53,7 +54,7 @@ def test_what_is_reported_is_what_happens_out_of_fold(fitted):
         assert candidate.cost == pytest.approx(np.mean(COSTS[stops]))
         assert candidate.observed == pytest.approx(np.mean(scores))
         assert candidate.observed_se == pytest.approx(np.std(scores) / 20)
-        assert candidate.shares @ COSTS == pytest.approx(candidate.cost)
+        assert candidate.n_features == pytest.approx(np.mean([len(STAGES[s]) for s in stops]))
 
 
 def test_the_front_grows_in_cost_and_in_score(fitted):
@@ -69,7 +70,9 @@ def test_the_front_grows_in_cost_and_in_score(fitted):
 
 def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
     probabilities = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.4, 0.6]]])
-    evidence = class_evidence(probabilities, np.array([0, 1]), probabilities[-1])
+    evidence = class_evidence(
+        probabilities, np.array([0, 1]), probabilities[-1], COSTS[:2, None], COSTS[:2, None]
+    )
     np.testing.assert_allclose(evidence.expected_losses, [[0.4, 0.0], [0.0, 0.0]], atol=1e-12)
     assert evidence.best_score == 0.5
     np.testing.assert_array_equal(evidence.scores, [[1, 1], [0, 1]])
@@ -84,7 +87,10 @@ def test_the_always_last_candidate_is_expected_to_score_what_was_observed(fitted
 
 def test_numbers_are_expected_to_lose_their_distance_to_the_reference():
     predictions = np.array([[0.0, 2.0], [1.0, 3.0]])
-    evidence = number_evidence(predictions, predictions, np.array([1.0, 5.0]), predictions[-1])
+    bill = COSTS[:2, None], COSTS[:2, None]
+    evidence = number_evidence(
+        predictions, predictions, np.array([1.0, 5.0]), predictions[-1], *bill
+    )
     np.testing.assert_allclose(evidence.expected_losses, [[0.25, 0.25], [0, 0]])
     np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0]])
     assert evidence.best_score == pytest.approx(0.5)
@@ -110,7 +116,7 @@ def test_the_walk_is_what_all_stages_together_say(fitted):
     every_row = np.arange(len(X))
     stages = np.array([reader.predict(cascade, stage, every_row) for stage in range(3)])
     for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
-        stops, predictions = walk(candidate, StageReader(models, X), len(X))
+        stops, predictions = walk(candidate, cascade.reader(StageReader(models, X), X), len(X))
         np.testing.assert_array_equal(stops, exit_stages(stages.max(axis=2), candidate.thresholds))
         np.testing.assert_array_equal(predictions, stages[stops, every_row])
 
@@ -118,11 +124,11 @@ def test_the_walk_is_what_all_stages_together_say(fitted):
 def test_the_walk_looks_at_nothing_that_is_not_bought(fitted):
     cascade, evidence, models, X = fitted
     for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
-        stops, predictions = walk(candidate, StageReader(models, X), len(X))
+        stops, predictions = walk(candidate, cascade.reader(StageReader(models, X), X), len(X))
         hidden = np.full_like(X, np.nan)
         for stage, features in enumerate(STAGES):
             hidden[np.ix_(stops == stage, features)] = X[np.ix_(stops == stage, features)]
-        again = walk(candidate, StageReader(models, hidden), len(X))
+        again = walk(candidate, cascade.reader(StageReader(models, hidden), hidden), len(X))
         np.testing.assert_array_equal(again[0], stops)
         np.testing.assert_array_equal(again[1], predictions)
 

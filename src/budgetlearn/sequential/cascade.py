@@ -1,13 +1,15 @@
 """`ScheduleCascadeClassifier` and `-Regressor`: buy stage by stage, stop when sure."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import log_loss
 
 from .cascade_base import ScheduleCascade
 from .cascade_fitting import StageModels
-from .cascade_models import Table, as_kind
-from .cascade_pool import Cascade, ascending, calibrated, class_evidence, number_evidence
+from .cascade_models import Table, as_kind, ascending
+from .cascade_pool import calibrated, class_evidence, number_evidence
 
 
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
@@ -37,8 +39,12 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         Most stages of an order.
     cv : int, default=5
         Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
-    budget : float, default=None
-        Mean cost that `predict` keeps where its call names none; None: the best operating point.
+    dynamic : bool or "auto", default="auto"
+        Whether each example chooses what it buys next, by what that is expected to bring for its
+        price; "auto": both kinds of order compete out of fold.
+    budget : float or "one_se", default=None
+        Mean cost that `predict` keeps where its call names none; None: the best operating point;
+        "one_se": the cheapest one within one standard error of the best.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
     n_jobs : int, default=None
@@ -90,6 +96,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         orders=("lightgbm", "schedule"),
         n_stages=10,
         cv=5,
+        dynamic="auto",
         budget=None,
         random_state=None,
         n_jobs=None,
@@ -100,6 +107,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         self.orders = orders
         self.n_stages = n_stages
         self.cv = cv
+        self.dynamic = dynamic
         self.budget = budget
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -113,23 +121,18 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     def _label(self, predictions):
         return self.classes_[predictions.argmax(axis=1)]
 
-    def _cascades(self, orders, table, models, seed):
-        kinds, found = models.kinds, []
-        for name, stages in orders.items():
-            held_out = models.held_out_stages(stages, kinds)
-            temperatures, probabilities = calibrated(held_out, table.y)
-            costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
-            cascade = Cascade(name, tuple(stages), costs, kinds, temperatures)
-            found.append((cascade, probabilities))
+    def _calibrated(self, journey, table):
+        temperatures, predictions = calibrated(journey.predictions, table.y)
+        route = replace(journey.route, temperatures=temperatures)
+        return replace(journey, route=route, predictions=predictions)
+
+    def _best_informed(self, predictions, table):
         labels = np.arange(table.n_classes)
-        reference = min(
-            (probabilities[-1] for _, probabilities in found),
-            key=lambda last: log_loss(table.y, last, labels=labels),
-        )
-        return [
-            (cascade, class_evidence(probabilities, table.y, reference))
-            for cascade, probabilities in found
-        ]
+        return min(predictions, key=lambda each: log_loss(table.y, each, labels=labels))
+
+    def _evidence(self, journey, reference, table, models, seed):
+        told = journey.predictions, table.y, reference
+        return class_evidence(*told, journey.spent, journey.n_bought)
 
 
 class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
@@ -151,8 +154,12 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
         Most stages of an order.
     cv : int, default=5
         Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
-    budget : float, default=None
-        Mean cost that `predict` keeps where its call names none; None: the best operating point.
+    dynamic : bool or "auto", default="auto"
+        Whether each example chooses what it buys next, by what that is expected to bring for its
+        price; "auto": both kinds of order compete out of fold.
+    budget : float or "one_se", default=None
+        Mean cost that `predict` keeps where its call names none; None: the best operating point;
+        "one_se": the cheapest one within one standard error of the best.
     random_state : int, RandomState instance or None, default=None
         Source of randomness.
     n_jobs : int, default=None
@@ -185,6 +192,7 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
         orders=("lightgbm", "schedule"),
         n_stages=10,
         cv=5,
+        dynamic="auto",
         budget=None,
         random_state=None,
         n_jobs=None,
@@ -195,6 +203,7 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
         self.orders = orders
         self.n_stages = n_stages
         self.cv = cv
+        self.dynamic = dynamic
         self.budget = budget
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -208,22 +217,21 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     def _label(self, predictions):
         return predictions[:, 0]
 
-    def _cascades(self, orders, table, models, seed):
-        kinds, found = models.kinds, []
-        for name, stages in orders.items():
-            costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
-            cascade = Cascade(name, tuple(stages), costs, kinds, None)
-            found.append((cascade, models.held_out_stages(stages, kinds)[:, :, 0]))
-        reference = min(
-            (predictions[-1] for _, predictions in found),
-            key=lambda last: np.mean((last - table.y) ** 2),
-        )
-        evidence = []
-        for cascade, predictions in found:
-            self._say(f"what {cascade.name} can still expect to change")
-            changes = self._changes(cascade, (reference - predictions) ** 2, table, models, seed)
-            evidence.append(number_evidence(predictions, changes, table.y, reference))
-        return [(cascade, one) for (cascade, _), one in zip(found, evidence, strict=True)]
+    def _calibrated(self, journey, table):
+        return journey
+
+    def _best_informed(self, predictions, table):
+        return min(predictions, key=lambda each: np.mean((each[:, 0] - table.y) ** 2))
+
+    def _evidence(self, journey, reference, table, models, seed):
+        predictions, reference = journey.predictions[:, :, 0], reference[:, 0]
+        changes = journey.remaining
+        if changes is None:
+            self._say(f"what {journey.route.name} can still expect to change")
+            squares = (reference - predictions) ** 2
+            changes = self._changes(journey.route, squares, table, models, seed)
+        told = predictions, changes, table.y, reference
+        return number_evidence(*told, journey.spent, journey.n_bought)
 
     def _changes(self, cascade, squares, table, models, seed):
         """Fit and keep what foretells the change at each stage; return it out of fold."""

@@ -9,12 +9,18 @@ from sklearn.utils import check_random_state
 from .._validation import INT32_MAX, ParameterError, check_number
 from ..base import BudgetedEstimator, Stage
 from ..base.examples import checked_examples
+from .cascade_dynamic import dynamic_journey
 from .cascade_fitting import StageModels, StageReader, walk
+from .cascade_masked import MaskedModel, Units
 from .cascade_models import Table, as_kind, assign_folds
 from .cascade_orders import ORDERS, OrderProblem
-from .cascade_pool import best_at_each_cost, candidates
-from .cascade_purchases import CascadePurchases
+from .cascade_pool import Journey, best_at_each_cost, candidates
+from .cascade_route import Cascade
 from .cascade_stages import geometric_stages, nested_stages, with_whole_groups
+
+# What a dynamic order chooses among: the features, or where there are more, stretches of an order.
+MOST_UNITS = 16
+ONE_SE = "one_se"
 
 
 class ScheduleCascade(BudgetedEstimator):
@@ -33,8 +39,16 @@ class ScheduleCascade(BudgetedEstimator):
         """Return the number of classes; None in regression."""
 
     @abstractmethod
-    def _cascades(self, orders, table, models, seed):
-        """Return (Cascade, Evidence) of each order, all on one footing."""
+    def _calibrated(self, journey, table):
+        """Return a journey whose predictions are as sure as they are right."""
+
+    @abstractmethod
+    def _best_informed(self, predictions, table):
+        """Return that of several predictions that is closest to the true targets."""
+
+    @abstractmethod
+    def _evidence(self, journey, reference, table, models, seed):
+        """Return the `Evidence` of a journey in the eyes of a reference."""
 
     @abstractmethod
     def _label(self, predictions):
@@ -54,20 +68,51 @@ class ScheduleCascade(BudgetedEstimator):
         folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
         table = Table(train.X, train.y, n_classes, folds)
         kinds = self._kinds(n_classes)
-        orders = self._stages_of_orders(table, seed)
+        orders, units = self._stages_of_orders(table, seed)
+        if self.dynamic is True:  # one stage of each order: the reference
+            orders = {name: stages[-1:] for name, stages in orders.items()}
         sets = [features for stages in orders.values() for features in stages]
         self._say(f"fitting {', '.join(kinds)} on {len(set(map(frozenset, sets)))} sets")
         models = StageModels.fit(table, sets, kinds, seed, self.n_jobs)
+        models.usual = np.median(table.X, axis=0)
+        self._set_points(self._front(orders, units, table, models, seed), models)
+
+    def _front(self, orders, units, table, models, seed):
+        """Return the operating points: the best candidates of all journeys."""
+        journeys = [
+            self._calibrated(self._journey(name, stages, models), table)
+            for name, stages in orders.items()
+        ]
+        reference = self._best_informed([each.predictions[-1] for each in journeys], table)
+        if self.dynamic is False:
+            models.stand_in = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
+        else:
+            self._say("the dynamic order")
+            dynamic = dynamic_journey(table, units, reference, seed, self.n_jobs)
+            models.stand_in = dynamic.route.masked
+            dynamic = self._calibrated(dynamic, table)
+            reference = (reference + dynamic.predictions[-1]) / 2
+            journeys = [*(journeys if self.dynamic == "auto" else []), dynamic]
         pool = []
-        for cascade, evidence in self._cascades(orders, table, models, seed):
-            pool += candidates(cascade, evidence, self.feature_costs_.full)
-        self._set_points(best_at_each_cost(pool), models)
+        for journey in journeys:
+            evidence = self._evidence(journey, reference, table, models, seed)
+            pool += candidates(journey.route, evidence, self.feature_costs_.full)
+        return best_at_each_cost(pool)
+
+    def _journey(self, name, stages, models):
+        """Return what the stages of an order say out of fold."""
+        costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
+        route = Cascade(name, tuple(stages), costs, models.kinds, None)
+        held_out = models.held_out_stages(stages, models.kinds)
+        return Journey(route, held_out, costs[:, None], route.sizes[:, None])
 
     def _check_parameters(self, n_samples):
         check_number(self.n_stages, "n_stages", low=2, integer=True)
         check_number(self.cv, "cv", low=2, integer=True)
-        if self.budget is not None:
+        if self.budget not in (None, ONE_SE):
             check_number(self.budget, "budget", low=0)
+        if not (isinstance(self.dynamic, bool) or self.dynamic == "auto"):
+            raise ParameterError(f"dynamic must be True, False or 'auto', got {self.dynamic!r}.")
         if n_samples < 2 * self.cv:
             raise ParameterError(
                 f"cv={self.cv} folds need at least {2 * self.cv} examples, got "
@@ -94,28 +139,30 @@ class ScheduleCascade(BudgetedEstimator):
         }
 
     def _stages_of_orders(self, table, seed):
-        """Return the stages of each order, by its name; of equal ones the first."""
+        """Return the stages of each order by its name, of equal ones the first; and the units."""
         orders = [self.orders] if isinstance(self.orders, str) else list(self.orders)
-        costs, found = self.feature_costs_, {}
+        costs, found, units = self.feature_costs_, {}, None
         problem = OrderProblem.of(table.X, table.y, table.n_classes, costs, seed, self.n_jobs)
         for place, order in enumerate(orders):
             name = order if isinstance(order, str) else f"own {place}"
             self._say(f"order {name}")
             if not isinstance(order, str):
-                stages = nested_stages(self._indices(order), costs.n_features)
+                stages = parts = nested_stages(self._indices(order), costs.n_features)
             elif order in ORDERS:
                 purchases = with_whole_groups(ORDERS[order](problem), costs)
                 stages = geometric_stages(purchases, costs, self.n_stages)
+                parts = geometric_stages(purchases, costs, MOST_UNITS)
             else:
                 known = ", ".join(map(repr, ORDERS))
                 raise ParameterError(
                     f"an order must be one of {known}, or nested sets of features; got {order!r}."
                 )
+            units = units or Units.of_stages(parts, costs)
             if stages not in found.values():
                 found[name] = stages
         if not found:
             raise ParameterError("orders must name at least one order of purchase, got none.")
-        return found
+        return found, units
 
     def _indices(self, sets):
         """Return nested sets with each name replaced by its feature's index."""
@@ -135,7 +182,6 @@ class ScheduleCascade(BudgetedEstimator):
         rows = []
         for point in front:
             last = point.cascade.stages[point.last_stage]
-            sizes = np.array([len(features) for features in point.cascade.stages])
             rows.append(
                 {
                     "cost": point.cost,
@@ -143,7 +189,7 @@ class ScheduleCascade(BudgetedEstimator):
                     "score_se": point.observed_se,
                     "observed": point.observed,
                     "nodes": np.nan,
-                    "n_features": float(sizes @ point.shares),
+                    "n_features": point.n_features,
                     "setting": self._setting(point),
                     "variables": tuple(names[list(last)]),
                 }
@@ -163,32 +209,33 @@ class ScheduleCascade(BudgetedEstimator):
     def _default_stage(self):
         if self.budget is None:
             return self.n_stages_ - 1
+        if self.budget == ONE_SE:
+            points = self.operating_points_
+            least = points["score"].iloc[-1] - points["score_se"].iloc[-1]
+            return int(np.flatnonzero(points["score"] >= least)[0])
         return self._chosen(self.budget, None, False)
 
     def _stages(self, X, which, want):
         # A missing value that is looked at is refused by the caller, whatever is predicted here.
-        reader = StageReader(self.models_, np.nan_to_num(X, nan=0.0))
+        stage_reader, readers = StageReader(self.models_, np.nan_to_num(X, nan=0.0)), {}
         for index in which:
             point = self.points_[index]
-            stops, predictions = walk(point, reader, len(X))
+            key = id(point.cascade)
+            if key not in readers:
+                readers[key] = point.cascade.reader(stage_reader, X)
+            stops, predictions = walk(point, readers[key], len(X))
             stage = Stage(self._setting(point), facts={"budget": point.cost})
             stage.output = self._label(predictions)
             if self._n_classes() is not None:
                 stage.probabilities = predictions
                 stage.estimate = predictions.max(axis=1)
-            stage.acquired = self._masks(point)[stops]
+            stage.acquired = readers[key].acquired(stops)
             yield stage
-
-    def _masks(self, point):
-        """Return which features each stage has bought, (n_stages, n_features)."""
-        masks = np.zeros((len(point.cascade.stages), self.n_features_in_), dtype=bool)
-        for mask, features in zip(masks, point.cascade.stages, strict=True):
-            mask[list(features)] = True
-        return masks
 
     def _purchases(self, n_samples, stage, ledger):
         blank = self._constant_outcome(n_samples)
-        purchases = CascadePurchases(
-            self.points_[stage], self.models_, blank, self._label, self.n_features_in_
+        point = self.points_[stage]
+        purchases = point.cascade.purchases(
+            point, self.models_, blank, self._label, self.n_features_in_
         )
         return (yield from purchases.requests(ledger))

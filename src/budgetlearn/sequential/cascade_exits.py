@@ -1,7 +1,7 @@
 """When to stop buying: thresholds of confidence that minimise loss + λ · cost.
 
 Everything here is about S stages and n examples: `confidence[s, i]` is how sure the cascade is of
-example i at stage s, `losses[s, i]` what stopping there loses, `costs[s]` what the features of
+example i at stage s, `losses[s, i]` what stopping there loses, `costs[s, i]` what the features of
 stage s and of all before it cost. An example stops at the first stage at which its confidence
 reaches that stage's threshold, and at the last stage in any case.
 """
@@ -28,7 +28,7 @@ def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_P
         Larger is surer.
     losses : ndarray of shape (n_stages, n_samples)
         What stopping at a stage loses.
-    costs : ndarray of shape (n_stages,)
+    costs : ndarray that broadcasts to (n_stages, n_samples)
         What is paid up to a stage, ascending.
     tradeoffs : array-like of shape (n_tradeoffs,)
         λ ≥ 0: the loss that one unit of cost is worth.
@@ -43,7 +43,7 @@ def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_P
     cuts = [_Cuts(row) for row in confidence[:-1]]
     return np.array(
         [
-            _thresholds(confidence, losses + tradeoff * costs[:, None], cuts, n_passes)
+            _thresholds(confidence, losses + tradeoff * costs, cuts, n_passes)
             for tradeoff in tradeoffs
         ]
     )

@@ -4,8 +4,7 @@ import numpy as np
 
 from .._parallel import thread_map
 from .cascade_calibration import with_temperature
-from .cascade_models import stage_seed
-from .cascade_pool import ascending
+from .cascade_models import ascending, stage_seed
 
 
 class StageModels:
@@ -17,11 +16,17 @@ class StageModels:
         By kind and ascending features.
     held_out : dict of (str, tuple of int) to ndarray of shape (n_samples, n_outputs)
         What models that had not seen them say of the training examples.
+    stand_in : MaskedModel, default=None
+        Predicts where values that a stage needs cannot be had.
+    usual : ndarray of shape (n_features,), default=None
+        Medians of the training examples.
     """
 
-    def __init__(self, models, held_out):
+    def __init__(self, models, held_out, stand_in=None, usual=None):
         self.models = models
         self.held_out = held_out
+        self.stand_in = stand_in
+        self.usual = usual
 
     @property
     def kinds(self):
@@ -97,7 +102,8 @@ class StageModels:
         StageModels
         """
         keys = {key for cascade in cascades for key in cascade.model_keys()}
-        return StageModels({key: model for key, model in self.models.items() if key in keys}, {})
+        kept = {key: model for key, model in self.models.items() if key in keys}
+        return StageModels(kept, {}, self.stand_in, self.usual)
 
 
 class StageReader:
@@ -184,8 +190,8 @@ def walk(candidate, reader, n_samples):
     ----------
     candidate : Candidate
         Stages and thresholds.
-    reader : StageReader
-        What the models say.
+    reader : CascadeReader or DynamicReader
+        What its cascade says of the examples.
     n_samples : int
         Examples.
 
@@ -202,12 +208,12 @@ def walk(candidate, reader, n_samples):
     for stage, threshold in enumerate(candidate.thresholds):
         if threshold == np.inf:
             continue
-        found = reader.predict(candidate.cascade, stage, rows)
+        found = reader.predict(stage, rows)
         if predictions is None:
             predictions = np.empty((n_samples, found.shape[1]))
         stop = np.ones(rows.size, dtype=bool)
         if threshold > -np.inf:
-            stop = reader.confidence(candidate.cascade, stage, found, rows) >= threshold
+            stop = reader.confidence(stage, found, rows) >= threshold
         stops[rows[stop]], predictions[rows[stop]] = stage, found[stop]
         rows = rows[~stop]
         if not rows.size:

@@ -156,24 +156,13 @@ class LightGBMKind(SklearnKind):
 
     def fit(self, X, y, n_classes, seed):
         """Return a `BoostedModel` fitted on these examples."""
-        import lightgbm
-
         n_rounds, rate = boosting_rounds(n_classes)
-        objective = {None: "regression", 2: "binary"}.get(n_classes, "multiclass")
-        parameters = {
-            "objective": objective,
-            "num_class": n_classes if objective == "multiclass" else 1,
-            "learning_rate": rate,
-            "num_leaves": N_LEAVES,
-            "min_data_in_leaf": min(20, max(2, len(X) // 30)),
-            "num_threads": 1,
-            "seed": seed,
-            "deterministic": True,
-            "force_col_wise": True,
-            "verbose": -1,
-        }
-        data = lightgbm.Dataset(X, y, params=dict(parameters))
-        return BoostedModel(lightgbm.train(parameters, data, n_rounds))
+        return BoostedModel.trained(
+            *(X, y, n_classes, n_rounds, seed),
+            learning_rate=rate,
+            num_leaves=N_LEAVES,
+            min_data_in_leaf=min(20, max(2, len(X) // 30)),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +170,24 @@ class BoostedModel:
     """A LightGBM booster that answers in one column for each class."""
 
     booster: object
+
+    @classmethod
+    def trained(cls, X, y, n_classes, n_rounds, seed, **parameters):
+        """Return the model after so many rounds with LightGBM's parameters."""
+        import lightgbm
+
+        objective = {None: "regression", 2: "binary"}.get(n_classes, "multiclass")
+        parameters |= {
+            "objective": objective,
+            "num_class": n_classes if objective == "multiclass" else 1,
+            "num_threads": 1,
+            "seed": seed,
+            "deterministic": True,
+            "force_col_wise": True,
+            "verbose": -1,
+        }
+        data = lightgbm.Dataset(X, y, params=dict(parameters))
+        return cls(lightgbm.train(parameters, data, n_rounds))
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
@@ -256,6 +263,11 @@ def as_kind(estimator, n_classes):
             "sklearn.calibration.CalibratedClassifierCV."
         )
     return SklearnKind(estimator)
+
+
+def ascending(features):
+    """Return a set of features in the form that models are known by."""
+    return tuple(sorted(features))
 
 
 def stage_seed(seed, name, features):

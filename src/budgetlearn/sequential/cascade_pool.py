@@ -10,52 +10,12 @@ from .cascade_exits import TRADEOFFS, exit_stages, exit_thresholds
 
 
 @dataclass(frozen=True, eq=False)
-class Cascade:
-    """One order of purchase with the models of its stages.
-
-    Attributes
-    ----------
-    name : str
-        The order.
-    stages : tuple of tuple of int
-        Features bought up to each stage, in the order of purchase.
-    costs : ndarray of shape (n_stages,)
-        What they cost.
-    kinds : tuple of str
-        Models that are averaged at each stage.
-    temperatures : ndarray of shape (n_stages,) or None
-        Of the averaged probabilities; None in regression.
-    """
-
-    name: str
-    stages: tuple
-    costs: np.ndarray
-    kinds: tuple
-    temperatures: np.ndarray | None
-
-    @property
-    def change_kind(self):
-        """In regression, the models of how much the last stage would change a prediction."""
-        return f"change by {self.name}"
-
-    def model_keys(self):
-        """Return (kind, ascending features) of every model that the stages may ask."""
-        kinds = self.kinds if self.temperatures is not None else (*self.kinds, self.change_kind)
-        return [(kind, ascending(features)) for features in self.stages for kind in kinds]
-
-
-def ascending(features):
-    """Return a set of features in the form that models are known by."""
-    return tuple(sorted(features))
-
-
-@dataclass(frozen=True, eq=False)
 class Candidate:
     """A cascade with its exits: one possible operating point.
 
     Attributes
     ----------
-    cascade : Cascade
+    cascade : Cascade or DynamicOrder
         What is bought and who predicts.
     thresholds : ndarray of shape (n_stages,)
         Confidence at which a stage stops.
@@ -68,23 +28,46 @@ class Candidate:
         against it. Candidates are compared by it.
     observed, observed_se : float
         What was scored out of fold by the true targets, and its standard error.
-    shares : ndarray of shape (n_stages,)
-        Share of the examples that stop at each stage, out of fold.
+    n_features : float
+        Mean number of features bought, out of fold.
     """
 
-    cascade: Cascade
+    cascade: object
     thresholds: np.ndarray
     tradeoff: float
     cost: float
     score: float
     observed: float
     observed_se: float
-    shares: np.ndarray
+    n_features: float
 
     @property
     def last_stage(self):
         """The last stage that an example can come to."""
         return int(np.flatnonzero(self.thresholds == -np.inf)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Journey:
+    """What the training examples would have bought and been told on a route, out of fold.
+
+    Attributes
+    ----------
+    route : Cascade or DynamicOrder
+        Its models are fitted on all examples.
+    predictions : ndarray of shape (n_stages, n_samples, n_outputs)
+        At the end of each stage.
+    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features bought.
+    remaining : ndarray of shape (n_stages, n_samples) or None
+        In regression, the loss that the route itself expects there.
+    """
+
+    route: object
+    predictions: np.ndarray
+    spent: np.ndarray
+    n_bought: np.ndarray
+    remaining: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +84,16 @@ class Evidence:
         What stopping there scores by the true targets.
     best_score : float
         Mean score of the best-informed stage by the true targets.
+    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features bought.
     """
 
     confidence: np.ndarray
     expected_losses: np.ndarray
     scores: np.ndarray
     best_score: float
+    spent: np.ndarray
+    n_bought: np.ndarray
 
 
 def calibrated(probabilities, labels):
@@ -129,7 +116,7 @@ def calibrated(probabilities, labels):
     return temperatures, np.array([with_temperature(*stage) for stage in stages])
 
 
-def class_evidence(probabilities, labels, reference):
+def class_evidence(probabilities, labels, reference, spent, n_bought):
     """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
 
     Whether one label is right is a coin thrown once; what the best-informed stage thinks of the
@@ -146,6 +133,8 @@ def class_evidence(probabilities, labels, reference):
     reference : ndarray of shape (n_samples, n_classes)
         Calibrated probabilities of the stage that knows most, the same for all cascades that are
         to be compared.
+    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features bought.
 
     Returns
     -------
@@ -155,10 +144,10 @@ def class_evidence(probabilities, labels, reference):
     losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
     right = (guessed == labels).astype(np.float64)
     best = float((reference.argmax(axis=1) == labels).mean())
-    return Evidence(probabilities.max(axis=2), losses, right, best)
+    return Evidence(probabilities.max(axis=2), losses, right, best, spent, n_bought)
 
 
-def number_evidence(predictions, changes, targets, reference):
+def number_evidence(predictions, changes, targets, reference, spent, n_bought):
     """Return the `Evidence` of out-of-fold numbers: the score is R².
 
     A stage is expected to lose what the best-informed stage would gain on it: (reference - its
@@ -175,6 +164,8 @@ def number_evidence(predictions, changes, targets, reference):
         True numbers.
     reference : ndarray of shape (n_samples,)
         Predictions of the stage that knows most, the same for all cascades that are to be compared.
+    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features bought.
 
     Returns
     -------
@@ -184,7 +175,7 @@ def number_evidence(predictions, changes, targets, reference):
     losses = (reference - predictions) ** 2 / variance
     scores = 1.0 - (predictions - targets) ** 2 / variance
     best = 1.0 - float(np.mean((reference - targets) ** 2) / variance)
-    return Evidence(-changes, losses, scores, best)
+    return Evidence(-changes, losses, scores, best, spent, n_bought)
 
 
 def candidates(cascade, evidence, full_cost):
@@ -192,8 +183,8 @@ def candidates(cascade, evidence, full_cost):
 
     Parameters
     ----------
-    cascade : Cascade
-        Stages and their costs.
+    cascade : Cascade or DynamicOrder
+        What is bought and who predicts.
     evidence : Evidence
         Out of fold.
     full_cost : float
@@ -203,11 +194,10 @@ def candidates(cascade, evidence, full_cost):
     -------
     list of Candidate
     """
-    shares = cascade.costs / (full_cost or 1.0)
+    shares = evidence.spent / (full_cost or 1.0)
     paths = exit_thresholds(evidence.confidence, evidence.expected_losses, shares)
     settings = list(zip(paths, TRADEOFFS, strict=True))
-    n_stages = cascade.costs.size
-    always = np.where(np.eye(n_stages, dtype=bool), -np.inf, np.inf)
+    always = np.where(np.eye(len(evidence.confidence), dtype=bool), -np.inf, np.inf)
     settings += [(thresholds, np.nan) for thresholds in always]
     return [_judged(cascade, evidence, thresholds, tradeoff) for thresholds, tradeoff in settings]
 
@@ -215,16 +205,20 @@ def candidates(cascade, evidence, full_cost):
 def _judged(cascade, evidence, thresholds, tradeoff):
     stops = exit_stages(evidence.confidence, thresholds)
     rows = np.arange(stops.size)
-    scores = evidence.scores[stops, rows]
+
+    def at_stop(what):
+        return np.broadcast_to(what, evidence.confidence.shape)[stops, rows]
+
+    scores = at_stop(evidence.scores)
     return Candidate(
         cascade,
         thresholds,
         float(tradeoff),
-        cost=float(cascade.costs[stops].mean()),
-        score=evidence.best_score - float(evidence.expected_losses[stops, rows].mean()),
+        cost=float(at_stop(evidence.spent).mean()),
+        score=evidence.best_score - float(at_stop(evidence.expected_losses).mean()),
         observed=float(scores.mean()),
         observed_se=float(scores.std() / np.sqrt(scores.size)),
-        shares=np.bincount(stops, minlength=thresholds.size) / stops.size,
+        n_features=float(at_stop(evidence.n_bought).mean()),
     )
 
 
