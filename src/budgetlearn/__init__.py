@@ -17,8 +17,8 @@ CostWeightedRFClassifier, RandomForestClassifier, GIFClassifier, GIFRegressor
     Forests that weigh prices, or the number of nodes, while they grow.
 FMCCClassifier, VoCClassifier, ScheduleCascadeClassifier, ScheduleCascadeRegressor
     Buy features one after another, example by example, and stop when sure.
-LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier, SparseLinearClassifier,
-RandomOrderClassifier
+LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier, FilterBoostingClassifier,
+SparseLinearClassifier, RandomOrderClassifier
     What users would pick instead.
 AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor, ForestStages,
 BoostingNodeShares, GIFNodeShares
@@ -60,6 +60,7 @@ _HOMES = {
     "peers": (
         "AllFeaturesClassifier",
         "BoostingNodeShares",
+        "FilterBoostingClassifier",
         "FilterForestClassifier",
         "ForestStages",
         "FreeConstantClassifier",

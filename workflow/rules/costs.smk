@@ -17,6 +17,7 @@ rule costs:
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),
+        crossed=STUDY.config.get("crossed"),
         code=code_of("costs.py"),
     script:
         "../scripts/costs.py"

@@ -18,7 +18,7 @@ def setting_column(setting):
     return {"setting": setting_text(own)} if own else {}
 
 
-def operating_points(model, run, setting=None):
+def operating_points(model, run, setting=None, final=None):
     """Return one row for each stage of a fitted model, charged on validation and test data.
 
     Parameters
@@ -30,6 +30,8 @@ def operating_points(model, run, setting=None):
         Its data.
     setting : dict, default=None
         The parameters of the grid that the model was fitted with.
+    final : estimator, default=None
+        What test data are predicted with, the model fitted again on more data; None: the model.
 
     Returns
     -------
@@ -37,7 +39,7 @@ def operating_points(model, run, setting=None):
     """
     rows = []
     valid_stages = _told(model) or _charged(model, run, *run.valid, run.valid_queries)
-    test_stages = _charged(model, run, *run.test, run.test_queries, run.choosing)
+    test_stages = _charged(final or model, run, *run.test, run.test_queries, run.choosing)
     for (_, valid), (stage, test) in zip(valid_stages, test_stages, strict=True):
         row = {
             "cost": test["cost"],

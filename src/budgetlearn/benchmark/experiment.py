@@ -1,19 +1,22 @@
 """One run of one method: fit it, walk through its stages, charge them, and return the points.
 
-A method with a `grid` is fitted at each of its settings, one after another; the operating points of
-all of them stand side by side, and validation data choose among them as among all others.
+A method with a `grid` is fitted at each of its settings, one after another, one with a `space` at
+settings drawn from it until its tries are spent; the operating points of all of them stand side by
+side, and validation data choose among them as among all others.
 """
 
 import inspect
 import logging
 import time
 
-from sklearn.model_selection import ParameterGrid
+import numpy as np
+from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from .evaluation import operating_points, setting_column
 from .methods import build
 from .records import OK
+from .tries import models_fitted, settings_of
 
 log = logging.getLogger("budgetlearn")
 
@@ -27,8 +30,10 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
         Id of the method.
     spec : dict
         `class` and `parameters`, see `budgetlearn.benchmark.methods.build`; and, if wanted, `grid`:
-        {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, and
-        `seed_as`: the method whose seeds it shares.
+        {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, or
+        `space` and `tries`, see `budgetlearn.benchmark.tries.settings_of`; `seed_as`: the method
+        whose seeds it shares; `refit`: whether what is scored on test data is fitted again on
+        training and validation data together, where fit never sees the latter.
     run : Run
         Data, costs and seed.
     n_jobs : int, default=1
@@ -52,20 +57,27 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     }
     start = time.perf_counter()
     stage, number, setting, status = 0, 0, {}, OK
+    tries, tried = spec.get("tries", np.inf), 0
+    settings = settings_of(method, spec, run.study_seed, run.dataset)
     try:
-        for number, setting in enumerate(ParameterGrid(spec.get("grid", {}))):
+        for number, setting in enumerate(settings):
             model = build(spec, **extra).set_params(**setting)
             seconds = fit(model, run)
+            known = {"fit_seconds": seconds, "n_fitted": models_fitted(model)}
             if fitted is not None:
                 fitted.append(model)
             first = stage
-            for row in operating_points(model, run, setting):
-                yield {**head(method, run, stage, number), "fit_seconds": seconds, **row}
+            final = refitted(model, run) if spec.get("refit") else None
+            for row in operating_points(model, run, setting, final):
+                yield {**head(method, run, stage, number), **known, **row}
                 stage += 1
             if stage == first:
                 raise ValueError(
                     f"{spec['class']} has no stages, so there is nothing to predict with"
                 )
+            tried += known["n_fitted"]
+            if tried + known["n_fitted"] > tries:  # the next would come to about as many
+                break
     except Exception as error:  # any failure of a method is a result: a row, not a dead study
         log.exception("%s on %s, run %d", method, run.dataset, run.number)
         status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
@@ -83,11 +95,24 @@ def head(method, run, stage, number):
     return {**names, "stage": stage, "fit": number}
 
 
+def refitted(model, run):
+    """Return the model fitted again on training and validation data, None where fit sees both."""
+    if _sees_validation(model):
+        return None
+    both = (np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True))
+    return clone(model).fit(*both)
+
+
+def _sees_validation(model):
+    """Tell whether the fit of a model uses validation data."""
+    chooses = getattr(get_tags(model), "chooses_on_validation", True)
+    return chooses and "X_val" in inspect.signature(model.fit).parameters
+
+
 def fit(model, run):
     """Fit on the training part, with the validation part where `fit` uses it; return seconds."""
     extra = {}
-    chooses = getattr(get_tags(model), "chooses_on_validation", True)
-    if chooses and "X_val" in inspect.signature(model.fit).parameters:
+    if _sees_validation(model):
         extra = {"X_val": run.valid[0], "y_val": run.valid[1]}
     start = time.perf_counter()
     model.fit(*run.train, **extra)

@@ -163,14 +163,16 @@ def schedule_points(points, importance, time_limit=None):
             frames.append(failed.head(1))
             continue
         seconds = importance.loc[importance["run"] == number, "seconds"].iloc[0]
-        # fit_seconds stands in every row of a sequence; one row a sequence has stage 0.
-        seconds += part.loc[part["stage"] == 0, "fit_seconds"].sum()
+        # What a fit took stands in every row of a sequence; one row a sequence has stage 0.
+        fits = part.loc[part["stage"] == 0, ["fit_seconds", "n_fitted"]].sum()
+        seconds += fits["fit_seconds"]
         if time_limit is not None and seconds > time_limit:
             status = f"timeout: its sequences took {seconds:.1f} s together, limit {time_limit:g} s"
             names = part.head(1)[["dataset", "costs", "method", "run"]]
             frames.append(names.assign(status=status))
             continue
-        frames.append(_merge(part).assign(fit_seconds=seconds))
+        n_fitted = fits["n_fitted"] + 1  # the model that importance is of
+        frames.append(_merge(part).assign(fit_seconds=seconds, n_fitted=n_fitted))
     return pd.concat(frames, ignore_index=True)
 
 

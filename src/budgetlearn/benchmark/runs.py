@@ -58,7 +58,7 @@ class Run:
         return derive_seed(self.study_seed, self.dataset, self.number, method)
 
 
-def draw_splits(dataset, runs, study_seed, sizes):
+def draw_splits(dataset, runs, study_seed, sizes, crossed=None):
     """Return the part (0 train, 1 validation, 2 test) of each row in each run.
 
     Parameters
@@ -71,6 +71,9 @@ def draw_splits(dataset, runs, study_seed, sizes):
         The study's seed.
     sizes : list, str or dict
         As `budgetlearn.datasets.split` takes them.
+    crossed : int, default=None
+        How many cost profiles each split is run with: runs 0 to `crossed` − 1 share one split.
+        None: every run has its own.
 
     Returns
     -------
@@ -82,7 +85,9 @@ def draw_splits(dataset, runs, study_seed, sizes):
     `sizes` leaves it empty, a tenth of the training rows is held out for it: the test part stays
     whole, and no row is learned from that a method is then chosen by.
     """
-    return pd.DataFrame({str(run): _draw_split(dataset, run, study_seed, sizes) for run in runs})
+    return pd.DataFrame(
+        {str(run): _draw_split(dataset, run // (crossed or 1), study_seed, sizes) for run in runs}
+    )
 
 
 def _draw_split(dataset, run, study_seed, sizes):
@@ -97,7 +102,7 @@ def _draw_split(dataset, run, study_seed, sizes):
     return part
 
 
-def draw_costs(dataset, kind, runs, study_seed, given=None):
+def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
     """Return the cost profile of each run as a tidy table.
 
     Parameters
@@ -112,6 +117,9 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
         The study's seed.
     given : DataFrame, default=None
         The price list: columns feature, cost, and optionally group and group_cost.
+    crossed : int, default=None
+        How many cost profiles there are, each with every split: run r has profile r modulo
+        `crossed`. None: every run has its own.
 
     Returns
     -------
@@ -124,7 +132,8 @@ def draw_costs(dataset, kind, runs, study_seed, given=None):
         if kind == "given":
             frame = _given_costs(dataset, given)
         else:
-            seed = derive_seed(study_seed, dataset.id, run, "costs")
+            number = run if crossed is None else run % crossed
+            seed = derive_seed(study_seed, dataset.id, number, "costs")
             profile = FeatureCosts.of(
                 None if kind == "unit" else random_costs(len(names), seed), len(names)
             )

@@ -288,10 +288,19 @@ class Study:
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
     def spec(self, method, dataset):
-        """Return what decides a method's results on a data set: class, parameters, grid, seed."""
+        """Return what decides a method's results on a data set: class, parameters, grid, seed.
+
+        With `tries` in the study's settings, a method that has a space has these in place of its
+        grid.
+        """
         own = self.config.get("by_dataset", {}).get(dataset, {}).get("overrides", {})
         spec = merged(self.methods[method], own.get(method, {}))
-        decisive = {key: spec[key] for key in ("class", "grid", "seed_as") if key in spec}
+        tries = self.config.get("tries")
+        tuned = tries is not None and "space" in spec
+        keys = ("class", "space" if tuned else "grid", "seed_as")
+        decisive = {key: spec[key] for key in keys if key in spec}
+        decisive |= {"tries": tries} if tuned else {}
+        decisive |= {"refit": True} if self.config.get("refit") else {}
         return _sorted(decisive | {"parameters": spec.get("parameters", {})})
 
     def sequences(self, method, dataset):

@@ -4,7 +4,6 @@ from collections import Counter
 from pathlib import Path
 
 import click
-from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state
 
 from .._extras import extra
@@ -66,6 +65,7 @@ def _best(study, folder, own, budget):
     from ..analysis.recommendations import recommendations
     from ..analysis.schedules import compressed_points
     from ..benchmark import records
+    from ..benchmark.tries import settings_of
 
     if not (folder / "points.parquet").is_file():
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")
@@ -79,5 +79,6 @@ def _best(study, folder, own, budget):
         raise BudgetError(f"No method costs at most {budget:g}: the cheapest costs {cheapest:.2f}.")
     best = within.iloc[-1]
     fits = Counter(schedules.loc[best["models"], "fit"].tolist())
-    grid = list(ParameterGrid(study.spec(best["method"], dataset).get("grid", {})))
-    return best, grid[int(fits.most_common(1)[0][0])]
+    spec = study.spec(best["method"], dataset)
+    settings = settings_of(best["method"], spec, study.seed, dataset)
+    return best, settings[int(fits.most_common(1)[0][0])]

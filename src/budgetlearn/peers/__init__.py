@@ -2,6 +2,7 @@
 
 from .controls import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
 from .ensembles import ForestStages
+from .filter_boosting import FilterBoostingClassifier
 from .filter_forest import FilterForestClassifier
 from .greedy_miser import GreedyMiserClassifier
 from .lightgbm_costs import LightGBMCostClassifier
@@ -11,6 +12,7 @@ from .sparse_linear import SparseLinearClassifier
 __all__ = [
     "AllFeaturesClassifier",
     "BoostingNodeShares",
+    "FilterBoostingClassifier",
     "FilterForestClassifier",
     "ForestStages",
     "FreeConstantClassifier",

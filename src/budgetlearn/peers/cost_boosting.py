@@ -9,6 +9,9 @@ from .._validation import ParameterError, check_number
 from ..tree.predictor import ForestPredictor
 from .staged import TreeStages, TreeSum, check_increasing
 
+N_TRADEOFFS = 10
+LEAST_TRADEOFF = 0.01  # of those above 0
+
 
 class CostBoosting(ClassifierMixin, TreeStages):
     """Boosting at several weights of the prices, each with several numbers of trees.
@@ -24,7 +27,7 @@ class CostBoosting(ClassifierMixin, TreeStages):
         """Return for each tradeoff the list of its trees, the same number in each iteration."""
 
     def _fit(self, train, valid, seeds):
-        tradeoffs = _check_tradeoffs(self.tradeoffs)
+        tradeoffs = _check_tradeoffs(self.tradeoffs, self.feature_costs_)
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
         shares = _price_shares(self.feature_costs_)
@@ -34,6 +37,11 @@ class CostBoosting(ClassifierMixin, TreeStages):
             self._models += self._first_iterations(trees, n_trees)
             self.stage_settings_ += [{"tradeoff": tradeoff, "trees": n} for n in n_trees]
         self.trees_ = trees
+
+    @property
+    def n_models_fitted_(self):
+        """How many models were boosted: one for each tradeoff."""
+        return len({setting["tradeoff"] for setting in self.stage_settings_})
 
     @property
     def _n_outputs(self):
@@ -49,9 +57,9 @@ class CostBoosting(ClassifierMixin, TreeStages):
         return [TreeSum(predictor, n, int(nodes[n - 1]), per_step=step) for n in counts]
 
 
-def _check_tradeoffs(tradeoffs):
+def _check_tradeoffs(tradeoffs, costs):
     """Return the tradeoffs as a list, if each is below the one before and none below 0."""
-    tradeoffs = list(tradeoffs)
+    tradeoffs = scaled_tradeoffs(costs) if tradeoffs is None else list(tradeoffs)
     for tradeoff in tradeoffs:
         check_number(tradeoff, "tradeoffs (each)", low=0)
     if not tradeoffs or np.any(np.diff(tradeoffs) >= 0):
@@ -60,6 +68,25 @@ def _check_tradeoffs(tradeoffs):
             f"{tradeoffs}."
         )
     return tradeoffs
+
+
+def scaled_tradeoffs(costs):
+    """Return tradeoffs from where nothing is bought to where prices do not matter.
+
+    Parameters
+    ----------
+    costs : FeatureCosts
+        The prices.
+
+    Returns
+    -------
+    list of float
+        `N_TRADEOFFS`: full price over the cheapest that is paid, which no gain of a split repays
+        (see `LightGBMCostClassifier`), in equal ratios down to `LEAST_TRADEOFF`; then 0.
+    """
+    paid = costs.alone[costs.alone > 0]
+    most = max(costs.full / paid.min(), 1.0) if paid.size else 1.0
+    return [*np.geomspace(most, LEAST_TRADEOFF, N_TRADEOFFS - 1).tolist(), 0.0]
 
 
 def _price_shares(costs):

@@ -28,6 +28,8 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         the group's; predictions are charged for the group once.
     n_selected : sequence of int, default=None
         Numbers k of features, increasing, one forest each. None: 1, 2, 3, 5, 8, 13, … and all.
+    cost_power : float, default=1.0
+        Features are rated by information over price to this power; 0: whatever they cost.
     n_estimators : int, default=100
         Trees of each forest.
     random_state : int, RandomState instance or None, default=None
@@ -65,12 +67,14 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         feature_costs=None,
         *,
         n_selected=None,
+        cost_power=1.0,
         n_estimators=100,
         random_state=None,
         n_jobs=None,
     ):
         self.feature_costs = feature_costs
         self.n_selected = n_selected
+        self.cost_power = cost_power
         self.n_estimators = n_estimators
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -78,6 +82,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
     def _fit(self, train, valid, seeds):
         X, labels = train.X, train.y
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        check_number(self.cost_power, "cost_power", low=0)
         sizes = self._sizes(X.shape[1])
         rating_seed, *seeds = check_random_state(self.random_state).randint(
             INT32_MAX, size=1 + len(sizes)
@@ -85,13 +90,20 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         self.mutual_information_ = mutual_info_classif(
             X, labels, random_state=rating_seed, n_jobs=self.n_jobs
         )
-        self.order_ = _best_for_price(self.mutual_information_, self.feature_costs_)
+        self.order_ = _best_for_price(
+            self.mutual_information_, self.feature_costs_, self.cost_power
+        )
         data = bin_features(X, n_jobs=self.n_jobs)
         self._models = [
             self._forest(X, labels, data, np.sort(self.order_[:size]), seed)
             for size, seed in progress(list(zip(sizes, seeds, strict=True)), "forests")
         ]
         self.stage_settings_ = [{"features": size} for size in sizes]
+
+    @property
+    def n_models_fitted_(self):
+        """How many models were fitted: one for each number of features."""
+        return len(self.stage_settings_)
 
     def _shares(self, scores):
         return scores / scores.sum(axis=1, keepdims=True)
@@ -114,15 +126,20 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         forest = RandomForestClassifier(
             n_estimators=self.n_estimators, random_state=seed, n_jobs=self.n_jobs
         ).fit(X[:, selected], labels, binned=data.take(selected))
-        trees = [
-            replace(tree, feature=np.where(tree.is_leaf, LEAF, selected[tree.feature]))
-            for tree in forest.trees_
-        ]
+        trees = on_the_whole_table(forest.trees_, selected)
         return TreeSum.of(trees, X.shape[1], shares=True)
 
 
-def _best_for_price(information, costs):
+def on_the_whole_table(trees, selected):
+    """Return trees that were grown on some columns with the numbers of the columns of all."""
+    return [
+        replace(tree, feature=np.where(tree.is_leaf, LEAF, selected[tree.feature]))
+        for tree in trees
+    ]
+
+
+def _best_for_price(information, costs, power):
     """Return the features by information per price, free ones first; equals by information."""
     prices = costs.alone
-    paid = np.where(prices > 0, prices, 1.0)
+    paid = np.where(prices > 0, prices, 1.0) ** power
     return np.lexsort((-information, -information / paid, prices > 0))

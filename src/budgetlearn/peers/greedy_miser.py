@@ -24,8 +24,9 @@ class GreedyMiserClassifier(CostBoosting):
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each. A feature of a group is penalised with its own price
         and the group's; predictions are charged for the group once.
-    tradeoffs : sequence of float, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
+    tradeoffs : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
         λ, decreasing, in squared error of each training example for the price of all features.
+        None: ten that scale with the prices, from where nothing is bought to 0.
     n_trees : sequence of int, default=(10, 20, 40)
         Iterations at each size, increasing; with K > 2 classes each is K trees, one for each class.
     learning_rate : float, default=0.2

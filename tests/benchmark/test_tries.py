@@ -1,0 +1,85 @@
+"""Equal tries: settings drawn from declared spaces, and models counted before any is left out."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from budgetlearn.benchmark.experiment import run_method
+from budgetlearn.benchmark.tries import models_fitted, settings_of
+
+SPACE = {"depth": [1, 2, None], "rate": {"low": 0.01, "high": 1, "log": True}}
+FILTER = {
+    "class": "budgetlearn.peers.FilterForestClassifier",
+    "parameters": {"n_estimators": 3, "n_selected": [1, 2, 5]},
+    "space": {"cost_power": {"low": 0, "high": 2}, "n_estimators": [3, 5]},
+}
+
+
+def drawn(space, tries=200):
+    return settings_of("m", {"space": space, "tries": tries}, 1, "wine")
+
+
+def test_the_methods_own_setting_comes_first_then_draws():
+    settings = drawn(SPACE)
+    assert 180 < len(settings) <= 200
+    assert settings[0] == {}
+    assert {setting["depth"] for setting in settings[1:]} == {1, 2, None}
+    rates = np.array([setting["rate"] for setting in settings[1:]])
+    assert 0.01 <= rates.min() < rates.max() <= 1
+    assert 0.07 < np.median(rates) < 0.14  # 0.1 halves a logarithmic range
+    assert settings == drawn(SPACE)
+    assert settings != settings_of("other", {"space": SPACE, "tries": 200}, 1, "wine")
+
+
+def test_one_of_several_spaces_is_drawn_from():
+    settings = drawn([{"a": [1]}, {"b": {"low": 2, "high": 9, "integer": True}}])[1:]
+    numbers = [setting["b"] for setting in settings if "b" in setting]
+    assert {"a": 1} in settings
+    assert all(setting.keys() in ({"a"}, {"b"}) for setting in settings)
+    assert all(isinstance(number, int) for number in numbers)
+    assert set(numbers) <= set(range(2, 10))
+
+
+def test_what_is_drawn_again_is_not_tried_again():
+    assert drawn({"a": [1, 2]}) in ([{}, {"a": 1}, {"a": 2}], [{}, {"a": 2}, {"a": 1}])
+
+
+def test_without_a_space_the_grid_is_tried():
+    assert settings_of("m", {"grid": {"a": [1, 2]}}, 1, "wine") == [{"a": 1}, {"a": 2}]
+    assert settings_of("m", {}, 1, "wine") == [{}]
+
+
+@pytest.mark.parametrize("tries", [1, 3, 10])
+def test_no_more_models_are_fitted_than_tries(wine_runs, tries):
+    rows = list(run_method("filter", {**FILTER, "tries": tries}, wine_runs[0]))
+    fits = {row["fit"]: row["n_fitted"] for row in rows}
+    assert set(fits.values()) == {3}
+    assert len(fits) == max(tries // 3, 1)
+    assert {row["status"] for row in rows} == {"ok"}
+
+
+def test_refitting_learns_from_validation_data_and_is_chosen_without(wine_runs):
+    run, plain = wine_runs[0], {**FILTER, "tries": 6}
+    once, again = (
+        list(run_method("filter", spec, run)) for spec in (plain, plain | {"refit": True})
+    )
+    assert [row["valid_score"] for row in once] == [row["valid_score"] for row in again]
+    assert [row["setting"] for row in once] == [row["setting"] for row in again]
+    assert [row["test_score"] for row in once] != [row["test_score"] for row in again]
+
+
+def test_what_sees_validation_data_in_fit_is_not_refitted(wine_runs):
+    logit = {"class": "budgetlearn.msb.LogitPathClassifier", "parameters": {"n_lambda": 20}}
+    once, again = (
+        list(run_method("m", spec, wine_runs[0])) for spec in (logit, logit | {"refit": True})
+    )
+    assert [row["test_score"] for row in once] == [row["test_score"] for row in again]
+    assert 10 < once[0]["n_fitted"] <= 20  # the path ends where it explains everything
+
+
+def test_models_are_counted_before_any_is_left_out():
+    assert models_fitted(SimpleNamespace(sequences_={"a": [1, 2], "b": [3]})) == 3
+    assert models_fitted(SimpleNamespace(n_models_fitted_=7)) == 7
+    assert models_fitted(SimpleNamespace(alpha=[0, 2, 4])) == 3
+    assert models_fitted(SimpleNamespace(alpha=0.5)) == 1

@@ -1,0 +1,67 @@
+"""Filter selection in front of boosting: LightGBM on the first features of the filter's order."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from budgetlearn.peers import FilterBoostingClassifier, FilterForestClassifier
+from budgetlearn.peers.cost_boosting import scaled_tradeoffs
+from budgetlearn.peers.lightgbm_costs import LightGBMCostClassifier
+from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+
+pytest.importorskip("lightgbm")
+PRICES = np.random.default_rng(1).integers(1, 101, 13).astype(float)
+
+
+@parametrize_with_checks(
+    [FilterBoostingClassifier(n_estimators=5)], expected_failed_checks=expected_failed_checks
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+def test_protocol():
+    check_budgeted_estimator(FilterBoostingClassifier(n_estimators=5))
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True)
+
+
+def test_each_stage_is_lightgbm_on_the_first_features(wine):
+    X, y = wine
+    model = FilterBoostingClassifier(PRICES, n_estimators=10, random_state=0).fit(X, y)
+    order = FilterForestClassifier(PRICES, n_estimators=1, random_state=0).fit(X, y).order_
+    np.testing.assert_array_equal(model.order_, order)
+    stages = list(model.staged_acquired_features(X))
+    assert model.n_models_fitted_ == len(stages)
+    for setting, acquired in zip(model.stage_settings_, stages, strict=True):
+        assert set(np.flatnonzero(acquired.any(axis=0))) <= set(order[: setting["features"]])
+    alone = LightGBMCostClassifier(tradeoffs=(0,), n_trees=(10,)).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X))
+
+
+def test_the_power_says_how_much_prices_count(wine):
+    X, y = wine
+    free = FilterForestClassifier(PRICES, n_estimators=1, cost_power=0, random_state=0).fit(X, y)
+    assert (np.diff(free.mutual_information_[free.order_]) <= 0).all()
+    priced = FilterForestClassifier(PRICES, n_estimators=1, cost_power=9, random_state=0).fit(X, y)
+    assert PRICES[priced.order_[:2]].sum() == np.sort(PRICES)[:2].sum()
+
+
+@pytest.mark.parametrize("penalty", ["coupled", "lazy"])
+def test_scaled_tradeoffs_reach_from_nothing_to_everything(wine, penalty):
+    X, y = wine
+    parameters = {"penalty": penalty, "tradeoffs": None, "n_trees": (1, 40)}
+    model = LightGBMCostClassifier(PRICES, **parameters).fit(X, y)
+    bought = [acquired.any() for acquired in model.staged_acquired_features(X)]
+    assert not bought[0]
+    assert not bought[1]
+    free = LightGBMCostClassifier(PRICES, tradeoffs=(0,), n_trees=(40,)).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), free.predict(X))
+    tradeoffs = scaled_tradeoffs(model.feature_costs_)
+    assert (np.diff(tradeoffs) < 0).all()
+    assert model.n_models_fitted_ == len(tradeoffs)
