@@ -40,9 +40,10 @@ def pool_of(orders, models, kinds, table, costs):
     """Return the candidates of some orders with some kinds of models."""
     pool = []
     for name, stages in orders.items():
-        temperatures, shares = calibrated(models.held_out_stages(stages, kinds), table.y)
+        averaged = (kinds,) * len(stages)
+        temperatures, shares = calibrated(models.held_out_stages(stages, averaged), table.y)
         spent = np.array([costs.subset(list(features)) for features in stages])
-        cascade = Cascade(name, tuple(stages), spent, kinds, temperatures)
+        cascade = Cascade(name, tuple(stages), spent, averaged, temperatures)
         bill = spent[:, None], cascade.sizes[:, None]
         pool += candidates(cascade, class_evidence(shares, table.y, shares[-1], *bill), costs.full)
     return pool

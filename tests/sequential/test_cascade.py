@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn._validation import ParameterError
@@ -276,3 +277,14 @@ def test_one_standard_error_from_the_best(table):
     np.testing.assert_array_equal(
         model.predict(X), model.predict(X, budget=float(near["cost"].iloc[0]))
     )
+
+
+def test_a_stage_leaves_out_models_that_are_clearly_worse(table):
+    X, y = table
+    blind = DecisionTreeClassifier(max_depth=1, max_leaf_nodes=2)
+    parameters = QUICK | {"estimators": [GaussianNB(), blind]}
+    model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
+    assert model.points_[-1].cascade.kinds[-1] == ("GaussianNB 0",)
+    alike = QUICK | {"estimators": [GaussianNB(), GaussianNB(var_smoothing=1e-8)]}
+    model = ScheduleCascadeClassifier(PRICES, **alike).fit(X[:300], y[:300])
+    assert len(model.points_[-1].cascade.kinds[-1]) == 2

@@ -29,8 +29,9 @@ def fitted():
     table = Table(X, y, 2, assign_folds(y, 2, 5, random))
     kinds = {name: as_kind(name, 2) for name in ("forest", "boosting")}
     models = StageModels.fit(table, STAGES, kinds, seed=3)
-    temperatures, probabilities = calibrated(models.held_out_stages(STAGES, kinds), y)
-    cascade = Cascade("own", STAGES, COSTS, tuple(kinds), temperatures)
+    averaged = (tuple(kinds),) * 3
+    temperatures, probabilities = calibrated(models.held_out_stages(STAGES, averaged), y)
+    cascade = Cascade("own", STAGES, COSTS, averaged, temperatures)
     bill = COSTS[:, None], cascade.sizes[:, None]
     return cascade, class_evidence(probabilities, y, probabilities[-1], *bill), models, X
 
@@ -135,7 +136,7 @@ def test_the_walk_looks_at_nothing_that_is_not_bought(fitted):
 
 def test_models_that_no_cascade_asks_are_dropped(fitted):
     cascade, _, models, _ = fitted
-    shorter = Cascade("short", STAGES[:1], COSTS[:1], ("forest",), cascade.temperatures[:1])
+    shorter = Cascade("short", STAGES[:1], COSTS[:1], (("forest",),), cascade.temperatures[:1])
     kept = models.only([shorter])
     assert set(kept.models) == {("forest", (1,))}
     assert not kept.held_out

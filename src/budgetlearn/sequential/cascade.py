@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import log_loss
 
 from .cascade_base import ScheduleCascade
+from .cascade_calibration import fit_temperature, with_temperature
 from .cascade_fitting import StageModels
 from .cascade_models import Table, as_kind, ascending
 from .cascade_pool import calibrated, class_evidence, number_evidence
@@ -88,31 +88,6 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     True
     """
 
-    def __init__(
-        self,
-        feature_costs=None,
-        *,
-        estimators=("forest", "boosting"),
-        orders=("lightgbm", "schedule"),
-        n_stages=10,
-        cv=5,
-        dynamic="auto",
-        budget=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=False,
-    ):
-        self.feature_costs = feature_costs
-        self.estimators = estimators
-        self.orders = orders
-        self.n_stages = n_stages
-        self.cv = cv
-        self.dynamic = dynamic
-        self.budget = budget
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     score = ScheduleCascade.score  # that of scikit-learn's mixin takes no budget
 
     def _n_classes(self):
@@ -126,9 +101,9 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         route = replace(journey.route, temperatures=temperatures)
         return replace(journey, route=route, predictions=predictions)
 
-    def _best_informed(self, predictions, table):
-        labels = np.arange(table.n_classes)
-        return min(predictions, key=lambda each: log_loss(table.y, each, labels=labels))
+    def _losses(self, predictions, table):
+        calibrated_ones = with_temperature(predictions, fit_temperature(predictions, table.y))
+        return -np.log(calibrated_ones[np.arange(table.y.size), table.y])
 
     def _evidence(self, journey, reference, table, models, seed):
         told = journey.predictions, table.y, reference
@@ -184,31 +159,6 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
         Names, when X has them.
     """
 
-    def __init__(
-        self,
-        feature_costs=None,
-        *,
-        estimators=("forest", "boosting"),
-        orders=("lightgbm", "schedule"),
-        n_stages=10,
-        cv=5,
-        dynamic="auto",
-        budget=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=False,
-    ):
-        self.feature_costs = feature_costs
-        self.estimators = estimators
-        self.orders = orders
-        self.n_stages = n_stages
-        self.cv = cv
-        self.dynamic = dynamic
-        self.budget = budget
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     score = ScheduleCascade.score  # that of scikit-learn's mixin takes no budget
 
     def _n_classes(self):
@@ -220,8 +170,8 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     def _calibrated(self, journey, table):
         return journey
 
-    def _best_informed(self, predictions, table):
-        return min(predictions, key=lambda each: np.mean((each[:, 0] - table.y) ** 2))
+    def _losses(self, predictions, table):
+        return (predictions[:, 0] - table.y) ** 2
 
     def _evidence(self, journey, reference, table, models, seed):
         predictions, reference = journey.predictions[:, :, 0], reference[:, 0]

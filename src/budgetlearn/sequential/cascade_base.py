@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from .._validation import INT32_MAX, ParameterError, check_number
 from ..base import BudgetedEstimator, Stage
 from ..base.examples import checked_examples
-from .cascade_dynamic import dynamic_journey
+from .cascade_dynamic_fitting import dynamic_journey
 from .cascade_fitting import StageModels, StageReader, walk
 from .cascade_masked import MaskedModel, Units
 from .cascade_models import Table, as_kind, assign_folds
@@ -34,6 +34,31 @@ class ScheduleCascade(BudgetedEstimator):
     _groups = True
     _chooses_on_validation = True
 
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        estimators=("forest", "boosting"),
+        orders=("lightgbm", "schedule"),
+        n_stages=10,
+        cv=5,
+        dynamic="auto",
+        budget=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+    ):
+        self.feature_costs = feature_costs
+        self.estimators = estimators
+        self.orders = orders
+        self.n_stages = n_stages
+        self.cv = cv
+        self.dynamic = dynamic
+        self.budget = budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
     @abstractmethod
     def _n_classes(self):
         """Return the number of classes; None in regression."""
@@ -43,8 +68,8 @@ class ScheduleCascade(BudgetedEstimator):
         """Return a journey whose predictions are as sure as they are right."""
 
     @abstractmethod
-    def _best_informed(self, predictions, table):
-        """Return that of several predictions that is closest to the true targets."""
+    def _losses(self, predictions, table):
+        """Return how far predictions are from the true target of each example."""
 
     @abstractmethod
     def _evidence(self, journey, reference, table, models, seed):
@@ -80,10 +105,13 @@ class ScheduleCascade(BudgetedEstimator):
     def _front(self, orders, units, table, models, seed):
         """Return the operating points: the best candidates of all journeys."""
         journeys = [
-            self._calibrated(self._journey(name, stages, models), table)
+            self._calibrated(self._journey(name, stages, table, models), table)
             for name, stages in orders.items()
         ]
-        reference = self._best_informed([each.predictions[-1] for each in journeys], table)
+        reference = min(
+            (each.predictions[-1] for each in journeys),
+            key=lambda last: self._losses(last, table).mean(),
+        )
         if self.dynamic is False:
             models.stand_in = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
         else:
@@ -99,12 +127,23 @@ class ScheduleCascade(BudgetedEstimator):
             pool += candidates(journey.route, evidence, self.feature_costs_.full)
         return best_at_each_cost(pool)
 
-    def _journey(self, name, stages, models):
+    def _journey(self, name, stages, table, models):
         """Return what the stages of an order say out of fold."""
         costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
-        route = Cascade(name, tuple(stages), costs, models.kinds, None)
-        held_out = models.held_out_stages(stages, models.kinds)
+        kinds = tuple(self._best_kinds(features, table, models) for features in stages)
+        route = Cascade(name, tuple(stages), costs, kinds, None)
+        held_out = models.held_out_stages(stages, kinds)
         return Journey(route, held_out, costs[:, None], route.sizes[:, None])
+
+    def _best_kinds(self, features, table, models):
+        """Return the kinds of models that a stage averages: all, or one that is clearly better."""
+        losses = {
+            kinds: self._losses(models.held_out_stages([features], [kinds])[0], table)
+            for kinds in (models.kinds, *((kind,) for kind in models.kinds))
+        }
+        best = min(losses, key=lambda kinds: losses[kinds].mean())
+        gains = losses[models.kinds] - losses[best]
+        return best if gains.mean() > gains.std() / np.sqrt(gains.size) else models.kinds
 
     def _check_parameters(self, n_samples):
         check_number(self.n_stages, "n_stages", low=2, integer=True)

@@ -75,8 +75,8 @@ class StageModels:
         ----------
         stages : sequence of tuple of int
             Features of each stage.
-        kinds : sequence of str
-            Models to average.
+        kinds : sequence of tuple of str
+            Models to average at each stage.
 
         Returns
         -------
@@ -84,8 +84,8 @@ class StageModels:
         """
         return np.array(
             [
-                np.mean([self.held_out[kind, ascending(features)] for kind in kinds], axis=0)
-                for features in stages
+                np.mean([self.held_out[kind, ascending(features)] for kind in averaged], axis=0)
+                for features, averaged in zip(stages, kinds, strict=True)
             ]
         )
 
@@ -138,7 +138,7 @@ class StageReader:
         -------
         ndarray of shape (n_rows, n_outputs)
         """
-        keys = [(kind, ascending(cascade.stages[stage])) for kind in cascade.kinds]
+        keys = [(kind, ascending(cascade.stages[stage])) for kind in cascade.kinds[stage]]
         mean = np.mean([self._ask(key, rows) for key in keys], axis=0)
         if cascade.temperatures is None:
             return mean

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
+from .cascade_masked import MaskedTrees
+
 # States of knowledge that the gains are learned from.
-N_STATES = 20_000
+N_STATES = 10_000
 FEWEST_STATES, MOST_STATES = 2, 24
 N_TREES = 20
 IN_LEAF = 20
@@ -99,26 +101,20 @@ class GainModel:
 
     Parameters
     ----------
-    trees : ExtraTreesRegressor
-        One output for each unit, and the loss as it is.
-    below : ndarray of shape (n_features,)
-        What stands for a hidden value.
+    states : States
+        What to learn from.
+    kept : ndarray of int
+        Which of them.
+    seed : int
+        Source of randomness.
     """
 
-    def __init__(self, trees, below):
-        self.trees, self.below = trees, below
-
-    @classmethod
-    def fit(cls, states, kept, seed):
-        """Learn from those states that are kept."""
-        X = states.X[kept]
-        below = np.nanmin(states.X, axis=0, initial=np.inf)
-        below = np.where(np.isfinite(below), below, 0.0) - 1.0
-        trees = ExtraTreesRegressor(
+    def __init__(self, states, kept, seed):
+        forest = ExtraTreesRegressor(
             N_TREES, min_samples_leaf=IN_LEAF, max_features=0.5, random_state=seed
         )
-        return cls(trees.fit(np.where(np.isnan(X), below, X), states.worth[kept]), below)
+        self._trees = MaskedTrees(forest, states.X[kept], states.worth[kept], None)
 
     def predict(self, X):
         """Return the worth of each unit, and the loss as it is, (n_samples, n_units + 1)."""
-        return self.trees.predict(np.where(np.isnan(X), self.below, X))
+        return self._trees.predict(X)

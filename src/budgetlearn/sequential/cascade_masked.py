@@ -11,12 +11,14 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
+from ..tree.convert import from_sklearn
+from ..tree.predictor import ForestPredictor
 from .cascade_models import BoostedModel, SklearnModel, boosting_rounds
 from .cascade_orders import has_lightgbm
 
 # Rows that a masked model learns from: each example several times, each time less of it hidden.
-MOST_COPIES, FEWEST_ROWS, MOST_ROWS = 24, 20_000, 60_000
-N_EXTRA_TREES = 60
+MOST_COPIES, FEWEST_ROWS, MOST_ROWS = 24, 12_000, 60_000
+N_EXTRA_TREES = 50
 # A unit's place in the order of purchase counts as much as this many units of chance.
 NOISE = 0.25
 
@@ -79,19 +81,54 @@ class Units:
         return ranks < random.randint(0, self.n_units + 1, size=n_rows)[:, None]
 
 
+class MaskedTrees:
+    """The mean of extra trees that learned a hidden value as one below all others.
+
+    Parameters
+    ----------
+    forest : ExtraTreesClassifier or ExtraTreesRegressor
+        Not yet fitted.
+    X : ndarray of shape (n_samples, n_features)
+        NaN where a value is hidden.
+    y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Class indices, or numbers.
+    n_classes : int or None
+        None in regression.
+    """
+
+    def __init__(self, forest, X, y, n_classes):
+        below = np.nanmin(X, axis=0, initial=np.inf)
+        self._below = np.where(np.isfinite(below), below, 0.0) - 1.0
+        self._n_classes = n_classes
+        forest.fit(self._coded(X), y)
+        self._classes = getattr(forest, "classes_", None)
+        # Packed for our predictor: scikit-learn takes a millisecond for each tree and call.
+        self._trees = ForestPredictor(from_sklearn(forest), X.shape[1])
+
+    def _coded(self, X):
+        return np.where(np.isnan(X), self._below, X).astype(np.float32)
+
+    def predict(self, X):
+        """Return the mean of the trees, (n_samples, n_outputs)."""
+        found = self._trees.walk(self._coded(X), values=True).values / self._trees.n_trees
+        if self._classes is None or self._classes.size == self._n_classes:
+            return found
+        every = np.zeros((len(X), self._n_classes))
+        every[:, self._classes] = found
+        return every
+
+
 class MaskedModel:
     """Boosting and extra trees that learned from examples of which parts were hidden.
 
     Parameters
     ----------
-    boosted, extra_trees : object
-        With `predict`, as the models of stages.
-    below : ndarray of shape (n_features,)
-        What stands for a hidden value where trees take none: less than any that was seen.
+    boosted, trees : object
+        With `predict`, from examples with NaN.
     """
 
-    def __init__(self, boosted, extra_trees, below):
-        self.boosted, self.extra_trees, self.below = boosted, extra_trees, below
+    def __init__(self, boosted, trees):
+        self.boosted, self.trees = boosted, trees
 
     @classmethod
     def fit(cls, X, y, n_classes, units, seed):
@@ -120,11 +157,9 @@ class MaskedModel:
         hidden = units.hidden(X[rows], units.drawn(n_rows, random))
         copies = max(n_rows // len(X), 1)
         boosted = _boosted(hidden, y[rows], n_classes, len(X), copies, seed)
-        below = X.min(axis=0) - 1.0
         kind = ExtraTreesRegressor if n_classes is None else ExtraTreesClassifier
-        trees = kind(N_EXTRA_TREES, min_samples_leaf=max(2, copies // 2), random_state=seed)
-        trees.fit(np.where(np.isnan(hidden), below, hidden), y[rows])
-        return cls(boosted, SklearnModel(trees, n_classes), below)
+        forest = kind(N_EXTRA_TREES, min_samples_leaf=max(2, copies // 2), random_state=seed)
+        return cls(boosted, MaskedTrees(forest, hidden, y[rows], n_classes))
 
     def predict(self, X):
         """Return what is predicted from the known cells.
@@ -139,8 +174,7 @@ class MaskedModel:
         ndarray of shape (n_samples, n_outputs)
             Probabilities of the classes, or numbers.
         """
-        known = np.where(np.isnan(X), self.below, X)
-        return (self.boosted.predict(X) + self.extra_trees.predict(known)) / 2
+        return (self.boosted.predict(X) + self.trees.predict(X)) / 2
 
 
 def _boosted(X, y, n_classes, n_examples, copies, seed):

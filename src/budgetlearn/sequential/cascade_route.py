@@ -20,7 +20,7 @@ class Cascade:
         Features bought up to each stage, in the order of purchase.
     costs : ndarray of shape (n_stages,)
         What they cost.
-    kinds : tuple of str
+    kinds : tuple of tuple of str
         Models that are averaged at each stage.
     temperatures : ndarray of shape (n_stages,) or None
         Of the averaged probabilities; None in regression.
@@ -44,8 +44,12 @@ class Cascade:
 
     def model_keys(self):
         """Return (kind, ascending features) of every model that the stages may ask."""
-        kinds = self.kinds if self.temperatures is not None else (*self.kinds, self.change_kind)
-        return [(kind, ascending(features)) for features in self.stages for kind in kinds]
+        more = () if self.temperatures is not None else (self.change_kind,)
+        return [
+            (kind, ascending(features))
+            for features, kinds in zip(self.stages, self.kinds, strict=True)
+            for kind in (*kinds, *more)
+        ]
 
     def reader(self, stage_reader, X):
         """Return what predicts the rows of X stage by stage."""

@@ -55,7 +55,8 @@ def from_sklearn(estimator):
     ----------
     estimator : fitted estimator
         A decision tree, a forest (random forest, extra trees), gradient boosting or
-        AdaBoostClassifier over decision trees, with one target.
+        AdaBoostClassifier over decision trees, with one target; trees and forests of regression
+        may have several.
 
     Returns
     -------
@@ -87,9 +88,11 @@ def from_sklearn(estimator):
         )
     if weighted:
         return _adaptively_boosted(estimator)
-    if members[0].n_outputs_ != 1:
+    if members[0].n_outputs_ == 1:
+        return [_from_arrays(member.tree_, member.tree_.value[:, 0, :]) for member in members]
+    if hasattr(members[0], "classes_"):
         raise TypeError(f"from_sklearn takes one target, got {members[0].n_outputs_}.")
-    return [_from_arrays(member.tree_, member.tree_.value[:, 0, :]) for member in members]
+    return [_from_arrays(member.tree_, member.tree_.value[:, :, 0]) for member in members]
 
 
 def sklearn_intercept(estimator):
