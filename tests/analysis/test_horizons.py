@@ -77,10 +77,19 @@ def test_a_winner_that_one_data_set_decides_is_told():
     points.loc[turned, "test_score"] -= 0.5
     table = horizon_table(areas_of(points))
     assert not survives_leaving_one_out(table, ["msb", "logitb"])["100 %"]
-    assert "Leaving one data set out" in winner_sentences(table, make_display())[-1]
+    stays = survives_leaving_one_out(table, ["msb", "logitb"])
+    told = winner_sentences(table, make_display())[-1]
+    assert told.startswith("Leaving one data set out changes who is first")
+    for horizon in ("10 %", "25 %", "50 %", "100 %"):
+        assert ("at every horizon" in told or f"up to {horizon}" in told) != stays[horizon]
     points = make_points()
     points.loc[points["method"] == "logitb", "test_score"] -= 0.6
     steady = horizon_table(areas_of(points))
     assert survives_leaving_one_out(steady, ["msb", "logitb"])["100 %"]
     (sentence,) = winner_sentences(steady, make_display())
     assert sentence == "msB has the best mean rank however much of the full cost may be spent."
+
+
+def test_a_single_data_set_is_left_in():
+    table = horizon_table(areas_of(make_points().query("dataset == 'wine'")))
+    assert all(survives_leaving_one_out(table, ["msb", "logitb"]).values())

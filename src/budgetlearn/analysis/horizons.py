@@ -113,12 +113,13 @@ def survives_leaving_one_out(table, methods):
     Returns
     -------
     dict of str to bool
-        Horizons; with a single data set there is nothing to leave out, and all are False.
+        Horizons; with a single data set there is nothing to leave out, and all are True.
     """
     first, stays = winners(horizon_ranks(table, methods)), {}
     cases = list(map(tuple, table[CASE].drop_duplicates().to_numpy()))
     keys = pd.MultiIndex.from_frame(table[CASE])
-    without = [winners(horizon_ranks(table[keys != case], methods)) for case in cases]
+    left = cases if len(cases) > 1 else []
+    without = [winners(horizon_ranks(table[keys != case], methods)) for case in left]
     for horizon, winner in first.items():
-        stays[horizon] = len(cases) > 1 and all(w.get(horizon) == winner for w in without)
+        stays[horizon] = all(w.get(horizon) == winner for w in without)
     return stays

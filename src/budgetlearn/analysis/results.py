@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..benchmark.study import MEMORY
 from .areas import area_table, summary_table
+from .budgets import at_most, budget_kinds
 from .comparison import Comparison
 from .completion import coverage_table
 from .durations import time_table
@@ -76,6 +77,17 @@ class Results:
     def horizons(self):
         """Mean AUP over runs up to each horizon, from `horizon_table`."""
         return horizon_table(horizon_areas(self.bought, self.schedules))
+
+    @cached_property
+    def budget_kinds(self):
+        """Which methods keep a hard budget, from `budget_kinds`."""
+        return budget_kinds(self.bought)
+
+    @cached_property
+    def hard_horizons(self):
+        """As `horizons`, every model charged what its most expensive example costs."""
+        points = at_most(self.bought)
+        return horizon_table(horizon_areas(points, compressed_points(points)))
 
     @cached_property
     def recommendations(self):

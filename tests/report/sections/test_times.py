@@ -1,15 +1,14 @@
-"""Times: every method and data set, room for the labels, growth only where sizes differ."""
+"""Times: every method and data set, and room for the labels."""
 
-from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from budgetlearn.analysis.durations import time_table
-from budgetlearn.report.display import Display
-from budgetlearn.report.sections.times import growth_figure, time_figure, time_rows
+from budgetlearn.report.sections.times import time_figure, time_rows
 
-from ...factories import METHODS, make_display, make_points
+from ...factories import make_display, make_points
 
 
 @pytest.fixture
@@ -27,9 +26,13 @@ def test_every_method_and_data_set_is_drawn_the_fastest_first(display, n_runs):
         "msB",
         "all features",
     ]
-    (legend,) = figure.legends
-    titles = [text.get_text() for text in legend.get_texts()]
-    assert titles == ["Wine", "Breast cancer Wisconsin (diagnostic)"]
+    for axes in figure.axes:
+        points, medians = axes.get_lines()[::2], axes.get_lines()[1::2]
+        assert [len(line.get_xdata()) for line in points] == [2, 2, 2]
+        colours = [display.methods[name].colour for name in ("logitb", "msb", "all_features")]
+        assert [line.get_color() for line in points] == colours
+        for line, median in zip(points, medians, strict=True):
+            assert median.get_xdata()[0] == pytest.approx(np.median(line.get_xdata()))
 
 
 def test_the_time_axes_have_room_for_their_labels(display):
@@ -47,16 +50,6 @@ def test_the_time_axes_have_room_for_their_labels(display):
     ]
     assert len(boxes) >= 3
     assert all(a.x1 < b.x0 for a, b in pairwise(boxes))
-
-
-def test_growth_needs_two_sizes(display):
-    table = time_table(make_points(n_runs=2))
-    assert "same number of rows" in growth_figure(table, display).texts[0].get_text()
-    sheets = display.datasets | {"wine": replace(display.datasets["wine"], rows=1000)}
-    figure = growth_figure(table, Display(METHODS, sheets))
-    for axes in figure.axes:
-        assert axes.get_xscale() == axes.get_yscale() == "log"
-        assert [len(line.get_xdata()) for line in axes.get_lines()] == [2, 2, 2]
 
 
 def test_numbers_stand_under_their_data_set(display):

@@ -2,14 +2,15 @@
 
 import pandas as pd
 
+from ...analysis.budgets import HARD, MEAN
 from ...analysis.horizons import HORIZONS, horizon_ranks, survives_leaving_one_out, winners
 from ...benchmark.study import ACQUISITION
 from ..section import Section, table
 from ..text import DASH
 
 _HORIZONS = """Mean AUP of every method on every data set when at most 10, 25, 50 or 100 % of the
-full cost may be spent, and on a logarithmic cost axis from 1 % on, where each decade counts
-alike."""
+full cost may be spent, and on a logarithmic cost axis from 1 % on, where each decade counts alike;
+charged the mean over examples (``budget`` mean) or the most expensive example (hard)."""
 
 
 class Horizons(Section):
@@ -27,7 +28,9 @@ class Horizons(Section):
         return [table("horizons", _HORIZONS)]
 
     def tables(self, report):
-        return {"horizons": report.results.horizons}
+        results = report.results
+        views = {MEAN: results.horizons, HARD: results.hard_horizons}
+        return {"horizons": pd.concat([view.assign(budget=name) for name, view in views.items()])}
 
     def summary(self, report):
         return winner_sentences(report.results.horizons, report.display)
@@ -75,9 +78,17 @@ def winner_sentences(horizons, display):
     if len(ranks) < 2 or not first:
         return []
     sentences = [_by_horizon(first, display)]
-    if not survives_leaving_one_out(horizons, methods).get("100 %", True):
-        sentences.append("Leaving one data set out changes who is first at 100 %.")
+    stays = survives_leaving_one_out(horizons, methods)
+    changing = [_where(horizon) for horizon, same in stays.items() if not same]
+    if changing:
+        some = "at every horizon" if len(changing) == len(stays) else ", ".join(changing)
+        sentences.append(f"Leaving one data set out changes who is first {some}.")
     return sentences
+
+
+def _where(horizon):
+    """Return a horizon in words."""
+    return "on a logarithmic cost axis" if horizon == "log" else f"up to {horizon}"
 
 
 def _by_horizon(first, display):
@@ -87,8 +98,6 @@ def _by_horizon(first, display):
         return f"{name} has the best mean rank however much of the full cost may be spent."
     named = {}
     for horizon, method in first.items():
-        named.setdefault(display.label(method), []).append(
-            "on a logarithmic cost axis" if horizon == "log" else f"up to {horizon}"
-        )
+        named.setdefault(display.label(method), []).append(_where(horizon))
     listed = "; ".join(f"{label} {', '.join(places)}" for label, places in named.items())
     return f"The best mean rank depends on how much of the full cost may be spent: {listed}."

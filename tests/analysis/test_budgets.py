@@ -1,0 +1,49 @@
+"""Hard budgets: who keeps them, and what methods are worth when the dearest example is charged."""
+
+import pytest
+
+from budgetlearn.analysis.budgets import at_most, budget_kinds
+from budgetlearn.analysis.horizons import horizon_areas
+from budgetlearn.analysis.schedules import RUN, compressed_points
+
+from ..factories import make_points, make_results
+
+
+def lazy_points():
+    """Return points of which logitB's examples cost up to twice the mean."""
+    points = make_points()
+    lazy = points["method"] == "logitb"
+    points.loc[lazy, ["cost_max", "valid_cost_max"]] *= 2
+    return points
+
+
+def test_a_method_is_hard_if_no_example_exceeds_the_mean():
+    kinds = budget_kinds(lazy_points())
+    assert kinds == {"msb": "hard", "logitb": "mean", "all_features": "hard", "constant": "hard"}
+
+
+def test_the_maximum_is_charged():
+    points = lazy_points()
+    hard = at_most(points)
+    lazy = hard["method"] == "logitb"
+    assert (hard.loc[lazy, "cost"] == 2 * points.loc[lazy, "cost"]).all()
+    assert hard.loc[lazy, "cost_fraction"].to_numpy() == pytest.approx(
+        2 * points.loc[lazy, "cost_fraction"].to_numpy()
+    )
+    others = ["cost", "cost_fraction", "valid_cost"]
+    assert hard.loc[~lazy, others].to_numpy() == pytest.approx(points.loc[~lazy, others].to_numpy())
+    assert (hard.loc[hard["method"] == "constant", "cost_fraction"] == 0).all()
+
+
+def test_only_methods_that_exceed_their_mean_lose_area():
+    points = lazy_points()
+    results = make_results(points)
+    mean, hard = (
+        table.set_index(["dataset", "method", "horizon"])["mean_test"]
+        for table in (results.horizons, results.hard_horizons)
+    )
+    lost = (mean - hard).xs("50 %", level="horizon")
+    assert (lost.xs("logitb", level="method") > 0.01).all()
+    assert lost.xs("msb", level="method").to_numpy() == pytest.approx(0)
+    found = horizon_areas(at_most(points), compressed_points(at_most(points)))
+    assert not found.duplicated([*RUN, "horizon"]).any()

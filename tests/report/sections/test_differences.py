@@ -1,0 +1,32 @@
+"""How sure: Elo ratings, and splits told from prices where a study crosses them."""
+
+import pytest
+
+from budgetlearn.report.build import build_tables
+from budgetlearn.report.sections.differences import Differences
+
+from ...factories import make_points, make_report, make_study
+
+
+def context_of(**config):
+    section = Differences(make_study(4, **config))
+    report = make_report(make_points(n_runs=4), section.study)
+    report = build_tables([section], report)
+    assert {f"tables/{name}.csv" for name in report.tables} == {p.path for p in section.parts}
+    return section.context(report)
+
+
+def test_every_method_has_a_rating_and_a_record():
+    rows = context_of()["elo"]
+    assert [row["label"] for row in rows] == ["msB", "logitB"]
+    assert [row["record"] for row in rows] == ["2 / 0 / 0", "0 / 0 / 2"]
+    ratings = [int(row["elo"]) for row in rows]  # of two data sets: no interval
+    assert sum(ratings) == pytest.approx(2000, abs=1)
+    assert ratings[0] > ratings[1]
+
+
+def test_splits_and_prices_are_told_apart_where_they_cross():
+    assert context_of()["variances"] == []
+    rows = context_of(crossed=2)["variances"]
+    assert {"msB", "logitB"} <= {row["label"] for row in rows}
+    assert all(float(text) >= 0 for row in rows for text in row["texts"])

@@ -1,0 +1,44 @@
+"""What it took: default and tuned side by side, and who is beaten in both time and score."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetlearn.report.build import build_tables
+from budgetlearn.report.sections.effort import Effort, effort_figure
+
+from ...factories import make_display, make_points, make_report, make_study
+
+
+@pytest.fixture(scope="module")
+def report():
+    points = make_points()
+    again = points[points["method"] == "msb"].assign(fit=1, fit_seconds=1.0)
+    again = again.assign(stage=again["stage"] + 100)
+    again[["valid_score", "test_score"]] += 0.05
+    return make_report(pd.concat([points, again], ignore_index=True))
+
+
+def test_default_and_tuned_stand_side_by_side(report):
+    section = Effort(make_study())
+    shown = section.context(build_tables([section], report))["rows"]
+    rows = {row["label"]: row for row in shown}
+    assert rows["msB"]["models"] == ("20", "40")
+    assert rows["logitB"]["models"] == ("20", "20")
+    default, tuned = map(float, rows["msB"]["aup"])
+    assert tuned > default + 0.02
+    assert len(set(rows["logitB"]["aup"])) == 1
+
+
+def test_the_line_joins_who_is_not_beaten_in_both():
+    means = pd.DataFrame({"method": ["msb", "logitb"], "seconds": [1.0, 2.0], "aup": [0.9, 0.8]})
+    front = effort_figure(means, make_display()).axes[0].get_lines()[0]
+    np.testing.assert_array_equal(front.get_xydata(), [[1.0, 0.9]])
+    means["aup"] = [0.8, 0.9]
+    front = effort_figure(means, make_display()).axes[0].get_lines()[0]
+    assert front.get_xdata().max() == 2
+
+
+def test_nothing_completed_is_said():
+    empty = pd.DataFrame(columns=["method", "seconds", "aup"])
+    assert "No run completed" in effort_figure(empty, make_display()).texts[0].get_text()
