@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,8 @@ DIRECTIVES = {
 def extension(source: Path) -> Extension:
     """One extension module per .pyx file, named after its place in the package."""
     flags = ["-O3", "-g0"]  # symbols for debuggers would be nine tenths of an installation
+    # Names that nobody links to, too; the linker of macOS has no such switch.
+    link = ["-s"] if sys.platform == "linux" else []
     # The host's own instruction set makes a binary that other machines cannot run: on request only.
     if os.environ.get("BUDGETLEARN_NATIVE") == "1":
         flags.append("-march=native")
@@ -35,6 +38,7 @@ def extension(source: Path) -> Extension:
         include_dirs=[np.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=flags,
+        extra_link_args=link,
     )
 
 

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 from budgetlearn.cli import ask as asking
 from budgetlearn.cli.commands import cli
+from budgetlearn.cli.fitting import sampled
+from budgetlearn.cli.own_table import read_own_table
 from budgetlearn.cli.saved_model import SavedModel
 
 from .conftest import FIT, QUICK, patients
@@ -140,10 +142,25 @@ def test_parquet_gives_the_same_as_csv(folder, told):
 
 
 def test_rows_are_capped_and_it_is_told(folder, told):
-    status, out, err = told(*QUICK, "--max-rows", "100")
+    status, out, err = told(*QUICK, "--max-rows", "100", "--report", "m.html")
     assert status == 0
     assert "Note: 100 of 240 rows are used, drawn at random (--max-rows)." in err
-    assert "60 rows to train, 20 to validate, 20 held out" in out
+    assert "60 rows to train, 20 to validate, 20 held out, drawn from 240; 4 columns" in out
+    page = " ".join((folder / "m.html").read_text().split())
+    assert "20 held out, drawn at random from 240 rows." in page
+
+
+def test_the_rows_that_are_drawn_keep_the_classes_in_proportion(folder, told):
+    table = patients().assign(ill=lambda t: np.where(t.index % 8 == 0, "rare", "usual"))
+    table.to_csv("table.csv", index=False)
+    own = read_own_table("table.csv", "ill", None, (), None, None, ".", None)
+    rows = sampled(own, 80, np.random.RandomState(0))
+    assert (own.y[rows] == "rare").sum() == 10
+    assert rows.size == np.unique(rows).size == 80
+    again = sampled(own, 80, np.random.RandomState(0))
+    assert (again == rows).all()
+    assert sampled(own, 80, np.random.RandomState(1)).tolist() != rows.tolist()
+    assert sampled(own, 240, np.random.RandomState(0)).tolist() == list(range(240))
 
 
 def test_the_same_seed_gives_the_same_schedule(folder, told):

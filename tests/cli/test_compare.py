@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -171,6 +172,16 @@ def test_what_cannot_be_compared_is_told_before_any_job(folder, told, words, sai
     assert status == 2
     assert said in err
     assert not (folder.parent / "x").exists()
+
+
+def test_classes_too_rare_to_be_in_every_part_are_told_before_any_job(folder, told):
+    rare = np.where(np.arange(240) == 7, "odd", patients()["ill"])
+    patients().assign(ill=rare).to_csv("table.csv", index=False)
+    status, _, err = told("compare", "table.csv", *OWN, "--dry-run")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "class 'odd' has 1 of 240 rows, too few" in err
+    patients().head(6).to_csv("table.csv", index=False)
+    assert "table.csv has 6 rows: too few" in told("compare", "table.csv", *OWN)[2]
 
 
 def test_a_classifier_does_not_predict_numbers(folder, told):

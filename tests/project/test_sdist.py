@@ -1,5 +1,7 @@
 """The archive of sources can be built from: with its kernels; without them it says so."""
 
+import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")
+WORKFLOW = ("Snakefile", "environment.yml", "workflow", "config", "profiles")
 WITHOUT = shutil.ignore_patterns("*.so", "*.pyd", "*.c", "__pycache__", "*.egg-info")
 
 
@@ -18,8 +21,9 @@ def clone(tmp_path):
     """A folder with what a build reads."""
     clone = tmp_path / "clone"
     shutil.copytree(ROOT / "src", clone / "src", ignore=WITHOUT)
-    for name in BUILT_FROM:
-        shutil.copy(ROOT / name, clone / name)
+    for name in (*BUILT_FROM, *WORKFLOW):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, clone / name)
     return clone
 
 
@@ -40,7 +44,8 @@ def test_an_sdist_holds_every_source_and_nothing_compiled(clone):
         )
     sources = {
         path.relative_to(clone).as_posix()
-        for path in (clone / "src/budgetlearn").rglob("*")
+        for part in ("src/budgetlearn", *WORKFLOW)
+        for path in (clone / part, *(clone / part).rglob("*"))
         if path.is_file()
     }
     assert sources - inside == set()
@@ -56,3 +61,26 @@ def test_a_build_without_kernels_is_refused(clone):
     done = make_sdist(clone)
     assert done.returncode != 0
     assert "holds no .pyx file" in done.stderr
+
+
+@pytest.mark.workflow
+def test_what_is_installed_brings_its_workflow(clone, tmp_path):
+    def run(command, folder, **environment):
+        process = {"cwd": folder, "env": os.environ | environment, "text": True}
+        done = subprocess.run(command, capture_output=True, check=False, **process)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout + done.stderr
+
+    installed, work = tmp_path / "installed", tmp_path / "work"
+    run([sys.executable, "setup.py", "-q", "build_py", "--build-lib", installed], clone)
+    for kernel in (ROOT / "src").rglob("*.so"):
+        shutil.copy(kernel, installed / kernel.relative_to(ROOT / "src"))
+    work.mkdir()
+    rows = "".join(f"{k % 7},{k % 5},{k % 2}\n" for k in range(40))
+    (work / "table.csv").write_text("a,b,y\n" + rows)
+    compare = (*("-m", "budgetlearn.cli", "compare", "table.csv"), *("--target", "y", "--dry-run"))
+    said = run([sys.executable, *compare], work, PYTHONPATH=str(installed))
+    command = shlex.split(said.splitlines()[-1].partition(": ")[2])
+    assert command[-1] == str(installed / "budgetlearn" / "_project" / "Snakefile")
+    plan = run([sys.executable, "-m", *command, "-n"], work, PYTHONPATH=str(installed))
+    assert "rule fit:" in plan

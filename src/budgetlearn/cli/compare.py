@@ -10,7 +10,7 @@ import click
 from .._extras import extra
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
-from .own_study import checked_study, folders, identifier, write_study
+from .own_study import checked_study, folders, identifier, refuse_rare_classes, write_study
 from .own_table import read_own_table
 
 NAME = "[a-z0-9][a-z0-9-]*"  # as the schema of a study has it
@@ -70,7 +70,6 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         k: rest[k] for k in ("target", "costs", "drop", "task", "separator", "decimal", "na")
     }
     own = read_own_table(table, **reading)
-    # What is wrong with the columns is told here, before any job.
     BudgetPreprocessor(rest["missing"], rest["categorical"]).fit(own.X)
     if len(own.y) > rest["max_rows"]:
         click.echo(
@@ -80,7 +79,8 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     folder = root / "results" / name
     settings = {"runs": runs, "time_limit": time_limit, "seed": seed}
     config = write_study(own, table, name, rest, folder, **settings)
-    checked_study(config, workflow)  # what is wrong with it is told in one line, before any job
+    # What is wrong with it is told in one line, before any job.
+    refuse_rare_classes(own, checked_study(config, workflow))
     command = ["snakemake", "--cores", str(cores), "--configfile", str(config.relative_to(root))]
     if workflow != root:
         command += ["--snakefile", str(workflow / "Snakefile")]

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from tqdm import tqdm
 
-from .._validation import ParameterError, holdout
+from .._validation import holdout
 from ..base.examples import Examples
 from ..base.operating_points import measured
 from ..preprocessing.column_encoders import MEDIAN
@@ -50,11 +50,6 @@ def sampled(table, most, random):
 
 def parts_of(table, rows, test_share, random):
     """Return the rows to train on, to validate with and to hold out."""
-    if rows.size < 10:
-        raise ParameterError(
-            f"{table.name} has {rows.size} row{'s' * (rows.size != 1)}: too few to train, to "
-            "validate and to hold out. Give at least 10, better hundreds."
-        )
     rest, test = _split(table, rows, test_share, random) if test_share else (rows, rows[:0])
     train, valid = _split(table, rest, VALIDATION, random)
     return train, valid, test
@@ -119,6 +114,7 @@ def fit_table(table, estimator, preprocessor, rows, test_share, random, about):
         table=table.name,
         costs=table.costs,
         n_rows=(train.size, valid.size, test.size),
+        n_drawn_from=len(table.y) if rows.size < len(table.y) else None,
         **about,
     )
 

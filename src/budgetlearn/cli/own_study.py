@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import numpy as np
+
 import budgetlearn
 
 from .._extras import extra
@@ -164,6 +166,25 @@ def checked_study(path, root):
         from ..benchmark.checking import merged
         from ..benchmark.study import Study
     return Study.from_config(merged(read_yaml(root / "config/config.yaml"), read_yaml(path)), root)
+
+
+def refuse_rare_classes(own, study):
+    """Raise `DatasetError` where a class has too few rows to be in every part of a run.
+
+    Parameters
+    ----------
+    own : OwnTable
+        The table.
+    study : Study
+        Its study.
+    """
+    with extra("workflow", "the comparison of methods"):
+        from ..datasets import Dataset, split
+    (name,) = study.datasets
+    words, y = np.unique(own.y, return_inverse=True)
+    words, y = ((), own.y) if own.task == REGRESSION else (words.tolist(), y)
+    X = np.zeros((len(y), 1))  # the split asks for the target only
+    split(Dataset(name, own.name, own.task, X, y, ("any",), words), 0, study.sizes(name))
 
 
 def read_study(folder, root):

@@ -13,6 +13,7 @@ from ..preprocessing.categories import is_number
 from ..preprocessing.reading import read_table
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
+FEWEST_ROWS = 10
 MOST_CLASSES = 20  # a target of numbers with more different values is one to be estimated
 
 
@@ -66,6 +67,11 @@ def read_own_table(path, target, costs, drop, task, separator, decimal, na):
             f"{_hint(frame)}"
         )
     y, task = _target(y, task)
+    if len(y) < FEWEST_ROWS:
+        raise DatasetError(
+            f"{Path(path).name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, to "
+            f"validate and to hold out. Give at least {FEWEST_ROWS}, better hundreds."
+        )
     return OwnTable(Path(path).name, X, y, target, task, _prices(costs, X, target, drop))
 
 

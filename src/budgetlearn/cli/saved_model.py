@@ -41,6 +41,8 @@ class SavedModel:
         Prices of the original columns.
     n_rows : tuple of int
         Rows to train, to validate, held out.
+    n_drawn_from : int or None
+        Rows of the table, where these were drawn at random from more.
     budget : float or None
         What a prediction may cost on average where the call names no budget.
     version : str
@@ -56,6 +58,7 @@ class SavedModel:
     table: str
     costs: FeatureCosts
     n_rows: tuple
+    n_drawn_from: int | None = None
     budget: float | None = None
     version: str = field(default=__version__)
 

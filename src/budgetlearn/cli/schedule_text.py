@@ -70,10 +70,11 @@ def print_schedule(saved):
     """Print what was fitted, and its schedule."""
     train, valid, test = saved.n_rows
     held_out = f", {test:,} held out" if test else ""
+    drawn = f", drawn from {saved.n_drawn_from:,}" if saved.n_drawn_from else ""
     n_columns = saved.costs.n_features
     click.echo(
         f"{saved.method} on {shown(saved.table)}: {train:,} rows to train, {valid:,} to validate"
-        f"{held_out}; {n_columns:,} column{'s' * (n_columns != 1)}, all of them for "
+        f"{held_out}{drawn}; {n_columns:,} column{'s' * (n_columns != 1)}, all of them for "
         f"{saved.costs.full:g}."
     )
     for name, words in list(saved.preprocessor.categories_.items())[:20]:
