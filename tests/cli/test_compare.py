@@ -180,7 +180,7 @@ def test_classes_too_rare_to_be_in_every_part_are_told_before_any_job(folder, to
     status, _, err = told("compare", "table.csv", *OWN, "--dry-run")
     assert (status, err.count("\n")) == (2, 1)
     assert "class 'odd' has 1 of 240 rows, too few" in err
-    patients().head(6).to_csv("table.csv", index=False)
+    patients().head(6).assign(ill=list("ababab")).to_csv("table.csv", index=False)
     assert "table.csv has 6 rows: too few" in told("compare", "table.csv", *OWN)[2]
 
 
