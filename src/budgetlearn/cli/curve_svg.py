@@ -1,5 +1,6 @@
 """The cost-accuracy curve of one model as a picture, drawn without a drawing library."""
 
+from decimal import Decimal
 from math import ceil, floor, log10
 
 WIDTH, HEIGHT = 720, 320
@@ -24,6 +25,12 @@ def ticks(low, high, most=6):
     step = 10 ** floor(log10(span / most))
     step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= most)
     return [k * step for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+
+
+def labels(values):
+    """Return round numbers as text, all with as many decimals as the finest of them needs."""
+    digits = max(-Decimal(f"{value:.6g}").as_tuple().exponent for value in values)
+    return [f"{value:.{max(digits, 0)}f}" for value in values]
 
 
 def drawing(steps, chosen=None):
@@ -53,6 +60,7 @@ def drawing(steps, chosen=None):
     def y(score):
         return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - score) / (high - low), 1)
 
+    x_ticks, y_ticks = ticks(0, most), ticks(low, high)
     points = [
         {
             "x": x(row.cost),
@@ -74,6 +82,6 @@ def drawing(steps, chosen=None):
         "box": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
         "points": points,
         "staircase": f"{path}H{WIDTH - RIGHT}",
-        "x_ticks": [(x(value), f"{value:g}") for value in ticks(0, most)],
-        "y_ticks": [(y(value), f"{value:.4g}") for value in ticks(low, high)],
+        "x_ticks": list(zip(map(x, x_ticks), labels(x_ticks), strict=True)),
+        "y_ticks": list(zip(map(y, y_ticks), labels(y_ticks), strict=True)),
     }
