@@ -1,0 +1,88 @@
+"""What the pages show was run as it is printed, and gives what is printed."""
+
+import io
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from budgetlearn.price_lists import read_prices
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMANDS, OWN_TABLE = ROOT / "docs" / "command-line.md", ROOT / "docs" / "own-table.md"
+
+
+def blocks(page, kind):
+    """Return the code blocks of a kind ("" for what is printed)."""
+    found = re.findall(r"^```(\S*)\n(.*?)^```", page.read_text(), re.M | re.S)
+    return [text for own, text in found if own == kind]
+
+
+def commands(page):
+    """Return the command lines of `budgetlearn` on a page, split into words."""
+    lines = "".join(blocks(page, "sh")).splitlines()
+    words = [shlex.split(line, comments=True) for line in lines]
+    return [line for line in words if line and line[0] == "budgetlearn"]
+
+
+@pytest.fixture
+def patients(tmp_path, monkeypatch):
+    """The folder that the pages work in."""
+    folder = tmp_path / "patients"
+    shutil.copytree(ROOT / "docs" / "patients", folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def ran(told, words):
+    """Run a command of a page as far as it takes no minutes, and return what it prints."""
+    _, command, *rest = words
+    if command == "ask":
+        return ""
+    if command == "compare":
+        rest.append("--dry-run")
+    if ">" in rest:
+        rest = rest[: rest.index(">")]
+    status, out, err = told(command, *rest)
+    if command == "recommend":
+        assert "recommend wants a folder" in err or "has no results yet" in err
+        return ""
+    assert status == 0, err
+    return out
+
+
+def test_the_page_of_commands_shows_what_they_print(patients, told, monkeypatch):
+    printed = [ran(told, words) for words in commands(COMMANDS)]
+    shown = blocks(COMMANDS, "")
+    assert printed[:2] == shown
+    assert {words[1] for words in commands(COMMANDS)} == {
+        *("fit", "predict", "ask", "compare", "recommend")
+    }
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"value": 61}\n{"value": null}\n'))
+    (line,) = blocks(COMMANDS, "json")
+    assert line in told("ask", "model.joblib", "--budget", "20", "--json")[1]
+
+
+def test_the_readme_shows_what_its_commands_print(patients, told):
+    printed = [ran(told, words) for words in commands(ROOT / "README.md")]
+    (shown,) = blocks(ROOT / "README.md", "")
+    assert shown in printed[0]
+
+
+def test_the_price_list_of_the_page_is_one(tmp_path):
+    (text,) = [block for block in blocks(OWN_TABLE, "") if block.startswith("feature,cost")]
+    (tmp_path / "prices.csv").write_text(text)
+    assert read_prices(tmp_path / "prices.csv")["feature"].tolist()[0] == "age"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_work_in_zsh(page):
+    """There an unquoted [ ] or ? is a pattern of file names, and no match is an error."""
+    inline = re.findall(r"`((?:pip|snakemake|budgetlearn|make) [^`]*)`", page.read_text())
+    for line in [*"".join(blocks(page, "sh")).splitlines(), *inline]:
+        bare = re.sub(r"'[^']*'|\"[^\"]*\"|#.*", "", line)
+        assert not re.search(r"[\[\]?]", bare), f"{page.name}: quote the pattern in: {line}"
