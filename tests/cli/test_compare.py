@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -94,7 +95,10 @@ def test_recommend_fits_what_the_comparison_found_best(compared):
     words = ("recommend", "results/my-table", "--budget", "20", "--out", "m.joblib")
     said = worked(folder, *words)
     assert said.startswith("Recommended for 20: ")
-    assert "112 rows to train, 38 to validate; 4 columns" in said
+    assert "in the one run, for" in said
+    assert "nan" not in said
+    train, valid = re.search(r"(\d+) rows to train, (\d+) to validate; 4 columns", said).groups()
+    assert int(train) + int(valid) == 150
     made = pd.read_csv(
         io.StringIO(worked(folder, "predict", "m.joblib", "my_table.csv")), keep_default_na=False
     )

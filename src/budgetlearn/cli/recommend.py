@@ -41,9 +41,8 @@ def recommend(folder, budget, out, max_rows, jobs):
     spec, seed = study.spec(best["method"], dataset), study.seed
     label = study.methods[best["method"]]["label"]
     click.echo(
-        f"Recommended for {budget:g}: {label}, held-out score {best['test']:.3f} "
-        f"(95 % interval {best['low']:.3f} to {best['high']:.3f}), mean of {best['n_runs']} runs, "
-        f"for {best['cost'] * own.costs.full:.2f}."
+        f"Recommended for {budget:g}: {label}, held-out score {_measured(best)}, for "
+        f"{best['cost'] * own.costs.full:.2f}."
     )
     if best["as_good"]:
         click.echo("The free constant, which buys nothing, may do as well.")
@@ -58,6 +57,16 @@ def recommend(folder, budget, out, max_rows, jobs):
     if out:
         saved.save(out)
         click.echo(f"Model: {out}")
+
+
+def _measured(best):
+    """Return the score of a recommendation, with its interval where several runs give one."""
+    if best["n_runs"] == 1:
+        return f"{best['test']:.3f} in the one run"
+    return (
+        f"{best['test']:.3f} (95 % interval {best['low']:.3f} to {best['high']:.3f}), mean of "
+        f"{best['n_runs']} runs"
+    )
 
 
 def _best(study, folder, own, budget):
