@@ -1,10 +1,13 @@
 """The files of the report and the page: whole, self-contained, the same bytes each time."""
 
+import hashlib
+import json
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -70,7 +73,8 @@ def test_what_sections_announce_is_what_they_write(folder):
     sections = sections_of(make_study())
     announced = {part.path for section in sections for part in section.parts}
     written = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
-    assert {path for path in written if path.endswith((".svg", ".csv"))} == announced
+    kinds = (".svg", ".csv", ".csv.gz", ".json")
+    assert {path for path in written if path.endswith(kinds)} == announced
     pictures = {path.replace(".svg", ".png") for path in announced if path.endswith(".svg")}
     assert {path for path in written if path.endswith(".png")} == pictures
     captions = {part.caption_path for section in sections for part in section.parts}
@@ -85,6 +89,7 @@ def test_a_study_compared_by_acquisition_cost_has_its_figures(folder):
         "ranks",
         "times",
         "effort",
+        "overview",
         *(f"{kind}_{c}" for kind in ("curves", "schedule", "acquisition") for c in cases),
     ]
     assert {path.stem for path in (folder / "figures").iterdir()} == set(figures)
@@ -126,7 +131,8 @@ def test_the_page_loads_nothing(page):
     assert outline.all("script")
     targets = [a.get("src") or a.get("href") for _, a in outline.tags if "src" in a or "href" in a]
     assert targets
-    assert all(target.startswith(("data:", "#")) for target in targets)
+    downloads = [a["href"] for a in outline.all("a") if "download" in a]
+    assert all(t.startswith(("data:", "#")) for t in targets if t not in downloads)
     styles_and_text = re.sub("<script.*?</script>", "", page, flags=re.DOTALL)
     assert "@import" not in styles_and_text
     assert not re.search(r"url\(", styles_and_text)
@@ -135,9 +141,32 @@ def test_the_page_loads_nothing(page):
 def test_links_lead_somewhere(page):
     outline = outline_of(page)
     ids = {attrs["id"] for _, attrs in outline.tags if "id" in attrs}
-    links = {attrs["href"][1:] for attrs in outline.all("a")}
+    links = {attrs["href"][1:] for attrs in outline.all("a") if "download" not in attrs}
     assert links <= ids
     assert {"areas", "curves", "schedules", "times", "coverage", "settings"} <= links
+
+
+def test_every_file_of_the_report_can_be_downloaded(folder, page):
+    offered = {a["href"] for a in outline_of(page).all("a") if "download" in a}
+    assert all((folder / path).is_file() for path in offered)
+    assert {p.name for p in (folder / "tables").iterdir()} <= {Path(path).name for path in offered}
+
+
+def test_points_and_their_columns_are_described(folder):
+    tables = folder / "tables"
+    points = pd.read_csv(tables / "points.csv.gz")
+    assert len(points) == len(fail(make_points(), "logitb", 3))
+    schema = json.loads((tables / "schema.json").read_text())
+    assert [one["name"] for one in schema["points"]] == list(points)
+    assert all(one["meaning"] for one in schema["points"] + schema["curves"] + schema["horizons"])
+    croissant = json.loads((tables / "croissant.json").read_text())
+    (described,) = croissant["distribution"]
+    content = (tables / "points.csv.gz").read_bytes()
+    assert described["sha256"] == hashlib.sha256(content).hexdigest()
+    fields = croissant["recordSet"][0]["field"]
+    assert [field["name"] for field in fields] == list(points)
+    curves = pd.read_csv(tables / "curves.csv")
+    assert set(curves["method"]) == set(METHODS)
 
 
 def test_tables_and_figures_can_be_read_aloud(page):
@@ -145,7 +174,7 @@ def test_tables_and_figures_can_be_read_aloud(page):
     assert len(outline.all("caption")) == len(outline.all("table"))
     assert all(attrs.get("scope") in {"col", "row"} for attrs in outline.all("th"))
     assert all(attrs.get("alt") for attrs in outline.all("img"))
-    assert len(outline.all("img")) == 7
+    assert len(outline.all("img")) == 8
 
 
 def test_the_page_says_what_is_missing(page):

@@ -84,10 +84,14 @@ class Results:
         return budget_kinds(self.bought)
 
     @cached_property
+    def hard_schedules(self):
+        """As `schedules`, every model charged what its most expensive example costs."""
+        return compressed_points(at_most(self.bought))
+
+    @cached_property
     def hard_horizons(self):
-        """As `horizons`, every model charged what its most expensive example costs."""
-        points = at_most(self.bought)
-        return horizon_table(horizon_areas(points, compressed_points(points)))
+        """As `horizons`, of `hard_schedules`."""
+        return horizon_table(horizon_areas(at_most(self.bought), self.hard_schedules))
 
     @cached_property
     def recommendations(self):

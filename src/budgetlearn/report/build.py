@@ -17,38 +17,29 @@ def build_tables(sections, report):
     -------
     Report
     """
-    tables = {}
-    for section in sections:
-        tables |= section.tables(report)
-    return replace(report, tables=tables)
+    return replace(report, tables=_of_all(sections, report, "tables"))
 
 
 def build_figures(sections, report):
-    """Return {name: matplotlib figure} of all sections.
+    """Return {name: matplotlib figure} of all sections; `report` has its tables."""
+    return _of_all(sections, report, "figures")
 
-    Parameters
-    ----------
-    sections : list of Section
-        From `budgetlearn.report.sections.sections_of`.
-    report : Report
-        The content, with its tables.
-    """
-    figures = {}
+
+def build_files(sections, report):
+    """Return {name: bytes} of the files of other kinds of all sections; `report` has its tables."""
+    return _of_all(sections, report, "files")
+
+
+def _of_all(sections, report, kind):
+    """Return what all sections make of a kind, by name."""
+    made = {}
     for section in sections:
-        figures |= section.figures(report)
-    return figures
+        made |= getattr(section, kind)(report)
+    return made
 
 
 def build_cases(sections, report):
-    """Return what the page's scripts show of each case, as `script_data` takes it.
-
-    Parameters
-    ----------
-    sections : list of Section
-        From `budgetlearn.report.sections.sections_of`.
-    report : Report
-        The content.
-    """
+    """Return what the page's scripts show of each case, as `script_data` takes it."""
     cases = {}
     for section in sections:
         for case, data in section.script_data(report).items():

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from .._files import whole_file
-from .build import build_cases, build_figures, build_tables
+from .build import build_cases, build_figures, build_files, build_tables
 from .page import render_page
 from .sections import sections_of
 from .style import figure_bytes
@@ -37,6 +37,8 @@ def write_report(report, folder):
     page = render_page(sections, report, drawn, build_cases(sections, report))
     for name, frame in report.tables.items():
         write_table(frame, folder / "tables" / f"{name}.csv")
+    for name, content in build_files(sections, report).items():
+        _write(content, folder / "tables" / name)
     for name, figure in figures.items():
         _write(drawn[name], folder / "figures" / f"{name}.svg")
         _write(figure_bytes(figure, "png"), folder / "figures" / f"{name}.png")

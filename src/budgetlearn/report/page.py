@@ -2,6 +2,7 @@
 
 import base64
 
+from ..benchmark.study import ACQUISITION
 from . import text
 from .scripts import drawing_library, script_data
 
@@ -36,6 +37,7 @@ def render_page(sections, report, drawings, cases):
     return environment.get_template("page.html.j2").render(
         study=report.study,
         sections=list(zip(sections, bodies, strict=True)),
+        bought=bool(report.study.cases_under(ACQUISITION)),
         summary=[sentence for section in sections for sentence in section.summary(report)],
         scope=text.scope(report.results.coverage, report.display),
         complete=text.complete(report.results.coverage),

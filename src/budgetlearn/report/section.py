@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-FIGURE, TABLE = "figure", "table"
+FIGURE, TABLE, FILE = "figure", "table", "file"
 
 
 @dataclass(frozen=True)
@@ -14,9 +14,10 @@ class Part:
     Attributes
     ----------
     name : str
-        Of the file, without its ending.
-    kind : {"figure", "table"}
-        A figure is in figures/ as svg (and png), a table in tables/ as csv.
+        Of the file, that of a figure or table without its ending.
+    kind : {"figure", "table", "file"}
+        A figure is in figures/ as svg (and png), a table in tables/ as csv, any other file there
+        too, its ending in its name.
     category : str
         Under which heading Snakemake's own report shows it.
     caption : str
@@ -34,7 +35,9 @@ class Part:
     @property
     def path(self):
         """Path of the file in the study's folder."""
-        return f"figures/{self.name}.svg" if self.kind == FIGURE else f"tables/{self.name}.csv"
+        if self.kind == FIGURE:
+            return f"figures/{self.name}.svg"
+        return f"tables/{self.name}" + (".csv" if self.kind == TABLE else "")
 
     @property
     def caption_path(self):
@@ -50,6 +53,11 @@ def figure(name, category, caption, **labels):
 def table(name, caption):
     """Return the `Part` of a table."""
     return Part(name, TABLE, "Tables", caption, {"table": name})
+
+
+def file(name, caption):
+    """Return the `Part` of any other file, `name` with its ending."""
+    return Part(name, FILE, "Tables", caption, {"file": name})
 
 
 class Section:
@@ -103,6 +111,10 @@ class Section:
 
     def figures(self, report):
         """Return {name: matplotlib figure}; `report.tables` holds the tables of all sections."""
+        return {}
+
+    def files(self, report):
+        """Return {name: bytes} of files of other kinds; `report.tables` holds all tables."""
         return {}
 
     def summary(self, report):

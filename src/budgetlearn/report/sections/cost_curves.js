@@ -3,7 +3,9 @@
 const study = JSON.parse(document.getElementById("study").textContent);
 const controls = document.getElementById("curve-controls");
 const BEST = 1; // no score exceeds it
+const CHEAP = 0.1; // where most models cost less than this share, costs are drawn logarithmic
 const hidden = new Set();
+const asked = new Map(); // method → whether the reader wants it, whatever the comparison says
 const drawn = new Map(); // figure that has come near the window → its latest drawing
 
 const methods = new Map(study.methods.map((method) => [method.id, method]));
@@ -15,18 +17,17 @@ function byMethod(mark) {
 }
 const [colour, shape, dash] = ["colour", "shape", "dash"].map(byMethod);
 
-
 function chosen(name) {
   return controls.elements[name].value;
 }
 
 // One row per budget of a curve, with the texts of its tooltip.
-function curveRows(curve, unit, floor) {
-  const { budget, mean, sd, n_affording, n_runs } = curve[unit];
+function curveRows(curve, unit, floor, worst) {
+  const { budget, mean, sd, n_affording, n_runs } = curve[unit] ?? curve.share;
   const gap = Math.max(1, Math.floor(budget.length / 8));
   return budget.map((x, i) => ({
     method: curve.method, kind: curve.kind, label: methods.get(curve.method).label,
-    cost: x, x: Math.max(x, floor), mean: mean[i], low: mean[i] - sd[i], high: Math.min(mean[i] + sd[i], BEST), marked: i % gap === 0,
+    cost: x, x: Math.max(x, floor), mean: mean[i], low: Math.max(mean[i] - sd[i], worst), high: Math.min(mean[i] + sd[i], BEST), marked: i % gap === 0,
     spread: sd[i] === null ? "one run" : `± ${sd[i].toFixed(3)}`,
     runs: n_affording[i] < n_runs[i] ? `${n_runs[i]}, ${n_affording[i]} afford a model` : `${n_runs[i]}`,
   }));
@@ -61,6 +62,11 @@ function layersOf(rows, points, x, score, share) {
     { field: "runs", title: "Runs", ...text },
   ];
   const opacity = { condition: { param: "near", empty: false, value: 1 }, value: 0 };
+  const aside = { condition: { param: "pointed", value: 1 }, value: 0.2 };
+  const pointed = {
+    name: "pointed",
+    select: { type: "point", on: "pointerover", clear: "pointerout", nearest: true, fields: ["method"] },
+  };
   const near = {
     name: "near", select: { type: "point", on: "pointerover", clear: "pointerout", nearest: true },
   };
@@ -70,11 +76,11 @@ function layersOf(rows, points, x, score, share) {
     layer(curves.filter(({ low, high }) => low !== high),
       { type: "area", ...steps, opacity: Math.min(0.14, 0.7 / crowd) }, spread),
     layer(of("level"), { type: "rule", strokeDash: [5, 4], strokeWidth: 1.5 }, { y, color: colour }),
-    layer(curves, { type: "line", ...steps, strokeWidth: 2 }, { ...position, strokeDash: dash }),
+    layer(curves, { type: "line", ...steps, strokeWidth: 2 }, { ...position, strokeDash: dash, opacity: aside }),
     layer(of("point"), { type: "rule", strokeWidth: 1.5 }, spread),
     layer(marked, { type: "point", size: 60, opacity: 1 }, { ...position, shape }),
     layer([...curves, ...of("point")], { type: "point", size: 90, fillOpacity: 0 },
-      { ...position, tooltip, opacity }, [near]),
+      { ...position, tooltip, opacity }, [near, pointed]),
   ].flat();
 }
 
@@ -92,18 +98,31 @@ function logAxis(curves, unit) {
   return { floor, axis: { values: [floor, ...values], labelExpr: `(datum.value <= ${floor} ? "≤ " : "") + datum.label` } };
 }
 
+// The kind of axis: what the reader chose, else what the costs of the models want.
+function isLog({ points }) {
+  const axis = chosen("axis");
+  if (axis !== "auto") return axis === "log";
+  if (window.comparison?.horizon === "log") return true;
+  const paid = points.share.filter((share) => share > 0);
+  return paid.filter((share) => share < CHEAP).length > paid.length / 2;
+}
+
 function specification(name) {
   const { curves, title, score } = study.cases[name];
-  const unit = chosen("unit");
-  const log = chosen("axis") === "log";
-  const visible = ({ method }) => !hidden.has(method);
-  const { floor, axis } = log ? logAxis(curves.curves, unit) : { floor: 0 };
-  const rows = curves.curves.flatMap((curve) => curveRows(curve, unit, floor)).filter(visible);
-  const points = pointRows(curves.points, unit, floor).filter(visible);
-  const share = unit === "share";
+  const { horizon = "100 %", hard = false } = window.comparison ?? {};
+  const unit = hard ? "hard" : chosen("unit");
+  const share = unit !== "cost";
+  const log = isLog(curves);
+  const most = share && horizon !== "log" ? Number.parseFloat(horizon) / 100 : Infinity;
+  const visible = (row) => !hidden.has(row.method) && (row.x === undefined || row.x <= most);
+  const { floor, axis } = log ? logAxis(curves.curves, share ? "share" : "cost") : { floor: 0 };
+  const worst = score === "R²" ? -Infinity : 0;
+  const rows = curves.curves.flatMap((curve) => curveRows(curve, unit, floor, worst)).filter(visible);
+  const points = hard ? [] : pointRows(curves.points, unit, floor).filter(visible);
+  const ends = most < 1 ? { domainMax: most } : {};
   const x = {
-    field: "x", type: "quantitative", scale: { type: log ? "log" : "linear", nice: !share },
-    title: share ? "acquisition cost (share of all features)" : "acquisition cost",
+    field: "x", type: "quantitative", scale: { type: log ? "log" : "linear", nice: !share, ...ends },
+    title: `acquisition cost${hard ? " of the most expensive example" : ""}${share ? " (share of all features)" : ""}`,
     axis: { format: share ? "~%" : "~g", tickCount: 6, ...axis },
   };
   return {
@@ -152,7 +171,7 @@ function legendButton(method) {
   mark.setAttribute("stroke", method.colour);
   button.append(method.label);
   button.addEventListener("click", () => {
-    hidden.delete(method.id) || hidden.add(method.id);
+    asked.set(method.id, hidden.has(method.id));
     update();
   });
   return button;
@@ -163,17 +182,34 @@ function addLegend() {
   const present = new Set(Object.values(study.cases).flatMap(({ curves }) => curves.curves.map((c) => c.method)));
   const listed = study.methods.filter(({ id }) => present.has(id));
   legend.append(...listed.map(legendButton));
-  controls.elements.all.addEventListener("click", () => {
-    hidden.clear();
-    update();
-  });
-  controls.elements.none.addEventListener("click", () => {
-    for (const { id } of listed) hidden.add(id);
+  for (const [name, wanted] of [["all", true], ["none", false]]) {
+    controls.elements[name].addEventListener("click", () => {
+      for (const { id } of listed) asked.set(id, wanted);
+      update();
+    });
+  }
+  controls.elements.best.addEventListener("click", () => {
+    asked.clear();
     update();
   });
 }
 
+// Controls, the five best of the comparison, and what the reader asked for.
+function choose() {
+  const { best = null, cases = null } = window.comparison ?? {};
+  const rivals = new Set(best === null ? [] : Object.values(study.cases).flatMap(({ compare }) => Object.keys(compare?.mean ?? {})));
+  for (const { id } of study.methods) {
+    const wanted = asked.get(id) ?? (!rivals.has(id) || best.includes(id));
+    if (wanted) hidden.delete(id);
+    else hidden.add(id);
+  }
+  for (const figure of document.querySelectorAll("[data-curves]")) {
+    figure.hidden = cases !== null && !cases.includes(figure.dataset.curves);
+  }
+}
+
 function update() {
+  choose();
   for (const button of controls.querySelectorAll("[data-method]")) {
     button.setAttribute("aria-pressed", String(!hidden.has(button.dataset.method)));
   }
@@ -183,6 +219,7 @@ function update() {
 addLegend();
 update();
 controls.addEventListener("change", drawAll);
+document.addEventListener("comparison", update);
 const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue;
@@ -191,9 +228,9 @@ const watcher = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "400px" });
 for (const figure of document.querySelectorAll("[data-curves]")) {
-  const { runs_shown: shown, n_runs: all } = study.cases[figure.dataset.curves].curves;
+  const { runs_shown: shown, n_runs: all, absent } = study.cases[figure.dataset.curves].curves;
   const some = shown < all ? ` (points: the first ${shown} of ${all} runs)` : ` (${all} runs)`;
   figure.querySelector(".runs").textContent = some;
+  figure.querySelector(".absent").textContent = absent.length ? ` No line: ${absent.join("; ")}.` : "";
   watcher.observe(figure);
 }
-document.documentElement.classList.add("scripted");

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...analysis.areas import CONSTANT
+from ...analysis.budgets import MEAN
 from ...analysis.mean_curves import control_point, mean_curve
 from ...analysis.schedules import of_case
 from ...benchmark.study import ACQUISITION
@@ -58,10 +59,14 @@ class CostCurves(Section):
         return {"score": display.score(), "cases": cases}
 
     def script_data(self, report):
-        schedules, display = report.results.schedules, report.display
+        results, display = report.results, report.display
+        uneven = [name for name, kind in results.budget_kinds.items() if kind == MEAN]
+        hard = results.hard_schedules[results.hard_schedules["method"].isin(uneven)]
+        absent = _absent(results.coverage, display)
         return {
-            "_".join(case): case_curves(schedules, display, *case)
-            for case in display.cases(schedules)
+            "_".join(case): case_curves(results.schedules, display, *case, hard)
+            | {"absent": absent.get(case, [])}
+            for case in display.cases(results.schedules)
         }
 
 
@@ -159,7 +164,16 @@ def _draw_control(axes, points, method):
     )  # fmt: skip
 
 
-def case_curves(schedules, display, dataset, costs):
+def _absent(coverage, display):
+    """Return {case: texts}: the methods without any completed run there, and why."""
+    absent = {}
+    for row in coverage[coverage["n_ok"] + coverage["n_partial"] == 0].itertuples():
+        text = f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
+        absent.setdefault((row.dataset, row.costs), []).append(text)
+    return absent
+
+
+def case_curves(schedules, display, dataset, costs, hard=None):
     """Return the curves of a case and the points of its runs, as the page embeds them.
 
     Parameters
@@ -170,14 +184,17 @@ def case_curves(schedules, display, dataset, costs):
         The methods.
     dataset, costs : str
         The case.
+    hard : DataFrame, default=None
+        Schedules of the methods whose examples differ in cost, charged the most expensive one.
 
     Returns
     -------
     dict
         curves: for each method a dict of method (its id), kind ("curve", "level" for a free
-        control, "point" for another one), and under share and cost the columns of `mean_curve` as
-        lists; points: the lists method, share, cost, score of the models of single runs;
-        runs_shown, n_runs: how many runs these points are of, and how many there are.
+        control, "point" for another one), and under share and cost, and hard where examples differ
+        in cost (a share again), the columns of `mean_curve` as lists; points: the lists method,
+        share, cost, score of the models of single runs; runs_shown, n_runs: how many runs these
+        points are of, and how many there are.
     """
     frame = of_case(schedules, dataset, costs)
     constant = frame[frame["method"] == CONSTANT]
@@ -188,6 +205,12 @@ def case_curves(schedules, display, dataset, costs):
         for method in display.methods.values()
         if method.id in present
     ]
+    if hard is not None:
+        hard = of_case(hard, dataset, costs)
+        for entry in curves:
+            own = hard[hard["method"] == entry["method"]]
+            if entry["kind"] == "curve" and len(own):
+                entry["hard"] = _lists(mean_curve(own, "cost_fraction", baselines))
     rivals = frame[frame["method"].isin(display.competitors)]
     shown = _first_runs(rivals)
     return {
@@ -214,8 +237,12 @@ def _method_curve(points, method, baselines):
             curve = control_point(points, column)
         else:
             curve = mean_curve(points, column, baselines)
-        entry[name] = {key: _digits(curve[key]) for key in curve}
+        entry[name] = _lists(curve)
     return entry
+
+
+def _lists(curve):
+    return {key: _digits(curve[key]) for key in curve}
 
 
 def _first_runs(points):

@@ -32,9 +32,6 @@ class Horizons(Section):
         views = {MEAN: results.horizons, HARD: results.hard_horizons}
         return {"horizons": pd.concat([view.assign(budget=name) for name, view in views.items()])}
 
-    def summary(self, report):
-        return winner_sentences(report.results.horizons, report.display)
-
     def context(self, report):
         display, found = report.display, report.results.horizons
         ranks = horizon_ranks(found, display.rivals(found))

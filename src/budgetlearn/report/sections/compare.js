@@ -1,0 +1,150 @@
+// Compare: ranks and areas of the data sets, methods and budgets chosen; the curves listen.
+const study = JSON.parse(document.getElementById("study").textContent);
+const form = document.getElementById("filter");
+const table = document.getElementById("compare-table");
+const cases = Object.keys(study.cases).filter((name) => study.cases[name].compare);
+const rivals = study.methods.filter(({ id }) => cases.some((name) => id in study.cases[name].compare.mean));
+const horizons = [...form.elements.horizon].map(({ value }) => value);
+const PREFIX = "#compare?";
+
+function boxes(place, entries) {
+  document.getElementById(place).append(...entries.map(([value, text]) => {
+    const label = document.createElement("label");
+    const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: true, value, name: place });
+    label.append(box, ` ${text}`);
+    return label;
+  }));
+}
+
+const all = (name) => [...form.querySelectorAll(`[name=${name}]`)];
+const picked = (name) => all(name).filter(({ checked }) => checked).map(({ value }) => value);
+
+// The choice as the address has it; what is not restricted is left out.
+function toFragment() {
+  const { horizon, charge } = form.elements;
+  const parts = new URLSearchParams();
+  if (horizon.value !== "100 %") parts.set("spend", horizon.value.replace(" %", ""));
+  if (charge.value !== "mean") parts.set("charge", charge.value);
+  for (const [key, name] of [["data", "filter-cases"], ["methods", "filter-methods"]]) {
+    const chosen = picked(name);
+    if (chosen.length < all(name).length) parts.set(key, chosen.join(" "));
+  }
+  const text = parts.toString();
+  const here = location.pathname + location.search;
+  if (text || location.hash.startsWith(PREFIX)) history.replaceState(null, "", text ? PREFIX + text : here);
+}
+
+function fromFragment() {
+  if (!location.hash.startsWith(PREFIX)) return;
+  const parts = new URLSearchParams(location.hash.slice(PREFIX.length));
+  const spend = parts.get("spend") ?? "100";
+  const wanted = spend === "log" ? spend : `${spend} %`;
+  form.elements.horizon.value = horizons.includes(wanted) ? wanted : "100 %";
+  form.elements.charge.value = parts.get("charge") === "hard" ? "hard" : "mean";
+  for (const [key, name] of [["data", "filter-cases"], ["methods", "filter-methods"]]) {
+    const chosen = parts.has(key) ? new Set(parts.get(key).split(" ")) : null;
+    for (const box of all(name)) box.checked = chosen === null || chosen.has(box.value);
+  }
+}
+
+// Ranks of numbers, the largest first; equals share the mean of their ranks.
+function ranksOf(values) {
+  const rounded = values.map((value) => Math.round(value * 1e6));
+  return rounded.map((own) => {
+    const ahead = rounded.filter((other) => other > own).length;
+    const equal = rounded.filter((other) => other === own).length;
+    return ahead + (equal + 1) / 2;
+  });
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+// Only data sets with the most methods are ranked, and methods that all of these have.
+function standings(chosen, methods, charge, place) {
+  const area = (name, id) => study.cases[name].compare[charge][id]?.[place] ?? null;
+  const counts = chosen.map((name) => methods.filter(({ id }) => area(name, id) !== null).length);
+  const ranked = chosen.filter((_, turn) => counts[turn] === Math.max(...counts));
+  const complete = methods.filter(({ id }) => ranked.every((name) => area(name, id) !== null));
+  const ranks = ranked.map((name) => ranksOf(complete.map(({ id }) => area(name, id))));
+  const rows = methods.map((method) => {
+    const turn = complete.indexOf(method);
+    const areas = chosen.map((name) => area(name, method.id));
+    const known = areas.filter((value) => value !== null);
+    const rank = turn < 0 || !ranks.length ? null : mean(ranks.map((own) => own[turn]));
+    return { method, rank, areas, mean: known.length === areas.length && known.length ? mean(known) : null };
+  });
+  return rows.sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
+}
+
+function cell(tag, text, best = false) {
+  const made = document.createElement(tag);
+  made.textContent = best ? `${text} ★` : text;
+  if (tag === "td") made.className = best ? "number best" : "number";
+  else made.scope = "row";
+  return made;
+}
+
+function fillTable(rows, chosen) {
+  const heads = ["Method", "Mean rank", "Mean AUP", ...chosen.map((name) => study.cases[name].title)];
+  const top = document.createElement("tr");
+  top.append(...heads.map((text, turn) => {
+    const head = document.createElement("th");
+    Object.assign(head, { textContent: text, scope: "col", className: turn ? "number" : "" });
+    return head;
+  }));
+  table.tHead.replaceChildren(top);
+  const most = chosen.map((_, turn) => Math.max(...rows.map(({ areas }) => areas[turn] ?? -Infinity)));
+  table.tBodies[0].replaceChildren(...rows.map(({ method, rank, areas, mean: average }) => {
+    const row = document.createElement("tr");
+    const text = (value, digits) => (value === null ? "–" : value.toFixed(digits));
+    row.append(cell("th", method.label), cell("td", text(rank, 1)), cell("td", text(average, 3)),
+      ...areas.map((value, turn) => cell("td", text(value, 3), value !== null && value === most[turn])));
+    row.dataset.method = method.id;
+    return row;
+  }));
+  document.dispatchEvent(new Event("table"));
+}
+
+function words(rows, chosen, methods) {
+  const { horizon, charge } = form.elements;
+  if (!chosen.length || !methods.length) return "Nothing is chosen: pick a data set and a method.";
+  const where = horizon.value === "log" ? "on a logarithmic cost axis" : `when at most ${horizon.value} of the full cost may be spent`;
+  const hard = charge.value === "hard" ? ", by the most expensive example" : "";
+  const first = rows[0].rank === null ? "Nobody has an area on all of these data sets"
+    : `${rows[0].method.label} has the best mean rank (${rows[0].rank.toFixed(1)} of ${rows.filter(({ rank }) => rank !== null).length})`;
+  return `${first} over ${chosen.length} of ${cases.length} data sets, ${where}${hard}.`;
+}
+
+function update() {
+  const chosen = picked("filter-cases");
+  const names = new Set(picked("filter-methods"));
+  const methods = rivals.filter(({ id }) => names.has(id));
+  const { horizon, charge } = form.elements;
+  const rows = standings(chosen, methods, charge.value, horizons.indexOf(horizon.value));
+  fillTable(rows, chosen);
+  document.getElementById("compared").textContent = words(rows, chosen, methods);
+  window.comparison = {
+    cases: chosen, methods: [...names], best: rows.slice(0, 5).map(({ method }) => method.id),
+    horizon: horizon.value, hard: charge.value === "hard",
+  };
+  document.dispatchEvent(new Event("comparison"));
+}
+
+boxes("filter-cases", cases.map((name) => [name, study.cases[name].title]));
+boxes("filter-methods", rivals.map(({ id, label }) => [id, label]));
+fromFragment();
+update();
+form.addEventListener("change", () => {
+  toFragment();
+  update();
+});
+form.elements.reset.addEventListener("click", () => {
+  form.reset();
+  for (const box of [...all("filter-cases"), ...all("filter-methods")]) box.checked = true;
+  toFragment();
+  update();
+});
+addEventListener("hashchange", () => {
+  fromFragment();
+  update();
+});

@@ -1,0 +1,40 @@
+// Every table with headings of columns can be sorted by them: a click, or Enter on the heading.
+const number = (text) => Number.parseFloat(text.replace("−", "-").replace(/[^\d.+-].*$/, ""));
+
+function valueOf(row, column) {
+  const text = row.cells[column]?.textContent.trim() ?? "";
+  const value = number(text);
+  return Number.isNaN(value) ? text : value;
+}
+
+function compare(a, b) {
+  if (typeof a === typeof b) return typeof a === "number" ? a - b : a.localeCompare(b);
+  return typeof a === "number" ? -1 : 1; // what has no number stands last
+}
+
+function sortBy(table, head) {
+  const column = head.cellIndex;
+  const direction = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+  for (const body of table.tBodies) {
+    const rows = [...body.rows].map((row) => [valueOf(row, column), row]);
+    rows.sort(([a], [b]) => (typeof a === typeof b ? direction : 1) * compare(a, b));
+    body.append(...rows.map(([, row]) => row));
+  }
+  for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
+}
+
+function makeSortable() {
+  for (const head of document.querySelectorAll("thead tr:only-child > th:not(:has(button))")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => sortBy(head.closest("table"), head));
+  }
+}
+
+makeSortable();
+document.addEventListener("table", makeSortable);
+document.documentElement.classList.add("scripted");
