@@ -14,7 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn._validation import ParameterError
 from budgetlearn.costs import FeatureCosts, random_costs
+from budgetlearn.datasets.ranking import yahoo_costs, yahoo_like
 from budgetlearn.exceptions import BudgetError
+from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.sequential import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.testing import check_budgeted_estimator
 
@@ -288,3 +290,18 @@ def test_a_stage_leaves_out_models_that_are_clearly_worse(table):
     alike = QUICK | {"estimators": [GaussianNB(), GaussianNB(var_smoothing=1e-8)]}
     model = ScheduleCascadeClassifier(PRICES, **alike).fit(X[:300], y[:300])
     assert len(model.points_[-1].cascade.kinds[-1]) == 2
+
+
+def test_documents_are_ranked_better_for_more():
+    X, grades, queries = yahoo_like(1500, seed=1)
+    relevant, costs = (grades >= 3).astype(int), yahoo_costs()
+    keep = np.argsort(costs.costs, kind="stable")[::8]  # 65 of the 519 features, of every price
+    X, costs = X[:, keep], FeatureCosts(costs.costs[keep])
+    model = ScheduleCascadeClassifier(costs, n_stages=5, **QUICK).fit(X[:900], relevant[:900])
+    scores = [
+        average_precision_at_5(relevant[900:], shares[:, 1], queries[900:])
+        for shares in model.staged_predict_proba(X[900:])
+    ]
+    chance = average_precision_at_5(relevant[900:], np.zeros(600), queries[900:])
+    assert chance < scores[0] < scores[-1] - 0.1
+    assert any(np.unique(stage.cost).size > 1 for stage in model.stages(X[900:]))
