@@ -2,13 +2,14 @@
 
     python benchmarks/accuracy_cascade_parts.py wine vehicle --runs 3 --first 0
 
-Splits 60/20/20 (80 % to train on), prices random in 1..100. The models of all stages are fitted
-once; the variants differ in what is made of them:
+Splits 60/20/20 (80 % to train on), prices random in 1..100 (pima: its own). The models of all
+stages are fitted once; the variants differ in what is made of them:
     cascade            two orders, forest + boosting, expected scores choose
     one order          LightGBM's alone
     no exits           every example stops at the same stage
     chosen by accuracy the observed accuracy chooses among the candidates, not the expected one
     forest, boosting   one kind of model alone
+and the whole estimator with fixed orders, with a dynamic one, and with both ("auto", the default).
 """
 
 import argparse
@@ -19,6 +20,7 @@ import pandas as pd
 from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
 from budgetlearn.curves import CostAccuracyCurve, pareto_indices
 from budgetlearn.datasets import load_dataset
+from budgetlearn.sequential import ScheduleCascadeClassifier
 from budgetlearn.sequential.cascade_fitting import StageModels, StageReader, walk
 from budgetlearn.sequential.cascade_models import Table, as_kind, assign_folds
 from budgetlearn.sequential.cascade_orders import ORDERS, OrderProblem
@@ -84,10 +86,19 @@ def areas(run):
     models = StageModels.fit(table, sets, kinds, seed)
     reader = StageReader(models, run.test[0])
     constant = (run.test[1] == np.bincount(y).argmax()).mean()
-    return {
+    found = {
         name: area(pool, chooser, reader, run.test, run.costs, constant)
         for name, pool, chooser in variants(orders, models, table, run.costs)
     }
+    for dynamic in (False, True, "auto"):
+        model = ScheduleCascadeClassifier(run.costs, dynamic=dynamic, random_state=seed).fit(X, y)
+        points = [
+            (stage.cost.mean(), (stage.output == run.test[1]).mean())
+            for stage in model.stages(run.test[0])
+        ]
+        curve = CostAccuracyCurve(*np.array(sorted(points)).T)
+        found[f"dynamic={dynamic}"] = curve.area(run.costs.full, constant)
+    return found
 
 
 def main():
@@ -101,7 +112,10 @@ def main():
     for name in options.datasets:
         data = load_dataset(name, offline=True)
         splits = draw_splits(data, numbers, SEED, (0.6, 0.2, 0.2))
-        for run in iterate(data, splits, draw_costs(data, "random", numbers, SEED), "random", SEED):
+        kind = "given" if name == "pima" else "random"
+        given = pd.read_csv("resources/costs/pima.csv") if name == "pima" else None
+        costs = draw_costs(data, kind, numbers, SEED, given)
+        for run in iterate(data, splits, costs, kind, SEED):
             rows.append({"dataset": name, "run": run.number, **areas(run)})
             print({k: round(v, 4) if isinstance(v, float) else v for k, v in rows[-1].items()})
     print(pd.DataFrame(rows).drop(columns=["dataset", "run"]).mean().round(4).to_string())

@@ -17,8 +17,8 @@ from .cascade_models import BoostedModel, SklearnModel, boosting_rounds
 from .cascade_orders import has_lightgbm
 
 # Rows that a masked model learns from: each example several times, each time less of it hidden.
-MOST_COPIES, FEWEST_ROWS, MOST_ROWS = 24, 12_000, 60_000
-N_EXTRA_TREES = 50
+MOST_COPIES, FEWEST_ROWS, MOST_ROWS = 24, 20_000, 60_000
+N_EXTRA_TREES = 60
 # A unit's place in the order of purchase counts as much as this many units of chance.
 NOISE = 0.25
 
