@@ -267,7 +267,7 @@ def test_progress(table, capsys):
         forest.set_params(verbose=verbose).fit(X, y, X_val, y_val)
         lines = capsys.readouterr().out.splitlines()
         assert len(lines) == [0, 1, 1 + len(forest.trees_)][verbose]
-    assert lines[0].startswith("BudgetRF, alpha 5: 1 of 30 trees, validation cost")
+    assert lines[0].startswith("BudgetRF, alpha 5, cost exponent 1: 1 of 30 trees, validation cost")
     assert "one more would cost" in lines[-1]
 
 

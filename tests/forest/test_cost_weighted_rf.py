@@ -10,7 +10,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.forest import CostWeightedRFClassifier, RandomForestClassifier
-from budgetlearn.forest.cost_weighted_rf import LEAST_PRICE, drawing_odds, gini_importance
+from budgetlearn.forest.cost_weighted_rf import LEAST_PRICE, drawing_odds
+from budgetlearn.forest.inspection import gini_importance
 from budgetlearn.testing import expected_failed_checks
 
 from ..tree.reference import walk_forest

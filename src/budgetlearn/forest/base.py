@@ -11,6 +11,7 @@ from ..tree.binning import bin_features
 from ..tree.predictor import ForestPredictor
 from .compact.methods import CompactMethods
 from .compact.model import CompactForest
+from .inspection import InspectedForest
 from .purchases import tree_purchases
 
 X_TYPES = (np.float64, np.float32)
@@ -34,7 +35,9 @@ def bootstrap_weights(n_samples, seed):
     return np.bincount(drawn, minlength=n_samples).astype(np.float64)
 
 
-class ForestClassifier(CompactMethods, WeightedFit, ClassifierMixin, BudgetedEstimator):
+class ForestClassifier(
+    CompactMethods, InspectedForest, WeightedFit, ClassifierMixin, BudgetedEstimator
+):
     """A forest of `Tree` that predicts, counts votes and is charged for what it looks at.
 
     Stage k is the forest of the first k + 1 trees. A subclass calls `_set_trees` when its trees are

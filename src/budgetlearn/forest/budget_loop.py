@@ -14,8 +14,8 @@ class BudgetedForest:
 
     Attributes
     ----------
-    alpha : float
-        Threshold of the impurity that they were grown with.
+    setting : dict
+        What they were grown with, of what is chosen on validation data.
     trees : list of Tree
         In the order of growth.
     costs : list of float
@@ -26,7 +26,7 @@ class BudgetedForest:
         Cost with the tree that broke the budget and was dropped; None if none did.
     """
 
-    alpha: float
+    setting: dict
     trees: list = field(default_factory=list)
     costs: list = field(default_factory=list)
     errors: list = field(default_factory=list)
@@ -71,12 +71,12 @@ class Validation:
         return float(cost), float((self._scores.argmax(axis=1) != self.labels).mean())
 
 
-def grow_within_budget(alpha, trees, validation, budget, report):
+def grow_within_budget(setting, trees, validation, budget, report):
     """Take trees while the mean validation cost stays within the budget.
 
     Parameters
     ----------
-    alpha : float
+    setting : dict
         Noted in the result.
     trees : iterable of Tree
         Grown as they are asked for.
@@ -91,7 +91,7 @@ def grow_within_budget(alpha, trees, validation, budget, report):
     -------
     BudgetedForest
     """
-    forest = BudgetedForest(alpha)
+    forest = BudgetedForest(setting)
     if validation is not None:
         validation.restart()
     for tree in trees:

@@ -1,23 +1,22 @@
 """BudgetRF: a random forest whose predictions cost at most a budget on average."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
-from .._parallel import progress, thread_map, threads_ahead
+from .._parallel import progress
 from .._validation import ParameterError, check_choice, check_max_features, check_number
 from ..base.operating_points import score_outcome
 from ..exceptions import BudgetError
 from ..tree.binning import bin_features
-from ..tree.growth import TIES, GrowthRule, grow_tree
+from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import Entropy, Gini, ImpurityFunction, Polynomial, Powers, ThresholdPairs
 from .base import ForestClassifier
+from .budget_growing import TreeSource
 from .budget_loop import Validation, grow_within_budget
 
 IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
-# With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
-# batches, not threads, set what it knows, so that the forest is the same for any n_jobs.
-REUSE_BATCH = 4
 
 
 class BudgetRFClassifier(ForestClassifier):
@@ -40,6 +39,15 @@ class BudgetRFClassifier(ForestClassifier):
         Threshold of `"threshold_pairs"`: the larger, the smaller and cheaper the trees. Of a list
         the value with the least validation error within the budget is used (the paper's list is
         0, 2, 4, 6, 8, 10, 15, 25, 35, 45).
+    cost_exponent : float or list of float, default=1.0
+        Power of the prices in the risk, in [0, 1]: 1 is the paper's risk, 0 looks at the drop in
+        impurity alone. Of a list the best value is chosen together with alpha. Free features stay
+        free.
+    reuse_discount : float, default=1.0
+        Share f of a price that stays in the risk where all examples of a node have bought the
+        feature before, on the path or in earlier trees: price × (f + (1 − f) × share of the node
+        that has not). The charge of a group falls alike with the share that bought no member.
+        1: the paper's risk.
     impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"} or \
             ImpurityFunction, default="threshold_pairs"
         F. Gini and entropy are not admissible and need `split="expected"`.
@@ -85,8 +93,8 @@ class BudgetRFClassifier(ForestClassifier):
     ----------
     trees_ : list of Tree
         Node values are class counts.
-    alpha_ : float
-        The threshold in use.
+    alpha_, cost_exponent_ : float
+        The threshold and the exponent in use.
     validation_costs_, validation_errors_ : ndarray of shape (n_trees,) or None
         Mean acquisition cost and error of each prefix of the forest on the validation data.
     classes_ : ndarray of shape (n_classes,)
@@ -118,6 +126,8 @@ class BudgetRFClassifier(ForestClassifier):
         budget=None,
         n_estimators=40,
         alpha=0.0,
+        cost_exponent=1.0,
+        reuse_discount=1.0,
         impurity="threshold_pairs",
         split="minimax",
         thresholds="all",
@@ -139,6 +149,8 @@ class BudgetRFClassifier(ForestClassifier):
         self.budget = budget
         self.n_estimators = n_estimators
         self.alpha = alpha
+        self.cost_exponent = cost_exponent
+        self.reuse_discount = reuse_discount
         self.impurity = impurity
         self.split = split
         self.thresholds = thresholds
@@ -159,11 +171,11 @@ class BudgetRFClassifier(ForestClassifier):
     _groups = True
 
     def __sklearn_tags__(self):
-        chooses = self.budget is not None or np.size(self.alpha) > 1
+        chooses = self.budget is not None or np.size(self.alpha) * np.size(self.cost_exponent) > 1
         return replace(super().__sklearn_tags__(), chooses_on_validation=chooses)
 
     def _needs_validation(self):
-        return self.budget is not None or len(self._alphas()) > 1
+        return self.budget is not None or len(self._settings()) > 1
 
     def _seeds(self, random):
         return self._tree_seeds(random), random
@@ -173,21 +185,11 @@ class BudgetRFClassifier(ForestClassifier):
         validation = None
         if valid is not None:
             validation = Validation(valid.X, valid.y, self.feature_costs_, self.voting, self.n_jobs)
-        data = bin_features(train.X, self.max_bins, self.n_jobs)
-        forests = [
-            grow_within_budget(
-                alpha,
-                progress(self._grown_ahead(data, train, rule, seeds), "trees", len(seeds)),
-                validation,
-                self.budget,
-                self._report,
-            )
-            for alpha, rule in rules
-        ]
+        forests = self._forests(train, rules, seeds, validation)
         for forest in forests:
             self._report(forest, level=1)
         best = self._choose(forests, valid)
-        self.alpha_ = best.alpha
+        self.alpha_, self.cost_exponent_ = best.setting.values()
         self.validation_costs_ = self.validation_errors_ = None
         if validation is not None:
             self.validation_costs_ = np.array(best.costs)
@@ -199,19 +201,38 @@ class BudgetRFClassifier(ForestClassifier):
 
         The cost of the new trees is that of predicting the examples that they were grown on.
         """
-        rule = dict(self._rules(examples.X.shape[1]))[self.alpha_]
-        data = bin_features(examples.X, self.max_bins, self.n_jobs)
+        used = {"alpha": self.alpha_, "cost_exponent": self.cost_exponent_}
+        rules = [rule for rule in self._rules(examples.X.shape[1]) if rule[0] == used]
         validation = Validation(
             examples.X, examples.y, self.feature_costs_, self.voting, self.n_jobs
         )
-        seeds = seeds[: len(self.trees_)]
-        trees = progress(self._grown_ahead(data, examples, rule, seeds), "trees", len(seeds))
-        forest = grow_within_budget(self.alpha_, trees, validation, self.budget, self._report)
-        self._set_trees(self._choose([forest], examples).trees)
+        forests = self._forests(examples, rules, seeds[: len(self.trees_)], validation)
+        self._set_trees(self._choose(forests, examples).trees)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
+    def _forests(self, examples, rules, seeds, validation):
+        """Return the forest of each rule, grown while the budget allows."""
+        source = TreeSource(
+            bin_features(examples.X, self.max_bins, self.n_jobs),
+            examples,
+            self.classes_.size,
+            self.feature_costs_,
+            lambda seed: self._drawn(examples, seed),
+            self.n_jobs,
+        )
+        return [
+            grow_within_budget(
+                setting,
+                progress(source.trees(rule, seeds), "trees", len(seeds)),
+                validation,
+                self.budget,
+                self._report,
+            )
+            for setting, rule in rules
+        ]
+
     def _rules(self, n_features):
-        """Return (alpha, growth rule) for each alpha to try, after checking the parameters."""
+        """Return (setting, growth rule) for each setting to try, after checking the parameters."""
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
         if self.max_depth is not None:
@@ -220,11 +241,12 @@ class BudgetRFClassifier(ForestClassifier):
         check_choice(self.thresholds, "thresholds", ("all", "random"))
         check_choice(self.ties, "ties", TIES)
         check_choice(self.voting, "voting", ("majority", "counts"))
+        check_number(self.reuse_discount, "reuse_discount", low=0, high=1)
         return [
             (
-                alpha,
+                setting,
                 GrowthRule(
-                    impurity=self._impurity(alpha),
+                    impurity=self._impurity(setting["alpha"]),
                     split=self.split,
                     score="risk",
                     thresholds=self.thresholds,
@@ -232,9 +254,25 @@ class BudgetRFClassifier(ForestClassifier):
                     max_features=check_max_features(self.max_features, n_features),
                     count_constants=False,
                     max_depth=self.max_depth,
+                    reuse_discount=self.reuse_discount,
+                    cost_exponent=setting["cost_exponent"],
                 ),
             )
-            for alpha in self._alphas()
+            for setting in self._settings()
+        ]
+
+    def _settings(self):
+        """Return each pair of alpha and cost exponent to try."""
+        exponents = np.atleast_1d(np.asarray(self.cost_exponent, dtype=object)).tolist()
+        if not exponents:
+            raise ParameterError(
+                "cost_exponent must be a number or a list of numbers, got an empty list."
+            )
+        for exponent in exponents:
+            check_number(exponent, "cost_exponent", low=0, high=1)
+        return [
+            {"alpha": alpha, "cost_exponent": exponent}
+            for alpha, exponent in product(self._alphas(), exponents)
         ]
 
     def _alphas(self):
@@ -264,25 +302,6 @@ class BudgetRFClassifier(ForestClassifier):
             )
         return impurity
 
-    def _grown_ahead(self, data, train, rule, seeds):
-        """Yield trees in order; threads grow the next ones while they are asked for."""
-        prices = self.feature_costs_.alone
-        usage, labels = np.zeros(data.n_features), train.y.astype(np.int32)
-
-        def grow(seed):
-            known, weights, n_classes = usage.copy(), self._drawn(train, seed), self.classes_.size
-            tree = grow_tree(data, labels, weights, n_classes, rule, prices.copy(), seed, known)
-            return tree, known - usage
-
-        if self.ties != "reuse":
-            yield from (tree for tree, _ in threads_ahead(grow, seeds, self.n_jobs))
-            return
-        for start in range(0, len(seeds), REUSE_BATCH):
-            batch = seeds[start : start + REUSE_BATCH]
-            for tree, added in thread_map(grow, batch, self.n_jobs):
-                usage += added
-                yield tree
-
     def _choose(self, forests, valid):
         """Return the forest with the best validation score; of equals the cheaper one."""
         affordable = [forest for forest in forests if forest.trees]
@@ -311,7 +330,8 @@ class BudgetRFClassifier(ForestClassifier):
         """Print how far a forest has come, from the given verbosity on."""
         if self.verbose >= level:
             n_trees = f"{len(forest.trees)} of {self.n_estimators} trees"
-            line = f"BudgetRF, alpha {forest.alpha:g}: {n_trees}"
+            setting = ", ".join(f"{name} {value:g}" for name, value in forest.setting.items())
+            line = f"BudgetRF, {setting.replace('_', ' ')}: {n_trees}"
             if forest.costs:
                 line += f", validation cost {forest.costs[-1]:.4g}, error {forest.errors[-1]:.4f}"
             if forest.broke_at is not None:

@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .._parallel import thread_map
 from .._validation import check_choice, check_max_features, check_number
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Gini
 from .base import CodedFit, UsedFeaturesForest
+from .inspection import gini_importance
 
 # Least price that the draw sees, as a share of the highest: 1/0 is not a probability, and with
 # chances further apart than this the other features would never be drawn anyway.
@@ -33,31 +35,6 @@ def drawing_odds(feature_costs):
     highest = prices.max() or 1.0
     odds = highest / np.maximum(prices, LEAST_PRICE * highest)
     return odds / odds.sum()
-
-
-def gini_importance(trees, n_features):
-    """Return how much the splits on each feature lower the Gini impurity, mean over the trees.
-
-    Parameters
-    ----------
-    trees : list of Tree
-        Their values are class counts.
-    n_features : int
-        How many features there are.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-    """
-    total = np.zeros(n_features)
-    for tree in trees:
-        size = tree.value.sum(axis=1)
-        impurity = size - (tree.value**2).sum(axis=1) / size
-        inner = ~tree.is_leaf
-        left, right = tree.children_left[inner], tree.children_right[inner]
-        drop = impurity[inner] - impurity[left] - impurity[right]
-        total += np.bincount(tree.feature[inner], drop, minlength=n_features) / size[0]
-    return total / len(trees)
 
 
 class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
@@ -153,14 +130,20 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         data = self._codes(train.X, self._binned)
         self.odds_ = drawing_odds(self.feature_costs_)
         trees = self._grown(data, train, self.odds_, seeds)
-        self.feature_importances_ = gini_importance(trees, train.X.shape[1])
+        self._importances = gini_importance(trees, train.X.shape[1])
         if self.subset == "above_mean":
             trees = self._refitted(data, train, seeds)
         self._set_trees(trees)
 
+    @property
+    def feature_importances_(self):
+        """Decrease of the Gini impurity in the forest of all features, mean over its trees."""
+        check_is_fitted(self)
+        return self._importances
+
     def _refitted(self, data, train, random):
         """Grow an ordinary forest on the features above the mean importance."""
-        importance = self.feature_importances_
+        importance = self._importances
         above = importance > importance.mean()
         kept = np.flatnonzero(above if above.any() else importance >= importance.mean())
         trees = self._grown(data.take(kept), train, None, random)

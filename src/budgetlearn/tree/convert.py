@@ -1,6 +1,8 @@
 """Trees of scikit-learn and LightGBM as `Tree`, so that all are charged by the same code."""
 
 import numpy as np
+from sklearn.tree._tree import NODE_DTYPE, TREE_UNDEFINED
+from sklearn.tree._tree import Tree as SklearnTree
 
 from .structure import LEAF, Tree
 
@@ -44,6 +46,46 @@ def _adaptively_boosted(estimator):
         value[np.arange(len(shares)), shares.argmax(axis=1)] = weight
         trees.append(_from_arrays(fitted.tree_, value))
     return trees
+
+
+def to_sklearn(tree, n_features):
+    """Return a tree of class counts in the form of scikit-learn.
+
+    Parameters
+    ----------
+    tree : Tree
+        Its values are class counts.
+    n_features : int
+        Columns of the tables.
+
+    Returns
+    -------
+    sklearn.tree._tree.Tree
+        Values are class shares, impurities Gini's.
+    """
+    inner = ~tree.is_leaf
+    size = tree.value.sum(axis=1, keepdims=True)
+    shares = tree.value / size
+    nodes = np.zeros(tree.node_count, dtype=NODE_DTYPE)
+    nodes["left_child"], nodes["right_child"] = tree.children_left, tree.children_right
+    nodes["feature"] = np.where(inner, tree.feature, TREE_UNDEFINED)
+    nodes["threshold"] = np.where(inner, tree.threshold, TREE_UNDEFINED)
+    nodes["impurity"] = 1 - (shares**2).sum(axis=1)
+    nodes["n_node_samples"] = tree.n_node_samples
+    nodes["weighted_n_node_samples"] = size[:, 0]
+    depth = np.zeros(tree.node_count, dtype=int)
+    for node, parent in enumerate(tree.parents()[1:], start=1):
+        depth[node] = depth[parent] + 1
+    made = SklearnTree(n_features, np.array([shares.shape[1]], dtype=np.intp), 1)
+    made.__setstate__(
+        {
+            "max_depth": int(depth.max()),
+            "node_count": tree.node_count,
+            "nodes": nodes,
+            "values": np.ascontiguousarray(shares[:, None, :]),
+        }
+    )
+    return made
 
 
 def from_sklearn(estimator):

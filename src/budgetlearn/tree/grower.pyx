@@ -12,6 +12,7 @@ from ._random cimport below, uniform
 from .builder cimport Builder, Task
 from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
 from .impurity cimport Kind, Side, shift, value
+from .node_prices cimport NodePrices
 from .partition cimport Examples, partition_by_codes
 from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
 
@@ -47,6 +48,7 @@ cdef class Grower:
         double[::1] prices            # IN, OUT with `pay_once`: 0 once bought
         const double[::1] odds        # IN, cumulative chances of drawing; None: equal
         double[::1] usage             # IN, OUT: examples that met each feature in the forest
+        NodePrices discounts          # None: prices are the same at every node
         bint pay_once, count_constants
         Py_ssize_t max_features, max_depth
         # the examples in the order of the leaves, and the features, varying ones first
@@ -165,6 +167,7 @@ cdef class Grower:
     def grow(
         self, double[::1] prices, const double[::1] odds, double[::1] usage,
         Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth, uint64_t seed,
+        NodePrices discounts=None,
     ):
         """Grow the tree and return its nodes and their class counts.
 
@@ -187,6 +190,9 @@ cdef class Grower:
             Greatest depth of a leaf, the root being 0.
         seed : int
             Source of every random choice.
+        discounts : NodePrices, default=None
+            Prices that fall with what examples have bought, in the place of `prices`; what the
+            tree tests is noted there.
 
         Returns
         -------
@@ -197,7 +203,7 @@ cdef class Grower:
         """
         self.prices, self.odds, self.usage = prices, odds, usage
         self.max_features, self.max_depth = max_features, max_depth
-        self.count_constants = count_constants
+        self.count_constants, self.discounts = count_constants, discounts
         self.search.random = seed
         with nogil:
             self.grow_all()
@@ -317,12 +323,15 @@ cdef class Grower:
         """Offer a feature's thresholds to the node's best split; say whether it varies."""
         cdef Search* search = &self.search
         cdef Column* column = &self.column
-        cdef double price = self.prices[feature], rank = self.rank_of(feature, task.node)
+        cdef double price = self.prices[feature]
+        cdef double rank = self.rank_of(feature, task.node)
         cdef Py_ssize_t n_codes = self.n_codes(feature)
         cdef Codes codes = self.codes_of(feature)
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef bint varies
+        if self.discounts is not None:
+            price = self.discounts.price(feature, rows, column.weights, column.size)
         if (
             self.counts_classes and n_codes <= MOST_COUNTED
             and n_mark_words(histogram, n_codes) <= 8 + column.size // 4
@@ -382,4 +391,8 @@ cdef class Grower:
         self.usage[best.feature] += task.end - task.start
         if self.pay_once:
             self.prices[best.feature] = 0.0
+        if self.discounts is not None:
+            self.discounts.note(
+                best.feature, self.examples.rows + task.start, task.end - task.start
+            )
         return middle

@@ -7,6 +7,7 @@ import numpy as np
 from .._validation import INT32_MAX
 from .grower import Grower
 from .impurity import Gini, ImpurityFunction
+from .node_prices import NodePrices
 from .structure import Tree
 
 TIES = ("first", "random", "reuse")
@@ -48,6 +49,11 @@ class GrowthRule:
         Chances of each feature in that draw (without replacement); None: equal.
     max_depth : int or None
         Greatest depth, the root being 0.
+    reuse_discount : float
+        "risk" only, with `purchases`: share of a price that stays where all examples of a node
+        have bought the feature; where a part of them has, the price is in between.
+    cost_exponent : float
+        "risk" only, with `purchases`: power of that price; a free feature stays free.
     """
 
     impurity: ImpurityFunction = field(default_factory=Gini)
@@ -60,9 +66,45 @@ class GrowthRule:
     count_constants: bool = True
     odds: np.ndarray | None = None
     max_depth: int | None = None
+    reuse_discount: float = 1.0
+    cost_exponent: float = 1.0
 
 
-def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None):
+class Purchases:
+    """What the training examples bought from the trees of a forest so far.
+
+    Parameters
+    ----------
+    feature_costs : FeatureCosts
+        Prices.
+    n_samples : int
+        Number of examples.
+    """
+
+    def __init__(self, feature_costs, n_samples):
+        self.prices = feature_costs.costs
+        n_features = self.prices.size
+        self.groups, self.charges = np.full(n_features, -1, dtype=np.int32), np.zeros(0)
+        if feature_costs.groups is not None:
+            self.groups = np.asarray(feature_costs.groups, dtype=np.int32)
+            self.charges = np.asarray(feature_costs.group_costs, dtype=np.float64)
+        self.bought = np.zeros((n_features + self.charges.size, n_samples), dtype=np.uint8)
+
+    def at_nodes(self, rule):
+        """Return the prices of a tree's nodes, which notes its purchases in a copy."""
+        shares = rule.reuse_discount, rule.cost_exponent
+        return NodePrices(self.prices, self.groups, self.charges, self.bought.copy(), *shares)
+
+    def add(self, acquired):
+        """Add what a tree acquired, an array of bool of shape (n_samples, n_features)."""
+        n_features = self.prices.size
+        self.bought[:n_features] |= acquired.T
+        for group in range(self.charges.size):
+            members = acquired[:, self.groups == group]
+            self.bought[n_features + group] |= members.any(axis=1)
+
+
+def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, purchases=None):
     """Grow one tree.
 
     Parameters
@@ -84,6 +126,9 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None):
     usage : ndarray of float64 of shape (n_features,), default=None
         How many training examples met each feature in the forest so far, for `ties="reuse"`; those
         of this tree are added in place.
+    purchases : Purchases, default=None
+        What the examples bought before this tree; it is not changed. Its prices count then, not
+        `prices`. None: prices stay as they are.
 
     Returns
     -------
@@ -112,6 +157,13 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None):
         odds = np.cumsum(rule.odds, dtype=np.float64)
         max_features = min(max_features, np.count_nonzero(rule.odds))
     nodes, counts = grower.grow(
-        prices, odds, usage, max_features, rule.count_constants, max_depth, seed
+        prices,
+        odds,
+        usage,
+        max_features,
+        rule.count_constants,
+        max_depth,
+        seed,
+        None if purchases is None else purchases.at_nodes(rule),
     )
     return Tree.of_nodes(nodes, counts)

@@ -77,3 +77,10 @@ class Tree:
     def is_leaf(self):
         """Boolean array of shape (node_count,)."""
         return self.children_left == LEAF
+
+    def parents(self):
+        """Return the parent of each node, int32; -1 at the root."""
+        parent = np.full(self.node_count, LEAF, dtype=np.int32)
+        inner = np.flatnonzero(~self.is_leaf)
+        parent[self.children_left[inner]] = parent[self.children_right[inner]] = inner
+        return parent
