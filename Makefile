@@ -5,6 +5,7 @@
 #   make setup    only set up: .venv from requirements.lock, and the compiled kernels
 #   make lint     only the checks of style
 #   make mutants  change the code in small ways and tell which changes no test notices (an hour)
+#   make fuzz     damage files of every kind for five minutes each (an hour)
 #   make docs     write config/README.md and docs/api.md anew
 #   make docs-html  build the documentation, docs/_build/html/index.html
 #   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
@@ -31,7 +32,7 @@ LOCKED = this folder is locked: another run is at work here, or one was killed. 
     the lock with ".venv/bin/snakemake --unlock" and start again
 PROBLEM = $(shell PYTHON='$(PYTHON)' sh .ci/preflight)
 
-.PHONY: help run unlocked test mutants setup lint docs docs-html lock clean
+.PHONY: help run unlocked test mutants fuzz setup lint docs docs-html lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -49,6 +50,9 @@ test: lint
 
 mutants: setup
 	@$(IN_VENV) python -m tests.mutation
+
+fuzz: setup
+	@$(IN_VENV) python -m tests.datasets.fuzzing
 
 lint: setup
 	@$(IN_VENV) ruff check .

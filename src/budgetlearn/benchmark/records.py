@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .._files import whole_file
-from ..exceptions import BudgetlearnError
+from ..exceptions import BudgetlearnError, DatasetError
+from ..preprocessing.damage import reading
 
 FORMAT_VERSION = 5
 
@@ -53,6 +55,7 @@ COLUMNS = {
     "format_version": "int64",
 }
 OK = "ok"
+_REMEDY = "Delete the file and run the workflow again."
 _ORIGINS = b"budgetlearn"  # under which a file's own metadata keep what its points were made with
 
 
@@ -155,10 +158,22 @@ def origins_of(paths):
     """
     counts = {}
     for path in _listed(paths):
-        for one in json.loads(pq.read_schema(path).metadata.get(_ORIGINS, "[]")):
+        with _reading(path):
+            made_with = json.loads(pq.read_schema(path).metadata.get(_ORIGINS, "[]"))
+        for one in made_with:
             key = json.dumps({name: value for name, value in one.items() if name != "jobs"})
             counts[key] = counts.get(key, 0) + one.get("jobs", 1)
     return [{**json.loads(key), "jobs": jobs} for key, jobs in counts.items()]
+
+
+@contextmanager
+def _reading(path):
+    """Turn what a damaged file makes its reader raise into a `RecordError`."""
+    try:
+        with reading(Path(path), "operating points", (pa.ArrowException,)):
+            yield
+    except DatasetError as error:
+        raise RecordError(f"{error} {_REMEDY}") from error
 
 
 def _listed(paths):
@@ -184,14 +199,17 @@ def read(paths):
     """
     frames = []
     for path in _listed(paths):
-        frame = pd.read_parquet(path)
+        with _reading(path):
+            content = pq.read_table(path)
+            content.validate(full=True)  # text that is none would come up much later
+            frame = content.to_pandas()
         lacking = sorted(set(COLUMNS) - set(frame.columns))
         versions = set() if lacking else set(frame["format_version"].unique())
         if lacking or versions - {FORMAT_VERSION}:
             found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"
             raise RecordError(
-                f"{path} {found}; this version reads format {FORMAT_VERSION}. "
-                "Delete the file and run the workflow again."
+                f"{path} {found}; this version reads format {FORMAT_VERSION}. {_REMEDY}"
             )
-        frames.append(frame.astype(COLUMNS))
+        with _reading(path):
+            frames.append(frame.astype(COLUMNS))
     return pd.concat(frames, ignore_index=True) if frames else table([])

@@ -247,7 +247,7 @@ class Dataset:
             When the file is missing, is not such a file, or its content has changed.
         """
         path = Path(path)
-        with reading(path, "a prepared data set; prepare it again"):
+        with reading(path, "a prepared data set; prepare it again", (pa.ArrowException,)):
             dataset, recorded = cls._read(path)
         if dataset.sha256 != recorded:
             raise DatasetError(

@@ -34,6 +34,8 @@ def make_target(table, task, rules):
     kept = rules.pop("keep", None)
     if kept is not None:
         table = with_rows(table, np.isin(table.y, kept))
+    if not len(table.X):
+        raise DatasetError("No row is left: all have a missing value, or a class left out.")
     if table.y is not None:
         _refuse_missing(table.y)
     if rules:
@@ -117,6 +119,7 @@ def _both_above_median(raw, _, __):
 
 
 def _one_hot(raw, names, _):
+    raw = _as_numbers(raw, "one_hot")
     if raw.shape[1] != len(names) or not np.array_equal(raw.sum(axis=1), np.ones(len(raw))):
         raise DatasetError(f"Each row must have exactly one of the {len(names)} indicators set.")
     return raw.argmax(axis=1), names

@@ -40,6 +40,9 @@ def read_svmlight(
     """
     tables = paths[0::2] if queries == "files" else paths
     lengths = [_count_rows(path) for path in tables]
+    for path, length in zip(tables, lengths, strict=True):
+        if not length:
+            raise DatasetError(f"{path.name} is empty: it holds no examples.")
     ends = np.cumsum(lengths)
     X = np.zeros((ends[-1], n_columns), dtype, order="F")
     y = np.empty(ends[-1])

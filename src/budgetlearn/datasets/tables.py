@@ -261,8 +261,9 @@ def _columns(frame, columns):
 
 def _part_of(frame, column, values):
     raw = _columns(frame, column)
-    if not set(np.unique(raw)) <= set(values):
-        raise DatasetError(f"Column {column} must hold {list(values)}, found {np.unique(raw)}.")
+    found = pd.unique(raw).tolist()
+    if not set(found) <= set(values):
+        raise DatasetError(f"Column {column} must hold {list(values)}, found {found[:10]}.")
     return np.array([values[value] for value in raw], np.int8)
 
 
@@ -288,6 +289,7 @@ def _features(frame, left_out, names, spread):
 
 def _with_ratios(features, add, drop):
     used = {name for pair in add.values() for name in pair}
+    _places(features, [*sorted(used), *drop])  # an error for those that are not there
     if words := used.intersection(features.select_dtypes(exclude="number").columns):
         raise DatasetError(
             f"Ratios need numbers, but these columns hold text: {', '.join(sorted(words))}."

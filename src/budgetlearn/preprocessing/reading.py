@@ -43,8 +43,10 @@ def read_table(path, separator=None, decimal=".", missing=None, columns=None):
     path = Path(path)
     if path.suffix in (".parquet", ".pq"):
         with extra("workflow", "reading Parquet"):
-            import_module("pyarrow")
-        with reading(path, "a Parquet table"):
+            arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+        with reading(path, "a Parquet table", (arrow.ArrowException,)):
+            for batch in parquet.ParquetFile(path).iter_batches():
+                batch.validate(full=True)  # text that is none would come up much later
             frame = pd.read_parquet(path)
         frame.columns = _stripped(frame.columns)
         return frame[[name for name in frame.columns if columns is None or name in columns]]
