@@ -24,6 +24,16 @@ PARTS = (
 )
 
 
+def copy_to(folder):
+    """Copy what a run reads to a folder, and return it."""
+    for part in PARTS:
+        target = folder / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+        copy(ROOT / part, target)
+    return folder
+
+
 class Workflow:
     """A folder in which the workflow can run."""
 
@@ -82,12 +92,6 @@ def make_workflow(tmp_path_factory):
     """Return a function that makes a fresh copy of the workflow."""
 
     def make():
-        folder = tmp_path_factory.mktemp("workflow")
-        for part in PARTS:
-            target = folder / part
-            target.parent.mkdir(parents=True, exist_ok=True)
-            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-            copy(ROOT / part, target)
-        return Workflow(folder)
+        return Workflow(copy_to(tmp_path_factory.mktemp("workflow")))
 
     return make

@@ -1,4 +1,7 @@
-"""A SLURM of one node on this machine, for as long as a test needs it."""
+"""A SLURM on this machine, for as long as a test needs it: one node, or several simulated ones.
+
+python -m tests.workflow.slurm    whether one can really be had
+"""
 
 import os
 import shutil
@@ -8,7 +11,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 # Jobs look here whatever the environment says: the plugin takes SLURM's variables out of it.
@@ -16,19 +22,18 @@ SYSTEM_CONFIG = Path("/etc/slurm/slurm.conf")
 CONFIG = """
 ClusterName=test
 SlurmctldHost=localhost(127.0.0.1)
-SlurmctldPort={ports[0]}
-SlurmdPort={ports[1]}
+SlurmctldPort={port}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 CryptoType=crypto/munge
 AuthInfo=socket={folder}/munge.socket
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
@@ -43,9 +48,19 @@ MailProg=/bin/true
 ReturnToService=2
 MinJobAge=3600
 KillWait=2
-NodeName=localhost NodeAddr=127.0.0.1 CPUs=4 RealMemory={memory} State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
+NODE = """
+NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={cpus}
+ RealMemory={memory} State=UNKNOWN
+"""
+# One machine has no accounts, is asked often, and lacks the memory that whole fits ask for.
+PROFILE = (
+    *("--profile", "profiles/slurm", "--slurm-no-account", "--latency-wait", "10"),
+    *("--seconds-between-status-checks", "1", "--slurm-init-seconds-before-status-checks", "1"),
+    *("--default-resources", "slurm_partition=main", "mem_mb=200", "runtime=10"),
+    *("--set-resources", "fit:mem_mb=500", "report:mem_mb=500"),
+)
 
 
 def why_not():
@@ -72,11 +87,23 @@ def _free_ports(n_ports):
             each.close()
 
 
-class OneNode:
-    """A cluster that lives in a folder; used as a context."""
+class Cluster:
+    """A cluster that lives in a folder; used as a context.
 
-    def __init__(self, folder):
+    Parameters
+    ----------
+    folder : path-like
+        Where; made here.
+    n_nodes : int, default=1
+        Nodes, each a daemon of its own on this machine.
+    cpus : int, default=4
+        CPUs of each node, whatever the machine has.
+    """
+
+    def __init__(self, folder, n_nodes=1, cpus=4):
         self.folder = Path(folder)
+        self.nodes = [f"node{number}" for number in range(n_nodes)]
+        self.cpus = cpus
         self.config = self.folder / "slurm.conf"
         self.environment = {
             "SLURM_CONF": str(self.config),
@@ -84,13 +111,10 @@ class OneNode:
         }
 
     def __enter__(self):
-        for name in ("state", "spool"):
+        for name in ("state", *(f"spool-{node}" for node in self.nodes)):
             (self.folder / name).mkdir(parents=True)
         self.folder.chmod(0o755)
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
-        self.config.write_text(
-            CONFIG.format(folder=self.folder, ports=_free_ports(2), memory=memory)
-        )
+        self.config.write_text(self._configuration())
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
@@ -103,6 +127,18 @@ class OneNode:
             raise
         return self
 
+    def _configuration(self):
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+        memory //= len(self.nodes)
+        first, *ports = _free_ports(1 + len(self.nodes))
+        nodes = [
+            NODE.replace("\n ", " ").format(name=name, port=port, cpus=self.cpus, memory=memory)
+            for name, port in zip(self.nodes, ports, strict=True)
+        ]
+        head, partition = CONFIG.rsplit("PartitionName", 1)
+        content = "".join([head.format(folder=self.folder, port=first), *nodes])
+        return f"{content}PartitionName{partition}"
+
     def _start(self):
         own = {name: self.folder / f"munge.{name}" for name in ("key", "socket", "log", "seed")}
         pid = self.folder / "munged.pid"
@@ -111,8 +147,9 @@ class OneNode:
             f"--socket={own['socket']}", f"--log-file={own['log']}", f"--seed-file={own['seed']}",
         )  # fmt: skip
         self.run("slurmctld", "-c")
-        self.run("slurmd", "-N", "localhost")
-        self.wait_for(lambda: self.run("sinfo", "-h", "-o", "%T").strip() == "idle", 30)
+        for node in self.nodes:
+            self.run("slurmd", "-N", node)
+        self.wait_for(lambda: self.run("sinfo", "-h", "-o", "%T").split() == ["idle"], 60)
 
     def run(self, *command):
         """Run a command of SLURM's and return what it prints."""
@@ -140,19 +177,35 @@ class OneNode:
             assert time.monotonic() < end, f"{condition} did not come true in {seconds} s"
             time.sleep(0.3)
 
+    def is_busy(self):
+        """Return whether jobs wait or run."""
+        return bool(self.run("squeue", "-h").strip())
+
     def __exit__(self, *_):
-        for name in reversed(DAEMONS):
-            pid = self.folder / f"{name}.pid"
-            if pid.is_file() and pid.read_text().strip():
-                try:
-                    os.kill(int(pid.read_text()), signal.SIGTERM)
-                except ProcessLookupError:
-                    continue
-        SYSTEM_CONFIG.unlink()
+        try:
+            if self._pids():
+                self.run("scancel", "--user=root")
+        finally:
+            SYSTEM_CONFIG.unlink()
+            self._stop()
+
+    def _pids(self):
+        """Return the processes of the daemons, the last started first."""
+        files = [*sorted(self.folder.glob("slurmd-*.pid")), *self.folder.glob("slurmctld.pid")]
+        texts = [path.read_text().strip() for path in (*files, *self.folder.glob("munged.pid"))]
+        return [int(text) for text in texts if text]
+
+    def _stop(self):
+        daemons = [psutil.Process(pid) for pid in self._pids() if psutil.pid_exists(pid)]
+        for daemon in daemons:
+            with suppress(psutil.NoSuchProcess):
+                daemon.send_signal(signal.SIGTERM)
+        for daemon in psutil.wait_procs(daemons, timeout=20)[1]:
+            daemon.kill()
 
 
 if __name__ == "__main__":  # .ci/slurm asks whether one can really be had
     if why_not():
         sys.exit(why_not())
-    with tempfile.TemporaryDirectory() as scratch, OneNode(Path(scratch) / "slurm"):
+    with tempfile.TemporaryDirectory() as scratch, Cluster(Path(scratch) / "slurm"):
         pass

@@ -12,7 +12,7 @@ import yaml
 from budgetlearn.benchmark import records
 from budgetlearn.benchmark.rerun import differences
 
-from .slurm import OneNode, why_not
+from .slurm import PROFILE, Cluster, why_not
 
 pytestmark = pytest.mark.workflow
 SLOW = """
@@ -31,11 +31,6 @@ class Slow(FreeConstantClassifier):
             time.sleep(300)
         return super()._fit(*arguments)
 """
-QUICKLY = ("--seconds-between-status-checks", "1", "--slurm-init-seconds-before-status-checks", "1",
-           "--latency-wait", "10")  # fmt: skip
-# One node has no accounts, and not the memory that a whole fit asks for.
-HERE = ("--default-resources", "slurm_partition=main", "mem_mb=200", "runtime=10",
-        "--set-resources", "fit:mem_mb=500", "report:mem_mb=500", "--slurm-no-account")  # fmt: skip
 STUDY = {
     "study": "slurm",
     "title": "On a cluster",
@@ -51,7 +46,7 @@ def cluster(tmp_path_factory):
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="optional dependency `slurm`")
     if why_not():
         (pytest.fail if os.environ.get("BUDGETLEARN_REQUIRE_SLURM") else pytest.skip)(why_not())
-    with OneNode(tmp_path_factory.mktemp("slurm")) as node:
+    with Cluster(tmp_path_factory.mktemp("slurm")) as node:
         yield node
 
 
@@ -65,7 +60,7 @@ def configured(workflow, **changes):
 @contextmanager
 def submitted(workflow, cluster, *arguments):
     """Run snakemake through profiles/slurm, ended with the context whatever happens."""
-    command = (*arguments, *QUICKLY, *HERE, "--profile", "profiles/slurm", "--jobs", "4")
+    command = (*arguments, *PROFILE, "--jobs", "4")
     with subprocess.Popen(
         [sys.executable, "-m", "snakemake", *map(str, command)],
         cwd=workflow.folder,

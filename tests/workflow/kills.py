@@ -1,0 +1,189 @@
+"""Kill a study at random moments, start it again, and compare what comes out in the end.
+
+python -m tests.workflow.kills                     50 kills on this machine, over the smoke study
+python -m tests.workflow.kills --kills 10 --slurm  under a SLURM that is started for it (as root)
+
+Each time the main process or one of a job, by one of nine signals; then the same command again, and
+`--unlock` only where the message asks for it. What was killed is added to kills.csv as it happens.
+"""
+
+import argparse
+import csv
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pandas as pd
+import psutil
+
+from budgetlearn.benchmark import records
+
+from .conftest import copy_to
+from .slurm import PROFILE, Cluster, why_not
+
+SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL", "SEGV", "ABRT", "ALRM", "USR1")
+CLOCKS = "seconds|_ms$"  # columns that tell another time each time
+PATIENCE = 600  # seconds for a study that was not killed, or to end after a kill
+QUIET = ("--quiet", "all")
+
+
+def contents(results):
+    """Return what a study left, by file: bytes, or the table without its clocks."""
+    found = {}
+    for folder in ("data", "splits", "costs"):
+        for path in sorted((results / folder).rglob("*.*")):
+            found[str(path.relative_to(results))] = path.read_bytes()
+    for path in (results / "points.parquet", *sorted(results.glob("tables/*.csv"))):
+        frame = records.read(path) if path.suffix == ".parquet" else pd.read_csv(path)
+        if path.stem != "times":
+            found[path.name] = frame.loc[:, ~frame.columns.str.contains(CLOCKS)].to_csv()
+    return found
+
+
+class Killed:
+    """A study in a folder that is killed again and again."""
+
+    def __init__(self, folder, command, rng, environment=None, is_busy=lambda: False):
+        self.folder, self.command, self.rng = Path(folder), list(map(str, command)), rng
+        self.environment = {**os.environ, **(environment or {})}
+        self.is_busy = is_busy
+        self.rows = []
+
+    def start(self, *more):
+        """Start Snakemake."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *self.command, *more],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def processes(self):
+        """Return all processes at work in the folder."""
+        found = []
+        for process in psutil.process_iter(["cwd", "status"]):
+            if process.info["cwd"] == str(self.folder) and process.info["status"] != "zombie":
+                found.append(process)
+        return found
+
+    def kill_once(self, delay):
+        """Start, kill something after a while, wait for the end; return the exit code."""
+        main = self.start()
+        try:
+            main.wait(delay)
+        except subprocess.TimeoutExpired:
+            self._kill_one(main.pid)
+        output, _ = main.communicate(timeout=PATIENCE)
+        return self.after(main.returncode, output)
+
+    def _kill_one(self, main):
+        jobs = [process for process in self.processes() if process.pid != main]
+        victim = self.rng.choice(jobs) if jobs and self.rng.random() < 0.6 else psutil.Process(main)
+        name = self.rng.choice(SIGNALS)
+        row = {"time": time.strftime("%T"), "signal": f"SIG{name}"}
+        try:
+            words = " ".join(Path(word).name for word in victim.cmdline()[:4])
+            row["victim"] = "main" if victim.pid == main else f"job: {words}"
+            victim.send_signal(getattr(signal, f"SIG{name}"))
+        except psutil.NoSuchProcess:
+            return  # it had just ended: not a kill
+        self.rows.append(row)
+
+    def after(self, code, output):
+        """Wait until nothing of a call is left, and do what its message says."""
+        end = time.monotonic() + PATIENCE
+        while self.processes() or self.is_busy():
+            assert time.monotonic() < end, f"still there: {self.processes()}"
+            time.sleep(0.2)
+        locked = bool(code) and "--unlock" in output
+        if locked:
+            assert not self.start("--unlock").wait(PATIENCE)
+        if self.rows and "exit" not in self.rows[-1]:
+            self.rows[-1] |= {"exit": code, "unlocked": locked}
+        return code
+
+    def finish(self, most=4):
+        """Give the same command until it ends well."""
+        for _ in range(most):
+            main = self.start()
+            output, _ = main.communicate(timeout=PATIENCE)
+            if not self.after(main.returncode, output):
+                return
+        raise AssertionError(f"it did not end well in {most} calls:\n{output[-4000:]}")
+
+    def begin_anew(self, results):
+        """Remove what the study has made."""
+        subprocess.run(["rm", "-r", "-f", str(results), ".snakemake"], cwd=self.folder, check=True)
+
+
+def kill_often(killed, results, expected, n_kills, delays, tell=lambda row: None):
+    """Kill a study `n_kills` times; after each time it ends well, compare and begin anew."""
+    results = killed.folder / results
+    while len(killed.rows) < n_kills:
+        before = len(killed.rows)
+        code = killed.kill_once(killed.rng.uniform(*delays))
+        if len(killed.rows) > before:
+            tell(killed.rows[-1])
+        if not code and len(killed.rows) < n_kills:
+            compare(contents(results), expected)
+            killed.begin_anew(results)
+    killed.finish()
+    compare(contents(results), expected)
+
+
+def compare(found, expected):
+    """Fail where a file is missing or differs."""
+    assert found.keys() == expected.keys(), found.keys() ^ expected.keys()
+    different = [name for name in expected if found[name] != expected[name]]
+    assert not different, different
+
+
+def main():
+    """Kill the smoke study as the command line says."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("--kills", type=int, default=50)
+    options.add_argument("--slurm", action="store_true")
+    options.add_argument("--seed", type=int, default=int(time.time()))
+    options.add_argument("--delay", type=float, default=30, help="longest wait for a kill, seconds")
+    options.add_argument("--rows", default="kills.csv", help="file to add what was killed to")
+    asked = options.parse_args()
+    if asked.slurm and why_not():
+        sys.exit(why_not())
+    rows = Path(asked.rows).resolve()
+
+    def tell(row):
+        print(row, flush=True)
+        with rows.open("a", newline="") as file:
+            csv.writer(file).writerow(
+                [asked.seed, "slurm" if asked.slurm else "local", *row.values()]
+            )
+
+    study = ("--configfile", "config/studies/smoke.yaml")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory())).resolve()
+        copy_to(folder)
+        plain = Killed(folder, ("--cores", "2", *study, *QUIET), random.Random(asked.seed))
+        killed = plain
+        plain.finish(1)
+        expected = contents(folder / "results" / "smoke")
+        print(f"{len(expected)} files to compare", flush=True)
+        plain.begin_anew(folder / "results" / "smoke")
+        if asked.slurm:
+            cluster = stack.enter_context(Cluster(folder / "slurm"))
+            arguments = (*study, *PROFILE, "--jobs", "4")
+            killed = Killed(folder, arguments, plain.rng, cluster.environment, cluster.is_busy)
+        kill_often(killed, "results/smoke", expected, asked.kills, (2, asked.delay), tell)
+    print(f"{len(killed.rows)} kills, seed {asked.seed}: the same files in the end")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""A few kills of a small study; `python -m tests.workflow.kills` does fifty of the smoke study."""
+
+import random
+
+import pytest
+import yaml
+
+from .kills import Killed, compare, contents, kill_often
+
+pytestmark = pytest.mark.workflow
+STUDY = {"study": "killed", "title": "Killed", "datasets": ["wine"], "runs": 1}
+
+
+def test_what_was_killed_gives_the_same_in_the_end(make_workflow):
+    folder = make_workflow().folder
+    study = folder / "config" / "studies" / "killed.yaml"
+    study.write_text(yaml.safe_dump({**STUDY, "methods": ["logitb", "constant"]}))
+    command = ("collect", "--cores", "2", "--configfile", study, "--quiet", "all")
+    killed = Killed(folder, command, random.Random(3))
+    killed.finish(1)
+    expected = contents(folder / "results" / "killed")
+    assert len(expected) == 4  # data, split, costs, points
+    killed.begin_anew("results/killed")
+    kill_often(killed, "results/killed", expected, 2, (3, 9))
+    assert len(killed.rows) == 2
+
+
+def test_other_contents_are_told():
+    with pytest.raises(AssertionError, match="points"):
+        compare({"points": "1"}, {"points": "2"})
+    with pytest.raises(AssertionError, match="points"):
+        compare({}, {"points": "2"})
