@@ -39,6 +39,10 @@ config.update(STUDY.config)  # with what came from the default study; scripts an
 DIR = STUDY.folder
 
 
+resource_scopes:
+    slot="local",
+
+
 include: "workflow/rules/common.smk"
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from budgetlearn.benchmark import records
-from budgetlearn.benchmark.usage import job_seconds, usage_line, working_seconds
+from budgetlearn.benchmark.usage import job_usage, usage_line, working_seconds
 
 
 def rows():
@@ -19,13 +19,15 @@ def rows():
 
 def study_in(folder):
     cells = [("wine", "unit", "m"), ("wine", "unit", "msb")]
-    return SimpleNamespace(folder=str(folder), cells=cells)
+    config = {"cluster": {"memory": 1500, "minutes": 3}}
+    runs = {"0": [0, 1], "1": [2], "2": []}  # the last of a study with more runs
+    return SimpleNamespace(folder=str(folder), cells=cells, config=config, runs_of=runs.get)
 
 
-def usage(folder, *parts, seconds):
+def usage(folder, *parts, seconds, held=100):
     path = folder.joinpath("usage", *parts)
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = ["s\th:m:s\tmax_rss", *(f"{each}\t0:00:01\t100" for each in seconds)]
+    lines = ["s\th:m:s\tmax_rss", *(f"{each}\t0:00:01\t{held}" for each in seconds)]
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -35,13 +37,18 @@ def test_each_fit_counts_once_and_each_prediction():
 
 def test_only_jobs_of_the_study_count(tmp_path):
     usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[20.5])
-    usage(tmp_path, "msb_sequence", "wine", "unit", "msb", "l1", "0.tsv", seconds=[4.5])
+    usage(tmp_path, "msb_sequence", "wine", "unit", "msb", "l1", "1.tsv", seconds=[4.5])
     usage(tmp_path, "fit", "wine", "unit", "of_an_earlier_study", "0.tsv", seconds=[1000])
-    assert job_seconds(study_in(tmp_path)) == 25
+    assert job_usage(study_in(tmp_path)) == [(20.5, 100, 2), (4.5, 100, 1)]
 
 
-def test_the_share_is_told(tmp_path):
+def test_share_memory_and_time_are_told(tmp_path):
     assert usage_line(study_in(tmp_path)) == ""
     records.write(rows(), tmp_path / "points.parquet")
-    usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[20])
-    assert "worked for 20 s, of which 50% were" in usage_line(study_in(tmp_path))
+    usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[18], held=1234.4)
+    usage(tmp_path, "fit", "wine", "unit", "m", "1.tsv", seconds=[2], held="NA")
+    usage(tmp_path, "fit", "wine", "unit", "m", "2.tsv", seconds=[900], held=5000)
+    line = usage_line(study_in(tmp_path))
+    assert "worked for 20 s, of which 50% were" in line
+    assert "up to 1,234 MB each (a cluster is asked for 1,500)" in line
+    assert "up to 0.1 min a run (asked for 3)" in line  # 18 s for two runs

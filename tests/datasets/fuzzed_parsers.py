@@ -20,7 +20,7 @@ from budgetlearn._files import read_yaml
 from budgetlearn.benchmark import records
 from budgetlearn.benchmark.runs import draw_costs
 from budgetlearn.benchmark.study import Study
-from budgetlearn.datasets import Dataset, load_dataset, load_registry, read_prices
+from budgetlearn.datasets import Dataset, cifar, load_dataset, load_registry, read_prices
 from budgetlearn.datasets.archives import extract
 from budgetlearn.datasets.images import read_idx
 from budgetlearn.datasets.labels import make_target
@@ -178,6 +178,11 @@ def read_images(paths):
     finished(read_idx(paths, parts=[0]), "images", [("classification", {})])
 
 
+def cifar_batches():
+    """Return a batch of three images."""
+    return [[("data_batch_1.bin", bytes([1, *bytes(3072), 2, *bytes(3072), 1, *bytes(3072)]))]]
+
+
 def archives():
     """Return archives of every kind, one inside another too."""
     out = io.BytesIO()
@@ -278,6 +283,7 @@ PARSERS = {
     "paired": Parser(lambda paths: finished(read_paired(paths, [0]), "paired"), paired),
     "svmlight": Parser(read_svmlights, svmlights),
     "idx": Parser(read_images, images),
+    "cifar": Parser(lambda paths: cifar._batch(paths[0]), cifar_batches),
     "archive": Parser(unpack, archives),
     "own": Parser(read_own_tables, own_tables),
     "parquet": Parser(lambda paths: read_own(paths[0], "ill"), lambda: saved("own.parquet")),

@@ -191,8 +191,12 @@ def main():
     all_found = 0
     with tempfile.TemporaryDirectory(prefix="fuzzing-") as scratch:
         for name in asked.parsers:
+            before = time.process_time()
             count, found = fuzz(name, asked.seconds, asked.seed, Path(scratch))
-            print(f"{name}: {count:,} inputs, {len(found)} findings", flush=True)
+            busy = time.process_time() - before
+            print(
+                f"{name}: {count:,} inputs, {busy:.0f} s of CPU, {len(found)} findings", flush=True
+            )
             for kind, error in found.items():
                 print(f"  {kind}: {str(error)[:200]!r}", flush=True)
             all_found += len(found)

@@ -17,10 +17,11 @@ def read(name):
     return features, profiles_of(frame, features)[0]
 
 
-@pytest.mark.parametrize("name", ["heart", "thyroid", "pima"])
+@pytest.mark.parametrize("name", ["heart", "thyroid", "pima", "pima_turney", "hepatitis"])
 def test_features_are_those_of_the_registry(name):
     features, _ = read(name)
     assert features == load_registry()[name].parameters["names"]
+    assert load_registry()[name].costs == f"resources/costs/{name}.csv"
 
 
 def test_yahoo_like():
@@ -34,6 +35,8 @@ def test_yahoo_like():
     [
         ("heart", {"chol": 7.27, "fbs": 5.20, "thalach": 102.90, "slope": 87.30, "ca": 100.90}),
         ("thyroid", {"TSH": 22.78, "T3": 11.41, "TT4": 14.51, "T4U": 11.41, "age": 1.0}),
+        ("hepatitis", {"bilirubin": 7.27, "protime": 8.30, "histology": 1.0}),
+        ("pima_turney", {"insulin": 22.78, "glucose": 17.61, "age": 1}),
         ("pima", {"insulin": 22.78, "glucose": 17.61, "age": 1}),
     ],
 )

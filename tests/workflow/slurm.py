@@ -54,12 +54,11 @@ NODE = """
 NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={cpus}
  RealMemory={memory} State=UNKNOWN
 """
-# One machine has no accounts, is asked often, and lacks the memory that whole fits ask for.
+# One machine has no accounts, and may be asked often.
 PROFILE = (
     *("--profile", "profiles/slurm", "--slurm-no-account", "--latency-wait", "10"),
     *("--seconds-between-status-checks", "1", "--slurm-init-seconds-before-status-checks", "1"),
     *("--default-resources", "slurm_partition=main", "mem_mb=200", "runtime=10"),
-    *("--set-resources", "fit:mem_mb=500", "report:mem_mb=500"),
 )
 
 

@@ -21,6 +21,7 @@ STUDY = {
     "datasets": ["wine"],
     "methods": ["logitb", "constant"],
     "runs": 1,
+    "runs_per_job": 1,
 }
 
 
@@ -44,8 +45,8 @@ def test_jobs_go_through_the_scheduler_with_their_resources(make_workflow):
     points = records.read(workflow.folder / "results" / "generic" / "points.parquet")
     assert set(points["method"]) == {"logitb", "constant"}
     assert (points["status"] == "ok").all()
-    asked = calls.read_text().splitlines()
-    fits = [line for line in asked if "mem=4000mb" in line and "walltime=00:240:00" in line]
-    assert len(fits) == 2
-    # prepare, split, costs, two fits, collect, report; fetching stays where the network is
-    assert len(asked) == 7
+    # prepare; split, costs and two fits; collect and report. Fetching stays where the network is.
+    prepare, runs, results = calls.read_text().splitlines()
+    assert "mem=2000mb -l walltime=00:20:00" in prepare
+    assert "ncpus=1:mem=1500mb -l walltime=00:24:00" in runs  # one after the other
+    assert "mem=4000mb -l walltime=00:50:00" in results

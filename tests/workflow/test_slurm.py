@@ -36,8 +36,9 @@ STUDY = {
     "title": "On a cluster",
     "datasets": ["wine"],
     "methods": ["logitb", "constant"],
-    "runs": 1,
+    "runs": 2,
     "runs_per_job": 1,
+    "cluster": {"memory": 500, "minutes": 2},
 }
 
 

@@ -5,6 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from budgetlearn._files import read_yaml
+from budgetlearn.benchmark.study import Study
+
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = sorted((ROOT / "config" / "studies").glob("*.yaml"))
 
@@ -23,6 +26,18 @@ def test_study_plans(workflow, study):
     output = workflow.run("-n", "--quiet", "rules", *chosen).output
     jobs = next(line for line in output.splitlines() if line.startswith("total"))
     assert 10 < int(jobs.split()[1]) < 5000
+
+
+OF_PAPERS = [path for path in STUDIES if path.stem not in ("cascade", "field")]
+
+
+@pytest.mark.parametrize("path", OF_PAPERS, ids=lambda path: path.stem)
+def test_a_hundred_runs_are_less_than_500_submissions_and_5000_jobs(path):
+    config = read_yaml(ROOT / "config" / "config.yaml") | read_yaml(path) | {"runs": 100}
+    study = Study.from_config(config, ROOT)
+    # One for each data set, for each chunk of its runs (group `runs`), and for the results.
+    assert len(study.datasets) * (1 + len(study.chunks)) + 1 < 500
+    assert len(study.points_files) * 3 < 5000  # with sequences, about three jobs for each
 
 
 @pytest.mark.workflow

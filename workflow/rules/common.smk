@@ -1,4 +1,6 @@
-# What the rules ask for: the fingerprint of a job's code, its attempt, the files that are there.
+# What the rules ask for: the fingerprint of a job's code, its attempt, memory and time, the files
+# that are there. On a cluster, all jobs of the same runs of a data set are one submission (group
+# `runs`), in which one of them works at a time (resource `slot`, of which profiles give one).
 
 import os
 
@@ -24,6 +26,16 @@ def code_for(name):
 def attempt_at(output):
     """Runs that failed are tried again: one attempt more reruns the job."""
     return lambda w: attempt(config, f"{DIR}/{output}".format(**w))
+
+
+def memory(_, attempt):
+    """MB that a job that fits asks a cluster for."""
+    return STUDY.config["cluster"]["memory"] * attempt
+
+
+def minutes(w, attempt):
+    """Minutes that a job that fits asks a cluster for."""
+    return STUDY.config["cluster"]["minutes"] * len(STUDY.runs_of(w.chunk)) * attempt
 
 
 def there(files):

@@ -14,12 +14,15 @@ rule fit:
         f"{DIR}/usage/fit/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.tsv"
     wildcard_constraints:
         method="|".join(STUDY.methods_of(FIT)) or "no_fit_method",
+    group:
+        "runs"
     conda:
         "../../environment.yml"
     threads: STUDY.config["threads_per_job"]
     resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
-        runtime=lambda w, attempt: 240 * attempt,
+        mem_mb=memory,
+        runtime=minutes,
+        slot=1,
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
@@ -38,6 +41,8 @@ rule collect:
         f"{DIR}/points.parquet",
     log:
         f"{DIR}/logs/collect.log",
+    group:
+        "results"
     conda:
         "../../environment.yml"
     resources:
@@ -57,11 +62,14 @@ rule solution_space:
         f"{DIR}/spaces/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.csv",
     log:
         f"{DIR}/logs/solution_space/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.log",
+    group:
+        "runs"
     conda:
         "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
         runtime=lambda w, attempt: 10 * attempt,
+        slot=1,
     params:
         subsets=rules.fit.params.subsets,
         code=code_of("solution_space.py"),
@@ -98,6 +106,8 @@ rule report:
         captions=[f"{DIR}/{part.caption_path}" for section in SECTIONS for part in section.parts],
     log:
         f"{DIR}/logs/report.log",
+    group:
+        "results"
     conda:
         "../../environment.yml"
     resources:

@@ -9,11 +9,14 @@ rule costs:
         f"{DIR}/costs/{{dataset}}/{{costs}}/{{chunk}}.csv",
     log:
         f"{DIR}/logs/costs/{{dataset}}/{{costs}}/{{chunk}}.log",
+    group:
+        "runs"
     conda:
         "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 1000 * attempt,
-        runtime=lambda w, attempt: 10 * attempt,
+        runtime=lambda w, attempt: 2 * attempt,
+        slot=1,
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),

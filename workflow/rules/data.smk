@@ -42,11 +42,14 @@ rule split:
         f"{DIR}/splits/{{dataset}}/{{chunk}}.parquet",
     log:
         f"{DIR}/logs/split/{{dataset}}/{{chunk}}.log",
+    group:
+        "runs"
     conda:
         "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 1000 * attempt,
-        runtime=lambda w, attempt: 10 * attempt,
+        runtime=lambda w, attempt: 2 * attempt,
+        slot=1,
     params:
         seed=STUDY.seed,
         runs=lambda w: STUDY.runs_of(w.chunk),

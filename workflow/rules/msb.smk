@@ -11,12 +11,15 @@ rule msb_importance:
         f"{DIR}/logs/msb_importance/{{dataset}}/{{method}}/{{chunk}}.log",
     benchmark:
         f"{DIR}/usage/msb_importance/{{dataset}}/{{method}}/{{chunk}}.tsv"
+    group:
+        "runs"
     conda:
         "../../environment.yml"
     threads: STUDY.config["threads_per_job"]
     resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
-        runtime=lambda w, attempt: 60 * attempt,
+        mem_mb=memory,
+        runtime=minutes,
+        slot=1,
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
@@ -39,12 +42,15 @@ rule msb_sequence:
         f"{DIR}/logs/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.log",
     benchmark:
         f"{DIR}/usage/msb_sequence/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.tsv"
+    group:
+        "runs"
     conda:
         "../../environment.yml"
     threads: STUDY.config["threads_per_job"]
     resources:
-        mem_mb=lambda w, attempt: 4000 * attempt,
-        runtime=lambda w, attempt: 240 * attempt,
+        mem_mb=memory,
+        runtime=minutes,
+        slot=1,
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
@@ -68,11 +74,14 @@ rule msb_schedule:
         f"{DIR}/logs/msb_schedule/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.log",
     wildcard_constraints:
         method="|".join(STUDY.methods_of(SCHEDULE)) or "no_schedule_method",
+    group:
+        "runs"
     conda:
         "../../environment.yml"
     resources:
         mem_mb=lambda w, attempt: 1000 * attempt,
-        runtime=lambda w, attempt: 10 * attempt,
+        runtime=lambda w, attempt: 2 * attempt,
+        slot=1,
     params:
         attempt=attempt_at("points/{dataset}/{costs}/{method}/{chunk}.parquet"),
         code=code_of("msb_schedule.py"),

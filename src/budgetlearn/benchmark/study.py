@@ -20,7 +20,7 @@ DEFAULT = "config/studies/default.yaml"
 # Settings that say how the work is done; no number depends on them.
 WORKING = (
     *("runs_per_job", "threads_per_job", "time_limit", "memory_limit", "strict", "retry_failed"),
-    "stored",
+    *("cluster", "stored"),
     *("datasets_file", "methods_file", "methods_path", "data_dir", "offline"),
 )
 # What of a data set's entry its raw files depend on, and what only readers see.

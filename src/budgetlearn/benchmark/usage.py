@@ -3,6 +3,7 @@
 from pathlib import Path
 
 FIT = ["dataset", "costs", "method", "run", "fit"]
+_NONE = ("NA", "-", "")  # what Snakemake writes for a job that it did not get to look at
 
 
 def working_seconds(points):
@@ -21,8 +22,8 @@ def working_seconds(points):
     return float(fits.sum() + points["predict_seconds"].sum())
 
 
-def job_seconds(study):
-    """Return the wall-clock seconds of the jobs that fitted a study's methods.
+def job_usage(study):
+    """Return what the jobs that fitted a study's methods used, as Snakemake measured it.
 
     Parameters
     ----------
@@ -31,16 +32,21 @@ def job_seconds(study):
 
     Returns
     -------
-    float
-        As Snakemake measured them, the start of each job included.
+    list of (float, float, int)
+        Wall-clock seconds with the start of the job, MB held at most (NaN for a job too short to
+        be looked at) and the number of its runs.
     """
     parts = {(dataset, method) for dataset, _, method in study.cells}
-    total = 0.0
+    used = []
     for path in sorted(Path(study.folder, "usage").rglob("*.tsv")):
         if any({dataset, method} <= set(path.parts) for dataset, method in parts):
+            runs = len(study.runs_of(path.stem))
             header, *rows = (line.split("\t") for line in path.read_text().splitlines())
-            total += sum(float(row[header.index("s")]) for row in rows)
-    return total
+            for row in rows:
+                cells = dict(zip(header, row, strict=True))
+                held = cells["max_rss"]
+                used.append((float(cells["s"]), float("nan" if held in _NONE else held), runs))
+    return used
 
 
 def usage_line(study):
@@ -58,11 +64,17 @@ def usage_line(study):
     from . import records  # here: the Snakefile imports this at every start
 
     path = Path(study.folder, "points.parquet")
-    spent = job_seconds(study)
+    used = [job for job in job_usage(study) if job[-1]]
+    spent = sum(seconds for seconds, _, _ in used)
     if not spent or not path.is_file():
         return ""
     share = working_seconds(records.read(path)) / spent
+    held = max((memory for _, memory, _ in used if memory == memory), default=0)  # no NaN
+    minutes = max(seconds / runs for seconds, _, runs in used) / 60
+    asked = study.config["cluster"]
     return (
         f"The jobs that fit worked for {spent:,.0f} s, of which {share:.0%} were fitting and "
-        "predicting."
+        f"predicting. They held up to {held:,.0f} MB each (a cluster is asked for "
+        f"{asked['memory']:,}) and took up to {minutes:.1f} min a run (asked for "
+        f"{asked['minutes']})."
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..exceptions import DatasetError
 from ..preprocessing.damage import DAMAGE
+from .cifar import read_cifar
 from .dataset import Dataset
 from .embedded import read_embedded
 from .fetching import check_file, fetch, pin, pinned
@@ -23,6 +24,7 @@ _READERS = {
     "paired": read_paired,
     "svmlight": read_svmlight,
     "idx": read_idx,
+    "cifar": read_cifar,
 }
 
 logger = logging.getLogger(__name__)
