@@ -133,6 +133,26 @@ def test_a_trickle_has_an_end(server, tmp_path, monkeypatch):
         fetch(spec_of(f"{server.url}/slow"), tmp_path / "other")
 
 
+def test_attempts_together_have_an_end(server, tmp_path, monkeypatch):
+    monkeypatch.setattr("budgetlearn.datasets.downloading.MOST_SECONDS", 0.2)
+    monkeypatch.setattr("budgetlearn.datasets.downloading.FIRST_WAIT", 0.5)
+    server.answers["/busy"] = [(503, b"")]
+    with pytest.raises(DatasetError, match=r"not complete after 0\.2 s"):
+        fetch(spec_of(f"{server.url}/busy"), tmp_path)
+    assert server.requests == ["/busy"]
+
+
+def test_a_server_that_says_nothing(server, tmp_path, monkeypatch):
+    monkeypatch.setattr("budgetlearn.datasets.downloading.TIMEOUT", (1, 0.2))
+    monkeypatch.setattr("budgetlearn.datasets.downloading.FIRST_WAIT", 0.01)
+    server.answers["/mute"] = [(200, lambda connection: time.sleep(0.6), len(GOOD))]
+    server.answers["/good"] = [(200, GOOD)]
+    fetch(spec_of(f"{server.url}/mute", f"{server.url}/good"), tmp_path)
+    assert (tmp_path / "toy/toy.csv").read_bytes() == GOOD
+    with pytest.raises(DatasetError, match="no complete answer in 3 attempts"):
+        fetch(spec_of(f"{server.url}/mute"), tmp_path / "other")
+
+
 def test_a_download_without_end_is_cut(server, tmp_path, monkeypatch):
     monkeypatch.setattr("budgetlearn.datasets.downloading.MOST_BYTES", 1000)
     server.answers["/long"] = [(200, GOOD)]

@@ -197,19 +197,31 @@ def read(paths):
     RecordError
         When a file was written in another format version or lacks a column.
     """
-    frames = []
-    for path in _listed(paths):
-        with _reading(path):
-            content = pq.read_table(path)
-            content.validate(full=True)  # text that is none would come up much later
-            frame = content.to_pandas()
-        lacking = sorted(set(COLUMNS) - set(frame.columns))
-        versions = set() if lacking else set(frame["format_version"].unique())
-        if lacking or versions - {FORMAT_VERSION}:
-            found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"
-            raise RecordError(
-                f"{path} {found}; this version reads format {FORMAT_VERSION}. {_REMEDY}"
-            )
-        with _reading(path):
-            frames.append(frame.astype(COLUMNS))
-    return pd.concat(frames, ignore_index=True) if frames else table([])
+    parts = [_part(path) for path in _listed(paths)]
+    if not parts:
+        return table([])
+    # One conversion for all: converted file by file, many small ones take minutes.
+    whole = pa.concat_tables(parts, promote_options="permissive")
+    return whole.to_pandas().astype(COLUMNS)
+
+
+def _part(path):
+    """Return the content of one file, checked."""
+    with _reading(path):
+        content = pq.read_table(path)
+        content.validate(full=True)  # text that is none would come up much later
+    lacking = sorted(set(COLUMNS) - set(content.column_names))
+    versions = set() if lacking else set(content["format_version"].unique().to_pylist())
+    if lacking or versions - {FORMAT_VERSION}:
+        found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"
+        raise RecordError(f"{path} {found}; this version reads format {FORMAT_VERSION}. {_REMEDY}")
+    with _reading(path):
+        return content.select(list(COLUMNS)).cast(_schema(content.schema))
+
+
+def _schema(found):
+    """Return the types that the columns of a file are to have: rates as they are, empty or not."""
+    kinds = {"string": pa.large_string(), "int64": pa.int64(), "float64": pa.float64()}
+    return pa.schema(
+        [(name, kinds.get(kind, found.field(name).type)) for name, kind in COLUMNS.items()]
+    )

@@ -12,7 +12,7 @@ from ..exceptions import DatasetError
 ATTEMPTS = 3
 FIRST_WAIT = 1.0  # seconds; doubled after each failure
 TIMEOUT = (10, 60)  # seconds to connect, and between two packets
-MOST_SECONDS = 1800  # for a whole file, whatever trickles in
+MOST_SECONDS = 1800  # for a whole file with all attempts, whatever trickles in
 MOST_BYTES = 4 << 30
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 # urllib3's own come up while the body is read.
@@ -38,10 +38,10 @@ def download(url, path, label):
     DatasetError
         When the server refuses, sends too much or takes too long, or when the last try failed.
     """
-    wait = FIRST_WAIT
+    wait, end = FIRST_WAIT, time.monotonic() + MOST_SECONDS
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return _download_once(url, path, label)
+            return _download_once(url, path, label, end)
         except requests.HTTPError as error:
             status = error.response.status_code
             if status not in _TRY_AGAIN or attempt == ATTEMPTS:
@@ -52,13 +52,14 @@ def download(url, path, label):
                     f"no complete answer in {ATTEMPTS} attempts ({type(error).__name__}: {error})"
                 ) from error
         logger.info("%s: try %d failed, next in %g s", url, attempt, wait)
+        if time.monotonic() + wait > end:
+            raise DatasetError(f"not complete after {MOST_SECONDS} s")
         time.sleep(wait)
         wait *= 2
     return None
 
 
-def _download_once(url, path, label):
-    end = time.monotonic() + MOST_SECONDS
+def _download_once(url, path, label, end):
     with requests.get(url, stream=True, timeout=TIMEOUT) as answer:
         answer.raise_for_status()
         length = answer.headers.get("content-length", "")

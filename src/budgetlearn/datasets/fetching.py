@@ -14,7 +14,6 @@ from .._files import whole_file
 from ..exceptions import DatasetError
 from ..preprocessing.damage import DAMAGE, is_of_disk
 from .archives import extract, is_gzip
-from .downloading import download
 
 DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"
 
@@ -217,6 +216,8 @@ class _Fetch:
         shutil.copyfile(source, candidate)
 
     def _from_mirror(self, file, mirror, candidate):
+        from .downloading import download  # here: requests takes time, and most jobs fetch nothing
+
         url, *members = mirror.split("#")
         try:
             if url not in self.downloads:
