@@ -11,6 +11,7 @@ from budgetlearn._files import read_yaml
 from budgetlearn.benchmark.classes import find_classes_in
 from budgetlearn.benchmark.failures import last_word
 from budgetlearn.benchmark.fingerprints import report_fingerprint
+from budgetlearn.benchmark.isolation import announce_caller
 from budgetlearn.benchmark.rerun import stored_points
 from budgetlearn.benchmark.study import FIT, SCHEDULE, Study
 from budgetlearn.benchmark.usage import usage_line
@@ -37,6 +38,7 @@ for folder in filter(None, (config["methods_path"], workflow.basedir)):
 STUDY = Study.from_config(config, workflow.basedir)
 config.update(STUDY.config)  # with what came from the default study; scripts and captions read it
 DIR = STUDY.folder
+announce_caller()
 
 
 resource_scopes:

@@ -207,11 +207,8 @@ def test_it_goes_when_its_parent_is_killed(tmp_path, start, platform):
 class Caller:
     """A program that runs this job, as psutil shows it."""
 
-    def __init__(self, name, *states):
-        self._name, self._states = name, list(states)
-
-    def name(self):
-        return self._name
+    def __init__(self, *states):
+        self._states = list(states)
 
     def is_running(self):
         state = self._states.pop(0)
@@ -235,30 +232,48 @@ def test_a_job_ends_when_the_program_that_runs_it_has_ended(end, monkeypatch):
     monkeypatch.setattr(isolation.os, "_exit", leave)
     monkeypatch.setattr(isolation.time, "sleep", naps.append)
     with pytest.raises(SystemExit):
-        isolation._watch(Caller("snakemake", "there", "there", end))
+        isolation._watch(Caller("there", "there", end))
     assert (exits, naps) == ([1], [1, 1, 1])
 
 
-@pytest.mark.parametrize(
-    ("names", "watched"),
-    [(["bash", "sh", "snakemake", "init"], "snakemake"), (["python", "zsh"], "python")],
-)
-def test_the_program_that_runs_a_job_is_none_of_the_shells(names, watched, monkeypatch):
+@pytest.fixture
+def watches(monkeypatch):
+    """The processes that threads were started to watch."""
     started = []
 
     class Thread:
         def __init__(self, target, args, daemon):
-            started.append((target, args[0].name(), daemon))
+            assert (target, daemon) == (isolation._watch, True)
+            self.pid = args[0].pid
 
         def start(self):
-            started.append("started")
+            started.append(self.pid)
 
-    parents = [Caller(name) for name in names]
-    process = type("Process", (), {"parents": lambda self: parents})
-    monkeypatch.setattr(isolation.psutil, "Process", process)
     monkeypatch.setattr(isolation.threading, "Thread", Thread)
+    return started
+
+
+def test_a_job_watches_the_process_that_announced_itself(watches, monkeypatch):
+    monkeypatch.delenv("BUDGETLEARN_CALLER", raising=False)
     isolation.die_with_caller()
-    assert started == [(isolation._watch, watched, True), "started"]
-    parents[:] = [Caller("sh")]
+    assert watches == []
+    monkeypatch.setenv("BUDGETLEARN_CALLER", str(os.getppid()))
     isolation.die_with_caller()
-    assert len(started) == 2
+    assert watches == [os.getppid()]
+
+
+def test_a_job_whose_caller_has_ended_before_it_looked_ends_too(watches, monkeypatch):
+    monkeypatch.setenv("BUDGETLEARN_CALLER", "none yet")
+    isolation.announce_caller()  # this process is no ancestor of itself
+    assert os.environ["BUDGETLEARN_CALLER"] == str(os.getpid())
+    exits = []
+
+    def leave(code):
+        exits.append(code)
+        raise SystemExit
+
+    monkeypatch.setattr(isolation.os, "_exit", leave)
+    with pytest.raises(SystemExit):
+        isolation.die_with_caller()
+    assert exits == [1]
+    assert watches == []

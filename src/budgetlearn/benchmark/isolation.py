@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 START = "fork" if sys.platform == "linux" else "spawn"
 LOOK = 0.1  # seconds between two looks at the child's memory
 MB = 1e6
-SHELLS = ("sh", "bash", "dash", "zsh")
+_CALLER = "BUDGETLEARN_CALLER"
 _PR_SET_PDEATHSIG = 1
 _ITEM, _LOG, _DONE, _FAILED = range(4)
 
@@ -151,15 +151,24 @@ def _kill(child):
     child.close()
 
 
+def announce_caller():
+    """Name this process to the jobs that it is going to start (`die_with_caller`)."""
+    os.environ[_CALLER] = str(os.getpid())
+
+
 def die_with_caller():
     """See to it that this job does not outlive the program that runs it, even one that is killed.
 
-    Shells in between do not count: they would wait for the job. Looked at once a second.
+    That is the process that `announce_caller` named. Looked at now, as it may have ended while this
+    job was importing, and once a second.
     """
-    ancestors = psutil.Process().parents()
-    caller = next((process for process in ancestors if process.name() not in SHELLS), None)
-    if caller is not None:
-        threading.Thread(target=_watch, args=(caller,), daemon=True).start()
+    named = os.environ.get(_CALLER)
+    if named is None:
+        return
+    ancestors = {process.pid: process for process in psutil.Process().parents()}
+    if int(named) not in ancestors:
+        os._exit(1)
+    threading.Thread(target=_watch, args=(ancestors[int(named)],), daemon=True).start()
 
 
 def _watch(caller):
