@@ -45,6 +45,11 @@ resource_scopes:
     slot="local",
 
 
+if workflow.remote_exec:
+    # What a submission was given CPUs for: one of its jobs at a time (see profiles/slurm).
+    workflow.register_resource("slot", 1)
+
+
 include: "workflow/rules/common.smk"
 
 
