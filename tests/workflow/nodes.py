@@ -37,7 +37,7 @@ STUDY = {
 def run(folder, study, n_nodes):
     """Run a study on so many nodes; return seconds, seconds of its jobs and its points."""
     with Cluster(folder / f"slurm-{n_nodes}", n_nodes, cpus=1) as cluster:
-        command = ("--configfile", study, *PROFILE, "--jobs", "50", "--quiet", "all", "collect")
+        command = ("collect", "--configfile", study, *PROFILE, "--jobs", "50", "--quiet", "all")
         start = time.monotonic()
         subprocess.run(
             [sys.executable, "-m", "snakemake", *map(str, command)],

@@ -25,8 +25,11 @@ def read_sheets(study, paths):
     -------
     dict of str to DataSheet
     """
-    datasets = {data.id: data for data in map(Dataset.load, paths)}
-    return {name: _sheet(datasets[name], study) for name in study.datasets}
+    sheets = {}
+    for path in paths:  # one at a time: large ones together would not fit
+        data = Dataset.load(path)
+        sheets[data.id] = _sheet(data, study)
+    return {name: sheets[name] for name in study.datasets}
 
 
 def _sheet(data, study):
