@@ -20,5 +20,6 @@ def test_slurm_profile_plans_the_default_study():
     assert done.returncode == 0, output
     assert "slurm_partition=main" in output
     assert "slurm_account=my_account" in output
+    assert "Group job runs" in output
     fit = output[output.index("rule fit:") :]
-    assert "mem_mb=4000" in fit[: fit.index("\n\n")]
+    assert "mem_mb=1500" in fit[: fit.index("slot=1")]

@@ -114,7 +114,8 @@ def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):
     with submitted(workflow, cluster, *study, "--retries", "0") as process:
         output, _ = process.communicate(timeout=900)
     assert process.returncode == 1
-    assert "Error in rule costs" in output
+    assert "Error in group runs" in output
+    assert "rule costs:" in output
     assert "results/slurm/logs/costs/wine/given/0.log" in output
     log = (workflow.folder / "results/slurm/logs/costs/wine/given/0.log").read_text()
     assert "CostError" in log
