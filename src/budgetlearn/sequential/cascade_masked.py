@@ -131,7 +131,7 @@ class MaskedModel:
         self.boosted, self.trees = boosted, trees
 
     @classmethod
-    def fit(cls, X, y, n_classes, units, seed):
+    def fit(cls, X, y, n_classes, units, seed, n_trees=N_EXTRA_TREES):
         """Fit on examples that come several times, each time with other units hidden.
 
         Parameters
@@ -146,6 +146,8 @@ class MaskedModel:
             What is hidden together.
         seed : int
             Source of randomness.
+        n_trees : int, default=60
+            Extra trees.
 
         Returns
         -------
@@ -158,7 +160,7 @@ class MaskedModel:
         copies = max(n_rows // len(X), 1)
         boosted = _boosted(hidden, y[rows], n_classes, len(X), copies, seed)
         kind = ExtraTreesRegressor if n_classes is None else ExtraTreesClassifier
-        forest = kind(N_EXTRA_TREES, min_samples_leaf=max(2, copies // 2), random_state=seed)
+        forest = kind(n_trees, min_samples_leaf=max(2, copies // 2), random_state=seed)
         return cls(boosted, MaskedTrees(forest, hidden, y[rows], n_classes))
 
     def predict(self, X):
