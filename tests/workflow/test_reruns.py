@@ -70,7 +70,7 @@ def planned(workflow, *arguments):
     """Return {rule: jobs} that a call would run."""
     code, told = workflow.plan(*CALL, "-n", *arguments)
     assert code == 0, told
-    counts = Counter(re.findall(r"^(?:local)?rule (\w+):", told, re.MULTILINE))
+    counts = Counter(re.findall(r"^ *(?:local)?rule (\w+):", told, re.MULTILINE))
     counts.pop("all", None)
     assert counts or "Nothing to be done" in told, told
     return dict(counts)
