@@ -1,13 +1,17 @@
 """Equal tries: settings drawn from declared spaces, and models counted before any is left out."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import yaml
 
-from budgetlearn.benchmark.experiment import run_method
+from budgetlearn.benchmark.experiment import fit, run_method
+from budgetlearn.benchmark.methods import build
 from budgetlearn.benchmark.tries import models_fitted, settings_of
 
+ROOT = Path(__file__).resolve().parents[2]
 SPACE = {"depth": [1, 2, None], "rate": {"low": 0.01, "high": 1, "log": True}}
 FILTER = {
     "class": "budgetlearn.peers.FilterForestClassifier",
@@ -83,3 +87,25 @@ def test_models_are_counted_before_any_is_left_out():
     assert models_fitted(SimpleNamespace(n_models_fitted_=7)) == 7
     assert models_fitted(SimpleNamespace(alpha=[0, 2, 4])) == 3
     assert models_fitted(SimpleNamespace(alpha=0.5)) == 1
+
+
+DECLARED = yaml.safe_load((ROOT / "config/methods.yaml").read_text())
+
+
+@pytest.mark.parametrize("method", [name for name, spec in DECLARED.items() if "space" in spec])
+def test_every_part_of_a_declared_space_can_be_fitted(method, wine_runs, regression_run):
+    spec, least = DECLARED[method], {"n_estimators": 2, "n_trees": [2]}
+    regresses = "regressor" in method
+    run = regression_run if regresses else wine_runs[0]
+    spaces = spec["space"] if isinstance(spec["space"], list) else [spec["space"]]
+    for space in spaces:
+        settings = settings_of(method, {"space": space, "tries": 6}, 1, "wine")[1:]
+        for setting in [*settings, {name: _last(values) for name, values in space.items()}]:
+            model = build(spec, feature_costs=run.costs, random_state=0)
+            names = model.get_params().keys() & (least.keys() - setting.keys())
+            model.set_params(**{name: least[name] for name in names}).set_params(**setting)
+            fit(model, run)
+
+
+def _last(values):
+    return values[-1] if isinstance(values, list) else values["high"]
