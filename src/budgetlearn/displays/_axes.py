@@ -1,4 +1,4 @@
-"""What the displays share: axes to draw on, names with prices, the points that budgets choose."""
+"""What the displays share: axes, features with prices, the points that budgets choose."""
 
 import numpy as np
 
@@ -29,9 +29,17 @@ def names_of(estimator):
     return [str(name) for name in estimator._names()]
 
 
-def priced(names, prices):
-    """Return "name (price)" for each feature."""
-    return [f"{name} ({price:.4g})" for name, price in zip(names, prices, strict=True)]
+def list_features(ax, places, names, prices):
+    """Write "name (price)" of each feature at its place, from the top of `ax` downwards.
+
+    A dollar sign in a name starts no formula.
+    """
+    labels = [f"{name} ({price:.4g})" for name, price in zip(names, prices, strict=True)]
+    ax.set_yticks(places, labels)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+    ax.set_ylabel("feature (price)")
+    ax.invert_yaxis()
 
 
 def chosen_points(estimator):
@@ -43,8 +51,3 @@ def chosen_points(estimator):
         return np.arange(estimator.n_stages_)
     points = estimator.operating_points_
     return pareto_indices(points["cost"], points["score"])
-
-
-def plain(text_artist):
-    """Keep a text that comes from the data as it is: a dollar sign starts no formula."""
-    text_artist.set_parse_math(False)

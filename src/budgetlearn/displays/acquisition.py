@@ -1,10 +1,13 @@
 """How often each feature is bought."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ._axes import axes_of, names_of, plain, priced
+from ._axes import axes_of, list_features, names_of
 
 
+@dataclass(eq=False)
 class AcquisitionDisplay:
     """The share of examples for which each feature is bought.
 
@@ -29,11 +32,10 @@ class AcquisitionDisplay:
         From the feature bought most often.
     """
 
-    def __init__(self, rates, mean_cost, feature_names, prices):
-        self.rates = rates
-        self.mean_cost = mean_cost
-        self.feature_names = feature_names
-        self.prices = prices
+    rates: np.ndarray
+    mean_cost: float
+    feature_names: list
+    prices: np.ndarray
 
     @classmethod
     def from_estimator(cls, estimator, X, *, budget=None, max_cost=None, ax=None, **kwargs):
@@ -79,13 +81,10 @@ class AcquisitionDisplay:
         used = np.flatnonzero(self.rates > 0)
         used = used[np.lexsort((self.prices[used], -self.rates[used]))]
         ax = axes_of(ax, height=1.4 + 0.26 * len(used))
-        self.bars_ = ax.barh(np.arange(len(used)), self.rates[used], **kwargs)
-        labels = priced(np.array(self.feature_names)[used], self.prices[used])
-        ax.set_yticks(np.arange(len(used)), labels)
-        for label in ax.get_yticklabels():
-            plain(label)
-        ax.invert_yaxis()
+        places = np.arange(len(used))
+        self.bars_ = ax.barh(places, self.rates[used], **kwargs)
+        list_features(ax, places, np.array(self.feature_names)[used], self.prices[used])
         ax.set(xlim=(0, 1), xlabel="share of examples for which it is bought")
-        ax.set(ylabel="feature (price)", title=f"mean cost of an example: {self.mean_cost:.4g}")
+        ax.set_title(f"mean cost of an example: {self.mean_cost:.4g}")
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -1,5 +1,7 @@
 """Score against cost, over the operating points of an estimator."""
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from sklearn.base import is_classifier
 
@@ -7,6 +9,7 @@ from ..base.operating_points import score_outcome
 from ._axes import axes_of, chosen_points
 
 
+@dataclass(eq=False)
 class CostAccuracyDisplay:
     """Score of each operating point against what its predictions cost.
 
@@ -35,12 +38,12 @@ class CostAccuracyDisplay:
         The other operating points.
     """
 
-    def __init__(self, costs, scores, chosen, *, estimator_name=None, score_name="score"):
-        self.costs = costs
-        self.scores = scores
-        self.chosen = chosen
-        self.estimator_name = estimator_name
-        self.score_name = score_name
+    costs: np.ndarray
+    scores: np.ndarray
+    chosen: np.ndarray
+    _: KW_ONLY
+    estimator_name: str | None = None
+    score_name: str = "score"
 
     @classmethod
     def from_estimator(cls, estimator, X, y, *, name=None, ax=None, **kwargs):

@@ -1,11 +1,14 @@
 """Which features each operating point buys."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._axes import axes_of, chosen_points, names_of, plain, priced
+from ._axes import axes_of, chosen_points, list_features, names_of
 
 
+@dataclass(eq=False)
 class ScheduleDisplay:
     """The features that each operating point may buy, from the least expensive point to the most.
 
@@ -30,12 +33,11 @@ class ScheduleDisplay:
         The cells.
     """
 
-    def __init__(self, bought, costs, scores, feature_names, prices):
-        self.bought = bought
-        self.costs = costs
-        self.scores = scores
-        self.feature_names = feature_names
-        self.prices = prices
+    bought: np.ndarray
+    costs: np.ndarray
+    scores: np.ndarray
+    feature_names: list
+    prices: np.ndarray
 
     @classmethod
     def from_estimator(cls, estimator, *, ax=None):
@@ -92,16 +94,13 @@ class ScheduleDisplay:
         self.image_ = ax.pcolormesh(
             cells, cmap="Blues", vmin=0, vmax=1.4, edgecolors="white", linewidth=1
         )
-        ax.invert_yaxis()
-        labels = priced(np.array(self.feature_names)[used], self.prices[used])
-        ax.set_yticks(np.arange(len(used)) + 0.5, labels)
-        for label in ax.get_yticklabels():
-            plain(label)
+        rows = np.arange(len(used)) + 0.5
+        list_features(ax, rows, np.array(self.feature_names)[used], self.prices[used])
         places = np.arange(n_points) + 0.5
         ax.set_xticks(places, [f"{cost:.4g}" for cost in self.costs], rotation=90)
         top = ax.secondary_xaxis("top")
         top.set_xticks(places, [f"{score:.3f}" for score in self.scores], rotation=90)
-        ax.set(xlabel="mean cost of an example", ylabel="feature (price)")
+        ax.set_xlabel("mean cost of an example")
         top.set_xlabel("validation score")
         for axis in (ax, top):
             axis.tick_params(length=0)
