@@ -1,0 +1,73 @@
+"""What the forge, pip and pre-commit read says the same as the project."""
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import budgetlearn
+from budgetlearn._files import read_yaml
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+HOOKS = [
+    hook
+    for repo in read_yaml(ROOT / ".pre-commit-config.yaml")["repos"]
+    for hook in repo["hooks"]
+]
+FILES = {
+    "ruff-check": "setup.py",
+    "ruff-format": "setup.py",
+    "cython-lint": "src/budgetlearn/tree/splitter.pyx",
+    "snakefmt": "Snakefile",
+}
+
+
+def test_wheels_are_built_for_the_pythons_that_the_project_names():
+    named = re.findall(r"Python :: (3\.\d+)", str(PROJECT["project"]["classifiers"]))
+    built = PROJECT["tool"]["cibuildwheel"]["build"].split()
+    assert built == [f"cp{version.replace('.', '')}-*" for version in named]
+    assert PROJECT["project"]["requires-python"] == f">={named[0]}"
+
+
+def test_the_forge_lints_tests_on_both_systems_and_builds_wheels():
+    jobs = read_yaml(ROOT / ".github" / "workflows" / "checks.yml")["jobs"]
+    said = {
+        name: " ".join(str(step.get("run", step.get("uses"))) for step in job["steps"])
+        for name, job in jobs.items()
+    }
+    assert "make lint" in said["lint"]
+    assert "make test" in said["test"]
+    assert ".ci/packages" in said["packages"]
+    assert "pypa/cibuildwheel" in said["wheels"]
+    for name in ("test", "packages", "wheels"):
+        systems = " ".join(jobs[name]["strategy"]["matrix"]["os"])
+        assert "ubuntu" in systems
+        assert "macos" in systems
+
+
+def test_the_citation_is_of_this_version():
+    citation = read_yaml(ROOT / "CITATION.cff")
+    required = {"cff-version", "title", "message", "authors", "version", "license"}
+    assert required <= citation.keys()
+    assert citation["version"] == budgetlearn.__version__ == PROJECT["project"]["version"]
+    assert citation["license"] == PROJECT["project"]["license"]
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
+def test_hooks_of_pre_commit_are_commands_that_work(hook):
+    program, *words = shlex.split(hook["entry"])
+    assert program.startswith(".venv/bin/")
+    assert (ROOT / FILES[hook["id"]]).is_file()
+    if "files" in hook:
+        assert re.search(hook["files"], FILES[hook["id"]])
+    if "format" in hook["id"] or hook["id"] == "snakefmt":
+        words.append("--check")
+    here = Path(sys.executable).with_name(Path(program).name)
+    command = [here, *words, FILES[hook["id"]]]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
