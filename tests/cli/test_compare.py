@@ -175,7 +175,7 @@ def test_what_cannot_be_compared_is_told_before_any_job(folder, told, words, sai
     status, _, err = told("compare", "table.csv", *OWN, "--dry-run", *words)
     assert status == 2
     assert said in err
-    assert not (folder.parent / "x").exists()
+    assert not (folder / "x").exists()
 
 
 def test_classes_too_rare_to_be_in_every_part_are_told_before_any_job(folder, told):
