@@ -15,9 +15,7 @@ from budgetlearn._files import read_yaml
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 HOOKS = [
-    hook
-    for repo in read_yaml(ROOT / ".pre-commit-config.yaml")["repos"]
-    for hook in repo["hooks"]
+    hook for repo in read_yaml(ROOT / ".pre-commit-config.yaml")["repos"] for hook in repo["hooks"]
 ]
 FILES = {
     "ruff-check": "setup.py",
