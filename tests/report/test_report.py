@@ -199,6 +199,14 @@ def test_the_page_shows_the_data_sheets(page):
     assert "wine.data " + "ab" * 32 in page
 
 
+def test_a_study_without_printed_tables_says_nothing_of_them(folder, page):
+    seen = " ".join(outline_of(page).text)
+    assert "rinted" not in re.sub(r"<script.*?</script>", "", seen, flags=re.DOTALL)
+    assert "Papers that do not say" not in page
+    files = {path.name for path in (folder / "tables").iterdir()}
+    assert not [name for name in files if "printed" in name]
+
+
 def test_names_are_escaped(tmp_path):
     named = METHODS | {"msb": METHODS["msb"] | {"label": "<script>alert(1)</script>"}}
     study = make_study(2, ["wine"], named)

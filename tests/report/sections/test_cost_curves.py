@@ -80,3 +80,25 @@ def test_single_runs_are_left_out_where_there_are_too_many(display, monkeypatch)
     case = cost_curves.case_curves(compressed_points(make_points()), display, "wine", "random")
     assert len(case["points"]["method"]) <= 50
     assert 1 <= case["runs_shown"] < 5
+
+
+def test_cheap_models_get_room(display):
+    points = make_points()
+    paid = points["method"].isin(["msb", "logitb"])
+    points.loc[paid, ["cost", "valid_cost", "cost_fraction"]] *= 0.05
+    axes = curves(points, display).axes[0]
+    places = axes.transAxes.inverted().transform(axes.transData.transform([(0, 0), (0.05, 0)]))
+    assert places[0, 0] == pytest.approx(0)
+    assert places[1, 0] > 0.2
+    even = curves(make_points(), display).axes[0]
+    assert even.get_xscale() == "linear"
+
+
+def test_a_hard_budget_has_curves_of_its_own_where_examples_differ(display):
+    points = make_points()
+    hard = compressed_points(points[points["method"] == "logitb"].assign(cost_fraction=1.0))
+    kept = compressed_points(points)
+    case = cost_curves.case_curves(kept, display, "wine", "random", hard)
+    given = {curve["method"]: curve.get("hard") for curve in case["curves"]}
+    assert set(given["logitb"]["budget"]) == {1.0}
+    assert given["msb"] is given["constant"] is None

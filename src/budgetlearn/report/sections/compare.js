@@ -138,7 +138,7 @@ form.addEventListener("change", () => {
   toFragment();
   update();
 });
-form.elements.reset.addEventListener("click", () => {
+form.elements.everything.addEventListener("click", () => {
   form.reset();
   for (const box of [...all("filter-cases"), ...all("filter-methods")]) box.checked = true;
   toFragment();

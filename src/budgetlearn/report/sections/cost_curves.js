@@ -62,11 +62,6 @@ function layersOf(rows, points, x, score, share) {
     { field: "runs", title: "Runs", ...text },
   ];
   const opacity = { condition: { param: "near", empty: false, value: 1 }, value: 0 };
-  const aside = { condition: { param: "pointed", value: 1 }, value: 0.2 };
-  const pointed = {
-    name: "pointed",
-    select: { type: "point", on: "pointerover", clear: "pointerout", nearest: true, fields: ["method"] },
-  };
   const near = {
     name: "near", select: { type: "point", on: "pointerover", clear: "pointerout", nearest: true },
   };
@@ -76,11 +71,11 @@ function layersOf(rows, points, x, score, share) {
     layer(curves.filter(({ low, high }) => low !== high),
       { type: "area", ...steps, opacity: Math.min(0.14, 0.7 / crowd) }, spread),
     layer(of("level"), { type: "rule", strokeDash: [5, 4], strokeWidth: 1.5 }, { y, color: colour }),
-    layer(curves, { type: "line", ...steps, strokeWidth: 2 }, { ...position, strokeDash: dash, opacity: aside }),
+    layer(curves, { type: "line", ...steps, strokeWidth: 2 }, { ...position, strokeDash: dash }),
     layer(of("point"), { type: "rule", strokeWidth: 1.5 }, spread),
     layer(marked, { type: "point", size: 60, opacity: 1 }, { ...position, shape }),
     layer([...curves, ...of("point")], { type: "point", size: 90, fillOpacity: 0 },
-      { ...position, tooltip, opacity }, [near, pointed]),
+      { ...position, tooltip, opacity }, [near]),
   ].flat();
 }
 
@@ -137,6 +132,19 @@ function specification(name) {
   };
 }
 
+// The line that is pointed at stays as it is, the others step back. (A selection by fields finds none
+// under `nearest` in Vega-Lite 6.4.)
+function setBack(chart, item) {
+  let row = item;
+  while (row && !methods.has(row.method)) row = row.datum;
+  const own = row?.kind === "curve" && methods.get(row.method);
+  for (const path of chart.querySelectorAll(".mark-line path")) {
+    const same = own && path.getAttribute("stroke") === own.colour
+      && path.getAttribute("stroke-dasharray") === own.dash.join(",");
+    path.style.opacity = !own || same ? "" : "0.2";
+  }
+}
+
 async function embed(figure) {
   const chart = figure.querySelector(".chart");
   const specified = specification(figure.dataset.curves);
@@ -144,7 +152,8 @@ async function embed(figure) {
     specified.layer = [{ data: { values: [{}] }, mark: { type: "text", text: "No method is shown." } }];
   }
   chart.setAttribute("aria-busy", "true");
-  await vegaEmbed(chart, specified, { mode: "vega-lite", renderer: "svg", actions: false });
+  const { view } = await vegaEmbed(chart, specified, { mode: "vega-lite", renderer: "svg", actions: false });
+  view.addEventListener("pointerover", (_, item) => setBack(chart, item));
   chart.setAttribute("role", "img");
   chart.setAttribute("aria-label", specified.description);
   chart.setAttribute("aria-busy", "false");

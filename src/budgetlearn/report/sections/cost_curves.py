@@ -11,6 +11,9 @@ from ..section import Section, figure
 from ..smooth import lowess_mean
 from ..style import MANY_POINTS, house_style, legend_below, message_figure, new_figure
 
+CHEAP = (
+    0.1  # a share of the full cost: where most models cost less, the axis shows their square root
+)
 MOST_POINTS = 2000  # of single runs, in a chart
 _CAPTION = """Test score over acquisition cost on one data set. Faint: the models of every run that
 beat each cheaper one on validation data. Lines: lowess means over all runs, where there are enough
@@ -73,8 +76,9 @@ class CostCurves(Section):
 def curve_figure(schedules, display, dataset, costs):
     """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.).
 
-    Where prices differ between runs, cost is the share of what all features cost. Where they do
-    not, it is in its own unit, and logarithmic over more than two decades.
+    Where prices differ between runs, cost is the share of what all features cost, its square root
+    where most models are cheap. Where prices do not differ, cost is in its own unit, and
+    logarithmic over more than two decades.
 
     Parameters
     ----------
@@ -113,10 +117,22 @@ def _complement(share):
     return 1 - share
 
 
+def _root(share):
+    return np.sqrt(np.maximum(share, 0))
+
+
+def _square(root):
+    return np.square(np.maximum(root, 0))
+
+
 def _draw_cost_axis(axes, points, costs):
     """Set the axis of costs up and return where each point stands on it."""
     if costs == "random":
         axes.set(xlim=(-0.02, 1.03), xlabel="acquisition cost (share of all features)")
+        paid = points.loc[points["cost"] > 0, "cost_fraction"]
+        if (paid < CHEAP).sum() > len(paid) / 2:
+            axes.set_xscale("function", functions=(_root, _square))
+            axes.set_xlim(0, 1.03)
         return points["cost_fraction"]
     axes.set_xlabel("mean acquisition cost")
     paid = points.loc[points["cost"] > 0, "cost"]

@@ -19,8 +19,9 @@ class Coverage(Section):
 
     @property
     def inputs(self):
-        """All tables of printed numbers: what others rerun is said."""
-        return sorted(map(str, Path(PUBLISHED).glob("*.csv")))
+        """All tables of printed numbers where some are rerun: those of other studies are named."""
+        known = Path(PUBLISHED).glob("*.csv") if self.study.published else []
+        return sorted(map(str, known))
 
     @property
     def parts(self):

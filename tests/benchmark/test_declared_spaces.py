@@ -1,0 +1,37 @@
+"""Every space that config/methods.yaml declares holds settings that its method can be fitted at."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from budgetlearn._files import read_yaml
+from budgetlearn.benchmark.methods import build
+from budgetlearn.benchmark.tries import settings_of
+from budgetlearn.costs import FeatureCosts
+
+METHODS = read_yaml(Path(__file__).parents[2] / "config" / "methods.yaml")
+SPACES = [name for name, spec in METHODS.items() if "space" in spec]
+SMALL = {"n_estimators": 2, "n_trees": [1, 2], "cost_weights": [1.0, 0.1]}
+
+
+@pytest.fixture(scope="module")
+def little():
+    """Sixty rows of three classes in four columns."""
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    return random.normal(size=(60, 4)) + y[:, None] * [1.5, 1, 0.5, 0], y
+
+
+@pytest.mark.parametrize("method", SPACES)
+def test_every_setting_of_a_space_can_be_fitted(method, little):
+    spec = dict(METHODS[method], tries=8)
+    prices = FeatureCosts(np.array([1.0, 2.0, 3.0, 4.0]))
+    settings = settings_of(method, spec, 0, "little")
+    assert len(settings) > 2
+    for setting in settings:
+        model = build(spec, feature_costs=prices, random_state=0)
+        own = model.get_params(deep=False)
+        model.set_params(**{key: value for key, value in SMALL.items() if key in own})
+        model.set_params(**setting).fit(*little)
+        assert model.predict(little[0]).shape == (60,)

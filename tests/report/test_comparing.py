@@ -1,0 +1,262 @@
+"""The filter in a real browser: ranks, table, curves and the address follow every control."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from budgetlearn.analysis.horizons import HORIZONS
+from budgetlearn.report import write_report
+
+from ..factories import METHODS, fail, make_points, make_report, make_study
+from .browsing import WIDTHS, emulate, resize
+from .test_browser import chart, choose, drawing, every, one, redraw, texts, wait
+
+MORE = {f"m{place}": {"label": f"m{place}", "class": "a.B"} for place in range(5)}
+MOST_BYTES = 4_000_000
+
+
+def many_points():
+    """Return points of seven methods; logitB's examples differ in cost, m4 never completed."""
+    points = make_points()
+    msb = points[points["method"] == "msb"]
+    frames = [points]
+    for place, name in enumerate(MORE):
+        worse = 0.03 * (place + 1)
+        frames.append(
+            msb.assign(
+                method=name,
+                valid_score=msb["valid_score"] - worse,
+                test_score=msb["test_score"] - worse,
+            )
+        )
+    points = pd.concat(frames, ignore_index=True)
+    points.loc[points["method"] == "logitb", ["cost_max", "valid_cost_max"]] *= 3
+    for dataset in ("wine", "breast_cancer"):
+        for run in range(5):
+            points = fail(points, "m4", run, dataset, status="failed: no such luck")
+    return points
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wide")
+    study = make_study(methods=METHODS | MORE)
+    write_report(make_report(many_points(), study), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def areas(wide):
+    table = pd.read_csv(wide / "tables" / "horizons.csv")
+    return table.set_index(["budget", "horizon", "dataset", "method"])["mean_test"].sort_index()
+
+
+@pytest.fixture
+def page(browser, wide):
+    resize(browser, WIDTHS["desktop"])
+    emulate(browser)
+    browser.get("about:blank")
+    browser.get((wide / "report.html").as_uri())
+    return browser
+
+
+def table_of(driver):
+    """Return the comparison's table as a frame, methods by their ids."""
+    heads = [head.text.rstrip(" ▲▼") for head in every(driver, "#compare-table thead th")]
+    rows = {
+        row.get_attribute("data-method"): [
+            cell.text.rstrip(" ★") for cell in row.find_elements("css selector", "td")
+        ]
+        for row in every(driver, "#compare-table tbody tr")
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=heads[1:])
+
+
+def fragment(driver):
+    return driver.execute_script("return location.hash")
+
+
+def press(driver, name, value):
+    one(driver, f"#filter [name={name}][value='{value}']").click()
+
+
+def unpick(driver, place, value):
+    details = one(driver, f"#{place}").find_element("xpath", "ancestor::details")
+    if details.get_attribute("open") is None:
+        details.find_element("css selector", "summary").click()
+    press(driver, place, value)
+
+
+@pytest.mark.parametrize("horizon", list(HORIZONS))
+@pytest.mark.parametrize("charge", ["mean", "hard"])
+def test_areas_and_ranks_follow_horizon_and_charge(page, areas, horizon, charge):
+    press(page, "horizon", horizon)
+    press(page, "charge", charge)
+    table, known = table_of(page), areas[charge, horizon]
+    for method, text in table["Wine"].items():
+        assert text == f"{known['wine', method]:.3f}"
+    each = known.reset_index().pivot_table(index="method", columns="dataset", values="mean_test")
+    each = each.drop(["all_features", "constant"])
+    ranks = each.round(6).rank(ascending=False).mean(axis=1)
+    assert set(table.index) == set(ranks.index) == {"msb", "logitb", "m0", "m1", "m2", "m3"}
+    for method, text in table["Mean rank"].items():
+        assert float(text) == pytest.approx(ranks[method], abs=0.051)
+
+
+def test_a_hard_budget_charges_the_most_expensive_example(page):
+    before = float(table_of(page).loc["logitb", "Wine"])
+    others = table_of(page).loc["msb", "Wine"]
+    press(page, "charge", "hard")
+    table = table_of(page)
+    assert float(table.loc["logitb", "Wine"]) < before - 0.05
+    assert table.loc["msb", "Wine"] == others
+    assert "charge=hard" in fragment(page)
+    assert "hard budget" not in one(page, "#compared").text
+    assert "most expensive example" in one(page, "#compared").text
+    assert "acquisition cost of the most expensive example" in " ".join(texts(chart(page)))
+
+
+def test_curves_end_where_the_horizon_does(page):
+    figure = chart(page)
+    assert "100%" in texts(figure)
+    redraw(figure, lambda: press(page, "horizon", "25 %"))
+    assert "100%" not in texts(figure)
+    assert "25%" in texts(figure)
+
+
+def test_a_data_set_that_is_not_picked_is_gone(page):
+    unpick(page, "filter-cases", "breast_cancer_random")
+    assert list(table_of(page)) == ["Mean rank", "Mean AUP", "Wine"]
+    assert not one(page, "[data-curves=breast_cancer_random]").is_displayed()
+    assert one(page, "[data-curves=wine_random]").is_displayed()
+    assert "over 1 of 2 data sets" in one(page, "#compared").text
+    assert "data=wine_random" in fragment(page)
+
+
+def test_a_method_that_is_not_picked_is_not_ranked(page):
+    first = table_of(page).index[0]
+    unpick(page, "filter-methods", first)
+    table = table_of(page)
+    assert first not in table.index
+    assert table["Mean rank"].iloc[0] != "–"
+
+
+def test_nothing_picked_is_said(page):
+    for case in ("wine_random", "breast_cancer_random"):
+        unpick(page, "filter-cases", case)
+    assert "Nothing is chosen" in one(page, "#compared").text
+    one(page, "#filter button[name=everything]").click()
+    assert len(table_of(page).columns) == 4
+    assert fragment(page) == ""
+
+
+def test_the_address_keeps_the_choice(page, wide):
+    press(page, "horizon", "10 %")
+    press(page, "charge", "hard")
+    unpick(page, "filter-methods", "m0")
+    kept, before = fragment(page), table_of(page)
+    page.get("about:blank")
+    page.get((wide / "report.html").as_uri() + kept)
+    pd.testing.assert_frame_equal(table_of(page), before)
+    assert one(page, "#filter [name=horizon][value='10 %']").is_selected()
+
+
+def test_five_best_are_drawn_and_others_on_request(page):
+    figure = chart(page)
+    best = list(table_of(page).index[:5])
+    pressed = {
+        button.get_attribute("data-method"): button.get_attribute("aria-pressed") == "true"
+        for button in every(page, "#curve-legend button")
+    }
+    assert {name for name, shown in pressed.items() if shown} == {*best, "all_features", "constant"}
+    assert one(page, "#curve-legend [data-method=m3]").get_attribute("aria-pressed") == "false"
+    before = len(figure.find_elements("css selector", ".chart svg .mark-line path"))
+    redraw(figure, one(page, "#curve-legend [data-method=m3]").click)
+    assert len(figure.find_elements("css selector", ".chart svg .mark-line path")) == before + 1
+    redraw(figure, one(page, "#curve-controls button[name=best]").click)
+    assert len(figure.find_elements("css selector", ".chart svg .mark-line path")) == before
+
+
+def test_a_method_without_a_line_says_why(page):
+    caption = one(page, "[data-curves=wine_random] .absent").text
+    assert caption == "No line: m4 (failed: no such luck)."
+
+
+def test_pointing_at_a_line_sets_the_others_back(page):
+    figure = chart(page)
+    lines = figure.find_elements("css selector", ".chart svg .mark-line path")
+
+    def seen():
+        return [path.value_of_css_property("opacity") for path in lines]
+
+    assert set(seen()) == {"1"}
+    page.execute_script(
+        "const box = arguments[0].getBoundingClientRect();"
+        "const at = {bubbles: true, clientX: box.left + 1, clientY: box.bottom - 1};"
+        "const target = document.elementFromPoint(at.clientX, at.clientY);"
+        "for (const kind of ['pointerover', 'pointermove', 'mouseover', 'mousemove'])"
+        "  target.dispatchEvent(new PointerEvent(kind, at));",
+        lines[0],
+    )
+    wait(page, lambda: seen().count("0.2") == len(lines) - 1)
+
+
+def test_costs_are_logarithmic_where_most_models_are_cheap(browser, tmp_path):
+    points = make_points(n_runs=2)
+    wine = points["dataset"] == "wine"
+    cheap = wine & (points["cost"] > 0) & (points["method"] != "all_features")
+    columns = ["cost", "valid_cost", "cost_fraction", "cost_max", "valid_cost_max"]
+    points.loc[cheap, columns] *= 0.05
+    write_report(make_report(points), tmp_path)
+    browser.get((tmp_path / "report.html").as_uri())
+    figure = chart(browser)
+    assert "0%" not in texts(figure)
+    assert "10%" in texts(figure)
+    redraw(figure, lambda: choose(browser, "axis", "linear"))
+    assert "0%" in texts(figure)
+    assert "0%" in texts(chart(browser, "breast_cancer_random"))
+
+
+def test_headings_sort_by_mouse_and_keyboard(page):
+    def column():
+        return [float(t) for t in table_of(page)["Breast cancer Wisconsin (diagnostic)"]]
+
+    head = every(page, "#compare-table thead button")[4]
+    head.click()
+    assert column() == sorted(column())
+    head.send_keys(Keys.ENTER)
+    assert column() == sorted(column(), reverse=True)
+    cell = every(page, "#compare-table thead th")[4]
+    assert cell.get_attribute("aria-sort") == "descending"
+    assert every(page, "#areas table thead button")
+
+
+def test_bands_stay_within_what_a_score_can_be(browser, tmp_path):
+    points = make_points(n_runs=3)
+    high = (points["method"] == "msb") & (points["stage"] > 5)
+    spread = np.random.default_rng(0).choice([-0.3, 0.05], size=high.sum())
+    points.loc[high, "test_score"] = np.minimum(0.95 + spread, 1.0)
+    write_report(make_report(points), tmp_path)
+    browser.get((tmp_path / "report.html").as_uri())
+    labels = [t for t in texts(chart(browser)) if t.replace(".", "").isdigit()]
+    assert max(float(t) for t in labels) <= 1.0
+    assert drawing(chart(browser))
+
+
+def test_a_phone_keeps_the_first_column_and_the_dark_has_dark_figures(page):
+    resize(page, 390)
+    region = one(page, "#areas .scroll")
+    cell = region.find_element("css selector", "tbody th")
+    page.execute_script("arguments[0].scrollLeft = 60", region)
+    assert page.execute_script("return arguments[0].scrollLeft", region) > 0
+    assert cell.rect["x"] == pytest.approx(region.rect["x"], abs=2)
+    emulate(page, scheme="dark")
+    turned = "return getComputedStyle(document.querySelector('figure')).filter"
+    assert "invert" in page.execute_script(turned)
+    emulate(page, media="print", scheme="dark")
+    assert page.execute_script(turned) == "none"
+
+
+def test_the_page_is_small(wide):
+    assert (wide / "report.html").stat().st_size < MOST_BYTES
