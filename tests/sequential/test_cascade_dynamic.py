@@ -8,6 +8,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
+from budgetlearn.base.acquisition import Ledger, drive
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetError
 from budgetlearn.sequential import ScheduleCascadeClassifier, ScheduleCascadeRegressor
@@ -100,6 +101,23 @@ def test_a_cap_is_kept_to_the_cent_and_used(fitted, table):
         assert spent.max() > cap - 3
     with pytest.raises(BudgetError):
         fitted.predict(X, max_cost=0.5)
+
+
+class StrictLedger(Ledger):
+    """A ledger that nobody asks for what the cap does not pay."""
+
+    def affordable(self, rows, feature):
+        found = super().affordable(rows, feature)
+        assert found.all()
+        return found
+
+
+def test_nothing_is_asked_for_that_the_cap_does_not_pay(fitted, table):
+    X, ledger = table[0][600:], StrictLedger(fitted.feature_costs_, 600, 5.0)
+    purchases = fitted._purchases(600, fitted.n_stages_ - 1, ledger)
+    outcome = drive(purchases, lambda rows, feature: X[rows, feature], ledger, int)
+    assert outcome.answered.all()
+    assert ledger.cost.max() == 3  # the first and the last feature
 
 
 def test_values_that_cannot_be_had_are_done_without(fitted, table):
