@@ -57,7 +57,7 @@ def table(name, caption):
 
 def file(name, caption):
     """Return the `Part` of any other file, `name` with its ending."""
-    return Part(name, FILE, "Tables", caption, {"file": name})
+    return Part(name, FILE, "Tables", caption, {"table": name})
 
 
 class Section:
