@@ -6,8 +6,9 @@ from .._parallel import thread_map, threads_ahead
 from ..tree.growth import Purchases, grow_tree
 from ..tree.predictor import ForestPredictor
 
-# A tree that depends on others knows those of earlier batches, not of its own: batches, not
-# threads, set what it knows, so that the forest is the same for any n_jobs.
+# With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
+# batches, not threads, set what it knows, so that the forest is the same for any n_jobs. What
+# examples have bought counts for more than ties: then each tree knows all before it.
 BATCH = 4
 
 
@@ -62,8 +63,9 @@ class TreeSource:
             tree = self._grown(rule, seed, known, purchases)
             return tree, known - usage, None if purchases is None else self._acquired(tree)
 
-        for start in range(0, len(seeds), BATCH):
-            batch = thread_map(grow, seeds[start : start + BATCH], self.n_jobs)
+        size = BATCH if purchases is None else 1
+        for start in range(0, len(seeds), size):
+            batch = thread_map(grow, seeds[start : start + size], self.n_jobs)
             for tree, added, acquired in batch:
                 usage += added
                 if purchases is not None:
