@@ -55,6 +55,7 @@ def curve(head, data, costs, n_points, rng):
         | {"stage": np.arange(n_points), "fit": 0, "setting": "alpha=1", "budget": share}
         | {"cost": share * costs.sum(), "cost_fraction": share, "n_features": numbers}
         | {"n_nodes": 100.0, "valid_cost": share * costs.sum(), "valid_score": score}
+        | dict.fromkeys(("cost_p95", "cost_max", "valid_cost_max"), share * costs.sum())
         | {"test_score": score + rng.normal(0, 0.02, n_points), "fit_seconds": 1.0}
         | {"predict_seconds": 0.01, "variables": names, "acquisition_rates": rates}
     )
