@@ -30,7 +30,6 @@ from .slurm import PROFILE, Cluster, why_not
 SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL", "SEGV", "ABRT", "ALRM", "USR1")
 CLOCKS = "seconds|_ms$"  # columns that tell another time each time
 PATIENCE = 600  # seconds for a study that was not killed, or to end after a kill
-QUIET = ("--quiet", "all")
 
 
 def contents(results):
@@ -171,7 +170,7 @@ def main():
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())).resolve()
         copy_to(folder)
-        plain = Killed(folder, ("--cores", "2", *study, *QUIET), random.Random(asked.seed))
+        plain = Killed(folder, ("--cores", "2", *study), random.Random(asked.seed))
         killed = plain
         plain.finish(1)
         expected = contents(folder / "results" / "smoke")

@@ -15,7 +15,7 @@ def test_what_was_killed_gives_the_same_in_the_end(make_workflow):
     folder = make_workflow().folder
     study = folder / "config" / "studies" / "killed.yaml"
     study.write_text(yaml.safe_dump({**STUDY, "methods": ["logitb", "constant"]}))
-    command = ("collect", "--cores", "2", "--configfile", study, "--quiet", "all")
+    command = ("collect", "--cores", "2", "--configfile", study)
     killed = Killed(folder, command, random.Random(3))
     killed.finish(1)
     expected = contents(folder / "results" / "killed")
