@@ -9,7 +9,7 @@ stages are fitted once; the variants differ in what is made of them:
     no exits           every example stops at the same stage
     chosen by accuracy the observed accuracy chooses among the candidates, not the expected one
     forest, boosting   one kind of model alone
-and the whole estimator with fixed orders, with a dynamic one, and with both ("auto", the default).
+and the whole estimator with fixed orders, with a dynamic one, and with both ("auto").
 """
 
 import argparse

@@ -39,9 +39,10 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         Most stages of an order.
     cv : int, default=5
         Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
-    dynamic : bool or "auto", default="auto"
+    dynamic : bool or "auto", default=False
         Whether each example chooses what it buys next, by what that is expected to bring for its
-        price; "auto": both kinds of order compete out of fold.
+        price; "auto": both kinds of order compete out of fold, which takes up to twice as long to
+        fit. Worth trying where a few features are most of the cost.
     budget : float or "one_se", default=None
         Mean cost that `predict` keeps where its call names none; None: the best operating point;
         "one_se": the cheapest one within one standard error of the best.
@@ -129,9 +130,10 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
         Most stages of an order.
     cv : int, default=5
         Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
-    dynamic : bool or "auto", default="auto"
+    dynamic : bool or "auto", default=False
         Whether each example chooses what it buys next, by what that is expected to bring for its
-        price; "auto": both kinds of order compete out of fold.
+        price; "auto": both kinds of order compete out of fold, which takes up to twice as long to
+        fit. Worth trying where a few features are most of the cost.
     budget : float or "one_se", default=None
         Mean cost that `predict` keeps where its call names none; None: the best operating point;
         "one_se": the cheapest one within one standard error of the best.

@@ -42,7 +42,7 @@ class ScheduleCascade(BudgetedEstimator):
         orders=("lightgbm", "schedule"),
         n_stages=10,
         cv=5,
-        dynamic="auto",
+        dynamic=False,
         budget=None,
         random_state=None,
         n_jobs=None,
