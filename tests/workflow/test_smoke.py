@@ -92,7 +92,7 @@ def test_an_edited_method_reruns_its_own_jobs_only(smoke):
     path = smoke.folder / "config" / "methods.yaml"
     before = path.read_text()
     methods = yaml.safe_load(before)
-    methods["logitb"]["parameters"]["n_lambda"] = 17
+    methods["fmcc"]["parameters"]["cost_weight"] = 0.003
     path.write_text(yaml.safe_dump(methods))
     try:
         plan = smoke.run(*SMOKE, "-n", "--quiet", "rules").output
@@ -101,7 +101,7 @@ def test_an_edited_method_reruns_its_own_jobs_only(smoke):
         path.write_text(before)
     assert "rule fit" not in plan
     assert full.count("rule fit:") == 1
-    assert "method=logitb" in full
+    assert "method=fmcc" in full
     assert "rule msb_sequence:" not in full
 
 
