@@ -62,19 +62,12 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     try:
         for number, setting in enumerate(settings):
             model = build(spec, **extra).set_params(**setting)
-            seconds = fit(model, run)
-            known = {"fit_seconds": seconds, "n_fitted": models_fitted(model)}
+            known, rows = _points_of(model, spec, run, setting)
             if fitted is not None:
                 fitted.append(model)
-            first = stage
-            final = refitted(model, run) if spec.get("refit") else None
-            for row in operating_points(model, run, setting, final):
+            for row in rows:
                 yield {**head(method, run, stage, number), **known, **row}
                 stage += 1
-            if stage == first:
-                raise ValueError(
-                    f"{spec['class']} has no stages, so there is nothing to predict with"
-                )
             tried += known["n_fitted"]
             if tried + known["n_fitted"] > tries:  # the next would come to about as many
                 break
@@ -87,6 +80,16 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
         *(method, run.dataset, run.costs_kind, run.number, stage, status),
         time.perf_counter() - start,
     )
+
+
+def _points_of(model, spec, run, setting):
+    """Fit a model; return what its rows have in common, and the rows of its operating points."""
+    known = {"fit_seconds": fit(model, run), "n_fitted": models_fitted(model)}
+    final = refitted(model, run) if spec.get("refit") else None
+    rows = operating_points(model, run, setting, final)
+    if not rows:
+        raise ValueError(f"{spec['class']} has no stages, so there is nothing to predict with")
+    return known, rows
 
 
 def head(method, run, stage, number):

@@ -135,19 +135,8 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
     Tree
         Its values are weighted class counts.
     """
-    risk, minimax = rule.score == "risk", rule.split == "minimax"
     grower = Grower(data, labels, weights, n_classes)
-    grower.set_impurity(rule.impurity.kind, rule.impurity.parameter)
-    grower.set_rule(
-        minimax=minimax,
-        gain=not risk,
-        bounded=risk and minimax and rule.impurity.admissible,
-        stumps=rule.thresholds == "random",
-        ties=TIES.index(rule.ties),
-        least_gain=rule.least_gain,
-        tolerance=TOLERANCE,
-        equal=0.0 if minimax else EQUAL,
-    )
+    _set_rule(grower, rule)
     if usage is None:
         usage = np.zeros(data.n_features)
     max_features = data.n_features if rule.max_features is None else rule.max_features
@@ -167,3 +156,19 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
         None if purchases is None else purchases.at_nodes(rule),
     )
     return Tree.of_nodes(nodes, counts)
+
+
+def _set_rule(grower, rule):
+    """Tell a grower how splits are judged."""
+    risk, minimax = rule.score == "risk", rule.split == "minimax"
+    grower.set_impurity(rule.impurity.kind, rule.impurity.parameter)
+    grower.set_rule(
+        minimax=minimax,
+        gain=not risk,
+        bounded=risk and minimax and rule.impurity.admissible,
+        stumps=rule.thresholds == "random",
+        ties=TIES.index(rule.ties),
+        least_gain=rule.least_gain,
+        tolerance=TOLERANCE,
+        equal=0.0 if minimax else EQUAL,
+    )
