@@ -3,8 +3,8 @@
     python benchmarks/accuracy_budgetrf_limits.py [--jobs N] [--seeds 5]
 
 Unit costs. Each row of the table is a set of settings; validation data choose among them and the
-forests' prefixes, those within the limit on validation data alone. Printed: test error @ mean
-number of features on test data, for limits of 5, 8, 12 and 20 features.
+models' stages, those within the limit on validation data alone. Printed: test error @ mean
+number of features on test data, for limits of 5, 8, 12 and 20 features. The last row is LightGBM's.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import numpy as np
 from _budgetrf_data import miniboone
 
 from budgetlearn.forest import BudgetRFClassifier
+from budgetlearn.peers import LightGBMCostClassifier
 
 LIMITS = (5, 8, 12, 20)
 PAPER = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)
@@ -31,19 +32,30 @@ SETTINGS = {
         {**ENTROPY, "max_depth": depth, "max_features": visited, "reuse_discount": discount}
         for depth, visited, discount in product((3, 5, 8), (None, 25), (0.5, 0.2, 0.05))
     ],
+    "LightGBM's feature costs": [
+        {
+            "penalty": penalty,
+            "tradeoffs": (*np.geomspace(10, 0.003, 16), 0.0),
+            "n_trees": (20, 50, 100),
+            "num_leaves": 15,
+            "learning_rate": 0.1,
+        }
+        for penalty in ("coupled", "lazy")
+    ],
 }
 
 
 def curves(settings, seed, n_jobs):
-    """Return validation error and cost, test error and cost of each setting's prefixes."""
+    """Return validation error and cost, test error and cost of each setting's stages."""
     (X, y), (X_val, y_val), (X_test, y_test) = miniboone()
     points = []
     for setting in settings:
-        forest = BudgetRFClassifier(**setting, random_state=seed, n_jobs=n_jobs).fit(X, y)
+        kind = LightGBMCostClassifier if "penalty" in setting else BudgetRFClassifier
+        model = kind(**setting, random_state=seed, n_jobs=n_jobs).fit(X, y)
         parts = []
         for table, labels in ((X_val, y_val), (X_test, y_test)):
-            errors = [np.mean(made != labels) for made in forest.staged_predict(table)]
-            costs = [bought.sum(axis=1).mean() for bought in forest.staged_acquired_features(table)]
+            errors = [np.mean(made != labels) for made in model.staged_predict(table)]
+            costs = [bought.sum(axis=1).mean() for bought in model.staged_acquired_features(table)]
             parts += [errors, costs]
         points.append(np.array(parts).T)
     return np.concatenate(points)

@@ -85,11 +85,17 @@ def msb(run, both):
     return np.column_stack([schedule.costs, schedule.scores]), np.array(test)
 
 
-def cascade(run, both):
-    """Return the points of the cascade, chosen out of fold."""
-    model = ScheduleCascadeClassifier(run.costs, random_state=run.seed("cascade"))
-    points = model.fit(*both).operating_points_
-    return points[["cost", "score"]].to_numpy(), points_of(model, *run.test)
+def cascade(dynamic):
+    """Return the method that fits the cascade, whose points are chosen out of fold."""
+
+    def points(run, both):
+        model = ScheduleCascadeClassifier(
+            run.costs, dynamic=dynamic, random_state=run.seed("cascade")
+        )
+        points = model.fit(*both).operating_points_
+        return points[["cost", "score"]].to_numpy(), points_of(model, *run.test)
+
+    return points
 
 
 def area(points, full, constant):
@@ -121,7 +127,8 @@ def plain(model):
 
 
 METHODS = {
-    "cascade": cascade,
+    "cascade": cascade(False),
+    "cascade_auto": cascade("auto"),
     "lightgbm": lightgbm,
     "forest": plain(RandomForestClassifier(max_bins=255)),
     "boosting": plain("boosting"),
