@@ -92,7 +92,7 @@ def test_points_are_written_with_their_origin_and_failures_kept(tmp_path, monkey
     assert np.isnan(frame["test_score"][1])
     (origin,) = records.origins_of(output)
     assert origin["jobs"] == 1
-    assert {"commit", "machine", "python"} <= origin.keys()
+    assert {"commit", "machine", "python", "seconds", "peak_mb"} <= origin.keys()
     kept = failure_file(CONFIG, output).read_text()
     assert '"attempt": 1' in kept
     assert "died: x" in kept

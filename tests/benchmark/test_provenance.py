@@ -10,7 +10,7 @@ from budgetlearn.benchmark import provenance
 
 def test_an_origin_names_code_versions_and_machine():
     origin = provenance.origin()
-    assert {"commit", "machine", "python", "numpy"} <= origin.keys()
+    assert {"commit", "kernels", "machine", "python", "numpy"} <= origin.keys()
     assert all(isinstance(value, str) for value in origin.values())
 
 
@@ -23,6 +23,26 @@ def test_differences_are_told_with_their_number_of_jobs():
         "scipy": "not recorded (3 jobs), 1.15 (2 jobs)",
     }
     assert provenance.summary([]) == {}
+
+
+def test_work_is_told_in_one_line():
+    same = {"python": "3.12", "seconds": 1500.4, "peak_mb": 210, "jobs": 3}
+    origins = [same, {"python": "3.13", "jobs": 2}]
+    assert provenance.summary(origins)["work"] == "5 jobs, 1,500 s in all, up to 210 MB each"
+    effort = provenance.effort()
+    assert effort["seconds"] > 0
+    assert 20 < effort["peak_mb"] < 20_000
+
+
+def test_the_hash_of_kernels_is_that_of_their_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "PACKAGE", tmp_path)
+    found = []
+    for content in (b"one", b"two", b"one"):
+        (tmp_path / "kernel.so").write_bytes(content)
+        provenance.kernels_hash.cache_clear()
+        found.append(provenance.kernels_hash())
+    provenance.kernels_hash.cache_clear()
+    assert found[0] == found[2] != found[1]
 
 
 def test_the_hash_of_a_configuration_is_that_of_its_settings():

@@ -81,9 +81,13 @@ def test_other_formats_are_refused(tmp_path, change, message):
 def test_origins_are_kept_with_the_points(tmp_path):
     first, second = {"numpy": "2.0"}, {"numpy": "2.1"}
     for run, origin in enumerate([first, second, first]):
-        records.write([{**ROW, "run": run}], tmp_path / f"{run}.parquet", [origin])
+        effort = {"seconds": 1.5 + run, "peak_mb": 200 + 100 * (run % 2)}
+        records.write([{**ROW, "run": run}], tmp_path / f"{run}.parquet", [origin | effort])
     origins = records.origins_of(sorted(tmp_path.iterdir()))
-    assert origins == [{**first, "jobs": 2}, {**second, "jobs": 1}]
+    assert origins == [
+        {**first, "jobs": 2, "seconds": 5.0, "peak_mb": 200},
+        {**second, "jobs": 1, "seconds": 2.5, "peak_mb": 300},
+    ]
     records.write([ROW], tmp_path / "all.parquet", origins)
     assert records.origins_of(tmp_path / "all.parquet") == origins
     records.write([ROW], tmp_path / "old.parquet")

@@ -42,10 +42,16 @@ def test_the_forge_lints_tests_on_both_systems_and_builds_wheels():
     assert "make test" in said["test"]
     assert ".ci/packages" in said["packages"]
     assert "pypa/cibuildwheel" in said["wheels"]
+    assert "tests/workflow/test_slurm.py" in said["slurm"]
     for name in ("test", "packages", "wheels"):
         systems = " ".join(jobs[name]["strategy"]["matrix"]["os"])
         assert "ubuntu" in systems
         assert "macos" in systems
+
+
+def test_slurm_is_asked_for_with_a_python_that_can_start_it():
+    said = (ROOT / ".ci" / "run").read_text()
+    assert said.index("make setup") < said.index("PYTHON=.venv/bin/python .ci/slurm")
 
 
 def test_the_citation_is_of_this_version():

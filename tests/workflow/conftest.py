@@ -91,7 +91,7 @@ def _snakemake(folder, out, arguments):
 def make_workflow(tmp_path_factory):
     """Return a function that makes a fresh copy of the workflow."""
 
-    def make():
-        return Workflow(copy_to(tmp_path_factory.mktemp("workflow")))
+    def make(name="workflow"):
+        return Workflow(copy_to(tmp_path_factory.mktemp(name)))
 
     return make

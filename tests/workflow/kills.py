@@ -1,10 +1,11 @@
 """Kill a study at random moments, start it again, and compare what comes out in the end.
 
-python -m tests.workflow.kills                     50 kills on this machine, over the smoke study
-python -m tests.workflow.kills --kills 10 --slurm  under a SLURM that is started for it (as root)
+python -m tests.workflow.kills                        50 kills on this machine, over the smoke study
+python -m tests.workflow.kills --kills 35 --slurm 15  15 more under a SLURM started for it (as root)
 
 Each time the main process or one of a job, by one of nine signals; then the same command again, and
 `--unlock` only where the message asks for it. What was killed is added to kills.csv as it happens.
+Kills come within a third of the time that the study takes undisturbed, so on a busy machine later.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from .slurm import PROFILE, Cluster, why_not
 
 SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL", "SEGV", "ABRT", "ALRM", "USR1")
 CLOCKS = "seconds|_ms$"  # columns that tell another time each time
-PATIENCE = 600  # seconds for a study that was not killed, or to end after a kill
+PATIENCE = 1800  # seconds for a study that was not killed, or to end after a kill
 
 
 def contents(results):
@@ -149,39 +150,44 @@ def compare(found, expected):
 def main():
     """Kill the smoke study as the command line says."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--kills", type=int, default=50)
-    options.add_argument("--slurm", action="store_true")
+    options.add_argument("--kills", type=int, default=50, help="on this machine")
+    options.add_argument("--slurm", type=int, default=0, help="kills under SLURM, after those")
     options.add_argument("--seed", type=int, default=int(time.time()))
-    options.add_argument("--delay", type=float, default=30, help="longest wait for a kill, seconds")
     options.add_argument("--rows", default="kills.csv", help="file to add what was killed to")
     asked = options.parse_args()
     if asked.slurm and why_not():
         sys.exit(why_not())
     rows = Path(asked.rows).resolve()
 
-    def tell(row):
-        print(row, flush=True)
-        with rows.open("a", newline="") as file:
-            csv.writer(file).writerow(
-                [asked.seed, "slurm" if asked.slurm else "local", *row.values()]
-            )
+    def tell(place):
+        def told(row):
+            print(row, flush=True)
+            with rows.open("a", newline="") as file:
+                csv.writer(file).writerow([asked.seed, place, *row.values()])
+
+        return told
 
     study = ("--configfile", "config/studies/smoke.yaml")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())).resolve()
         copy_to(folder)
-        plain = Killed(folder, ("--cores", "2", *study), random.Random(asked.seed))
-        killed = plain
-        plain.finish(1)
+        killed = Killed(folder, ("--cores", "2", *study), random.Random(asked.seed))
+        start = time.monotonic()
+        killed.finish(1)
+        seconds = time.monotonic() - start
         expected = contents(folder / "results" / "smoke")
-        print(f"{len(expected)} files to compare", flush=True)
-        plain.begin_anew(folder / "results" / "smoke")
+        print(f"{len(expected)} files to compare, made in {seconds:.0f} s", flush=True)
+        killed.begin_anew(folder / "results" / "smoke")
+        how = ("results/smoke", expected)
+        kill_often(killed, *how, asked.kills, (2, seconds / 3), tell("local"))
+        print(f"{asked.kills} kills, seed {asked.seed}: the same files in the end", flush=True)
         if asked.slurm:
             cluster = stack.enter_context(Cluster(folder / "slurm"))
             arguments = (*study, *PROFILE, "--jobs", "4")
-            killed = Killed(folder, arguments, plain.rng, cluster.environment, cluster.is_busy)
-        kill_often(killed, "results/smoke", expected, asked.kills, (2, asked.delay), tell)
-    print(f"{len(killed.rows)} kills, seed {asked.seed}: the same files in the end")
+            killed.begin_anew(folder / "results" / "smoke")
+            killed = Killed(folder, arguments, killed.rng, cluster.environment, cluster.is_busy)
+            kill_often(killed, *how, asked.slurm, (2, seconds / 3), tell("slurm"))
+            print(f"{asked.slurm} more under SLURM: the same files", flush=True)
 
 
 if __name__ == "__main__":

@@ -105,9 +105,11 @@ def test_an_edited_method_reruns_its_own_jobs_only(smoke):
     assert "rule msb_sequence:" not in full
 
 
-def test_results_do_not_depend_on_chunks(smoke, make_workflow):
-    other = make_workflow()
-    other.run(*SMOKE, "--config", "runs_per_job=1", "--until", "collect")
+def test_results_depend_neither_on_chunks_nor_on_surroundings(smoke, make_workflow):
+    other = make_workflow("Prüfung mit Lücke")
+    settings = {"PYTHONHASHSEED": "7", "TZ": "Asia/Kathmandu", "LC_ALL": "C"}
+    one_by_one = ("--cores", "1", "--config", "runs_per_job=1", "--until", "collect")
+    other.run(*SMOKE, *one_by_one, **settings)
     keys = ["method", "run", "stage"]
     timed = ["fit_seconds", "predict_seconds"]
     first, second = (

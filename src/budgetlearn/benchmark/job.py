@@ -11,7 +11,7 @@ from ..datasets import Dataset, read_prices
 from . import records
 from .failures import LIMITS, keep_failures
 from .isolation import die_with_caller
-from .provenance import origin
+from .provenance import effort, origin
 from .runs import draw_costs, iterate
 
 
@@ -88,8 +88,8 @@ def write_points(rows, output, attempt, config, origins=None):
     config : dict
         The study's settings.
     origins : list of dict, default=None
-        What they were made with; None: what this job runs on.
+        What they were made with; None: what this job runs on, and what it took until now.
     """
     points = records.table(rows)
-    records.write(points, output, [origin()] if origins is None else origins)
+    records.write(points, output, [origin() | effort()] if origins is None else origins)
     keep_failures(config, output, attempt, zip(points["run"], points["status"], strict=True))

@@ -56,6 +56,8 @@ COLUMNS = {
 }
 OK = "ok"
 _REMEDY = "Delete the file and run the workflow again."
+# Of a job's origin, how the same of several jobs are put together.
+SUMMED = {"jobs": sum, "seconds": sum, "peak_mb": max}
 _ORIGINS = b"budgetlearn"  # under which a file's own metadata keep what its points were made with
 
 
@@ -154,16 +156,22 @@ def origins_of(paths):
     -------
     list of dict
         Each origin once (see `budgetlearn.benchmark.provenance.origin`), with the number of "jobs"
-        that had it.
+        that had it, their "seconds" in all and the "peak_mb" of the largest.
     """
-    counts = {}
+    found = {}
     for path in _listed(paths):
         with _reading(path):
             made_with = json.loads(pq.read_schema(path).metadata.get(_ORIGINS, "[]"))
-        for one in made_with:
-            key = json.dumps({name: value for name, value in one.items() if name != "jobs"})
-            counts[key] = counts.get(key, 0) + one.get("jobs", 1)
-    return [{**json.loads(key), "jobs": jobs} for key, jobs in counts.items()]
+            for one in made_with:
+                key = json.dumps({name: one[name] for name in one if name not in SUMMED})
+                found.setdefault(key, []).append({"jobs": 1, **one})
+    return [json.loads(key) | _put_together(same) for key, same in found.items()]
+
+
+def _put_together(same):
+    """Return jobs, seconds and peak memory of equal origins, as far as they are known."""
+    known = {key: [one[key] for one in same if key in one] for key in SUMMED}
+    return {key: SUMMED[key](values) for key, values in known.items() if values}
 
 
 @contextmanager

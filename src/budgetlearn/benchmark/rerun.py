@@ -71,11 +71,12 @@ def tolerance(fresh, stored):
 
 
 def _platforms(origins):
-    """Return machines (but for their number of cores) and versions, whatever the commit."""
+    """Return machines (but for their number of cores) and versions, whatever code and effort."""
+    others = ("commit", "kernels", "machine", *records.SUMMED)
     return {
         (
             one.get("machine", "").partition(",")[0],
-            *sorted(item for item in one.items() if item[0] not in ("commit", "jobs", "machine")),
+            *sorted(item for item in one.items() if item[0] not in others),
         )
         for one in origins
     }
