@@ -19,7 +19,10 @@ from ..tree.reference import walk_forest
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks(
-    [BudgetRFClassifier(n_estimators=8), BudgetRFClassifier(n_estimators=8, alpha=[0.0, 2.0])],
+    [
+        BudgetRFClassifier(n_estimators=8),
+        BudgetRFClassifier(n_estimators=8, alpha=[0.0, 2.0], prune=1.0, refit_leaves=True),
+    ],
     expected_failed_checks=expected_failed_checks,
 )
 def test_estimator_checks(estimator, check):

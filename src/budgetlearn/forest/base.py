@@ -79,7 +79,7 @@ class ForestClassifier(
         )
 
     def _compact(self, format):
-        trees = self.trees_
+        trees = self._predictor.trees
         if self.voting == "shares":
             trees = [
                 replace(tree, value=tree.value / tree.value.sum(axis=1, keepdims=True))
@@ -89,7 +89,7 @@ class ForestClassifier(
             trees,
             self.n_features_in_,
             classes=self.classes_,
-            votes=self.voting == "majority",
+            votes=self._ballot == "votes",
             format=format,
         )
 
@@ -111,18 +111,28 @@ class ForestClassifier(
             "acquired": "acquired" in want and self._pays_by_path,
             "n_jobs": self.n_jobs,
         }
+        for index, walk in self._walks(X, which, parts):
+            n_trees = self._model(index)[1]
+            stage = Stage({"trees": n_trees}, nodes=int(nodes[n_trees - 1]), incremental=True)
+            if vote:
+                self._vote(stage, getattr(walk, self._ballot))
+            if "acquired" in want:
+                stage.acquired = self._acquired(walk, index, len(X))
+            yield stage
+
+    def _model(self, index):
+        """Return the predictor of a stage, and how many of its trees the stage uses."""
+        return self._predictor, index + 1
+
+    def _walks(self, X, which, parts):
+        """Yield the index of each stage, and what a walk gathers for it."""
         if len(which) == 1:
-            walks = {which[0]: self._predictor.walk(X, trees=(0, which[0] + 1), **parts)}.items()
-        else:
-            walks = enumerate(self._predictor.staged_walk(X, **parts))
-        for index, walk in walks:
+            predictor, n_trees = self._model(which[0])
+            yield which[0], predictor.walk(X, trees=(0, n_trees), **parts)
+            return
+        for index, walk in enumerate(self._predictor.staged_walk(X, **parts)):
             if index in which:
-                stage = Stage({"trees": index + 1}, nodes=int(nodes[index]), incremental=True)
-                if vote:
-                    self._vote(stage, getattr(walk, self._ballot))
-                if "acquired" in want:
-                    stage.acquired = self._acquired(walk, index, len(X))
-                yield stage
+                yield index, walk
 
     def _purchases(self, n_samples, stage, ledger):
         if self._fixed_costs() is not None:
@@ -130,22 +140,23 @@ class ForestClassifier(
 
         def finish(totals, n_counted):
             outcome, had = self._blank_outcome(n_samples), n_counted > 0
-            shares = totals[had] / totals[had].sum(axis=1, keepdims=True)
             outcome.output[had] = self.classes_[totals[had].argmax(axis=1)]
-            outcome.probabilities[had], outcome.answered = shares, had
+            outcome.probabilities[had], outcome.answered = self._shares(totals[had]), had
             return outcome
 
         votes = self._ballot == "votes"
         return (
-            yield from tree_purchases(
-                self._predictor, stage + 1, n_samples, ledger, finish, votes=votes
-            )
+            yield from tree_purchases(*self._model(stage), n_samples, ledger, finish, votes=votes)
         )
 
     def _vote(self, stage, scores):
         """Set the class with the most votes (equals go to the first one) and their shares."""
         stage.output = self.classes_[scores.argmax(axis=1)]
-        stage.probabilities = scores / scores.sum(axis=1, keepdims=True)
+        stage.probabilities = self._shares(scores)
+
+    def _shares(self, scores):
+        """Return class probabilities of what the trees add up to."""
+        return scores / scores.sum(axis=1, keepdims=True)
 
     def _acquired(self, walk, index, n_samples):
         """Return the acquired features of a stage, as an array of its own."""

@@ -5,10 +5,10 @@ import numpy as np
 from .._parallel import thread_map, threads_ahead
 from ..tree.growth import Purchases, grow_tree
 from ..tree.predictor import ForestPredictor
+from .pruning import pruned
 
 # With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
-# batches, not threads, set what it knows, so that the forest is the same for any n_jobs. What
-# examples have bought counts for more than ties: then each tree knows all before it.
+# batches, not threads, set what it knows, so that the forest is the same for any n_jobs.
 BATCH = 4
 
 
@@ -32,14 +32,38 @@ class TreeSource:
     """
 
     def __init__(self, data, examples, n_classes, feature_costs, draw, n_jobs):
-        self.data, self.X = data, examples.X
+        self.data, self.examples = data, examples
         self.labels, self.n_classes = examples.y.astype(np.int32), n_classes
         self.feature_costs, self.draw, self.n_jobs = feature_costs, draw, n_jobs
 
-    def trees(self, rule, seeds):
-        """Yield a tree for each seed; threads grow the next ones while they are asked for."""
-        if rule.ties == "reuse" or rule.reuse_discount < 1:
-            return self._in_batches(rule, seeds)
+    def trees(self, rule, seeds, prune=None):
+        """Yield a tree for each seed; threads grow the next ones while they are asked for.
+
+        Parameters
+        ----------
+        rule : GrowthRule
+            How they grow.
+        seeds : list of int
+            One for each.
+        prune : float, default=None
+            Weight of the cost in `pruned`; None: trees stay as they grew.
+
+        Yields
+        ------
+        Tree
+        """
+        if rule.reuse_discount < 1:
+            yield from self._knowing_purchases(rule, seeds, prune)
+            return
+        grown = self._in_batches(rule, seeds) if rule.ties == "reuse" else self._ahead(rule, seeds)
+        if prune is None:
+            yield from grown
+            return
+        purchases = self._no_purchases()
+        for tree, seed in zip(grown, seeds, strict=False):
+            yield self._bought(tree, seed, purchases, prune)
+
+    def _ahead(self, rule, seeds):
         return threads_ahead(lambda seed: self._grown(rule, seed), seeds, self.n_jobs)
 
     def _grown(self, rule, seed, usage=None, purchases=None):
@@ -52,26 +76,34 @@ class TreeSource:
         return grow_tree(*table, rule, prices.copy(), seed, usage, purchases)
 
     def _in_batches(self, rule, seeds):
-        """Yield trees that know what the forest uses and what each example has bought."""
+        """Yield trees that know how much earlier batches use each feature."""
         usage = np.zeros(self.data.n_features)
-        purchases = None
-        if rule.reuse_discount < 1:
-            purchases = Purchases(self.feature_costs, len(self.labels))
 
         def grow(seed):
             known = usage.copy()
-            tree = self._grown(rule, seed, known, purchases)
-            return tree, known - usage, None if purchases is None else self._acquired(tree)
+            return self._grown(rule, seed, known), known - usage
 
-        size = BATCH if purchases is None else 1
-        for start in range(0, len(seeds), size):
-            batch = thread_map(grow, seeds[start : start + size], self.n_jobs)
-            for tree, added, acquired in batch:
+        for start in range(0, len(seeds), BATCH):
+            for tree, added in thread_map(grow, seeds[start : start + BATCH], self.n_jobs):
                 usage += added
-                if purchases is not None:
-                    purchases.add(acquired)
                 yield tree
 
-    def _acquired(self, tree):
+    def _knowing_purchases(self, rule, seeds, prune):
+        """Yield trees that know what each example has bought from all before them."""
+        usage, purchases = np.zeros(self.data.n_features), self._no_purchases()
+        for seed in seeds:
+            tree = self._grown(rule, seed, usage, purchases)
+            yield self._bought(tree, seed, purchases, prune)
+
+    def _no_purchases(self):
+        return Purchases(self.feature_costs, len(self.labels))
+
+    def _bought(self, tree, seed, purchases, prune):
+        """Return the tree, pruned if it is to be, and note what the examples buy from it."""
+        if prune is not None:
+            left_out = self.draw(seed) == 0
+            if left_out.any():
+                tree = pruned(tree, self.examples, left_out, purchases, prune)
         predictor = ForestPredictor([tree], self.data.n_features)
-        return predictor.walk(self.X, acquired=True).acquired
+        purchases.add(predictor.walk(self.examples.X, acquired=True).acquired)
+        return tree

@@ -24,6 +24,8 @@ class BudgetedForest:
         Validation errors of the same prefixes.
     broke_at : float or None
         Cost with the tree that broke the budget and was dropped; None if none did.
+    refitted : list of RefittedPrefix
+        Prefixes whose leaves were fitted together; empty where that was not asked for.
     """
 
     setting: dict
@@ -31,6 +33,12 @@ class BudgetedForest:
     costs: list = field(default_factory=list)
     errors: list = field(default_factory=list)
     broke_at: float | None = None
+    refitted: list = field(default_factory=list)
+
+    @property
+    def error(self):
+        """Validation error of the whole forest, as it predicts."""
+        return self.refitted[-1].error if self.refitted else self.errors[-1]
 
 
 class Validation:

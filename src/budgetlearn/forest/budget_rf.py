@@ -1,25 +1,15 @@
 """BudgetRF: a random forest whose predictions cost at most a budget on average."""
 
-from dataclasses import replace
-from itertools import product
-
-import numpy as np
-
-from .._parallel import progress
 from .._validation import ParameterError, check_choice, check_max_features, check_number
-from ..base.operating_points import score_outcome
-from ..exceptions import BudgetError
-from ..tree.binning import bin_features
 from ..tree.growth import TIES, GrowthRule
 from ..tree.impurity import Entropy, Gini, ImpurityFunction, Polynomial, Powers, ThresholdPairs
 from .base import ForestClassifier
-from .budget_growing import TreeSource
-from .budget_loop import Validation, grow_within_budget
+from .budget_base import GrownOnBudget, listed
 
 IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
 
 
-class BudgetRFClassifier(ForestClassifier):
+class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     """Random forest under a budget of feature acquisition (Nan, Wang and Saligrama 2015).
 
     Trees grow greedily by risk = cost of a feature / drop in impurity, and join the forest while
@@ -48,6 +38,18 @@ class BudgetRFClassifier(ForestClassifier):
         feature before, on the path or in earlier trees: price × (f + (1 − f) × share of the node
         that has not). The charge of a group falls alike with the share that bought no member.
         1: the paper's risk.
+    prune : bool, float or list of float, default=False
+        Whether each tree keeps only the splits that examples left out of its bootstrap sample find
+        worth their cost. A number is the weight of what the tree adds to the mean cost, as a share
+        of the cost of all features, against its squared error, as a share of that without a
+        split; what an example bought from earlier trees is free. 0 prunes by the error alone. Of a
+        list, or of 0.5, 1, 2, 4, 8, 16 with True, the best is chosen together with alpha.
+    refit_leaves : bool, float or list of float, default=False
+        Whether the values of all leaves are fitted together when the trees are grown: logistic
+        regression of the classes on the leaves, shrunk to the log-odds of the leaves' class counts.
+        A number is the penalty of the squared difference, in units of the loss of one example; of
+        a list, or of 100, 30, 10, 3, 1 with True, each stage uses what is best on validation data.
+        Stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with values of its own.
     impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"} or \
             ImpurityFunction, default="threshold_pairs"
         F. Gini and entropy are not admissible and need `split="expected"`.
@@ -72,11 +74,12 @@ class BudgetRFClassifier(ForestClassifier):
         Features drawn at each node among those that vary there; None: all. About half of them
         make the trees less alike, and often the forest better at equal cost.
     validation_fraction : float, default=0.3
-        Share of the training data held out when validation data are needed (with a budget or a
-        list of alphas) and none are given.
+        Share of the training data held out when validation data are needed (with a budget or
+        lists to choose from) and none are given.
     refit : bool, default=False
-        Whether the forest is grown again on training and validation data together, with the
-        chosen alpha and number of trees. `operating_points_` stays what was measured before.
+        Whether the forest is grown again on training and validation data together, with what was
+        chosen on validation data and as many trees, as far as the budget allows.
+        `operating_points_` stays what was measured before.
     scoring : str or callable, default=None
         Score, as in scikit-learn, by which validation data choose among alphas and operating
         points; None: accuracy.
@@ -93,10 +96,13 @@ class BudgetRFClassifier(ForestClassifier):
     ----------
     trees_ : list of Tree
         Node values are class counts.
-    alpha_, cost_exponent_ : float
-        The threshold and the exponent in use.
+    alpha_, cost_exponent_, prune_ : float
+        The threshold, the exponent and the weight of pruning in use; None without pruning.
+    penalties_ : list of float
+        Penalty of the leaf values of each stage; empty where they are not refitted.
     validation_costs_, validation_errors_ : ndarray of shape (n_trees,) or None
-        Mean acquisition cost and error of each prefix of the forest on the validation data.
+        Mean acquisition cost and error of each prefix of the forest on the validation data, the
+        error with the votes of the leaves as they grew.
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     feature_costs_ : FeatureCosts
@@ -128,6 +134,8 @@ class BudgetRFClassifier(ForestClassifier):
         alpha=0.0,
         cost_exponent=1.0,
         reuse_discount=1.0,
+        prune=False,
+        refit_leaves=False,
         impurity="threshold_pairs",
         split="minimax",
         thresholds="all",
@@ -151,6 +159,8 @@ class BudgetRFClassifier(ForestClassifier):
         self.alpha = alpha
         self.cost_exponent = cost_exponent
         self.reuse_discount = reuse_discount
+        self.prune = prune
+        self.refit_leaves = refit_leaves
         self.impurity = impurity
         self.split = split
         self.thresholds = thresholds
@@ -167,69 +177,6 @@ class BudgetRFClassifier(ForestClassifier):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    _groups = True
-
-    def __sklearn_tags__(self):
-        chooses = self.budget is not None or np.size(self.alpha) * np.size(self.cost_exponent) > 1
-        return replace(super().__sklearn_tags__(), chooses_on_validation=chooses)
-
-    def _needs_validation(self):
-        return self.budget is not None or len(self._settings()) > 1
-
-    def _seeds(self, random):
-        return self._tree_seeds(random), random
-
-    def _fit(self, train, valid, seeds):
-        rules = self._rules(train.X.shape[1])
-        validation = None
-        if valid is not None:
-            validation = Validation(valid.X, valid.y, self.feature_costs_, self.voting, self.n_jobs)
-        forests = self._forests(train, rules, seeds, validation)
-        for forest in forests:
-            self._report(forest, level=1)
-        best = self._choose(forests, valid)
-        self.alpha_, self.cost_exponent_ = best.setting.values()
-        self.validation_costs_ = self.validation_errors_ = None
-        if validation is not None:
-            self.validation_costs_ = np.array(best.costs)
-            self.validation_errors_ = np.array(best.errors)
-        self._set_trees(best.trees)
-
-    def _refit(self, examples, seeds):
-        """Grow as many trees with the chosen alpha on all examples, as far as the budget allows.
-
-        The cost of the new trees is that of predicting the examples that they were grown on.
-        """
-        used = {"alpha": self.alpha_, "cost_exponent": self.cost_exponent_}
-        rules = [rule for rule in self._rules(examples.X.shape[1]) if rule[0] == used]
-        validation = Validation(
-            examples.X, examples.y, self.feature_costs_, self.voting, self.n_jobs
-        )
-        forests = self._forests(examples, rules, seeds[: len(self.trees_)], validation)
-        self._set_trees(self._choose(forests, examples).trees)
-        self.operating_points_ = self.operating_points_.head(self.n_stages_)
-
-    def _forests(self, examples, rules, seeds, validation):
-        """Return the forest of each rule, grown while the budget allows."""
-        source = TreeSource(
-            bin_features(examples.X, self.max_bins, self.n_jobs),
-            examples,
-            self.classes_.size,
-            self.feature_costs_,
-            lambda seed: self._drawn(examples, seed),
-            self.n_jobs,
-        )
-        return [
-            grow_within_budget(
-                setting,
-                progress(source.trees(rule, seeds), "trees", len(seeds)),
-                validation,
-                self.budget,
-                self._report,
-            )
-            for setting, rule in rules
-        ]
 
     def _rules(self, n_features):
         """Return (setting, growth rule) for each setting to try, after checking the parameters."""
@@ -261,26 +208,8 @@ class BudgetRFClassifier(ForestClassifier):
             for setting in self._settings()
         ]
 
-    def _settings(self):
-        """Return each pair of alpha and cost exponent to try."""
-        exponents = np.atleast_1d(np.asarray(self.cost_exponent, dtype=object)).tolist()
-        if not exponents:
-            raise ParameterError(
-                "cost_exponent must be a number or a list of numbers, got an empty list."
-            )
-        for exponent in exponents:
-            check_number(exponent, "cost_exponent", low=0, high=1)
-        return [
-            {"alpha": alpha, "cost_exponent": exponent}
-            for alpha, exponent in product(self._alphas(), exponents)
-        ]
-
     def _alphas(self):
-        alphas = np.atleast_1d(np.asarray(self.alpha, dtype=object)).tolist()
-        if not alphas:
-            raise ParameterError("alpha must be a number or a list of numbers, got an empty list.")
-        for alpha in alphas:
-            check_number(alpha, "alpha", low=0, high=np.inf, high_open=True)
+        alphas = listed(self.alpha, "alpha")
         if self.impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(
                 "alpha belongs to impurity='threshold_pairs'; leave it at 0 with "
@@ -301,39 +230,3 @@ class BudgetRFClassifier(ForestClassifier):
                 f"the whole); use split='expected' with {self.impurity!r}."
             )
         return impurity
-
-    def _choose(self, forests, valid):
-        """Return the forest with the best validation score; of equals the cheaper one."""
-        affordable = [forest for forest in forests if forest.trees]
-        if not affordable:
-            cheapest = min(forest.broke_at for forest in forests)
-            raise BudgetError(
-                f"no forest fits budget={self.budget:g}: the first tree alone costs "
-                f"{cheapest:g} on average on the validation data. Raise the budget to at least "
-                "that, or try larger alphas.",
-                cheapest,
-            )
-        if len(affordable) == 1:
-            return affordable[0]
-        if self.scoring is None:
-            return min(affordable, key=lambda forest: (forest.errors[-1], forest.costs[-1]))
-        return max(affordable, key=lambda forest: (self._scored(forest, valid), -forest.costs[-1]))
-
-    def _scored(self, forest, valid):
-        """Return what `scoring` gives a forest on validation data."""
-        self._set_trees(forest.trees)
-        last = [self.n_stages_ - 1]
-        stage = next(iter(self._stages(valid.X, last, {"output", "probabilities"})))
-        return score_outcome(self, self.scoring, stage, valid.targets)
-
-    def _report(self, forest, level=2):
-        """Print how far a forest has come, from the given verbosity on."""
-        if self.verbose >= level:
-            n_trees = f"{len(forest.trees)} of {self.n_estimators} trees"
-            setting = ", ".join(f"{name} {value:g}" for name, value in forest.setting.items())
-            line = f"BudgetRF, {setting.replace('_', ' ')}: {n_trees}"
-            if forest.costs:
-                line += f", validation cost {forest.costs[-1]:.4g}, error {forest.errors[-1]:.4f}"
-            if forest.broke_at is not None:
-                line += f"; one more would cost {forest.broke_at:.4g}"
-            print(line, flush=True)

@@ -82,7 +82,7 @@ class Purchases:
     """
 
     def __init__(self, feature_costs, n_samples):
-        self.prices = feature_costs.costs
+        self.prices, self.full = feature_costs.costs, feature_costs.full
         n_features = self.prices.size
         self.groups, self.charges = np.full(n_features, -1, dtype=np.int32), np.zeros(0)
         if feature_costs.groups is not None:
@@ -94,6 +94,31 @@ class Purchases:
         """Return the prices of a tree's nodes, which notes its purchases in a copy."""
         shares = rule.reuse_discount, rule.cost_exponent
         return NodePrices(self.prices, self.groups, self.charges, self.bought.copy(), *shares)
+
+    def pay(self, bought, rows, features):
+        """Return what each of some examples pays for one feature, and note it.
+
+        Parameters
+        ----------
+        bought : ndarray of uint8
+            In the form of `bought`; changed in place.
+        rows : ndarray of int of shape (n_rows,)
+            Examples, each once.
+        features : ndarray of int of shape (n_rows,)
+            What each buys.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            0 where it was bought before; the first member of a group bears its charge.
+        """
+        paid = np.where(bought[features, rows], 0.0, self.prices[features])
+        bought[features, rows] = 1
+        group = self.groups[features]
+        rows, charged = rows[group >= 0], self.prices.size + group[group >= 0]
+        paid[group >= 0] += np.where(bought[charged, rows], 0.0, self.charges[group[group >= 0]])
+        bought[charged, rows] = 1
+        return paid
 
     def add(self, acquired):
         """Add what a tree acquired, an array of bool of shape (n_samples, n_features)."""

@@ -50,12 +50,14 @@ class ForestPredictor:
 
     Attributes
     ----------
+    trees : sequence of Tree
+        As they were given.
     n_trees, n_features, n_values : int
         Sizes.
     """
 
     def __init__(self, trees, n_features, shares=False):
-        self._trees, self._shares = trees, shares
+        self.trees, self._shares = trees, shares
         sizes = [tree.node_count for tree in trees]
         if sum(sizes) > INT32_MAX:
             raise ValueError(f"a forest holds at most {INT32_MAX:,} nodes, got {sum(sizes):,}.")
@@ -81,7 +83,7 @@ class ForestPredictor:
 
     def __reduce__(self):
         # Pickles hold the trees, which the estimator keeps too, and so hold them once.
-        return type(self), (self._trees, self.n_features, self._shares)
+        return type(self), (self.trees, self.n_features, self._shares)
 
     def walk(
         self, X, *, values=False, votes=False, leaves=False, acquired=False, trees=None, n_jobs=None

@@ -1,0 +1,88 @@
+"""Pruning of a tree by what its left-out examples say, and by what others have paid already."""
+
+import numpy as np
+
+from ..tree.structure import LEAF, Tree
+
+# What `prune=True` tries.
+WEIGHTS = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
+# Added to each class count of a node before its shares are judged.
+PRIOR = 0.5
+
+
+def pruned(tree, examples, left_out, purchases, weight):
+    """Return a tree of which only those splits stay that are worth what they cost.
+
+    Of all subtrees with the same root it is the one with the least loss of the left-out examples,
+    as a share of the loss at the root, + weight × mean cost as a share of what all features cost.
+    The loss is the squared error of the class shares (Brier). The cost is what the tree adds: what
+    an example bought from earlier trees, or higher up on its path, is free. Both are sums over
+    nodes, so the best subtree follows exactly from the leaves up (Breiman et al. 1984, section
+    3.3; Nan, Wang and Saligrama 2016 prune all trees at once by the same sum).
+
+    Parameters
+    ----------
+    tree : Tree
+        Its values are class counts.
+    examples : Examples
+        What the forest learns from.
+    left_out : ndarray of bool of shape (n_samples,)
+        Which of them the tree has not seen; at least one.
+    purchases : Purchases
+        What the examples bought from earlier trees; it is not changed.
+    weight : float
+        Of the cost, >= 0.
+
+    Returns
+    -------
+    Tree
+    """
+    loss, cost = _sums(tree, examples, left_out, purchases)
+    cost *= weight / (purchases.full or 1.0)
+    best, stays = loss.copy(), np.zeros(tree.node_count, dtype=bool)
+    for node in np.flatnonzero(~tree.is_leaf)[::-1]:  # children come after their parents
+        below = best[tree.children_left[node]] + best[tree.children_right[node]] + cost[node]
+        stays[node] = below < best[node]
+        best[node] = min(below, best[node])
+    return _cut(tree, stays)
+
+
+def _sums(tree, examples, left_out, purchases):
+    """Return the loss of each node as a leaf over that of the root, and the mean cost it adds."""
+    shares = tree.value + PRIOR
+    shares /= shares.sum(axis=1, keepdims=True)
+    # Of an example of class c: |shares − e_c|² = |shares|² − 2 shares[c] + 1.
+    squared = (shares**2).sum(axis=1) + 1
+    weights = np.ones(len(examples.y)) if examples.weight is None else examples.weight
+    loss, cost = np.zeros(tree.node_count), np.zeros(tree.node_count)
+    rows, at = np.arange(len(examples.y)), np.zeros(len(examples.y), dtype=np.intp)
+    bought = purchases.bought.copy()
+    while rows.size:
+        judged = rows[left_out[rows]]
+        nodes = at[left_out[rows]]
+        lost = weights[judged] * (squared[nodes] - 2 * shares[nodes, examples.y[judged]])
+        loss += np.bincount(nodes, lost, minlength=loss.size)
+        going = ~tree.is_leaf[at]
+        rows, at = rows[going], at[going]
+        paid = weights[rows] * purchases.pay(bought, rows, tree.feature[at])
+        cost += np.bincount(at, paid, minlength=cost.size)
+        goes_left = examples.X[rows, tree.feature[at]] <= tree.threshold[at]
+        at = np.where(goes_left, tree.children_left[at], tree.children_right[at])
+    return loss / loss[0], cost / weights.sum()
+
+
+def _cut(tree, stays):
+    """Return a tree whose inner nodes are those that stay with all nodes above them."""
+    reached = np.zeros(tree.node_count, dtype=bool)
+    reached[0] = True
+    for node in np.flatnonzero(stays):
+        reached[[tree.children_left[node], tree.children_right[node]]] |= reached[node]
+    inner, place = (stays & reached)[reached], np.cumsum(reached) - 1
+    return Tree(
+        feature=np.where(inner, tree.feature[reached], LEAF),
+        threshold=np.where(inner, tree.threshold[reached], 0.0),
+        children_left=np.where(inner, place[tree.children_left[reached]], LEAF),
+        children_right=np.where(inner, place[tree.children_right[reached]], LEAF),
+        value=tree.value[reached],
+        n_node_samples=tree.n_node_samples[reached],
+    )

@@ -1,0 +1,44 @@
+"""Forests whose stages are prefixes with leaf values of their own."""
+
+from scipy.special import softmax
+
+
+class RefittedForest:
+    """Mixin, named before the forest, of those whose leaves may have been refitted.
+
+    `_refitted` holds prefixes with values of their own, or nothing. Stages are those prefixes
+    then, not every number of trees.
+    """
+
+    _refitted = ()
+
+    def _set_trees(self, trees, prefixes=()):
+        super()._set_trees(trees)
+        self._refitted = prefixes
+        if prefixes:
+            self._predictor = prefixes[-1].predictor
+        self.penalties_ = [prefix.penalty for prefix in prefixes]
+
+    @property
+    def n_stages_(self):
+        """Number of operating points: prefixes of the forest."""
+        return len(self._refitted) or super().n_stages_
+
+    @property
+    def _ballot(self):
+        return "values" if self._refitted else super()._ballot
+
+    def _model(self, index):
+        if not self._refitted:
+            return super()._model(index)
+        return self._refitted[index].predictor, self._refitted[index].n_trees
+
+    def _walks(self, X, which, parts):
+        if not self._refitted:
+            yield from super()._walks(X, which, parts)
+            return
+        for index in which:
+            yield index, self._model(index)[0].walk(X, **parts)
+
+    def _shares(self, scores):
+        return softmax(scores, axis=1) if self._refitted else super()._shares(scores)
