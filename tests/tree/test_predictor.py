@@ -1,11 +1,12 @@
 """Walks down the trees of a forest against a walk in plain Python."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 
 from budgetlearn.tree.convert import from_sklearn
 from budgetlearn.tree.predictor import ForestPredictor
@@ -108,3 +109,23 @@ def test_a_pickle_holds_the_trees_once(forest):
     walk = predictor.walk(X, values=True, votes=True)
     np.testing.assert_array_equal(walk.values, expected.values)
     np.testing.assert_array_equal(walk.votes, expected.votes)
+
+
+@pytest.mark.parametrize("n_values", [1, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_small_trees_are_swept_to_the_bits_of_a_walk(n_values, dtype):
+    random = np.random.default_rng(n_values)
+    X = random.integers(0, 9, size=(700, 4)) / 8  # many numbers are thresholds
+    forest = ExtraTreesRegressor(200, max_leaf_nodes=6, random_state=0)
+    trees = from_sklearn(forest.fit(X, random.normal(size=(700, n_values)).squeeze()))
+    trees = [replace(tree, threshold=np.rint(8 * tree.threshold) / 8) for tree in trees]
+    predictor = ForestPredictor(trees, 4)
+    X = X.astype(dtype)
+    assert predictor._small_trees.pay(len(X), 0, 200)
+    assert not predictor._small_trees.pay(len(X), 0, 1)
+    walked = predictor.walk(X, values=True, leaves=True)  # leaves have to be walked to
+    np.testing.assert_array_equal(predictor.walk(X, values=True).values, walked.values)
+    some, all_of_them = (predictor.walk(X, values=True, trees=part) for part in ((50, 200), None))
+    part = predictor.walk(X, values=True, leaves=True, trees=(50, 200))
+    np.testing.assert_array_equal(some.values, part.values)
+    assert (some.values != all_of_them.values).any()

@@ -1,5 +1,6 @@
 """`ForestPredictor`: the trees of a forest in one block of memory, for fast walks."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from ._node import NODE_DTYPE
 from ._predictor import pack, walk_rows
 from .on_demand import WaitingTrees
 from .permutation import Walker
+from .sweeping import SmallTrees
 
 
 class Walk(NamedTuple):
@@ -37,7 +39,8 @@ class ForestPredictor:
     """The trees of a forest, packed for walks of many examples.
 
     Sixteen bytes for each node, siblings side by side, so that a step needs one record and no
-    branch. The result of a walk does not depend on `n_jobs`: each row adds up its trees in order.
+    branch. Many rows are not walked but swept through many small trees (`SmallTrees`). The result
+    of a walk does not depend on `n_jobs`: each row adds up its trees in order.
 
     Parameters
     ----------
@@ -250,10 +253,19 @@ class ForestPredictor:
             np.zeros((n, self.n_features), dtype=bool) if acquired else None,
         )
 
+    @cached_property
+    def _small_trees(self):
+        starts = np.append(self._roots, len(self._nodes)).astype(np.int32)
+        return SmallTrees(self._nodes, starts)
+
     def _add(self, X, walk, first, last, n_jobs):
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
+        only_values = walk.values is not None and all(part is None for part in walk[1:])
 
         def block(rows):
+            if only_values and self._small_trees.pay(len(X[rows]), first, last):
+                self._small_trees.add(X[rows], self._values, first, last, walk.values[rows])
+                return
             part = [None if array is None else array[rows] for array in walk]
             if part[3] is not None:
                 part[3] = part[3].view(np.uint8)
