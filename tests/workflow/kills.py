@@ -5,7 +5,7 @@ python -m tests.workflow.kills --kills 35 --slurm 15  15 more under a SLURM star
 
 Each time the main process or one of a job, by one of nine signals; then the same command again, and
 `--unlock` only where the message asks for it. What was killed is added to kills.csv as it happens.
-Kills come within a third of the time that the study takes undisturbed, so on a busy machine later.
+A kill comes after some seconds of work, counted in CPU time, so on a busy machine later.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pandas as pd
@@ -31,6 +31,7 @@ from .slurm import PROFILE, Cluster, why_not
 SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL", "SEGV", "ABRT", "ALRM", "USR1")
 CLOCKS = "seconds|_ms$"  # columns that tell another time each time
 PATIENCE = 1800  # seconds for a study that was not killed, or to end after a kill
+WORK = (1, 30)  # seconds of CPU time before a kill; the smoke study takes about a hundred
 
 
 def contents(results):
@@ -53,19 +54,20 @@ class Killed:
         self.folder, self.command, self.rng = Path(folder), list(map(str, command)), rng
         self.environment = {**os.environ, **(environment or {})}
         self.is_busy = is_busy
+        self.output = self.folder / "output.txt"
         self.rows = []
 
     def start(self, *more):
         """Start Snakemake."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "snakemake", *self.command, *more],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        with self.output.open("w") as output:
+            return subprocess.Popen(
+                [sys.executable, "-m", "snakemake", *self.command, *more],
+                cwd=self.folder,
+                env=self.environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
     def processes(self):
         """Return all processes at work in the folder."""
@@ -75,15 +77,18 @@ class Killed:
                 found.append(process)
         return found
 
-    def kill_once(self, delay):
-        """Start, kill something after a while, wait for the end; return the exit code."""
-        main = self.start()
-        try:
-            main.wait(delay)
-        except subprocess.TimeoutExpired:
+    def kill_once(self, work):
+        """Start, kill something after so many seconds of CPU time; return the exit code."""
+        main, spent = self.start(), {}
+        while main.poll() is None and sum(spent.values()) < work:
+            time.sleep(0.2)
+            for process in self.processes():
+                with suppress(psutil.NoSuchProcess):
+                    times = process.cpu_times()
+                    spent[process.pid] = times.user + times.system
+        if main.poll() is None:
             self._kill_one(main.pid)
-        output, _ = main.communicate(timeout=PATIENCE)
-        return self.after(main.returncode, output)
+        return self.after(main.wait(PATIENCE))
 
     def _kill_one(self, main):
         jobs = [process for process in self.processes() if process.pid != main]
@@ -98,13 +103,13 @@ class Killed:
             return  # it had just ended: not a kill
         self.rows.append(row)
 
-    def after(self, code, output):
+    def after(self, code):
         """Wait until nothing of a call is left, and do what its message says."""
         end = time.monotonic() + PATIENCE
         while self.processes() or self.is_busy():
             assert time.monotonic() < end, f"still there: {self.processes()}"
             time.sleep(0.2)
-        locked = bool(code) and "--unlock" in output
+        locked = bool(code) and "--unlock" in self.output.read_text()
         if locked:
             assert not self.start("--unlock").wait(PATIENCE)
         if self.rows and "exit" not in self.rows[-1]:
@@ -114,23 +119,22 @@ class Killed:
     def finish(self, most=4):
         """Give the same command until it ends well."""
         for _ in range(most):
-            main = self.start()
-            output, _ = main.communicate(timeout=PATIENCE)
-            if not self.after(main.returncode, output):
+            if not self.after(self.start().wait(PATIENCE)):
                 return
-        raise AssertionError(f"it did not end well in {most} calls:\n{output[-4000:]}")
+        output = self.output.read_text()[-4000:]
+        raise AssertionError(f"it did not end well in {most} calls:\n{output}")
 
     def begin_anew(self, results):
         """Remove what the study has made."""
         subprocess.run(["rm", "-r", "-f", str(results), ".snakemake"], cwd=self.folder, check=True)
 
 
-def kill_often(killed, results, expected, n_kills, delays, tell=lambda row: None):
+def kill_often(killed, results, expected, n_kills, work=WORK, tell=lambda row: None):
     """Kill a study `n_kills` times; after each time it ends well, compare and begin anew."""
     results = killed.folder / results
     while len(killed.rows) < n_kills:
         before = len(killed.rows)
-        code = killed.kill_once(killed.rng.uniform(*delays))
+        code = killed.kill_once(killed.rng.uniform(*work))
         if len(killed.rows) > before:
             tell(killed.rows[-1])
         if not code and len(killed.rows) < n_kills:
@@ -172,21 +176,19 @@ def main():
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory())).resolve()
         copy_to(folder)
         killed = Killed(folder, ("--cores", "2", *study), random.Random(asked.seed))
-        start = time.monotonic()
         killed.finish(1)
-        seconds = time.monotonic() - start
         expected = contents(folder / "results" / "smoke")
-        print(f"{len(expected)} files to compare, made in {seconds:.0f} s", flush=True)
+        print(f"{len(expected)} files to compare", flush=True)
         killed.begin_anew(folder / "results" / "smoke")
         how = ("results/smoke", expected)
-        kill_often(killed, *how, asked.kills, (2, seconds / 3), tell("local"))
+        kill_often(killed, *how, asked.kills, tell=tell("local"))
         print(f"{asked.kills} kills, seed {asked.seed}: the same files in the end", flush=True)
         if asked.slurm:
             cluster = stack.enter_context(Cluster(folder / "slurm"))
             arguments = (*study, *PROFILE, "--jobs", "4")
             killed.begin_anew(folder / "results" / "smoke")
             killed = Killed(folder, arguments, killed.rng, cluster.environment, cluster.is_busy)
-            kill_often(killed, *how, asked.slurm, (2, seconds / 3), tell("slurm"))
+            kill_often(killed, *how, asked.slurm, tell=tell("slurm"))
             print(f"{asked.slurm} more under SLURM: the same files", flush=True)
 
 

@@ -21,7 +21,7 @@ def test_what_was_killed_gives_the_same_in_the_end(make_workflow):
     expected = contents(folder / "results" / "killed")
     assert len(expected) == 4  # data, split, costs, points
     killed.begin_anew("results/killed")
-    kill_often(killed, "results/killed", expected, 2, (3, 9))
+    kill_often(killed, "results/killed", expected, 2, (2, 6))
     assert len(killed.rows) == 2
 
 

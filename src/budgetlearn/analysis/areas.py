@@ -11,6 +11,7 @@ from .differences import corrected_interval
 from .schedules import CASE, GROUP, RUN, check_points
 
 CONSTANT = "constant"
+_DRAWN = ["cost_fraction", "test_score", "valid_fraction", "valid_score"]
 
 
 def baselines_of(points):
@@ -88,9 +89,9 @@ def area_table(points, schedules):
     """
     points = check_points(points)
     baselines = baselines_of(points)
-    schedules = dict(list(schedules.groupby(RUN)))
+    schedules = dict(list(schedules[[*RUN, *_DRAWN]].groupby(RUN)))
     rows = []
-    for key, run in points.groupby(RUN):
+    for key, run in points[[*RUN, "status"]].groupby(RUN):
         baseline, kept = baselines[key[0], key[1], key[3]], schedules.get(key)
         row = dict(zip(RUN, key, strict=True))
         if kept is None:

@@ -42,7 +42,8 @@ def horizon_areas(points, schedules):
         left out.
     """
     baselines, rows = baselines_of(points), []
-    for key, kept in schedules.groupby(RUN):
+    drawn = schedules[[*RUN, "cost_fraction", "test_score"]]
+    for key, kept in drawn.groupby(RUN):
         baseline = baselines[key[0], key[1], key[3]]
         if np.isnan(baseline):
             continue

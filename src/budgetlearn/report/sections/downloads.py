@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import io
 import json
 
 import pandas as pd
@@ -56,8 +57,7 @@ class Downloads(Section):
         points = report.results.points.drop(columns="acquisition_rates", errors="ignore")
         keys = [*GROUP, "run", "stage"]
         points = points.sort_values(keys, ignore_index=True)
-        text = points.to_csv(index=False, lineterminator="\n").encode()
-        packed = gzip.compress(text, mtime=0)
+        packed = _packed(points)
         schema = schema_of({**report.tables, "points": points})
         croissant = croissant_of(report.study, packed, schema["points"])
         return {
@@ -96,6 +96,17 @@ def all_curves(schedules):
     return (
         pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
     )
+
+
+def _packed(frame):
+    """Return a frame as compressed csv, written piece by piece: it may be of a million rows."""
+    content = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=content, mode="wb", compresslevel=6, mtime=0) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8", newline="") as text,
+    ):
+        frame.to_csv(text, index=False, lineterminator="\n")
+    return content.getvalue()
 
 
 def croissant_of(study, packed, fields):
