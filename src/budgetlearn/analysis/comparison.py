@@ -67,7 +67,7 @@ class Comparison:
         list of (str, str)
             Data set and kind of cost profile.
         """
-        present = set(map(tuple, frame[CASE].to_numpy()))
+        present = set(map(tuple, frame[CASE].drop_duplicates().to_numpy()))
         order = list(self.datasets)
         return sorted(present, key=lambda case: (order.index(case[0]), case[1]))
 

@@ -13,14 +13,20 @@ HORIZONS = {"10 %": 0.1, "25 %": 0.25, "50 %": 0.5, "100 %": 1.0, "log": None}
 LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
 
 
-def _area(costs, scores, baseline, share):
-    """Return the mean height of a staircase up to a share of the full cost, or on the log axis."""
-    if share is None:
-        with np.errstate(divide="ignore"):
-            costs = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
-        share = 1.0
+def _areas(costs, scores, baseline):
+    """Return {horizon: mean height of a staircase up to it}, on the log axis too."""
+    with np.errstate(divide="ignore"):
+        decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
+    linear, logarithmic = _staircase(costs, scores), _staircase(decades, scores)
+    return {
+        horizon: logarithmic.area(1.0, baseline) if share is None else linear.area(share, baseline)
+        for horizon, share in HORIZONS.items()
+    }
+
+
+def _staircase(costs, scores):
     order = np.argsort(costs, kind="stable")
-    return CostAccuracyCurve(costs[order], scores[order]).area(share, baseline)
+    return CostAccuracyCurve(costs[order], scores[order])
 
 
 def horizon_areas(points, schedules):
@@ -49,10 +55,7 @@ def horizon_areas(points, schedules):
             continue
         costs = kept["cost_fraction"].to_numpy(dtype=float)
         scores = kept["test_score"].to_numpy(dtype=float)
-        rows += [
-            (*key, horizon, _area(costs, scores, baseline, share))
-            for horizon, share in HORIZONS.items()
-        ]
+        rows += [(*key, *each) for each in _areas(costs, scores, baseline).items()]
     return pd.DataFrame(rows, columns=[*RUN, "horizon", "aup"])
 
 

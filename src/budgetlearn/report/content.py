@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from ..analysis import Results
+from ..analysis.schedules import check_points
 from ..benchmark.study import Study
 from .display import Display
 
@@ -64,7 +65,8 @@ class Report:
             When the points hold a method or data set that the study does not compare.
         """
         display = Display(study.methods, sheets)
-        return cls(study, display, Results(points, display, _expected(study)), prices, provenance)
+        results = Results(check_points(points), display, _expected(study))
+        return cls(study, display, results, prices, provenance)
 
     @property
     def cases(self):
