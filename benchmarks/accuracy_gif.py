@@ -12,6 +12,7 @@ end, estimated from 20 of them on the same training part. Real data come from `B
 import argparse
 import time
 import warnings
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -46,10 +47,13 @@ SIZES = {
 PUBLISHED = Path(__file__).parents[1] / "resources" / "published"
 
 
+registry = cache(load_registry)
+
+
 def parts(dataset, run):
     """Return training and test part of one run; generated data are drawn afresh."""
     n_train, n_test = SIZES[dataset]
-    spec = load_registry()[dataset]
+    spec = registry()[dataset]
     if spec.kind == "generated":
         X, y = getattr(synthetic, spec.reader)(n_train + n_test, 1000 + run)
     else:

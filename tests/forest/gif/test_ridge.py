@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 from scipy.sparse import csc_array
+from scipy.special import softmax
 from sklearn.datasets import load_wine, make_friedman1
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import log_loss
 
 from budgetlearn._validation import ParameterError
 from budgetlearn.forest import GIFClassifier, GIFRegressor
-from budgetlearn.forest.gif import ridge
+from budgetlearn.forest.gif import logit, ridge
+from budgetlearn.forest.gif.logit import NodeLogit
 from budgetlearn.forest.gif.ridge import NodeRidge
 from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
 
@@ -44,6 +47,19 @@ def test_weights_are_those_of_scikit_learn(monkeypatch, shape, largest, weighted
         fitted.keep(kept)
         Z = Z[:, kept]
         kept = np.arange(Z.shape[1]) % 4 > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_logistic_weights_are_those_of_scikit_learn(monkeypatch, shape, n_classes):
+    monkeypatch.setattr(logit, "STEPS", 400)
+    Z, Y, weight = problem(*shape)
+    y = np.arange(len(Y)) % n_classes
+    weights, intercept = NodeLogit(Z, np.eye(n_classes)[y], weight).solve(0.7)
+    # With two classes scikit-learn has one column of weights, the difference of ours.
+    peer = LogisticRegression(C={2: 4, 3: 2}[n_classes] / 0.7, tol=1e-8, max_iter=1000)
+    expected = peer.fit(Z.toarray(), y, weight).predict_proba(Z.toarray())
+    np.testing.assert_allclose(softmax(Z @ weights + intercept, axis=1), expected, atol=1e-3)
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -127,6 +143,26 @@ def test_alpha_is_chosen_by_validation_data(friedman):
     np.testing.assert_allclose(chosen.predict(X_valid), alone.predict(X_valid))
 
 
+def test_logistic_refit_errs_less_and_knows_its_probabilities():
+    X, y = load_wine(return_X_y=True)
+    options = {"n_estimators": "auto", "prune_factor": 8, "random_state": 0}
+    fitted = [
+        GIFClassifier(30, refit="logistic", alpha=0.01, **options).fit(X[::2], y[::2]),
+        GIFClassifier(30, refit="ridge", alpha=0.1, **options).fit(X[::2], y[::2]),
+    ]
+    losses = [log_loss(y[1::2], model.predict_proba(X[1::2])) for model in fitted]
+    assert losses[0] < 0.8 * losses[1]
+    model = fitted[0]
+    assert 28 <= model.n_nodes_ <= 30
+    shares = softmax(model.decision_function(X), axis=1)
+    np.testing.assert_allclose(model.predict_proba(X), shares)
+    chosen = GIFClassifier(30, refit="logistic", alpha="auto", **options).fit(X[::2], y[::2])
+    assert chosen.alpha_ in ridge.ALPHAS
+    assert chosen.score(X[1::2], y[1::2]) > 0.8
+    constant = GIFClassifier(1, refit="logistic", n_estimators="auto").fit(X, y)
+    np.testing.assert_allclose(constant.predict_proba(X[:1])[0], np.bincount(y) / len(y))
+
+
 def test_early_stopping_keeps_the_best_of_the_smaller_budgets():
     X, y = load_wine(return_X_y=True)
     options = {"n_estimators": 50, "learning_rate": 1.0, "random_state": 0}
@@ -171,7 +207,7 @@ def test_decision_function():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"refit": "lasso"}, "refit must be one of 'ridge', got 'lasso'"),
+        ({"refit": "lasso"}, "refit must be one of 'ridge', 'logistic', got 'lasso'"),
         ({"prune_factor": 2}, "set refit='ridge', got refit=0"),
         ({"prune_factor": 0.5, "refit": "ridge"}, "prune_factor must be a number >= 1"),
         ({"alpha": 0}, "alpha must be a number > 0"),
@@ -206,7 +242,7 @@ PRUNED = {
 
 
 @parametrize_with_checks(
-    [GIFRegressor(300, **PRUNED), GIFClassifier(300, **PRUNED)],
+    [GIFRegressor(300, **PRUNED), GIFClassifier(300, **PRUNED | {"refit": "logistic"})],
     expected_failed_checks=expected_failed_checks,
 )
 def test_scikit_learn_contract(estimator, check):

@@ -42,6 +42,8 @@ def _weighted_splitter(X, n_visits, seed, *, targets, weight):
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     """What the regressor and the classifier share: growing, stages, acquired features."""
 
+    _regressions = ("ridge",)  # that `refit` may name
+
     def __init__(
         self,
         node_budget=10_000,
@@ -97,12 +99,12 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _check_refit(self):
         """Check how the weights are fitted once the nodes are grown."""
         if isinstance(self.refit, str):
-            check_choice(self.refit, "refit", ("ridge",))
+            check_choice(self.refit, "refit", self._regressions)
         else:
             check_number(self.refit, "refit", low=0, integer=True)
             if self.prune_factor > 1:
                 raise ParameterError(
-                    f"prune_factor={self.prune_factor!r} drops nodes by their weights in the ridge "
+                    f"prune_factor={self.prune_factor!r} drops nodes by their weights in a "
                     f"regression: set refit='ridge', got refit={self.refit!r}."
                 )
         if isinstance(self.alpha, str):
@@ -126,7 +128,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return getattr(self, "classes_", np.empty(0)).size == 2
 
     def _needs_validation(self):
-        return bool(self.early_stopping)
+        # Cross-validation without fitting anew is known of squared errors only.
+        return self.early_stopping or (self.refit == "logistic" and self.alpha == "auto")
 
     def _n_trees(self):
         """Return the trees to start with: where it is left open, five nodes for each tree."""
@@ -171,7 +174,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         if self.early_stopping:
             self._stop_early(*valid, exponent)
         if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
-            if self.refit in (0, "ridge"):
+            if self.refit == 0 or isinstance(self.refit, str):
                 self._keep_to_bytes()
             else:
                 self._refit_within_bytes(data, exponent)

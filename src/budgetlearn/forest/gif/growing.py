@@ -3,13 +3,19 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from ..._parallel import watched
 from .grower import grow, refit
+from .logit import NodeLogit, logarithms
 from .model import GIFModel
 from .nodes import NodeTable
 from .pool import AllCandidates, RandomWindow
 from .pruning import AcceptedNodes, Memory, prune_and_refit
+from .ridge import NodeRidge
+
+# How `refit` fits all weights at once.
+REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
 
 
 @dataclass
@@ -29,7 +35,7 @@ class GrownForest:
     n_trees, n_features : int
         Sizes.
     alpha : float or None
-        Penalty of the ridge regression, where there was one.
+        Penalty of the regression on the nodes, where there was one.
     """
 
     records: np.ndarray
@@ -105,11 +111,13 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     with watched(lambda: nodes_after.max(initial=0), "nodes", most):
         n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
     weights = weights[:n_steps].copy()
-    if params.refit != "ridge":
+    if not isinstance(params.refit, str):
         refit(table, loss, params.refit, rate, weights)
     records, nodes_after = table.records[: table.n_nodes], nodes_after[:n_steps].copy()
     grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
-    if params.refit != "ridge" or not n_steps:
+    if not n_steps and params.refit == "logistic":
+        grown.intercept = logarithms(intercept)
+    if not n_steps or not isinstance(params.refit, str):
         return grown
     return _pruned(grown, table, targets, weight, params, valid)
 
@@ -123,7 +131,10 @@ def _pruned(grown, table, targets, weight, params, valid):
         )
         predictor = grown.take(ranks, weights, intercepts).model(0).predictor
         scores = intercepts + predictor.walk(valid[0], values=True).values
-        misses = scores.reshape(len(scores), len(solutions), -1) - valid[1][:, None]
+        scores = scores.reshape(len(scores), len(solutions), -1)
+        misses = (scores if params.refit == "ridge" else softmax(scores, axis=2)) - valid[1][
+            :, None
+        ]
         return np.square(misses).sum(axis=(0, 2))
 
     n_columns = 1 if params._is_binary() else targets.shape[1]
@@ -131,8 +142,9 @@ def _pruned(grown, table, targets, weight, params, valid):
         params.node_budget, params.byte_budget, params.byte_format, n_columns, grown.n_features
     )
     nodes = AcceptedNodes(table, len(grown.weights))
+    regression = REGRESSIONS[params.refit](nodes.indicators(), targets, weight)
     ranks, weights, intercept, alpha = prune_and_refit(
-        nodes, targets, memory, params.alpha, None if valid is None else validate, weight
+        nodes, regression, memory, params.alpha, None if valid is None else validate
     )
     pruned = grown.take(ranks, weights, intercept)
     pruned.alpha = alpha

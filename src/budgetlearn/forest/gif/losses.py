@@ -41,6 +41,14 @@ class Squared:
         return positive / positive.sum(axis=1, keepdims=True)
 
 
+class Logistic(Squared):
+    """Squared error while the forest grows, logistic loss once all weights are refitted."""
+
+    def probabilities(self, scores):
+        """Return class probabilities: the softmax of the scores."""
+        return softmax(scores, axis=1)
+
+
 class Exponential:
     """Multiclass exponential loss of Zhu et al. (2009), scores adding up to 0 (Eq. MEmin).
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from ..compact.serialization import size
-from .ridge import ALPHAS, NodeRidge
+from .ridge import ALPHAS
 
 # Largest share of the nodes that one round drops.
 SHARE = 0.25
@@ -107,8 +107,8 @@ class Memory:
         return size(False, self.format, *sizes)
 
 
-def prune_and_refit(nodes, targets, memory, alpha, validate=None, sample_weight=None):
-    """Fit the weights of all nodes by ridge regression, and drop leaves until a budget is met.
+def prune_and_refit(nodes, regression, memory, alpha, validate=None):
+    """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
     In each round the leaves that the predictions on the training data change least without go:
     those of small squared weight times the spread of their indicator.
@@ -117,8 +117,8 @@ def prune_and_refit(nodes, targets, memory, alpha, validate=None, sample_weight=
     ----------
     nodes : AcceptedNodes
         At least one.
-    targets : ndarray of float64 of shape (n_samples, n_outputs)
-        What to fit.
+    regression : NodeRidge or NodeLogit
+        Of the targets on the nodes.
     memory : Memory
         What the model may take.
     alpha : float or "auto"
@@ -127,8 +127,6 @@ def prune_and_refit(nodes, targets, memory, alpha, validate=None, sample_weight=
     validate : callable, default=None
         Takes ranks of nodes and a list of (weights, intercept), returns the error of each on
         validation data, by which alpha is chosen. None: by generalised cross-validation.
-    sample_weight : ndarray of shape (n_samples,), default=None
-        None: 1 each.
 
     Returns
     -------
@@ -139,23 +137,22 @@ def prune_and_refit(nodes, targets, memory, alpha, validate=None, sample_weight=
     alpha : float
         The penalty in use.
     """
-    ridge = NodeRidge(nodes.indicators(), targets, sample_weight)
     kept = np.arange(nodes.ids.size)
-    chosen, (weights, intercept) = _solve(ridge, kept, alpha, validate)
+    chosen, (weights, intercept) = _solve(regression, kept, alpha, validate)
     while (excess := memory.excess(nodes, kept)) and kept.size > 1:
-        stays = _without_small_leaves(nodes, kept, weights, ridge.spread, excess)
-        ridge.keep(stays)
+        stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
+        regression.keep(stays)
         kept = kept[stays]
         wanted = chosen if memory.excess(nodes, kept) else alpha
-        chosen, (weights, intercept) = _solve(ridge, kept, wanted, validate)
+        chosen, (weights, intercept) = _solve(regression, kept, wanted, validate)
     return kept, weights, intercept, chosen
 
 
-def _solve(ridge, kept, alpha, validate):
+def _solve(regression, kept, alpha, validate):
     """Return the penalty in use, and the weights and intercept that it gives."""
     if alpha != "auto":
-        return alpha, ridge.solve(alpha * ridge.scale)
-    solutions, scores = ridge.path(ALPHAS * ridge.scale)
+        return alpha, regression.solve(alpha * regression.scale)
+    solutions, scores = regression.path(ALPHAS * regression.scale)
     if validate is not None:
         scores = validate(kept, solutions)
     best = int(np.argmin(scores))

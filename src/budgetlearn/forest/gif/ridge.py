@@ -42,12 +42,17 @@ class NodeRidge:
         root = np.sqrt(weight)
         self._size = np.sqrt(weight.sum())
         self._u = root / self._size
-        self._mean = weight @ targets / weight.sum()
-        self._targets = root[:, None] * (targets - self._mean)
+        self._root = root[:, None]
+        self._mean, self._targets = self._centred(targets)
         # Row i of B is the root of its weight times its indicators; A = B - u (u'B) is centred.
         self._B = indicators.astype(np.float64)
         self._B.data *= root[self._B.indices]
         self._start()
+
+    def _centred(self, targets):
+        """Return the weighted means of targets, and the targets less these, as rows of A are."""
+        mean = self._u @ (self._root * targets) / self._size
+        return mean, self._root * (targets - mean)
 
     def _start(self):
         n_samples, n_nodes = self._B.shape
@@ -91,13 +96,17 @@ class NodeRidge:
 
     def solve(self, penalty):
         """Return the weights (n_nodes, n_outputs) that a penalty gives, and the intercept."""
+        return self._with_intercept(self._solver(penalty)(self._targets))
+
+    def _solver(self, penalty):
+        """Return a function that takes centred targets and returns weights."""
         if self._gram is None:
-            return self._with_intercept(self._iterate(penalty, self._targets))
+            return lambda targets: self._iterate(penalty, targets)
         shifted = self._gram + penalty * np.eye(len(self._gram))
         factor = cho_factor(shifted, overwrite_a=True, check_finite=False)
         if self._dual:
-            return self._with_intercept(self._to_nodes(cho_solve(factor, self._targets)))
-        return self._with_intercept(cho_solve(factor, self._to_nodes(self._targets)))
+            return lambda targets: self._to_nodes(cho_solve(factor, targets))
+        return lambda targets: cho_solve(factor, self._to_nodes(targets))
 
     def path(self, penalties):
         """Solve for several penalties.

@@ -1,0 +1,230 @@
+"""Boosting and forests under budgets of nodes or bytes, the peers of `accuracy_gif_devices.py`."""
+
+import re
+
+import numpy as np
+from lightgbm import LGBMClassifier, LGBMRegressor
+from lightgbm.basic import LightGBMError
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+from budgetlearn.forest.compact.serialization import size
+
+CHECKPOINTS = 20
+MOST_TREES = 3000  # of a booster
+BYTES_A_NODE = 2
+EMPTY = np.empty(0, dtype=int)
+
+
+def error_of(task, predicted, y):
+    """Return the mean squared error, or the percentage of wrong classes."""
+    if task == "regression":
+        return float(np.square(predicted - y).mean())
+    return 100 * float((predicted != y).mean())
+
+
+def n_classes_of(task, y):
+    """Return the number of classes, 1 in regression."""
+    return np.unique(y).size if task != "regression" else 1
+
+
+class Boosting:
+    """Boosting, cut at the number of iterations that validation data ask for.
+
+    One fit serves all budgets: a smaller one takes fewer of its trees.
+    """
+
+    def best(self, task, budgets, fit, valid, train, test, seed):
+        """Return (setting, test error, size) for each budget, {(unit, nodes): ...}."""
+        best = dict.fromkeys(budgets, (np.inf, 0, None))
+        for setting in self.settings():
+            try:
+                model, sizes = self._fitted(task, setting, budgets, *fit, seed)
+            except LightGBMError:  # it splits no more once every example is fitted
+                continue
+            steps = {budget: steps_within(sizes, budget) for budget in budgets}
+            wanted = set(np.concatenate(list(steps.values())).tolist())
+            errors = {
+                step: error_of(task, predicted, valid[1])
+                for step, predicted in self.staged(model, valid[0], wanted)
+            }
+            for budget, own in steps.items():
+                tries = [(errors[step], step, setting) for step in own.tolist()]
+                best[budget] = min([best[budget], *tries], key=lambda row: row[0])
+        return {
+            budget: self._final(task, budget, chosen, train, test, seed)
+            for budget, chosen in best.items()
+            if chosen[2] is not None
+        }
+
+    def _final(self, task, budget, chosen, train, test, seed):
+        _, step, setting = chosen
+        model, sizes = self._fitted(task, setting, [budget], *train, seed, step)
+        step = min(step, int(np.searchsorted(sizes[budget[0]], limit_of(budget), side="right")))
+        ((_, predicted),) = self.staged(model, test[0], {step})
+        error = error_of(task, predicted, test[1])
+        return setting | {"trees": step}, error, int(sizes[budget[0]][step - 1])
+
+    def _fitted(self, task, setting, budgets, X, y, seed, most=None):
+        n_classes = n_classes_of(task, y)
+        per_step = n_classes if n_classes > 2 else 1
+        nodes = max(nodes for _, nodes in budgets)
+        fit_in = int(1.1 * nodes) // self.least_nodes(setting) // per_step
+        most = max(1, min(MOST_TREES // per_step**0.5, fit_in)) if most is None else most
+        model = self.model(task, setting, int(most), seed).fit(X, y)
+        features = self.features(model)
+        units = {unit for unit, _ in budgets}
+        return model, {unit: prefix_sizes(features, per_step, unit) for unit in units}
+
+
+def limit_of(budget):
+    """Return how many nodes or bytes a budget (unit, nodes) allows."""
+    unit, nodes = budget
+    return nodes if unit == "nodes" else nodes * BYTES_A_NODE
+
+
+def steps_within(sizes, budget):
+    """Return numbers of iterations to look at, the largest that fits last."""
+    n_fit = int(np.searchsorted(sizes[budget[0]], limit_of(budget), side="right"))
+    return np.unique(np.linspace(1, n_fit, min(n_fit, CHECKPOINTS)).astype(int))
+
+
+def prefix_sizes(features, per_step, unit):
+    """Return nodes or bytes of the first k iterations, from the features of each tree's splits.
+
+    In bytes, as in the compact format "int8" with one column a tree: a booster's tree speaks for
+    one class.
+    """
+    splits = np.array([len(own) for own in features])
+    if unit == "nodes":
+        return np.cumsum(2 * splits + 1)[per_step - 1 :: per_step]
+    tree = np.repeat(np.arange(len(features)), splits)
+    _, first = np.unique(np.concatenate(features), return_index=True)
+    used = np.cumsum(np.bincount(tree[first], minlength=len(features)))
+    head = size(False, "int8", [], [], 0, per_step, 1, 0)
+    return (head + np.cumsum(2 + 3 * splits + splits + 1) + 10 * used)[per_step - 1 :: per_step]
+
+
+class SklearnBoosting(Boosting):
+    """scikit-learn's gradient boosting of trees of depth 2 to 4."""
+
+    name = "sklearn_gb"
+
+    def settings(self):
+        """Return twelve settings."""
+        return [
+            {"max_depth": depth, "learning_rate": rate, "max_features": features}
+            for depth in (2, 3, 4)
+            for rate in (0.1, 0.3)
+            for features in ("sqrt", None)
+        ]
+
+    def least_nodes(self, setting):
+        """Return about the nodes of a tree."""
+        return 2 ** setting["max_depth"] + 1
+
+    def model(self, task, setting, n_trees, seed):
+        """Return the estimator."""
+        kind = GradientBoostingRegressor if task == "regression" else GradientBoostingClassifier
+        return kind(n_estimators=n_trees, random_state=seed, **setting)
+
+    def features(self, model):
+        """Return the features of the splits of each tree."""
+        trees = [one.tree_.feature for one in model.estimators_.ravel()]
+        return [feature[feature >= 0] for feature in trees]
+
+    def staged(self, model, X, steps):
+        """Yield iterations and predictions."""
+        for step, predicted in enumerate(model.staged_predict(X), 1):
+            if step in steps:
+                yield step, predicted
+
+
+class LightGBM(Boosting):
+    """LightGBM of 4 to 16 leaves, without limits on the leaves' size."""
+
+    name = "lightgbm"
+
+    def settings(self):
+        """Return twelve settings."""
+        return [
+            {"num_leaves": leaves, "learning_rate": rate, "min_child_samples": least}
+            for leaves in (4, 8, 16)
+            for rate in (0.1, 0.3)
+            for least in (1, 10)
+        ]
+
+    def least_nodes(self, setting):
+        """Return about the nodes of a tree."""
+        return 2 * setting["num_leaves"] - 1
+
+    def model(self, task, setting, n_trees, seed):
+        """Return the estimator."""
+        kind = LGBMRegressor if task == "regression" else LGBMClassifier
+        fixed = {"n_jobs": 1, "verbose": -1, "min_child_weight": 1e-4, "random_state": seed}
+        return kind(n_estimators=n_trees, **fixed, **setting)
+
+    def features(self, model):
+        """Return the features of the splits of each tree."""
+        text = model.booster_.model_to_string()
+        leaves = [int(number) for number in re.findall(r"^num_leaves=(\d+)", text, re.M)]
+        lines = iter(re.findall(r"^split_feature=(.*)$", text, re.M))
+        # A tree of one leaf has no such line in some versions, an empty one in others.
+        return [np.array(next(lines).split(), dtype=int) if n > 1 else EMPTY for n in leaves]
+
+    def staged(self, model, X, steps):
+        """Yield iterations and predictions."""
+        for step in sorted(steps):
+            yield step, model.predict(X, num_iteration=step)
+
+
+FORESTS = {
+    "rf": (RandomForestRegressor, RandomForestClassifier),
+    "et": (ExtraTreesRegressor, ExtraTreesClassifier),
+}
+
+
+class Forests:
+    """Random forests and extra trees of few leaves each."""
+
+    name = "forest"
+
+    def best(self, task, budgets, fit, valid, train, test, seed):
+        """Return (setting, test error, size) for each budget, {(unit, nodes): ...}."""
+        found = {}
+        for budget in budgets:
+            tries = []
+            for kind in FORESTS:
+                for leaves in (4, 8, 16, 32, 64, 128):
+                    made = self._fitted(task, kind, leaves, budget, *fit, seed)
+                    if made:
+                        error = error_of(task, made[0].predict(valid[0]), valid[1])
+                        tries.append((error, kind, leaves))
+            if tries:
+                _, kind, leaves = min(tries)
+                model, cost = self._fitted(task, kind, leaves, budget, *train, seed)
+                error = error_of(task, model.predict(test[0]), test[1])
+                found[budget] = {"kind": kind, "leaves": leaves}, error, cost
+        return found
+
+    def _fitted(self, task, kind, leaves, budget, X, y, seed):
+        """Return the forest and its size, None where not one tree fits."""
+        n_classes = n_classes_of(task, y)
+        n_columns = n_classes if n_classes > 2 else 1
+        cost, limit = 2 * leaves - 1, limit_of(budget)
+        if budget[0] == "bytes":
+            cost = 2 + 3 * (leaves - 1) + n_columns * leaves
+            limit -= 30 + 10 * X.shape[1]
+        n_trees = min(1000, limit // cost)
+        if n_trees < 1:
+            return None
+        model = FORESTS[kind][task != "regression"](
+            n_trees, max_leaf_nodes=leaves, random_state=seed, n_jobs=1
+        )
+        return model.fit(X, y), n_trees * cost
