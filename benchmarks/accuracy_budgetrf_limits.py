@@ -1,10 +1,11 @@
 """BudgetRF under limits of the mean number of features, on MiniBooNE's 2000 rows, mean of 5 seeds.
 
-    python benchmarks/accuracy_budgetrf_limits.py [--jobs N] [--seeds 5]
+    python benchmarks/accuracy_budgetrf_limits.py [--jobs N] [--seeds 5] [row ...]
 
 Unit costs. Each row of the table is a set of settings; validation data choose among them and the
-models' stages, those within the limit on validation data alone. Printed: test error @ mean
-number of features on test data, for limits of 5, 8, 12 and 20 features. The last row is LightGBM's.
+models' stages, by error or by log-loss, those within the limit on validation data alone. Printed:
+test error @ mean number of features on test data, for limits of 5, 8, 12 and 20 features. The last
+rows are LightGBM's.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from itertools import product
 
 import numpy as np
 from _budgetrf_data import miniboone
+from sklearn.metrics import log_loss
 
 from budgetlearn.forest import BudgetRFClassifier
 from budgetlearn.peers import LightGBMCostClassifier
@@ -32,6 +34,17 @@ SETTINGS = {
         {**ENTROPY, "max_depth": depth, "max_features": visited, "reuse_discount": discount}
         for depth, visited, discount in product((3, 5, 8), (None, 25), (0.5, 0.2, 0.05))
     ],
+    "entropy, pruned, refitted": [
+        {
+            **ENTROPY,
+            "max_depth": 8,
+            "max_features": 25,
+            "reuse_discount": discount,
+            "prune": weight,
+            "refit_leaves": True,
+        }
+        for discount, weight in product((1.0, 0.5, 0.2), (1, 2, 4, 8, 16))
+    ],
     "LightGBM's feature costs": [
         {
             "penalty": penalty,
@@ -45,29 +58,34 @@ SETTINGS = {
 }
 
 
+CRITERIA = ("error", "log-loss")
+
+
 def curves(settings, seed, n_jobs):
-    """Return validation error and cost, test error and cost of each setting's stages."""
+    """Return error, log-loss and cost on validation and on test data of each setting's stages."""
     (X, y), (X_val, y_val), (X_test, y_test) = miniboone()
     points = []
     for setting in settings:
         kind = LightGBMCostClassifier if "penalty" in setting else BudgetRFClassifier
-        model = kind(**setting, random_state=seed, n_jobs=n_jobs).fit(X, y)
+        model = kind(**setting, random_state=seed, n_jobs=n_jobs)
+        model.fit(X, y, *((X_val, y_val) if setting.get("refit_leaves") else ()))
         parts = []
         for table, labels in ((X_val, y_val), (X_test, y_test)):
             errors = [np.mean(made != labels) for made in model.staged_predict(table)]
+            losses = [log_loss(labels, made) for made in model.staged_predict_proba(table)]
             costs = [bought.sum(axis=1).mean() for bought in model.staged_acquired_features(table)]
-            parts += [errors, costs]
+            parts += [errors, losses, costs]
         points.append(np.array(parts).T)
     return np.concatenate(points)
 
 
-def chosen(points):
-    """Return test error and cost at each limit."""
+def chosen(points, criterion):
+    """Return test error and cost at each limit; `criterion` is the column to choose by."""
     rows = []
     for limit in LIMITS:
-        within = points[points[:, 1] <= limit]
-        best = within[np.lexsort((within[:, 1], within[:, 0]))[0]]
-        rows.append(best[2:])
+        within = points[points[:, 2] <= limit]
+        best = within[np.lexsort((within[:, 2], within[:, criterion]))[0]]
+        rows.append(best[[3, 5]])
     return rows
 
 
@@ -76,11 +94,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--jobs", type=int, default=None)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("rows", nargs="*", help="names of rows; default: all")
     options = parser.parse_args()
-    for name, settings in SETTINGS.items():
-        runs = [chosen(curves(settings, seed, options.jobs)) for seed in range(options.seeds)]
-        line = "  ".join(f"{error:.3f} @ {cost:4.1f}" for error, cost in np.mean(runs, axis=0))
-        print(f"{name:32} {len(settings):3} settings  {line}", flush=True)
+    for name in options.rows or SETTINGS:
+        settings = SETTINGS[name]
+        runs = [curves(settings, seed, options.jobs) for seed in range(options.seeds)]
+        for criterion, chosen_by in enumerate(CRITERIA):
+            means = np.mean([chosen(points, criterion) for points in runs], axis=0)
+            line = "  ".join(f"{error:.3f} @ {cost:4.1f}" for error, cost in means)
+            print(f"{name}, {len(settings)} settings, by {chosen_by:10} {line}", flush=True)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,11 @@ EXAMPLES = {
         b.ExhaustiveSearch(DecisionTreeClassifier(max_depth=4), **SEED),
         b.LogitPathClassifier(n_lambda=30, **SEED),
     ],
-    "budgetrf.md": [b.BudgetRFClassifier(**TREES), b.RandomForestClassifier(**TREES)],
+    "budgetrf.md": [
+        b.BudgetRFClassifier(**TREES),
+        b.BudgetRFRegressor(**TREES),
+        b.RandomForestClassifier(**TREES),
+    ],
     "cost-sensitive-rf.md": [
         b.CostSensitiveRFClassifier(cost_weight=0.01, **TREES),
         b.CostSensitiveRFPathClassifier(**TREES),

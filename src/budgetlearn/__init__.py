@@ -12,7 +12,7 @@ The estimators are here by name, loaded when they are first used, and so is `Fea
 
 ModelScheduleSearch (msB), LogitPathClassifier, ExhaustiveSearch
     Subsets of variables from cheap to expensive, and a model for each.
-BudgetRFClassifier, CostSensitiveRFClassifier, CostSensitiveRFPathClassifier,
+BudgetRFClassifier, BudgetRFRegressor, CostSensitiveRFClassifier, CostSensitiveRFPathClassifier,
 CostWeightedRFClassifier, RandomForestClassifier, GIFClassifier, GIFRegressor
     Forests that weigh prices, or the number of nodes, while they grow.
 FMCCClassifier, VoCClassifier, ScheduleCascadeClassifier, ScheduleCascadeRegressor
@@ -42,6 +42,7 @@ _HOMES = {
     "displays": ("AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"),
     "forest": (
         "BudgetRFClassifier",
+        "BudgetRFRegressor",
         "CostSensitiveRFClassifier",
         "CostSensitiveRFPathClassifier",
         "CostWeightedRFClassifier",

@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 
 from budgetlearn.base.examples import Examples
 from budgetlearn.forest import BudgetRFClassifier
-from budgetlearn.forest.leaf_refit import PRIOR, LeafRefit, prefix_sizes
+from budgetlearn.forest.leaf_refit import PRIOR, LogisticRefit, prefix_sizes
 from budgetlearn.testing import check_budgeted_estimator
 
 X, Y = make_classification(
@@ -43,7 +43,7 @@ def test_prefixes_grow_geometrically():
 def test_values_are_a_minimum():
     trees = grown().fit(X, Y).trees_
     weight = np.random.default_rng(0).uniform(0.5, 2, len(Y))
-    refit = LeafRefit(trees, Examples(X, Y, Y, weight), 3, None)
+    refit = LogisticRefit(trees, Examples(X, Y, Y, weight), 3, None)
     (penalty, values), *_ = refit._path(5, [2.0])
     Z = refit.table.indicator(5)
     miss = (weight / weight.mean())[:, None] * (softmax(Z @ values, axis=1) - np.eye(3)[Y])

@@ -9,7 +9,7 @@ from budgetlearn import FeatureCosts
 from budgetlearn._validation import ParameterError
 from budgetlearn.base.examples import Examples
 from budgetlearn.forest import BudgetRFClassifier
-from budgetlearn.forest.pruning import PRIOR, _cut, pruned
+from budgetlearn.forest.pruning import PRIOR, _cut, class_losses, pruned
 from budgetlearn.tree.growth import Purchases
 from tests.tree.reference import walk
 
@@ -50,6 +50,11 @@ def total(tree, examples, left_out, purchases, weight):
     return loss / base + weight * cost / examples.weight.sum() / COSTS.full
 
 
+def best_of(tree, examples, left_out, purchases, weight):
+    losses = class_losses(tree, examples.y)
+    return pruned(tree, examples, losses, left_out, purchases, weight)
+
+
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0, 3.0])
 def test_the_best_of_all_subtrees_is_taken(grown, weight):
     tree, *rest = grown
@@ -59,7 +64,7 @@ def test_the_best_of_all_subtrees_is_taken(grown, weight):
         stays = np.zeros(tree.node_count, dtype=bool)
         stays[inner] = kept
         least = min(least, total(_cut(tree, stays), *rest, weight))
-    assert total(pruned(tree, *rest, weight), *rest, weight) == pytest.approx(least)
+    assert total(best_of(tree, *rest, weight), *rest, weight) == pytest.approx(least)
 
 
 def test_what_is_paid_stays(grown):
@@ -68,9 +73,9 @@ def test_what_is_paid_stays(grown):
     for share in (0, 1):
         purchases = Purchases(COSTS, len(examples.y))
         purchases.add(np.full(examples.X.shape, bool(share)))
-        sizes[share] = pruned(tree, examples, left_out, purchases, 100.0).node_count
+        sizes[share] = best_of(tree, examples, left_out, purchases, 100.0).node_count
     assert sizes[0] == 1
-    assert sizes[1] == pruned(tree, *grown[1:], 0.0).node_count > 1
+    assert sizes[1] == best_of(tree, *grown[1:], 0.0).node_count > 1
 
 
 @pytest.mark.parametrize("discount", [1.0, 0.5])

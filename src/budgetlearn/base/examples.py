@@ -52,9 +52,9 @@ class Examples:
             valid, train = np.sort(order[:n_valid]), np.sort(order[n_valid:])
             if not valid.size or not train.size:
                 raise ParameterError(
-                    f"validation_fraction={fraction!r} of {order.size} rows leaves {train.size} "
-                    f"to train and {valid.size} to validate. Give more rows, another fraction, or "
-                    "X_val and y_val."
+                    f"validation_fraction={fraction!r} of n_samples={order.size} leaves "
+                    f"{train.size} to train and {valid.size} to validate. Give more rows, another "
+                    "fraction, or X_val and y_val."
                 )
         return self.take(train), self.take(valid)
 

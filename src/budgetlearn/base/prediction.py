@@ -245,6 +245,12 @@ class BudgetedPrediction(AcquiringPrediction):
         missing &= stage.acquired & ~self._learned_missing
         return missing if missing.any() else None
 
+    def _complete(self, X):
+        """Return X, checked, once it is sure that the default stage looks at no missing cell."""
+        X, absent = self._checked(X)
+        self._refuse_missing(self._missing_cells(X, self._default_stage()), absent)
+        return X
+
     def _refuse_missing(self, missing, absent):
         """Raise for cells that are looked at and missing."""
         if missing is not None:

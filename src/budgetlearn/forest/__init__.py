@@ -1,5 +1,6 @@
 """Forests under a budget, and forests that are charged like them."""
 
+from .budget_regression import BudgetRFRegressor
 from .budget_rf import BudgetRFClassifier
 from .cost_sensitive_path import CostSensitiveRFPathClassifier
 from .cost_sensitive_rf import CostSensitiveRFClassifier
@@ -10,6 +11,7 @@ from .random_forest import RandomForestClassifier
 
 __all__ = [
     "BudgetRFClassifier",
+    "BudgetRFRegressor",
     "CostSensitiveRFClassifier",
     "CostSensitiveRFPathClassifier",
     "CostWeightedRFClassifier",

@@ -1,9 +1,9 @@
-"""What the classification forests on our tree kernels share."""
+"""What the forests on our tree kernels share."""
 
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._validation import INT32_MAX, ParameterError, check_number
 from ..base import BudgetedEstimator, Stage, WeightedFit
@@ -35,17 +35,17 @@ def bootstrap_weights(n_samples, seed):
     return np.bincount(drawn, minlength=n_samples).astype(np.float64)
 
 
-class ForestClassifier(
-    CompactMethods, InspectedForest, WeightedFit, ClassifierMixin, BudgetedEstimator
-):
-    """A forest of `Tree` that predicts, counts votes and is charged for what it looks at.
+class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
+    """A forest of `Tree` that predicts and is charged for what it looks at.
 
     Stage k is the forest of the first k + 1 trees. A subclass calls `_set_trees` when its trees are
-    grown.
+    grown; `_answer` says what its trees' sums mean.
     """
 
-    voting = "shares"
     bootstrap = True
+    _ballot = "values"  # what a walk has to gather
+    _in_shares = False  # whether values are divided by their sum
+    _incremental = True  # whether a stage goes on where the one before it ended
     _dtype = X_TYPES
     _pays_by_path = True
 
@@ -74,34 +74,12 @@ class ForestClassifier(
     def _set_trees(self, trees):
         """Make `trees` the fitted forest."""
         self.trees_ = trees
-        self._predictor = ForestPredictor(
-            trees, self.n_features_in_, shares=self.voting == "shares"
-        )
-
-    def _compact(self, format):
-        trees = self._predictor.trees
-        if self.voting == "shares":
-            trees = [
-                replace(tree, value=tree.value / tree.value.sum(axis=1, keepdims=True))
-                for tree in trees
-            ]
-        return CompactForest.of(
-            trees,
-            self.n_features_in_,
-            classes=self.classes_,
-            votes=self._ballot == "votes",
-            format=format,
-        )
+        self._predictor = ForestPredictor(trees, self.n_features_in_, shares=self._in_shares)
 
     @property
     def n_stages_(self):
         """Number of trees: each prefix of the forest is an operating point."""
         return len(self.trees_)
-
-    @property
-    def _ballot(self):
-        """What a walk has to gather for the vote."""
-        return "votes" if self.voting == "majority" else "values"
 
     def _stages(self, X, which, want):
         which, nodes = list(which), np.cumsum([tree.node_count for tree in self.trees_])
@@ -113,9 +91,10 @@ class ForestClassifier(
         }
         for index, walk in self._walks(X, which, parts):
             n_trees = self._model(index)[1]
-            stage = Stage({"trees": n_trees}, nodes=int(nodes[n_trees - 1]), incremental=True)
+            stage = Stage({"trees": n_trees}, nodes=int(nodes[n_trees - 1]))
+            stage.incremental = self._incremental
             if vote:
-                self._vote(stage, getattr(walk, self._ballot))
+                self._answer(stage, getattr(walk, self._ballot), n_trees)
             if "acquired" in want:
                 stage.acquired = self._acquired(walk, index, len(X))
             yield stage
@@ -140,8 +119,11 @@ class ForestClassifier(
 
         def finish(totals, n_counted):
             outcome, had = self._blank_outcome(n_samples), n_counted > 0
-            outcome.output[had] = self.classes_[totals[had].argmax(axis=1)]
-            outcome.probabilities[had], outcome.answered = self._shares(totals[had]), had
+            found = Stage({})
+            self._answer(found, totals[had], n_counted[had, None])
+            outcome.output[had], outcome.answered = found.output, had
+            if found.probabilities is not None:
+                outcome.probabilities[had] = found.probabilities
             return outcome
 
         votes = self._ballot == "votes"
@@ -149,18 +131,63 @@ class ForestClassifier(
             yield from tree_purchases(*self._model(stage), n_samples, ledger, finish, votes=votes)
         )
 
-    def _vote(self, stage, scores):
-        """Set the class with the most votes (equals go to the first one) and their shares."""
-        stage.output = self.classes_[scores.argmax(axis=1)]
-        stage.probabilities = self._shares(scores)
-
-    def _shares(self, scores):
-        """Return class probabilities of what the trees add up to."""
-        return scores / scores.sum(axis=1, keepdims=True)
-
     def _acquired(self, walk, index, n_samples):
         """Return the acquired features of a stage, as an array of its own."""
         return walk.acquired.copy()
+
+
+class ForestClassifier(ClassifierMixin, Forest):
+    """A forest of trees whose values are class counts, and which vote."""
+
+    voting = "shares"
+
+    @property
+    def _ballot(self):
+        return "votes" if self.voting == "majority" else "values"
+
+    @property
+    def _in_shares(self):
+        return self.voting == "shares"
+
+    def _compact(self, format):
+        trees = self._predictor.trees
+        if self._in_shares:
+            trees = [
+                replace(tree, value=tree.value / tree.value.sum(axis=1, keepdims=True))
+                for tree in trees
+            ]
+        return CompactForest.of(
+            trees,
+            self.n_features_in_,
+            classes=self.classes_,
+            votes=self._ballot == "votes",
+            format=format,
+        )
+
+    def _answer(self, stage, scores, n_trees):
+        """Set the class with the most votes (equals go to the first one) and their shares."""
+        stage.output = self.classes_[scores.argmax(axis=1)]
+        stage.probabilities = self._shares(scores, n_trees)
+
+    def _shares(self, scores, n_trees):
+        """Return class probabilities of what the trees add up to."""
+        return scores / scores.sum(axis=1, keepdims=True)
+
+
+class ForestRegressor(RegressorMixin, Forest):
+    """A forest of trees whose values are predictions, of which it takes the mean."""
+
+    def _compact(self, format):
+        trees = self._predictor.trees
+        return CompactForest.of(
+            [replace(tree, value=tree.value / len(trees)) for tree in trees],
+            self.n_features_in_,
+            format=format,
+        )
+
+    def _answer(self, stage, scores, n_trees):
+        """Set the mean of the trees' predictions."""
+        stage.output = (scores / n_trees)[:, 0]
 
 
 class CodedFit:

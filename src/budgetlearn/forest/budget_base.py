@@ -6,13 +6,12 @@ from itertools import product
 import numpy as np
 
 from .._parallel import progress
-from .._validation import ParameterError, check_number
+from .._validation import ParameterError, check_choice, check_max_features, check_number
 from ..base.operating_points import score_outcome
 from ..exceptions import BudgetError
-from ..tree.binning import bin_features
-from .budget_growing import TreeSource
+from ..tree.growth import TIES, GrowthRule
 from .budget_loop import Validation, grow_within_budget
-from .leaf_refit import PENALTIES, LeafRefit
+from .leaf_refit import PENALTIES
 from .pruning import WEIGHTS
 from .refitted import RefittedForest
 
@@ -20,17 +19,19 @@ from .refitted import RefittedForest
 class GrownOnBudget(RefittedForest):
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
-    A subclass has the parameters of `BudgetRFClassifier` that are used here, and `_rules`.
+    A subclass has the parameters of `BudgetRFClassifier` that are used here, and what depends on
+    the targets: `_judged` (how splits are), `_source` (of trees), `_leaf_refit` and `_error`.
     """
 
     _groups = True
+    _tried = ("cost_exponent", "prune")  # parameters that may be lists
 
     def __sklearn_tags__(self):
         return replace(super().__sklearn_tags__(), chooses_on_validation=self._chooses())
 
     def _chooses(self):
         """Return whether validation data have anything to choose."""
-        lists = self.alpha, self.cost_exponent, self.prune, self.refit_leaves
+        lists = [getattr(self, name) for name in (*self._tried, "refit_leaves")]
         several = any(np.size(values) > 1 or values is True for values in lists)
         return self.budget is not None or several
 
@@ -41,17 +42,17 @@ class GrownOnBudget(RefittedForest):
         return self._tree_seeds(random), random
 
     def _fit(self, train, valid, seeds):
+        self._refitted = ()
         rules, penalties = self._rules(train.X.shape[1]), self._penalties()
-        validation = None
-        if valid is not None:
-            validation = Validation(valid.X, valid.y, self.feature_costs_, self.voting, self.n_jobs)
+        validation = None if valid is None else self._validation(valid)
         forests = self._forests(train, rules, seeds, validation)
         for forest in forests:
             if penalties and forest.trees:
                 forest.refitted = self._leaf_refit(forest, train).chosen(penalties, valid)
             self._report(forest, level=1)
         best = self._choose(forests, valid)
-        self.alpha_, self.cost_exponent_, self.prune_ = best.setting.values()
+        for name, value in best.setting.items():
+            setattr(self, f"{name}_", value)
         self.validation_costs_ = self.validation_errors_ = None
         if validation is not None:
             self.validation_costs_ = np.array(best.costs)
@@ -63,36 +64,30 @@ class GrownOnBudget(RefittedForest):
 
         The cost of the new trees is that of predicting the examples that they were grown on.
         """
-        used = self.alpha_, self.cost_exponent_, self.prune_
-        rules = [
-            (setting, rule)
-            for setting, rule in self._rules(examples.X.shape[1])
-            if tuple(setting.values()) == used
-        ]
-        validation = Validation(
-            examples.X, examples.y, self.feature_costs_, self.voting, self.n_jobs
-        )
-        forests = self._forests(examples, rules, seeds[: len(self.trees_)], validation)
+        used = {name: getattr(self, f"{name}_") for name in self._tried}
+        rules = [rule for rule in self._rules(examples.X.shape[1]) if rule[0] == used]
+        prefixes, self._refitted = self._refitted, ()
+        trees = seeds[: len(self.trees_)]
+        forests = self._forests(examples, rules, trees, self._validation(examples))
         best = self._choose(forests, examples)
-        if self._refitted:
-            best.refitted = self._leaf_refit(best, examples).again(self._refitted)
+        if prefixes:
+            best.refitted = self._leaf_refit(best, examples).again(prefixes)
             best.trees = best.trees[: best.refitted[-1].n_trees]
         self._set_trees(best.trees, best.refitted)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
-    def _leaf_refit(self, forest, examples):
-        return LeafRefit(forest.trees, examples, self.classes_.size, self.n_jobs)
+    def _validation(self, examples):
+        return Validation(
+            examples.X,
+            self.feature_costs_,
+            self._ballot,
+            lambda scores, n_trees: self._error(scores, n_trees, examples.y),
+            self.n_jobs,
+        )
 
     def _forests(self, examples, rules, seeds, validation):
         """Return the forest of each rule, grown while the budget allows."""
-        source = TreeSource(
-            bin_features(examples.X, self.max_bins, self.n_jobs),
-            examples,
-            self.classes_.size,
-            self.feature_costs_,
-            lambda seed: self._drawn(examples, seed),
-            self.n_jobs,
-        )
+        source = self._source(examples)
         return [
             grow_within_budget(
                 setting,
@@ -104,18 +99,47 @@ class GrownOnBudget(RefittedForest):
             for setting, rule in rules
         ]
 
+    def _rules(self, n_features):
+        """Return (setting, growth rule) for each setting to try, after checking the parameters."""
+        if self.budget is not None:
+            check_number(self.budget, "budget", low=0)
+        if self.max_depth is not None:
+            check_number(self.max_depth, "max_depth", low=1, integer=True)
+        check_choice(self.thresholds, "thresholds", ("all", "random"))
+        check_choice(self.ties, "ties", TIES)
+        check_number(self.reuse_discount, "reuse_discount", low=0, high=1)
+        return [
+            (
+                setting,
+                GrowthRule(
+                    **self._judged(setting),
+                    score="risk",
+                    thresholds=self.thresholds,
+                    ties=self.ties,
+                    max_features=check_max_features(self.max_features, n_features),
+                    count_constants=False,
+                    max_depth=self.max_depth,
+                    reuse_discount=self.reuse_discount,
+                    cost_exponent=setting["cost_exponent"],
+                ),
+            )
+            for setting in self._settings()
+        ]
+
     def _settings(self):
-        """Return each combination of alpha, cost exponent and weight of pruning to try."""
-        exponents = listed(self.cost_exponent, "cost_exponent", high=1)
+        """Return each combination of the parameters that may be lists."""
         weights = self._weights()
         if weights != [None] and not self.bootstrap:
             raise ParameterError(
                 "prune judges trees by the examples that they left out: set bootstrap=True."
             )
-        return [
-            {"alpha": alpha, "cost_exponent": exponent, "prune": weight}
-            for alpha, exponent, weight in product(self._alphas(), exponents, weights)
-        ]
+        exponents = listed(self.cost_exponent, "cost_exponent", high=1)
+        lists = *self._further_lists(), exponents, weights
+        return [dict(zip(self._tried, values, strict=True)) for values in product(*lists)]
+
+    def _further_lists(self):
+        """Return the values of the parameters that a subclass names first in `_tried`."""
+        return ()
 
     def _weights(self):
         """Return the weights of pruning to try, None where trees stay as they grew."""
@@ -144,7 +168,7 @@ class GrownOnBudget(RefittedForest):
         if len(affordable) == 1:
             return affordable[0]
         if self.scoring is None:
-            return min(affordable, key=lambda forest: (forest.error, forest.costs[-1]))
+            return min(affordable, key=lambda forest: (forest.loss, forest.costs[-1]))
         return max(affordable, key=lambda forest: (self._scored(forest, valid), -forest.costs[-1]))
 
     def _scored(self, forest, valid):
@@ -162,7 +186,8 @@ class GrownOnBudget(RefittedForest):
             setting = ", ".join(f"{name} {value:g}" for name, value in used.items())
             line = f"BudgetRF, {setting.replace('_', ' ')}: {n_trees}"
             if forest.costs:
-                line += f", validation cost {forest.costs[-1]:.4g}, error {forest.error:.4f}"
+                kind = "loss" if forest.refitted else "error"
+                line += f", validation cost {forest.costs[-1]:.4g}, {kind} {forest.loss:.4f}"
             if forest.broke_at is not None:
                 line += f"; one more would cost {forest.broke_at:.4g}"
             print(line, flush=True)

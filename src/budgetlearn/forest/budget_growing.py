@@ -5,7 +5,7 @@ import numpy as np
 from .._parallel import thread_map, threads_ahead
 from ..tree.growth import Purchases, grow_tree
 from ..tree.predictor import ForestPredictor
-from .pruning import pruned
+from .pruning import class_losses, pruned
 
 # With ties="reuse" a tree knows the features of the trees of earlier batches, not of its own:
 # batches, not threads, set what it knows, so that the forest is the same for any n_jobs.
@@ -33,7 +33,7 @@ class TreeSource:
 
     def __init__(self, data, examples, n_classes, feature_costs, draw, n_jobs):
         self.data, self.examples = data, examples
-        self.labels, self.n_classes = examples.y.astype(np.int32), n_classes
+        self.n_classes = n_classes
         self.feature_costs, self.draw, self.n_jobs = feature_costs, draw, n_jobs
 
     def trees(self, rule, seeds, prune=None):
@@ -71,9 +71,16 @@ class TreeSource:
         if rule.cost_exponent < 1:
             # A free feature stays free where the exponent is 0, too.
             prices = np.where(prices > 0, prices**rule.cost_exponent, 0.0)
-        weights = self.draw(seed)
-        table = self.data, self.labels, weights, self.n_classes
-        return grow_tree(*table, rule, prices.copy(), seed, usage, purchases)
+        return self._tree(self.draw(seed), rule, prices.copy(), seed, usage, purchases)
+
+    def _tree(self, weights, *how):
+        """Return the tree of examples that count so much."""
+        labels = self.examples.y.astype(np.int32)
+        return grow_tree(self.data, labels, weights, self.n_classes, *how)
+
+    def _losses(self, tree):
+        """Return what `pruned` judges by."""
+        return class_losses(tree, self.examples.y)
 
     def _in_batches(self, rule, seeds):
         """Yield trees that know how much earlier batches use each feature."""
@@ -96,14 +103,15 @@ class TreeSource:
             yield self._bought(tree, seed, purchases, prune)
 
     def _no_purchases(self):
-        return Purchases(self.feature_costs, len(self.labels))
+        return Purchases(self.feature_costs, len(self.examples.y))
 
     def _bought(self, tree, seed, purchases, prune):
         """Return the tree, pruned if it is to be, and note what the examples buy from it."""
         if prune is not None:
             left_out = self.draw(seed) == 0
             if left_out.any():
-                tree = pruned(tree, self.examples, left_out, purchases, prune)
+                losses = self._losses(tree)
+                tree = pruned(tree, self.examples, losses, left_out, purchases, prune)
         predictor = ForestPredictor([tree], self.data.n_features)
         purchases.add(predictor.walk(self.examples.X, acquired=True).acquired)
         return tree

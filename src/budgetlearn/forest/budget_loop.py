@@ -36,9 +36,9 @@ class BudgetedForest:
     refitted: list = field(default_factory=list)
 
     @property
-    def error(self):
-        """Validation error of the whole forest, as it predicts."""
-        return self.refitted[-1].error if self.refitted else self.errors[-1]
+    def loss(self):
+        """Validation error of the whole forest; of refitted leaves what they were fitted by."""
+        return self.refitted[-1].loss if self.refitted else self.errors[-1]
 
 
 class Validation:
@@ -48,35 +48,35 @@ class Validation:
     ----------
     X : ndarray of shape (n_samples, n_features)
         Validation examples.
-    labels : ndarray of int of shape (n_samples,)
-        Their classes as indices; -1 for a class that training data lack.
     feature_costs : FeatureCosts
         Prices.
-    voting : {"majority", "counts"}
-        How trees vote.
+    ballot : {"votes", "values"}
+        What the trees add up to.
+    error : callable
+        Takes those sums, of shape (n_samples, n_values), and the number of trees; returns the
+        error.
     n_jobs : int or None
         Threads.
     """
 
-    def __init__(self, X, labels, feature_costs, voting, n_jobs):
-        self.X, self.labels, self.feature_costs = X, labels, feature_costs
-        self.ballot = "votes" if voting == "majority" else "values"
+    def __init__(self, X, feature_costs, ballot, error, n_jobs):
+        self.X, self.feature_costs, self.ballot, self.error = X, feature_costs, ballot, error
         self.n_jobs = n_jobs
         self.restart()
 
     def restart(self):
         """Begin a new forest."""
         self._acquired = np.zeros(self.X.shape, dtype=bool)
-        self._scores = 0
+        self._scores, self._n_trees = 0, 0
 
     def add(self, tree):
         """Return mean cost and error of the forest with one more tree."""
         predictor = ForestPredictor([tree], self.X.shape[1])
         walk = predictor.walk(self.X, acquired=True, **{self.ballot: True}, n_jobs=self.n_jobs)
         self._acquired |= walk.acquired
-        self._scores = self._scores + getattr(walk, self.ballot)
+        self._scores, self._n_trees = self._scores + getattr(walk, self.ballot), self._n_trees + 1
         cost = self.feature_costs.total(self._acquired).mean()
-        return float(cost), float((self._scores.argmax(axis=1) != self.labels).mean())
+        return float(cost), self.error(self._scores, self._n_trees)
 
 
 def grow_within_budget(setting, trees, validation, budget, report):

@@ -1,10 +1,12 @@
 """BudgetRF: a random forest whose predictions cost at most a budget on average."""
 
-from .._validation import ParameterError, check_choice, check_max_features, check_number
-from ..tree.growth import TIES, GrowthRule
+from .._validation import ParameterError, check_choice
+from ..tree.binning import bin_features
 from ..tree.impurity import Entropy, Gini, ImpurityFunction, Polynomial, Powers, ThresholdPairs
 from .base import ForestClassifier
 from .budget_base import GrownOnBudget, listed
+from .budget_growing import TreeSource
+from .leaf_refit import LogisticRefit
 
 IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
 
@@ -48,7 +50,8 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         Whether the values of all leaves are fitted together when the trees are grown: logistic
         regression of the classes on the leaves, shrunk to the log-odds of the leaves' class counts.
         A number is the penalty of the squared difference, in units of the loss of one example; of
-        a list, or of 100, 30, 10, 3, 1 with True, each stage uses what is best on validation data.
+        a list, or of 100, 30, 10, 3, 1 with True, each stage uses the one with the least log-loss
+        on validation data, and so is chosen among alphas.
         Stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with values of its own.
     impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"} or \
             ImpurityFunction, default="threshold_pairs"
@@ -178,44 +181,37 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _rules(self, n_features):
-        """Return (setting, growth rule) for each setting to try, after checking the parameters."""
-        if self.budget is not None:
-            check_number(self.budget, "budget", low=0)
-        if self.max_depth is not None:
-            check_number(self.max_depth, "max_depth", low=1, integer=True)
-        check_choice(self.split, "split", ("minimax", "expected"))
-        check_choice(self.thresholds, "thresholds", ("all", "random"))
-        check_choice(self.ties, "ties", TIES)
-        check_choice(self.voting, "voting", ("majority", "counts"))
-        check_number(self.reuse_discount, "reuse_discount", low=0, high=1)
-        return [
-            (
-                setting,
-                GrowthRule(
-                    impurity=self._impurity(setting["alpha"]),
-                    split=self.split,
-                    score="risk",
-                    thresholds=self.thresholds,
-                    ties=self.ties,
-                    max_features=check_max_features(self.max_features, n_features),
-                    count_constants=False,
-                    max_depth=self.max_depth,
-                    reuse_discount=self.reuse_discount,
-                    cost_exponent=setting["cost_exponent"],
-                ),
-            )
-            for setting in self._settings()
-        ]
+    _tried = ("alpha", "cost_exponent", "prune")
 
-    def _alphas(self):
+    def _judged(self, setting):
+        check_choice(self.split, "split", ("minimax", "expected"))
+        check_choice(self.voting, "voting", ("majority", "counts"))
+        return {"impurity": self._impurity(setting["alpha"]), "split": self.split}
+
+    def _source(self, examples):
+        return TreeSource(
+            bin_features(examples.X, self.max_bins, self.n_jobs),
+            examples,
+            self.classes_.size,
+            self.feature_costs_,
+            lambda seed: self._drawn(examples, seed),
+            self.n_jobs,
+        )
+
+    def _leaf_refit(self, forest, examples):
+        return LogisticRefit(forest.trees, examples, self.classes_.size, self.n_jobs)
+
+    def _error(self, scores, n_trees, labels):
+        return float((scores.argmax(axis=1) != labels).mean())
+
+    def _further_lists(self):
         alphas = listed(self.alpha, "alpha")
         if self.impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(
                 "alpha belongs to impurity='threshold_pairs'; leave it at 0 with "
                 f"{self.impurity!r}."
             )
-        return alphas
+        return (alphas,)
 
     def _impurity(self, alpha):
         if isinstance(self.impurity, ImpurityFunction):

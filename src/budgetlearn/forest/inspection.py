@@ -2,7 +2,8 @@
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.base import is_classifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_number
@@ -34,14 +35,45 @@ def gini_importance(trees, n_features):
     return total / len(trees)
 
 
+def variance_importance(trees, n_features):
+    """Return how much the splits on each feature lower the variance, mean over the trees.
+
+    Parameters
+    ----------
+    trees : list of Tree
+        Their values are means of the target.
+    n_features : int
+        How many features there are.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+    """
+    total = np.zeros(n_features)
+    for tree in trees:
+        weight, mean = np.ones(tree.node_count), tree.value[:, 0]
+        for node in np.flatnonzero(~tree.is_leaf):  # parents come before their children
+            left, right = tree.children_left[node], tree.children_right[node]
+            # A node's mean lies between its sides' in proportion to their weights.
+            apart = mean[right] - mean[left]
+            share = (mean[right] - mean[node]) / apart if apart else 0.5
+            weight[left], weight[right] = share * weight[node], (1 - share) * weight[node]
+            total[tree.feature[node]] += weight[node] * share * (1 - share) * apart**2
+    return total / len(trees)
+
+
 class InspectedForest:
-    """Mixin of forests of `trees_` whose values are class counts."""
+    """Mixin of forests of `trees_` whose values are class counts, or means in regression."""
 
     @property
     def feature_importances_(self):
-        """Decrease of the Gini impurity by the splits on each feature; sums to 1, or is all 0."""
+        """Decrease of impurity by the splits on each feature; sums to 1, or is all 0.
+
+        The impurity is Gini's, in regression the variance.
+        """
         check_is_fitted(self)
-        importance = gini_importance(self.trees_, self.n_features_in_)
+        decrease = gini_importance if is_classifier(self) else variance_importance
+        importance = decrease(self.trees_, self.n_features_in_)
         total = importance.sum()
         return importance / total if total > 0 else importance
 
@@ -58,8 +90,7 @@ class InspectedForest:
         ndarray of int32 of shape (n_samples, n_trees)
             Node ids in the numbering of each of `trees_`.
         """
-        X, absent = self._checked(X)
-        self._refuse_missing(self._missing_cells(X, self._default_stage()), absent)
+        X = self._complete(X)
         return self._predictor.walk(X, leaves=True, n_jobs=self.n_jobs).leaves
 
     def decision_path(self, X):
@@ -107,14 +138,17 @@ class InspectedForest:
 
         Returns
         -------
-        DecisionTreeClassifier
-            Fitted.
+        DecisionTreeClassifier or DecisionTreeRegressor
+            Fitted, with the values that the tree grew with. Impurities are Gini's; NaN in
+            regression.
         """
         check_is_fitted(self)
         check_number(index, "index", low=0, high=len(self.trees_) - 1, integer=True)
-        fitted = DecisionTreeClassifier()
-        fitted.tree_ = to_sklearn(self.trees_[index], self.n_features_in_)
-        fitted.classes_, fitted.n_classes_ = self.classes_, self.classes_.size
+        classifies = is_classifier(self)
+        fitted = DecisionTreeClassifier() if classifies else DecisionTreeRegressor()
+        fitted.tree_ = to_sklearn(self.trees_[index], self.n_features_in_, classifies)
+        if classifies:
+            fitted.classes_, fitted.n_classes_ = self.classes_, self.classes_.size
         fitted.n_outputs_, fitted.n_features_in_ = 1, self.n_features_in_
         fitted.max_features_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):

@@ -1,5 +1,6 @@
 """Leaf values of a forest fitted together, for prefixes of it that grow geometrically."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,15 +30,15 @@ class RefittedPrefix:
     penalty : float
         That their leaves were fitted with.
     predictor : ForestPredictor
-        Their values add up to the log-odds of the classes.
-    error : float or None
-        On the validation data that chose the penalty.
+        The mean of its trees predicts: the log-odds of classes, or numbers.
+    loss : float or None
+        Of the validation data that chose the penalty, on the mean.
     """
 
     n_trees: int
     penalty: float
     predictor: ForestPredictor
-    error: float | None = None
+    loss: float | None = None
 
 
 def prefix_sizes(n_trees):
@@ -45,6 +46,11 @@ def prefix_sizes(n_trees):
     n_steps = int(np.ceil(np.log(n_trees) / np.log(RATIO)))
     sizes = {min(round(RATIO**step), n_trees) for step in range(n_steps + 1)}
     return sorted(sizes)
+
+
+def leaf_values(trees):
+    """Return the values of the leaves of all trees, of shape (n_leaves, n_values)."""
+    return np.concatenate([tree.value[tree.is_leaf] for tree in trees])
 
 
 class LeafTable:
@@ -76,33 +82,37 @@ class LeafTable:
         return csr_matrix((np.ones(places.size), places, rows), shape=shape)
 
 
-class LeafRefit:
-    """Fits the values of all leaves of a prefix together, by penalised logistic regression.
+class LeafRefit(ABC):
+    """Fits the values of all leaves of a prefix together; what is penalised is their change.
 
-    What is penalised is the change from the log-odds of the leaf's class counts over the number of
-    trees: with an infinite penalty the trees' probabilities are averaged geometrically.
+    Values are the sums that predict times the number of trees, so that the mean of any trees
+    predicts.
 
     Parameters
     ----------
     trees : list of Tree
-        The forest; values are class counts.
+        The forest.
     train : Examples
         What to fit by.
-    n_classes : int
-        Number of classes.
+    start : ndarray of shape (n_leaves, n_values)
+        What the leaves of each tree say alone.
     n_jobs : int or None
         Threads.
     """
 
-    def __init__(self, trees, train, n_classes, n_jobs):
+    def __init__(self, trees, train, start, n_jobs):
         self.trees, self.n_features, self.n_jobs = trees, train.X.shape[1], n_jobs
-        self.table = LeafTable(trees, train.X, n_jobs)
+        self.table, self.start = LeafTable(trees, train.X, n_jobs), start
         weight = np.ones(len(train.y)) if train.weight is None else train.weight
         self.weight = weight / weight.mean()
-        self.target = np.eye(n_classes)[train.y]
-        counts = np.concatenate([tree.value[tree.is_leaf] for tree in trees]) / weight.mean()
-        logs = np.log(counts + PRIOR)
-        self.start = logs - logs.mean(axis=1, keepdims=True)
+
+    @abstractmethod
+    def objective(self, scores):
+        """Return the loss of the sums of the leaves, and its slope in each sum."""
+
+    @abstractmethod
+    def loss(self, scores, targets):
+        """Return the mean loss of other examples, to choose by."""
 
     def chosen(self, penalties, valid):
         """Return each prefix with the penalty that is best on validation data.
@@ -127,9 +137,9 @@ class LeafRefit:
                 continue
             Z, best = held.indicator(n_trees), None
             for penalty, values in path:
-                error = float(((Z @ values).argmax(axis=1) != valid.y).mean())
-                if best is None or error < best[0]:
-                    best = error, penalty, values
+                loss = self.loss(Z @ values, valid.y)
+                if best is None or loss < best[0]:
+                    best = loss, penalty, values
             prefixes.append(self._prefix(n_trees, *best[1:], best[0]))
         return prefixes
 
@@ -159,11 +169,9 @@ class LeafRefit:
 
         def objective(flat):
             step = unit * flat.reshape(start.shape)
-            logs = log_softmax(base + Z @ step, axis=1)
-            loss = -self.weight @ (self.target * logs).sum(axis=1)
-            slope = across @ (self.weight[:, None] * (np.exp(logs) - self.target))
+            loss, slope = self.objective(base + Z @ step)
             loss += penalty / 2 * (step**2).sum()
-            return loss, (unit * (slope + penalty * step)).ravel()
+            return loss, (unit * (across @ slope + penalty * step)).ravel()
 
         options = {"maxiter": MOST_STEPS, "ftol": 1e-7}
         found = minimize(
@@ -171,10 +179,67 @@ class LeafRefit:
         )
         return unit * found.x.reshape(start.shape)
 
-    def _prefix(self, n_trees, penalty, values, error=None):
+    def _prefix(self, n_trees, penalty, values, loss=None):
         trees, starts = [], self.table.starts
         for index, tree in enumerate(self.trees[:n_trees]):
-            value = np.zeros(tree.value.shape)
-            value[tree.is_leaf] = values[starts[index] : starts[index + 1]]
+            value = np.zeros((tree.node_count, values.shape[1]))
+            value[tree.is_leaf] = n_trees * values[starts[index] : starts[index + 1]]
             trees.append(replace(tree, value=value))
-        return RefittedPrefix(n_trees, penalty, ForestPredictor(trees, self.n_features), error)
+        return RefittedPrefix(n_trees, penalty, ForestPredictor(trees, self.n_features), loss)
+
+
+class LogisticRefit(LeafRefit):
+    """Logistic regression of the classes on the leaves, from the log-odds of their counts.
+
+    With an infinite penalty the trees' probabilities are averaged geometrically.
+
+    Parameters
+    ----------
+    trees, train, n_jobs
+        As for `LeafRefit`; the trees' values are class counts.
+    n_classes : int
+        Number of classes.
+    """
+
+    def __init__(self, trees, train, n_classes, n_jobs):
+        scale = 1.0 if train.weight is None else train.weight.mean()
+        logs = np.log(leaf_values(trees) / scale + PRIOR)
+        super().__init__(trees, train, logs - logs.mean(axis=1, keepdims=True), n_jobs)
+        self.target = np.eye(n_classes)[train.y]
+
+    def objective(self, scores):
+        """Return the log-loss, and its slope."""
+        logs = log_softmax(scores, axis=1)
+        slope = self.weight[:, None] * (np.exp(logs) - self.target)
+        return -self.weight @ (self.target * logs).sum(axis=1), slope
+
+    def loss(self, scores, targets):
+        """Return the mean log-loss of those of known classes."""
+        known = np.flatnonzero(targets >= 0)
+        return float(
+            -log_softmax(scores[known], axis=1)[np.arange(known.size), targets[known]].mean()
+        )
+
+
+class RidgeRefit(LeafRefit):
+    """Ridge regression of the targets on the leaves, from their means.
+
+    Parameters
+    ----------
+    trees, train, n_jobs
+        As for `LeafRefit`; the trees' values are means of the targets.
+    """
+
+    def __init__(self, trees, train, n_jobs):
+        super().__init__(trees, train, leaf_values(trees), n_jobs)
+        self.target = train.y[:, None]
+        self.scale = np.var(train.y) or 1.0
+
+    def objective(self, scores):
+        """Return half of the squared error, and its slope, in units of the targets' variance."""
+        miss = self.weight[:, None] * (scores - self.target) / self.scale
+        return (miss * (scores - self.target)).sum() / 2, miss
+
+    def loss(self, scores, targets):
+        """Return the mean squared error."""
+        return float(((scores[:, 0] - targets) ** 2).mean())

@@ -10,12 +10,34 @@ WEIGHTS = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
 PRIOR = 0.5
 
 
-def pruned(tree, examples, left_out, purchases, weight):
+def class_losses(tree, labels):
+    """Return the squared errors of class shares (Brier): a function of nodes and examples.
+
+    Parameters
+    ----------
+    tree : Tree
+        Its values are class counts.
+    labels : ndarray of int of shape (n_samples,)
+        Classes.
+
+    Returns
+    -------
+    callable
+        Takes indices of nodes and of examples, of one length, and returns the error of each pair.
+    """
+    shares = tree.value + PRIOR
+    shares /= shares.sum(axis=1, keepdims=True)
+    # Of an example of class c: |shares − e_c|² = |shares|² − 2 shares[c] + 1.
+    squared = (shares**2).sum(axis=1) + 1
+    return lambda nodes, rows: squared[nodes] - 2 * shares[nodes, labels[rows]]
+
+
+def pruned(tree, examples, losses, left_out, purchases, weight):
     """Return a tree of which only those splits stay that are worth what they cost.
 
     Of all subtrees with the same root it is the one with the least loss of the left-out examples,
     as a share of the loss at the root, + weight × mean cost as a share of what all features cost.
-    The loss is the squared error of the class shares (Brier). The cost is what the tree adds: what
+    The cost is what the tree adds: what
     an example bought from earlier trees, or higher up on its path, is free. Both are sums over
     nodes, so the best subtree follows exactly from the leaves up (Breiman et al. 1984, section
     3.3; Nan, Wang and Saligrama 2016 prune all trees at once by the same sum).
@@ -23,9 +45,11 @@ def pruned(tree, examples, left_out, purchases, weight):
     Parameters
     ----------
     tree : Tree
-        Its values are class counts.
+        As it grew.
     examples : Examples
         What the forest learns from.
+    losses : callable
+        As from `class_losses`.
     left_out : ndarray of bool of shape (n_samples,)
         Which of them the tree has not seen; at least one.
     purchases : Purchases
@@ -37,7 +61,7 @@ def pruned(tree, examples, left_out, purchases, weight):
     -------
     Tree
     """
-    loss, cost = _sums(tree, examples, left_out, purchases)
+    loss, cost = _sums(tree, examples, losses, left_out, purchases)
     cost *= weight / (purchases.full or 1.0)
     best, stays = loss.copy(), np.zeros(tree.node_count, dtype=bool)
     for node in np.flatnonzero(~tree.is_leaf)[::-1]:  # children come after their parents
@@ -47,12 +71,8 @@ def pruned(tree, examples, left_out, purchases, weight):
     return _cut(tree, stays)
 
 
-def _sums(tree, examples, left_out, purchases):
+def _sums(tree, examples, losses, left_out, purchases):
     """Return the loss of each node as a leaf over that of the root, and the mean cost it adds."""
-    shares = tree.value + PRIOR
-    shares /= shares.sum(axis=1, keepdims=True)
-    # Of an example of class c: |shares − e_c|² = |shares|² − 2 shares[c] + 1.
-    squared = (shares**2).sum(axis=1) + 1
     weights = np.ones(len(examples.y)) if examples.weight is None else examples.weight
     loss, cost = np.zeros(tree.node_count), np.zeros(tree.node_count)
     rows, at = np.arange(len(examples.y)), np.zeros(len(examples.y), dtype=np.intp)
@@ -60,15 +80,14 @@ def _sums(tree, examples, left_out, purchases):
     while rows.size:
         judged = rows[left_out[rows]]
         nodes = at[left_out[rows]]
-        lost = weights[judged] * (squared[nodes] - 2 * shares[nodes, examples.y[judged]])
-        loss += np.bincount(nodes, lost, minlength=loss.size)
+        loss += np.bincount(nodes, weights[judged] * losses(nodes, judged), minlength=loss.size)
         going = ~tree.is_leaf[at]
         rows, at = rows[going], at[going]
         paid = weights[rows] * purchases.pay(bought, rows, tree.feature[at])
         cost += np.bincount(at, paid, minlength=cost.size)
         goes_left = examples.X[rows, tree.feature[at]] <= tree.threshold[at]
         at = np.where(goes_left, tree.children_left[at], tree.children_right[at])
-    return loss / loss[0], cost / weights.sum()
+    return loss / (loss[0] or 1.0), cost / weights.sum()
 
 
 def _cut(tree, stays):

@@ -28,6 +28,10 @@ class RefittedForest:
     def _ballot(self):
         return "values" if self._refitted else super()._ballot
 
+    @property
+    def _incremental(self):
+        return not self._refitted
+
     def _model(self, index):
         if not self._refitted:
             return super()._model(index)
@@ -40,5 +44,7 @@ class RefittedForest:
         for index in which:
             yield index, self._model(index)[0].walk(X, **parts)
 
-    def _shares(self, scores):
-        return softmax(scores, axis=1) if self._refitted else super()._shares(scores)
+    def _shares(self, scores, n_trees):
+        if not self._refitted:
+            return super()._shares(scores, n_trees)
+        return softmax(scores / n_trees, axis=1)

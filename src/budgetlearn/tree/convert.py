@@ -48,41 +48,43 @@ def _adaptively_boosted(estimator):
     return trees
 
 
-def to_sklearn(tree, n_features):
-    """Return a tree of class counts in the form of scikit-learn.
+def to_sklearn(tree, n_features, classifies=True):
+    """Return a tree in the form of scikit-learn.
 
     Parameters
     ----------
     tree : Tree
-        Its values are class counts.
+        Its values are class counts, or numbers in regression.
     n_features : int
         Columns of the tables.
+    classifies : bool, default=True
+        Whether it is a tree of classes.
 
     Returns
     -------
     sklearn.tree._tree.Tree
-        Values are class shares, impurities Gini's.
+        Values are class shares, impurities Gini's; or numbers, and impurities NaN.
     """
     inner = ~tree.is_leaf
-    size = tree.value.sum(axis=1, keepdims=True)
-    shares = tree.value / size
+    size = tree.value.sum(axis=1) if classifies else tree.n_node_samples
+    values = tree.value / size[:, None] if classifies else tree.value
     nodes = np.zeros(tree.node_count, dtype=NODE_DTYPE)
     nodes["left_child"], nodes["right_child"] = tree.children_left, tree.children_right
     nodes["feature"] = np.where(inner, tree.feature, TREE_UNDEFINED)
     nodes["threshold"] = np.where(inner, tree.threshold, TREE_UNDEFINED)
-    nodes["impurity"] = 1 - (shares**2).sum(axis=1)
+    nodes["impurity"] = 1 - (values**2).sum(axis=1) if classifies else np.nan
     nodes["n_node_samples"] = tree.n_node_samples
-    nodes["weighted_n_node_samples"] = size[:, 0]
+    nodes["weighted_n_node_samples"] = size
     depth = np.zeros(tree.node_count, dtype=int)
     for node, parent in enumerate(tree.parents()[1:], start=1):
         depth[node] = depth[parent] + 1
-    made = SklearnTree(n_features, np.array([shares.shape[1]], dtype=np.intp), 1)
+    made = SklearnTree(n_features, np.array([values.shape[1]], dtype=np.intp), 1)
     made.__setstate__(
         {
             "max_depth": int(depth.max()),
             "node_count": tree.node_count,
             "nodes": nodes,
-            "values": np.ascontiguousarray(shares[:, None, :]),
+            "values": np.ascontiguousarray(values[:, None, :]),
         }
     )
     return made

@@ -34,6 +34,8 @@ cdef class Grower:
         How often each row counts; rows of weight 0 take no part.
     n_classes : int
         Number of classes.
+    rows : ndarray of int32 of shape (n_samples,), default=None
+        Row of the table that each label and weight belongs to; None: in their order.
     """
 
     cdef:
@@ -67,23 +69,24 @@ cdef class Grower:
         void* blocks[32]
         Py_ssize_t n_blocks
 
-    def __cinit__(self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes):
+    def __cinit__(
+        self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes,
+        const int32_t[::1] rows=None,
+    ):
         codes = data.codes
         self.codes8 = codes if codes.dtype == np.uint8 else None
         self.codes16 = codes if codes.dtype == np.uint16 else None
         self.codes32 = codes if codes.dtype == np.uint32 else None
-        self.columns = data.columns
-        self.offsets = data.offsets
+        self.columns, self.offsets = data.columns, data.offsets
         self.lowest, self.highest = data.lowest, data.highest
         self.search.n_classes = n_classes
         self.tree = Builder(n_classes)
-        cdef Py_ssize_t row, n = 0
+        cdef Py_ssize_t i, n = 0
         self._allocate(weights.shape[0], self.columns.shape[0], n_classes)
-        for row in range(weights.shape[0]):
-            self.examples.rows[n] = <int32_t> row
-            self.examples.labels[n] = labels[row]
-            self.examples.weights[n] = weights[row]
-            n += weights[row] != 0
+        for i in range(weights.shape[0]):
+            self.examples.rows[n] = <int32_t> i if rows is None else rows[i]
+            self.examples.labels[n], self.examples.weights[n] = labels[i], weights[i]
+            n += weights[i] != 0
         self.n = n
 
     cdef void* block(self, Py_ssize_t size, bint zero=False) except NULL:
@@ -227,8 +230,7 @@ cdef class Grower:
             right = self.add_node(task.node, middle, task.end)
             if self.tree.out_of_memory:
                 return
-            self.tree.nodes[task.node].left = left
-            self.tree.nodes[task.node].right = right
+            self.tree.nodes[task.node].left, self.tree.nodes[task.node].right = left, right
             self.tree.push(middle, task.end, right, n_varying)
             self.tree.push(task.start, middle, left, n_varying)
 

@@ -129,7 +129,9 @@ class Purchases:
             self.bought[n_features + group] |= members.any(axis=1)
 
 
-def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, purchases=None):
+def grow_tree(
+    data, labels, weights, n_classes, rule, prices, seed, usage=None, purchases=None, rows=None
+):
     """Grow one tree.
 
     Parameters
@@ -154,13 +156,15 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
     purchases : Purchases, default=None
         What the examples bought before this tree; it is not changed. Its prices count then, not
         `prices`. None: prices stay as they are.
+    rows : ndarray of int32 of shape (n_samples,), default=None
+        Which row of the table each label and weight belongs to; None: the first to the first.
 
     Returns
     -------
     Tree
         Its values are weighted class counts.
     """
-    grower = Grower(data, labels, weights, n_classes)
+    grower = Grower(data, labels, weights, n_classes, rows)
     _set_rule(grower, rule)
     if usage is None:
         usage = np.zeros(data.n_features)

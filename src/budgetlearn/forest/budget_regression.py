@@ -1,0 +1,195 @@
+"""BudgetRF for numbers: a forest of regression trees under a feature budget."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..tree.binning import bin_features
+from ..tree.growth import grow_tree
+from ..tree.impurity import Gini
+from ..tree.predictor import ForestPredictor
+from .base import ForestRegressor
+from .budget_base import GrownOnBudget
+from .budget_growing import TreeSource
+from .leaf_refit import RidgeRefit
+
+
+class RegressionTreeSource(TreeSource):
+    """Grows trees whose splits lower the variance of the target.
+
+    A target at a share z of the way from the least to the largest one counts as z of an example
+    of class 1 and 1 − z of class 0. Gini's impurity of n such examples is 2 n m (1 − m), m being
+    the mean of z, and a split lowers it by 2 (Σ n_side m_side² − n m²): twice what it lowers the
+    sum of squares. So the kernels for classes find the same splits.
+
+    Parameters
+    ----------
+    data, examples, feature_costs, draw, n_jobs
+        As for `TreeSource`; the examples' y are numbers.
+    """
+
+    def __init__(self, data, examples, feature_costs, draw, n_jobs):
+        super().__init__(data, examples, 2, feature_costs, draw, n_jobs)
+        y, n = examples.y, len(examples.y)
+        self.low, self.span = y.min(), (y.max() - y.min()) or 1.0
+        self.share = (y - self.low) / self.span
+        self.sides = np.repeat(np.arange(2, dtype=np.int32), n)
+        self.rows = np.tile(np.arange(n, dtype=np.int32), 2)
+
+    def _tree(self, weights, *how):
+        parts = np.concatenate([weights * (1 - self.share), weights * self.share])
+        tree = grow_tree(self.data, self.sides, parts, 2, *how, rows=self.rows)
+        mean = tree.value[:, 1:] / tree.value.sum(axis=1, keepdims=True)
+        counts = self._counts(tree, weights)
+        return replace(tree, value=self.low + self.span * mean, n_node_samples=counts)
+
+    def _counts(self, tree, weights):
+        """Return how many examples reach each node, each counted once."""
+        predictor = ForestPredictor([tree], self.data.n_features)
+        leaves = predictor.walk(self.examples.X[weights > 0], leaves=True).leaves[:, 0]
+        counts = np.bincount(leaves, minlength=tree.node_count)
+        for node in np.flatnonzero(~tree.is_leaf)[::-1]:
+            counts[node] = counts[tree.children_left[node]] + counts[tree.children_right[node]]
+        return counts
+
+    def _losses(self, tree):
+        return lambda nodes, rows: (tree.value[nodes, 0] - self.examples.y[rows]) ** 2
+
+
+class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
+    """Forest of regression trees under a budget of feature acquisition.
+
+    `BudgetRFClassifier` for numbers: trees grow by risk = cost of a feature / drop in variance, and
+    join the forest while predictions on validation data cost at most `budget` on average.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. In the risk of a split a member of a group costs its
+        own price plus the group's charge.
+    budget : float, default=None
+        Most that a prediction may cost on average, in the unit of `feature_costs`. None: no limit.
+    n_estimators : int, default=40
+        Most trees.
+    cost_exponent : float or list of float, default=1.0
+        Power of the prices in the risk, as in `BudgetRFClassifier`.
+    reuse_discount : float, default=1.0
+        Share of a price that stays in the risk once all examples of a node have bought the
+        feature, as in `BudgetRFClassifier`.
+    prune : bool, float or list of float, default=False
+        Weight of the costs by which trees are pruned on left-out examples, as in
+        `BudgetRFClassifier`; the error is the squared one.
+    refit_leaves : bool, float or list of float, default=False
+        Penalty with which the values of all leaves are fitted together, as in
+        `BudgetRFClassifier`; by ridge regression of the target, shrunk to the leaves' means.
+    thresholds : {"all", "random"}, default="all"
+        Every midpoint of neighbouring values, or a random 80, 40 or 20 (at nodes of more than 2000,
+        more than 500, fewer examples).
+    ties : {"random", "first", "reuse"}, default="random"
+        Which of several splits of least risk to take, as in `BudgetRFClassifier`.
+    max_bins : int, default=None
+        Quantile bins for each feature, 255 is fast; None: exact.
+    bootstrap : bool, default=True
+        Draw a bootstrap sample for each tree.
+    max_depth : int, default=None
+        Greatest depth of a tree.
+    max_features : {"sqrt"}, int, float or None, default=None
+        Features drawn at each node among those that vary there; None: all.
+    validation_fraction : float, default=0.3
+        Share of the training data held out when validation data are needed (with a budget or
+        lists to choose from) and none are given.
+    refit : bool, default=False
+        Whether the forest is grown again on training and validation data together, with what was
+        chosen on validation data and as many trees, as far as the budget allows.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, by which validation data choose; None: R².
+    verbose : int, default=0
+        1: a line for each forest; 2: for each tree.
+    n_jobs : int, default=None
+        Threads, as in joblib. The forest does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Node values are means of the target.
+    cost_exponent_, prune_ : float
+        The exponent and the weight of pruning in use; None without pruning.
+    penalties_ : list of float
+        Penalty of the leaf values of each stage; empty where they are not refitted.
+    validation_costs_, validation_errors_ : ndarray of shape (n_trees,) or None
+        Mean acquisition cost and mean squared error of each prefix of the forest on the
+        validation data, the error with the leaves as they grew.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names, when X has them.
+
+    References
+    ----------
+    F. Nan, J. Wang, V. Saligrama. Feature-Budgeted Random Forest. ICML 2015.
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        budget=None,
+        n_estimators=40,
+        cost_exponent=1.0,
+        reuse_discount=1.0,
+        prune=False,
+        refit_leaves=False,
+        thresholds="all",
+        ties="random",
+        max_bins=None,
+        bootstrap=True,
+        max_depth=None,
+        max_features=None,
+        validation_fraction=0.3,
+        refit=False,
+        scoring=None,
+        verbose=0,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.budget = budget
+        self.n_estimators = n_estimators
+        self.cost_exponent = cost_exponent
+        self.reuse_discount = reuse_discount
+        self.prune = prune
+        self.refit_leaves = refit_leaves
+        self.thresholds = thresholds
+        self.ties = ties
+        self.max_bins = max_bins
+        self.bootstrap = bootstrap
+        self.max_depth = max_depth
+        self.max_features = max_features
+        self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.scoring = scoring
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _judged(self, setting):
+        return {"impurity": Gini(), "split": "expected"}
+
+    def _source(self, examples):
+        return RegressionTreeSource(
+            bin_features(examples.X, self.max_bins, self.n_jobs),
+            examples,
+            self.feature_costs_,
+            lambda seed: self._drawn(examples, seed),
+            self.n_jobs,
+        )
+
+    def _leaf_refit(self, forest, examples):
+        return RidgeRefit(forest.trees, examples, self.n_jobs)
+
+    def _error(self, scores, n_trees, targets):
+        return float(np.mean((scores[:, 0] / n_trees - targets) ** 2))
