@@ -195,10 +195,12 @@ class LogisticRefit(LeafRefit):
 
     Parameters
     ----------
-    trees, train, n_jobs
+    trees, train
         As for `LeafRefit`; the trees' values are class counts.
     n_classes : int
         Number of classes.
+    n_jobs : int or None
+        Threads.
     """
 
     def __init__(self, trees, train, n_classes, n_jobs):
