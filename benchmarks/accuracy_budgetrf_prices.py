@@ -34,6 +34,17 @@ SETTINGS = {
         {**ENTROPY, "max_depth": depth, "cost_exponent": exponent, "reuse_discount": discount}
         for depth, exponent, discount in product(DEPTHS, EXPONENTS, (0.5, 0.1))
     ],
+    "pruned, refitted": [
+        {
+            **ENTROPY,
+            "max_depth": 8,
+            "cost_exponent": exponent,
+            "reuse_discount": 0.5,
+            "prune": weight,
+            "refit_leaves": 10.0,
+        }
+        for exponent, weight in product(EXPONENTS, (1, 4, 16))
+    ],
 }
 
 

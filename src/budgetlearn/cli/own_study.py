@@ -14,8 +14,8 @@ from ..price_lists import read_prices
 from .own_table import REGRESSION, read_own_table
 
 CLASSIFIERS = (
-    *("msb", "logitb", "rfb", "budgetrf", "cascade", "cost_sensitive_rf_ffs", "lightgbm_coupled"),
-    *("filter_forest", "all_features"),
+    *("msb", "logitb", "rfb", "budgetrf_plus", "cascade", "cost_sensitive_rf_ffs"),
+    *("lightgbm_coupled", "filter_forest", "all_features"),
 )
 REGRESSORS = ("cascade_regressor",)
 CONTROL = "constant"  # every area under a curve starts from it
