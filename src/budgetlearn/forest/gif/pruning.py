@@ -166,15 +166,20 @@ def _without_small_leaves(nodes, kept, weights, spread, excess):
     leaf[parents[parents >= 0]] = False
     use = np.square(weights).sum(axis=1) * spread
     leaves = np.flatnonzero(leaf[kept])
-    in_tree = np.bincount(nodes.tree[kept])
+    leaves = leaves[np.argsort(use[leaves], kind="stable")]
     most = min(max(1, int(SHARE * kept.size)), excess)
-    stays, n_dropped = np.ones(kept.size, dtype=bool), 0
-    for place in leaves[np.argsort(use[leaves], kind="stable")]:
-        if n_dropped >= most:
-            break
-        tree = nodes.tree[kept[place]]
-        stays[place] = False
-        in_tree[tree] -= 1
-        # The last node of a tree takes its root along.
-        n_dropped += 1 + (in_tree[tree] == 0)
+    # The last node of a tree takes its root along.
+    tree = nodes.tree[kept]
+    price = 1 + (_places(tree[leaves]) + 1 == np.bincount(tree)[tree[leaves]])
+    stays = np.ones(kept.size, dtype=bool)
+    stays[leaves[np.cumsum(price) - price < most]] = False
     return stays
+
+
+def _places(groups):
+    """Return how many earlier entries have the same group as each."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    places = np.empty(groups.size, dtype=np.intp)
+    places[order] = np.arange(groups.size) - np.repeat(starts, np.diff(starts, append=groups.size))
+    return places
