@@ -43,9 +43,12 @@ class GrownOnBudget(RefittedForest):
 
     def _fit(self, train, valid, seeds):
         self._refitted = ()
+        self._check_oob()
         rules, penalties = self._rules(train.X.shape[1]), self._penalties()
+        known = self._known_trees(len(rules))
+        seeds[: len(known)] = self.tree_seeds_ if known else []
         validation = None if valid is None else self._validation(valid)
-        forests = self._forests(train, rules, seeds, validation)
+        forests = self._forests(train, rules, seeds, validation, known)
         for forest in forests:
             if penalties and forest.trees:
                 forest.refitted = self._leaf_refit(forest, train).chosen(penalties, valid)
@@ -57,7 +60,30 @@ class GrownOnBudget(RefittedForest):
         if validation is not None:
             self.validation_costs_ = np.array(best.costs)
             self.validation_errors_ = np.array(best.errors)
-        self._set_trees(best.trees, best.refitted)
+        self._set_forest(best, seeds, train)
+
+    def _set_forest(self, forest, seeds, examples):
+        """Make a grown forest the fitted one."""
+        self.tree_seeds_ = seeds[: len(forest.trees)]
+        if self.oob_score:
+            self._set_oob(forest.trees, self.tree_seeds_, examples)
+        self._set_trees(forest.trees, forest.refitted)
+
+    def _known_trees(self, n_rules):
+        """Return the trees that a warm start goes on from."""
+        if not self.warm_start or not hasattr(self, "trees_"):
+            return []
+        if self.refit or self._needs_validation() or n_rules > 1:
+            raise ParameterError(
+                "warm_start goes on with the trees of one setting on the same rows: give no "
+                "budget, lists, True for prune or refit_leaves, or refit=True."
+            )
+        if self.n_estimators < len(self.trees_):
+            raise ParameterError(
+                f"warm_start adds trees to the {len(self.trees_)} that there are: n_estimators "
+                f"must be at least that, got {self.n_estimators}."
+            )
+        return self.trees_
 
     def _refit(self, examples, seeds):
         """Grow as many trees with the chosen setting on all examples, as far as the budget allows.
@@ -73,7 +99,7 @@ class GrownOnBudget(RefittedForest):
         if prefixes:
             best.refitted = self._leaf_refit(best, examples).again(prefixes)
             best.trees = best.trees[: best.refitted[-1].n_trees]
-        self._set_trees(best.trees, best.refitted)
+        self._set_forest(best, seeds, examples)
         self.operating_points_ = self.operating_points_.head(self.n_stages_)
 
     def _validation(self, examples):
@@ -85,13 +111,13 @@ class GrownOnBudget(RefittedForest):
             self.n_jobs,
         )
 
-    def _forests(self, examples, rules, seeds, validation):
+    def _forests(self, examples, rules, seeds, validation, known=()):
         """Return the forest of each rule, grown while the budget allows."""
         source = self._source(examples)
         return [
             grow_within_budget(
                 setting,
-                progress(source.trees(rule, seeds, setting["prune"]), "trees", len(seeds)),
+                progress(source.trees(rule, seeds, setting["prune"], known), "trees", len(seeds)),
                 validation,
                 self.budget,
                 self._report,

@@ -36,7 +36,7 @@ class TreeSource:
         self.n_classes = n_classes
         self.feature_costs, self.draw, self.n_jobs = feature_costs, draw, n_jobs
 
-    def trees(self, rule, seeds, prune=None):
+    def trees(self, rule, seeds, prune=None, known=()):
         """Yield a tree for each seed; threads grow the next ones while they are asked for.
 
         Parameters
@@ -47,23 +47,37 @@ class TreeSource:
             One for each.
         prune : float, default=None
             Weight of the cost in `pruned`; None: trees stay as they grew.
+        known : list of Tree, default=()
+            Those of the first seeds, which exist already.
 
         Yields
         ------
         Tree
         """
-        if rule.reuse_discount < 1:
-            yield from self._knowing_purchases(rule, seeds, prune)
-            return
-        grown = self._in_batches(rule, seeds) if rule.ties == "reuse" else self._ahead(rule, seeds)
-        if prune is None:
-            yield from grown
-            return
-        purchases = self._no_purchases()
-        for tree, seed in zip(grown, seeds, strict=False):
-            yield self._bought(tree, seed, purchases, prune)
+        if rule.ties == "reuse":
+            known = known[: len(known) // BATCH * BATCH]
+        yield from known
+        seeds, purchases = seeds[len(known) :], None
+        if rule.reuse_discount < 1 or prune is not None:
+            purchases = Purchases(self.feature_costs, len(self.examples.y))
+            for tree in known:
+                self._buy(tree, purchases)
+        for tree, seed in zip(self._growing(rule, seeds, known, purchases), seeds, strict=False):
+            kept = tree if prune is None else self._pruned(tree, seed, purchases, prune)
+            if purchases is not None:
+                self._buy(kept, purchases)
+            yield kept
 
-    def _ahead(self, rule, seeds):
+    def _growing(self, rule, seeds, known, purchases):
+        """Return trees as they grow; each may know what is bought when it is asked for."""
+        usage = np.zeros(self.data.n_features)
+        for tree in known:
+            inner = ~tree.is_leaf
+            np.add.at(usage, tree.feature[inner], tree.n_node_samples[inner])
+        if rule.reuse_discount < 1:
+            return (self._grown(rule, seed, usage, purchases) for seed in seeds)
+        if rule.ties == "reuse":
+            return self._in_batches(rule, seeds, usage)
         return threads_ahead(lambda seed: self._grown(rule, seed), seeds, self.n_jobs)
 
     def _grown(self, rule, seed, usage=None, purchases=None):
@@ -82,9 +96,8 @@ class TreeSource:
         """Return what `pruned` judges by."""
         return class_losses(tree, self.examples.y)
 
-    def _in_batches(self, rule, seeds):
+    def _in_batches(self, rule, seeds, usage):
         """Yield trees that know how much earlier batches use each feature."""
-        usage = np.zeros(self.data.n_features)
 
         def grow(seed):
             known = usage.copy()
@@ -95,23 +108,13 @@ class TreeSource:
                 usage += added
                 yield tree
 
-    def _knowing_purchases(self, rule, seeds, prune):
-        """Yield trees that know what each example has bought from all before them."""
-        usage, purchases = np.zeros(self.data.n_features), self._no_purchases()
-        for seed in seeds:
-            tree = self._grown(rule, seed, usage, purchases)
-            yield self._bought(tree, seed, purchases, prune)
+    def _pruned(self, tree, seed, purchases, weight):
+        left_out = self.draw(seed) == 0
+        if not left_out.any():
+            return tree
+        return pruned(tree, self.examples, self._losses(tree), left_out, purchases, weight)
 
-    def _no_purchases(self):
-        return Purchases(self.feature_costs, len(self.examples.y))
-
-    def _bought(self, tree, seed, purchases, prune):
-        """Return the tree, pruned if it is to be, and note what the examples buy from it."""
-        if prune is not None:
-            left_out = self.draw(seed) == 0
-            if left_out.any():
-                losses = self._losses(tree)
-                tree = pruned(tree, self.examples, losses, left_out, purchases, prune)
+    def _buy(self, tree, purchases):
+        """Note what the examples buy from a tree."""
         predictor = ForestPredictor([tree], self.data.n_features)
         purchases.add(predictor.walk(self.examples.X, acquired=True).acquired)
-        return tree

@@ -12,6 +12,7 @@ from .base import ForestRegressor
 from .budget_base import GrownOnBudget
 from .budget_growing import TreeSource
 from .leaf_refit import RidgeRefit
+from .out_of_bag import OutOfBagNumbers
 
 
 class RegressionTreeSource(TreeSource):
@@ -56,7 +57,7 @@ class RegressionTreeSource(TreeSource):
         return lambda nodes, rows: (tree.value[nodes, 0] - self.examples.y[rows]) ** 2
 
 
-class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
+class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
     """Forest of regression trees under a budget of feature acquisition.
 
     `BudgetRFClassifier` for numbers: trees grow by risk = cost of a feature / drop in variance, and
@@ -91,6 +92,9 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
         Quantile bins for each feature, 255 is fast; None: exact.
     bootstrap : bool, default=True
         Draw a bootstrap sample for each tree.
+    oob_score : bool, default=False
+        Whether to estimate the R² of the forest, with the leaves as they grew, on the examples
+        that each tree left out. Pruning has seen them: then it is a little too good.
     max_depth : int, default=None
         Greatest depth of a tree.
     max_features : {"sqrt"}, int, float or None, default=None
@@ -103,6 +107,9 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
         chosen on validation data and as many trees, as far as the budget allows.
     scoring : str or callable, default=None
         Score, as in scikit-learn, by which validation data choose; None: R².
+    warm_start : bool, default=False
+        Whether `fit` keeps the trees of the last fit, on the same rows, and adds more up to
+        `n_estimators`. Only where nothing is chosen on validation data.
     verbose : int, default=0
         1: a line for each forest; 2: for each tree.
     n_jobs : int, default=None
@@ -114,8 +121,14 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
     ----------
     trees_ : list of Tree
         Node values are means of the target.
+    tree_seeds_ : list of int
+        Seed of each tree; its bootstrap sample follows from it.
     cost_exponent_, prune_ : float
         The exponent and the weight of pruning in use; None without pruning.
+    oob_score_ : float
+        With `oob_score`: R² on the examples that some tree left out.
+    oob_prediction_ : ndarray of shape (n_samples,)
+        Their predictions; NaN for an example that no tree left out.
     penalties_ : list of float
         Penalty of the leaf values of each stage; empty where they are not refitted.
     validation_costs_, validation_errors_ : ndarray of shape (n_trees,) or None
@@ -147,11 +160,13 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
         ties="random",
         max_bins=None,
         bootstrap=True,
+        oob_score=False,
         max_depth=None,
         max_features=None,
         validation_fraction=0.3,
         refit=False,
         scoring=None,
+        warm_start=False,
         verbose=0,
         n_jobs=None,
         random_state=None,
@@ -167,11 +182,13 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
         self.ties = ties
         self.max_bins = max_bins
         self.bootstrap = bootstrap
+        self.oob_score = oob_score
         self.max_depth = max_depth
         self.max_features = max_features
         self.validation_fraction = validation_fraction
         self.refit = refit
         self.scoring = scoring
+        self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state

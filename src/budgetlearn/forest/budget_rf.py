@@ -7,11 +7,12 @@ from .base import ForestClassifier
 from .budget_base import GrownOnBudget, listed
 from .budget_growing import TreeSource
 from .leaf_refit import LogisticRefit
+from .out_of_bag import OutOfBagClasses
 
 IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
 
 
-class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
+class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
     """Random forest under a budget of feature acquisition (Nan, Wang and Saligrama 2015).
 
     Trees grow greedily by risk = cost of a feature / drop in impurity, and join the forest while
@@ -71,6 +72,9 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         Each tree votes for the majority class of its leaf, or with the class counts there.
     bootstrap : bool, default=True
         Draw a bootstrap sample for each tree.
+    oob_score : bool, default=False
+        Whether to estimate the accuracy of the forest, with the leaves as they grew, on the
+        examples that each tree left out. Pruning has seen them: then it is a little too good.
     max_depth : int, default=None
         Greatest depth of a tree.
     max_features : {"sqrt"}, int, float or None, default=None
@@ -88,6 +92,9 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         points; None: accuracy.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
+    warm_start : bool, default=False
+        Whether `fit` keeps the trees of the last fit, on the same rows, and adds more up to
+        `n_estimators`. Only where nothing is chosen on validation data.
     verbose : int, default=0
         1: a line for each forest; 2: for each tree.
     n_jobs : int, default=None
@@ -99,8 +106,14 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     ----------
     trees_ : list of Tree
         Node values are class counts.
+    tree_seeds_ : list of int
+        Seed of each tree; its bootstrap sample follows from it.
     alpha_, cost_exponent_, prune_ : float
         The threshold, the exponent and the weight of pruning in use; None without pruning.
+    oob_score_ : float
+        With `oob_score`: accuracy on the examples that some tree left out.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Their class shares; NaN for an example that no tree left out.
     penalties_ : list of float
         Penalty of the leaf values of each stage; empty where they are not refitted.
     validation_costs_, validation_errors_ : ndarray of shape (n_trees,) or None
@@ -146,12 +159,14 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         max_bins=None,
         voting="majority",
         bootstrap=True,
+        oob_score=False,
         max_depth=None,
         max_features=None,
         validation_fraction=0.3,
         refit=False,
         scoring=None,
         class_weight=None,
+        warm_start=False,
         verbose=0,
         n_jobs=None,
         random_state=None,
@@ -171,12 +186,14 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         self.max_bins = max_bins
         self.voting = voting
         self.bootstrap = bootstrap
+        self.oob_score = oob_score
         self.max_depth = max_depth
         self.max_features = max_features
         self.validation_fraction = validation_fraction
         self.refit = refit
         self.scoring = scoring
         self.class_weight = class_weight
+        self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state

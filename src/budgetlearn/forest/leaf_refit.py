@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.special import log_softmax
+from threadpoolctl import threadpool_limits
 
 from ..tree.predictor import ForestPredictor
 
@@ -17,6 +18,8 @@ PRIOR = 0.5
 # Each refitted prefix has about so many times the trees of the one before.
 RATIO = np.sqrt(2)
 MOST_STEPS = 200
+# Vectors are short: threads of BLAS would cost more than they save, and change the rounding.
+ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
 @dataclass
@@ -114,6 +117,7 @@ class LeafRefit(ABC):
     def loss(self, scores, targets):
         """Return the mean loss of other examples, to choose by."""
 
+    @ONE_THREAD
     def chosen(self, penalties, valid):
         """Return each prefix with the penalty that is best on validation data.
 
@@ -143,6 +147,7 @@ class LeafRefit(ABC):
             prefixes.append(self._prefix(n_trees, *best[1:], best[0]))
         return prefixes
 
+    @ONE_THREAD
     def again(self, prefixes):
         """Return prefixes of the same sizes and penalties, as far as there are trees."""
         return [

@@ -3,16 +3,16 @@
 import numpy as np
 
 from .._parallel import thread_map
-from .._validation import ParameterError, check_choice, check_max_features, check_number
+from .._validation import check_choice, check_max_features, check_number
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
-from ..tree.predictor import ForestPredictor
 from .base import CodedFit, ForestClassifier
+from .out_of_bag import OutOfBagClasses
 
 CRITERIA = {"gini": Gini, "entropy": Entropy}
 
 
-class RandomForestClassifier(CodedFit, ForestClassifier):
+class RandomForestClassifier(CodedFit, OutOfBagClasses, ForestClassifier):
     """Random forest (Breiman 2001): bootstrap samples, a few random features at each node.
 
     Parameters
@@ -89,21 +89,18 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
 
     def _fit(self, train, valid, seeds):
         rule = self._rule(train.X.shape[1])
-        if self.oob_score and not self.bootstrap:
-            raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
+        self._check_oob()
         data, labels = self._codes(train.X, self._binned), train.y.astype(np.int32)
         seeds = self._tree_seeds(seeds)
 
         def grow(seed):
             weights, prices = self._drawn(train, seed), np.zeros(train.X.shape[1])
-            tree = grow_tree(data, labels, weights, self.classes_.size, rule, prices, seed)
-            return tree, self._left_out(tree, train.X, weights) if self.oob_score else None
+            return grow_tree(data, labels, weights, self.classes_.size, rule, prices, seed)
 
-        grown = thread_map(grow, seeds, self.n_jobs, "trees")
         self.tree_seeds_ = seeds
-        self._set_trees([tree for tree, _ in grown])
+        self._set_trees(thread_map(grow, seeds, self.n_jobs, "trees"))
         if self.oob_score:
-            self._set_oob([left_out for _, left_out in grown], labels)
+            self._set_oob(self.trees_, seeds, train)
 
     def _rule(self, n_features):
         check_choice(self.criterion, "criterion", tuple(CRITERIA))
@@ -114,20 +111,3 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
             max_features=check_max_features(self.max_features, n_features),
             max_depth=self.max_depth,
         )
-
-    def _left_out(self, tree, X, weights):
-        """Return the examples that a tree did not see, and their class shares in it."""
-        rows = np.flatnonzero(weights == 0)
-        shares = ForestPredictor([tree], X.shape[1], shares=True).walk(X[rows], values=True).values
-        return rows, shares
-
-    def _set_oob(self, left_out, labels):
-        total = np.zeros((labels.size, self.classes_.size))
-        for rows, shares in left_out:
-            total[rows] += shares
-        n_votes = total.sum(axis=1, keepdims=True)
-        seen = n_votes[:, 0] > 0
-        self.oob_decision_function_ = np.full_like(total, np.nan)
-        np.divide(total, n_votes, out=self.oob_decision_function_, where=seen[:, None])
-        hits = total[seen].argmax(axis=1) == labels[seen]
-        self.oob_score_ = float(hits.mean()) if hits.size else float("nan")
