@@ -80,7 +80,7 @@ def test_hoeffding_bentkus_is_a_p_value(limit):
     ("cost", "error"), [(4.0, None), (None, 0.12), (6.0, 0.17)], ids=["cost", "error", "both"]
 )
 def test_over_many_draws_it_fails_at_most_as_often_as_promised(cost, error):
-    rng, confidence, n_draws = np.random.default_rng(1), 0.9, 1000
+    rng, confidence, n_draws = np.random.default_rng(1), 0.9, 250
     model, failures, chosen = fitted(rng), 0, 0
     for _ in range(n_draws):
         try:

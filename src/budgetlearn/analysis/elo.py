@@ -61,13 +61,24 @@ def _match(scores):
 
 
 def _ratings(points):
-    """Return Bradley and Terry's strengths as Elo ratings, from points of rows against columns."""
-    points = points + _PRIOR
-    np.fill_diagonal(points, 0)
-    games, won, strength = points + points.T, points.sum(axis=1), np.ones(len(points))
+    """Return Bradley and Terry's strengths as Elo ratings.
+
+    Parameters
+    ----------
+    points : ndarray of shape (..., n_methods, n_methods)
+        Points of rows against columns, of one tournament or of many.
+
+    Returns
+    -------
+    ndarray of shape (..., n_methods)
+    """
+    points = points + _PRIOR * ~np.eye(points.shape[-1], dtype=bool)
+    games, won = points + np.swapaxes(points, -1, -2), points.sum(axis=-1)
+    strength = np.ones(won.shape)
     for _ in range(_STEPS):  # Hunter's minorisation
-        new = won / (games / (strength[:, None] + strength)).sum(axis=1)
-        new /= np.exp(np.log(new).mean())
+        pairs = strength[..., :, None] + strength[..., None, :]
+        new = won / (games / pairs).sum(axis=-1)
+        new /= np.exp(np.log(new).mean(axis=-1, keepdims=True))
         if np.allclose(new, strength, rtol=1e-7):
             break
         strength = new
@@ -79,8 +90,8 @@ def _intervals(results, random_state):
     n_cases, n_methods = results.shape[:2]
     if n_cases < FEWEST_CASES:
         return np.full((2, n_methods), np.nan)
-    random = np.random.default_rng(random_state)
-    drawn = [
-        _ratings(results[random.integers(n_cases, size=n_cases)].sum(axis=0)) for _ in range(DRAWS)
-    ]
-    return np.quantile(drawn, [LEVEL / 2, 1 - LEVEL / 2], axis=0)
+    drawn = np.random.default_rng(random_state).integers(n_cases, size=(DRAWS, n_cases))
+    # How often each data set was drawn, times what happened there.
+    counts = np.array([np.bincount(draw, minlength=n_cases) for draw in drawn])
+    ratings = _ratings(np.tensordot(counts.astype(float), results, axes=1))
+    return np.quantile(ratings, [LEVEL / 2, 1 - LEVEL / 2], axis=0)

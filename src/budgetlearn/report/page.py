@@ -1,6 +1,6 @@
 """The self-contained page: everything inline, nothing loaded from anywhere."""
 
-import base64
+import re
 
 from ..benchmark.study import ACQUISITION
 from . import text
@@ -69,5 +69,13 @@ def template_environment():
 
 
 def data_uri(svg):
-    """Return an SVG as a data URI: as an image of its own its ids cannot clash with others."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+    """Return an SVG as a data URI: as an image of its own its ids cannot clash with others.
+
+    It can stand in an attribute of HTML as it is, and takes less room than base64.
+    """
+    drawing = re.sub(r"\s+", " ", svg.decode())
+    if "'" not in drawing:
+        drawing = drawing.replace('"', "'")  # one byte where an encoded quote takes three
+    # The colons are those of the namespaces' addresses: nothing on the page looks like a link.
+    encoded = re.sub(r"[<>#%&\"]|:(?=//)", lambda found: f"%{ord(found[0]):02X}", drawing)
+    return f"data:image/svg+xml;charset=utf-8,{encoded}"

@@ -4,8 +4,10 @@ Drawing libraries are imported where they are used: the Snakefile loads the repo
 """
 
 import io
+import re
 from contextlib import contextmanager
 
+_LONG_NUMBER = re.compile(rb"-?\d+\.\d{3,}")
 # From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
 MANY_POINTS = 500
 _RC = {
@@ -81,7 +83,14 @@ def figure_bytes(figure, kind):
     buffer = io.BytesIO()
     with house_style():
         figure.savefig(buffer, format=kind, dpi=150, metadata=stamp)
-    return buffer.getvalue()
+    return _LONG_NUMBER.sub(_shorter, buffer.getvalue()) if kind == "svg" else buffer.getvalue()
+
+
+def _shorter(number):
+    """Round a coordinate to hundredths of a point, and a scale to five digits."""
+    value = float(number[0])
+    digits = f"{value:.2f}" if abs(value) >= 1 else f"{value:.5f}"
+    return digits.rstrip("0").rstrip(".").encode()
 
 
 def message_figure(message):
