@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 
 from budgetlearn.benchmark import fingerprints, source_graph
-from budgetlearn.benchmark.fingerprints import (
-    fit_fingerprint,
-    report_fingerprint,
-    script_fingerprint,
-)
+from budgetlearn.benchmark.fingerprints import report_fingerprint, script_fingerprint
 from budgetlearn.benchmark.methods import classes_of
 from budgetlearn.benchmark.source_graph import PACKAGE, closure, compiled_into, home_of
 from budgetlearn.benchmark.source_text import Import, code_text, imports_of
@@ -32,6 +28,10 @@ METHODS = {
     },
 }
 EVERY = set(METHODS)
+
+
+def fit_fingerprint(spec):
+    return script_fingerprint(FIT, *classes_of(spec))
 
 
 def forget():
@@ -66,7 +66,7 @@ def package(copied):
 
 
 def prints():
-    found = {name: fit_fingerprint(FIT, spec) for name, spec in METHODS.items()}
+    found = {name: fit_fingerprint(spec) for name, spec in METHODS.items()}
     return found | {"data": script_fingerprint(SCRIPTS / "split.py")}
 
 
@@ -128,15 +128,15 @@ def test_a_kernel_older_than_its_source_is_refused(package, file):
     )
     os.utime(package / "forest" / "gif" / file, ns=(later, later))
     with pytest.raises(ConfigError, match=rf"was compiled before .*{file}.*make setup"):
-        fit_fingerprint(FIT, METHODS["gif"])
-    assert fit_fingerprint(FIT, METHODS["forest"])  # which does without
+        fit_fingerprint(METHODS["gif"])
+    assert fit_fingerprint(METHODS["forest"])  # which does without
 
 
 def test_a_missing_kernel_is_named(package):
     source_graph.kernel_of(package / "forest" / "gif" / "grower.pyx").unlink()
     forget()
     with pytest.raises(ConfigError, match=r"forest\.gif\.grower is not compiled.*make setup"):
-        fit_fingerprint(FIT, METHODS["gif"])
+        fit_fingerprint(METHODS["gif"])
 
 
 def test_the_kernels_of_this_clone_are_up_to_date():
@@ -161,10 +161,10 @@ def own(tmp_path, monkeypatch):
 @pytest.mark.parametrize("file", ["own_methods.py", "own_help.py"])
 def test_a_class_of_ones_own_counts_with_what_it_imports(own, file):
     spec = {"class": "own_methods.Own"}
-    before = fit_fingerprint(FIT, spec)
+    before = fit_fingerprint(spec)
     with (own / file).open("a") as stream:
         stream.write("MORE = 2\n")
-    assert fit_fingerprint(FIT, spec) != before
+    assert fit_fingerprint(spec) != before
     modules = closure([Import("own_methods", "Own")])
     assert {"own_methods", "own_help", "budgetlearn.peers.controls"} <= modules.keys()
 

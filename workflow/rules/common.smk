@@ -3,9 +3,11 @@
 # `runs`), in which one of them works at a time (resource `slot`, of which profiles give one).
 
 import os
+from functools import cache
 
 from budgetlearn.benchmark.failures import attempt
-from budgetlearn.benchmark.fingerprints import fit_fingerprint, script_fingerprint
+from budgetlearn.benchmark.fingerprints import script_fingerprint
+from budgetlearn.benchmark.methods import classes_of
 
 
 def script_path(name):
@@ -13,14 +15,15 @@ def script_path(name):
     return os.path.join(workflow.basedir, "workflow", "scripts", name)
 
 
-def code_of(name):
-    """Editing package code reruns the jobs whose script leads to it."""
-    return script_fingerprint(script_path(name))
+@cache
+def code_of(name, *classes):
+    """Editing package code reruns the jobs whose script, or classes it builds, lead to it."""
+    return script_fingerprint(script_path(name), *classes)
 
 
 def code_for(name):
     """Where a method is fitted, the code of its own classes counts too."""
-    return lambda w: fit_fingerprint(script_path(name), STUDY.spec(w.method, w.dataset))
+    return lambda w: code_of(name, *sorted(set(classes_of(STUDY.spec(w.method, w.dataset)))))
 
 
 def attempt_at(output):

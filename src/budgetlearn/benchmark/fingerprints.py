@@ -9,7 +9,6 @@ import hashlib
 from pathlib import Path
 
 from ..exceptions import ConfigError
-from .methods import classes_of
 from .source_graph import PACKAGE, closure, compiled_into, kernel_of
 from .source_text import Import, cached, code_text, imports_of, package_of, tree_of
 
@@ -43,23 +42,6 @@ def script_fingerprint(script, *classes):
     named = (name.rpartition(".") for name in classes)
     roots = (*imports_of(script), *(Import(module, name) for module, _, name in named))
     return _combined({"script": (script,), **closure(roots)})
-
-
-def fit_fingerprint(script, spec):
-    """Return a hash of the code that decides the results of a method.
-
-    Parameters
-    ----------
-    script : path-like
-        The script of the job that fits it.
-    spec : dict
-        The method's class and parameters, nested classes included.
-
-    Returns
-    -------
-    str
-    """
-    return script_fingerprint(script, *sorted(set(classes_of(spec))))
 
 
 def report_fingerprint(script):

@@ -83,6 +83,7 @@ def figure_bytes(figure, kind):
     buffer = io.BytesIO()
     with house_style():
         figure.savefig(buffer, format=kind, dpi=150, metadata=stamp)
+    figure.set_layout_engine("none")  # laid out it is now; the next kind need not do it again
     return _LONG_NUMBER.sub(_shorter, buffer.getvalue()) if kind == "svg" else buffer.getvalue()
 
 
