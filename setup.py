@@ -51,6 +51,7 @@ class BuildKernels(build_ext):
             compiler_directives=DIRECTIVES,
             build_dir="build/cython",
             include_path=["src"],
+            nthreads=os.cpu_count() if sys.platform == "linux" else 0,  # elsewhere it needs a guard
         )
         for kernel, made in zip(self.extensions, translated, strict=True):
             kernel.sources, kernel.depends = made.sources, made.depends

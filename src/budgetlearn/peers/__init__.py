@@ -1,5 +1,6 @@
 """What budgeted learners are measured against: controls, and users' usual choices."""
 
+from .astc import ASTCClassifier
 from .controls import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
 from .ensembles import ForestStages
 from .filter_boosting import FilterBoostingClassifier
@@ -10,6 +11,7 @@ from .node_shares import BoostingNodeShares, GIFNodeShares
 from .sparse_linear import SparseLinearClassifier
 
 __all__ = [
+    "ASTCClassifier",
     "AllFeaturesClassifier",
     "BoostingNodeShares",
     "FilterBoostingClassifier",

@@ -1,0 +1,114 @@
+"""ASTC: what its nodes buy, whom they send where, and what an example pays."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.linear_model import Ridge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from budgetlearn.costs import FeatureCosts
+from budgetlearn.exceptions import BudgetError
+from budgetlearn.peers import ASTCClassifier
+from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+
+PRICES = np.random.default_rng(1).integers(1, 101, 13).astype(float)
+
+
+@parametrize_with_checks(
+    [ASTCClassifier(node_budgets=[3])], expected_failed_checks=expected_failed_checks
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+def test_protocol():
+    check_budgeted_estimator(ASTCClassifier(min_samples=3))
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return load_wine(return_X_y=True)
+
+
+def test_without_children_it_is_ridge_on_the_best_features_for_their_price(wine):
+    X, y = wine
+    model = ASTCClassifier(PRICES, node_budgets=[60], max_depth=0, ridge=0.01).fit(X, y)
+    (node,) = model.trees_[0].nodes
+    assert PRICES[list(node.bought)].sum() <= 60
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    peer = Ridge(alpha=0.01 * len(X)).fit(Z[:, node.features], np.eye(3)[y])
+    np.testing.assert_allclose(node.scores(X), peer.predict(Z[:, node.features]), atol=1e-10)
+    gains = ((np.eye(3)[y] - np.eye(3)[y].mean(axis=0)).T @ Z) ** 2 / len(X)
+    affordable = np.where(PRICES <= 60, gains.sum(axis=0) / PRICES, 0)
+    assert node.bought[0] == affordable.argmax()
+
+
+def test_an_example_pays_a_budget_at_most_at_each_of_its_nodes(wine):
+    X, y = wine
+    model = ASTCClassifier(PRICES, node_budgets=[60, 120], max_depth=2).fit(X, y)
+    for budget, tree, acquired in zip(
+        (60, 120), model.trees_, model.staged_acquired_features(X), strict=True
+    ):
+        assert len(tree.nodes) > 1
+        for node in tree.nodes:
+            assert PRICES[list(node.bought)].sum() <= budget
+        assert (model.feature_costs_.total(acquired) <= 3 * budget).all()
+        assert len(np.unique(acquired, axis=0)) > 1  # leaves differ
+        bought = [acquired[:, list(node.bought)].all(axis=1).any() for node in tree.nodes]
+        assert all(bought)
+
+
+def test_children_take_half_of_the_examples_each(wine):
+    X, y = wine
+    (tree,) = ASTCClassifier(PRICES, node_budgets=[80], max_depth=1).fit(X, y).trees_
+    leaves = tree.walk(X)[1]
+    assert sorted(np.bincount(leaves, minlength=3)) == [0, len(X) // 2, len(X) // 2]
+    # The half that is more sure of the class that the root tells best has more of it.
+    assert abs(np.diff([np.bincount(y[leaves == leaf], minlength=3) for leaf in (1, 2)])).max() > 20
+
+
+def test_a_child_gets_what_its_parent_bought_for_nothing():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 3))
+    y = np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 0).astype(int) + 2 * (X[:, 0] > 0)
+    model = ASTCClassifier([1, 5, 5], node_budgets=[5.0], max_depth=1).fit(X, y)
+    root, *children = model.trees_[0].nodes
+    assert root.bought == (0,)
+    assert {child.bought for child in children} == {(1,), (2,)}
+    assert all(set(child.features) - set(child.bought) <= {0} for child in children)
+    assert model.score(X, y) > 0.9
+    np.testing.assert_array_equal(model.acquisition_cost(X), 6)
+
+
+def test_a_group_is_paid_for_once():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 2))
+    costs = FeatureCosts([1, 1], groups=[0, 0], group_costs=[10])
+    y = (X.sum(axis=1) > 0).astype(int)
+    both = ASTCClassifier(costs, node_budgets=[12], max_depth=0).fit(X, y)
+    assert set(both.trees_[0].nodes[0].bought) == {0, 1}
+    assert both.acquisition_cost(X).max() == 12
+
+
+def test_whoever_cannot_pay_keeps_what_the_node_above_says(wine):
+    X, y = wine
+    model = ASTCClassifier(PRICES, node_budgets=[40], max_depth=2).fit(X, y)
+    root = model.trees_[0].nodes[0]
+    made = model.predict(X, max_cost=PRICES[list(root.bought)].sum())
+    expected = root.scores(X).argmax(axis=1)
+    assert (made == expected).mean() > 0.9  # those whose next nodes buy nothing differ
+    assert (made != model.predict(X)).any()
+
+
+@pytest.mark.parametrize("budgets", [[], [2, 1], [-1]])
+def test_budgets_that_are_not_valid(wine, budgets):
+    with pytest.raises((BudgetError, ValueError), match="node_budgets"):
+        ASTCClassifier(PRICES, node_budgets=budgets).fit(*wine)
+
+
+def test_without_budgets_trees_reach_from_the_cheapest_feature_to_all(wine):
+    model = ASTCClassifier(PRICES).fit(*wine)
+    first, *_, last = (setting["node_budget"] for setting in model.stage_settings_)
+    assert (first, last) == (PRICES.min(), pytest.approx(PRICES.sum()))
+    assert model.n_models_fitted_ == 10
+    assert len(ASTCClassifier(np.zeros(13)).fit(*wine).trees_) == 1
