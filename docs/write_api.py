@@ -52,6 +52,7 @@ EXAMPLES = {
         b.GreedyMiserClassifier(),
         b.FilterForestClassifier(**TREES),
         b.FilterBoostingClassifier(**TREES),
+        b.ASTCClassifier(),
         b.SparseLinearClassifier(n_lambda=30, **SEED),
         b.ForestStages(ExtraTreesClassifier(), n_trees=(2, 5), **SEED),
         b.ForestStages(ExtraTreesRegressor(), n_trees=(2, 5), **SEED),

@@ -18,7 +18,7 @@ CostWeightedRFClassifier, RandomForestClassifier, GIFClassifier, GIFRegressor
 FMCCClassifier, VoCClassifier, ScheduleCascadeClassifier, ScheduleCascadeRegressor
     Buy features one after another, example by example, and stop when sure.
 LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier, FilterBoostingClassifier,
-SparseLinearClassifier, RandomOrderClassifier
+ASTCClassifier, SparseLinearClassifier, RandomOrderClassifier
     What users would pick instead.
 AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor, ForestStages,
 BoostingNodeShares, GIFNodeShares
@@ -59,6 +59,7 @@ _HOMES = {
         "VoCClassifier",
     ),
     "peers": (
+        "ASTCClassifier",
         "AllFeaturesClassifier",
         "BoostingNodeShares",
         "FilterBoostingClassifier",
