@@ -9,10 +9,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from budgetlearn.report import write_report
-
 from ..factories import make_points, make_report, prices_of
 from .browsing import WIDTHS, emulate, main_thread_seconds, requests, resize
+from .writing import write_page
 
 SLOWEST = 10  # seconds of computing; a page of this size takes less than 2
 PATIENCE = 60  # seconds to wait, for a machine on which much else runs
@@ -184,7 +183,7 @@ def test_free_models_stay_on_a_logarithmic_axis(browser, tmp_path):
     points = make_points()
     cheapest = points.query("method == 'msb' and stage == 0").index
     points.loc[cheapest, ["cost", "valid_cost", "cost_fraction"]] = 0.0
-    write_report(make_report(points), tmp_path)
+    write_page(make_report(points), tmp_path)
     browser.get((tmp_path / "report.html").as_uri())
     figure = chart(browser)
     faint = ".chart svg .mark-symbol.role-mark path"

@@ -6,11 +6,11 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from budgetlearn.analysis.horizons import HORIZONS
-from budgetlearn.report import write_report
 
 from ..factories import METHODS, fail, make_points, make_report, make_study
 from .browsing import WIDTHS, emulate, resize
 from .test_browser import chart, choose, drawing, every, one, redraw, texts, wait
+from .writing import write_page
 
 MORE = {f"m{place}": {"label": f"m{place}", "class": "a.B"} for place in range(5)}
 MOST_BYTES = 4_000_000
@@ -42,7 +42,7 @@ def many_points():
 def wide(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wide")
     study = make_study(methods=METHODS | MORE)
-    write_report(make_report(many_points(), study), folder)
+    write_page(make_report(many_points(), study), folder)
     return folder
 
 
@@ -208,7 +208,7 @@ def test_costs_are_logarithmic_where_most_models_are_cheap(browser, tmp_path):
     cheap = wine & (points["cost"] > 0) & (points["method"] != "all_features")
     columns = ["cost", "valid_cost", "cost_fraction", "cost_max", "valid_cost_max"]
     points.loc[cheap, columns] *= 0.05
-    write_report(make_report(points), tmp_path)
+    write_page(make_report(points), tmp_path)
     browser.get((tmp_path / "report.html").as_uri())
     figure = chart(browser)
     assert "0%" not in texts(figure)
@@ -237,7 +237,7 @@ def test_bands_stay_within_what_a_score_can_be(browser, tmp_path):
     high = (points["method"] == "msb") & (points["stage"] > 5)
     spread = np.random.default_rng(0).choice([-0.3, 0.05], size=high.sum())
     points.loc[high, "test_score"] = np.minimum(0.95 + spread, 1.0)
-    write_report(make_report(points), tmp_path)
+    write_page(make_report(points), tmp_path)
     browser.get((tmp_path / "report.html").as_uri())
     labels = [t for t in texts(chart(browser)) if t.replace(".", "").isdigit()]
     assert max(float(t) for t in labels) <= 1.0

@@ -4,10 +4,11 @@ import pandas as pd
 import pytest
 
 from budgetlearn.analysis.sizes import size_table
-from budgetlearn.report import sections_of, write_report
+from budgetlearn.report import sections_of
 from budgetlearn.report.sections.memory import memory_figure, memory_sentences
 
 from ...factories import make_display, make_points, make_report, make_study
+from ..writing import write_page
 
 COMPETITORS = ["msb", "logitb"]
 
@@ -110,7 +111,7 @@ def test_axis_of_nodes_is_logarithmic(display):
 
 def test_page_has_the_section(tmp_path):
     study = make_study(2, ["wine"], budget="memory")
-    page = write_report(make_report(sized(), study), tmp_path).read_text()
+    page = write_page(make_report(sized(), study), tmp_path).read_text()
     assert '<section id="memory">' in page
     assert "Error against memory" in page
     table = pd.read_csv(tmp_path / "tables" / "memory.csv")
@@ -119,5 +120,5 @@ def test_page_has_the_section(tmp_path):
 
 
 def test_page_without_memory_budgets_has_none(tmp_path):
-    page = write_report(make_report(sized()), tmp_path).read_text()
+    page = write_page(make_report(sized()), tmp_path).read_text()
     assert "memory" not in page

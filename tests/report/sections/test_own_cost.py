@@ -2,11 +2,11 @@
 
 from budgetlearn.analysis.schedules import compressed_points
 from budgetlearn.analysis.within_cost import own_cost_table
-from budgetlearn.report import write_report
 from budgetlearn.report.sections.own_cost import own_cost_rows
 
 from ...analysis.test_within_cost import stopping_early
 from ...factories import make_display, make_points, make_report, make_study
+from ..writing import write_page
 
 
 def test_runs_in_which_a_rival_affords_nothing_are_noted():
@@ -21,7 +21,7 @@ def test_runs_in_which_a_rival_affords_nothing_are_noted():
 def test_the_page_has_the_section_on_request(tmp_path):
     points = make_points(n_runs=2).query("dataset == 'wine'")
     report = make_report(points, make_study(2, ["wine"], own_cost=["logitb"]))
-    page = write_report(report, tmp_path).read_text(encoding="utf-8")
+    page = write_page(report, tmp_path).read_text(encoding="utf-8")
     assert '<section id="own-cost">' in page
     assert (tmp_path / "figures" / "own_cost.svg").exists()
     assert (tmp_path / "tables" / "own_cost.csv").exists()

@@ -2,10 +2,10 @@
 
 import pytest
 
-from budgetlearn.report import write_report
 from budgetlearn.report.sections.prices import price_summary
 
 from ...factories import make_points, make_prices, make_report, prices_of
+from ..writing import write_page
 
 
 def test_prices_are_summed_within_runs_and_averaged_over_them():
@@ -18,6 +18,6 @@ def test_prices_are_summed_within_runs_and_averaged_over_them():
 
 def test_the_page_shows_them(tmp_path):
     points = make_points(n_runs=1).query("dataset == 'wine'")
-    page = write_report(make_report(points), tmp_path).read_text(encoding="utf-8")
+    page = write_page(make_report(points), tmp_path).read_text(encoding="utf-8")
     assert '<a href="#prices">Prices</a>' in page
     assert (tmp_path / "tables" / "prices.csv").exists()

@@ -5,9 +5,9 @@ from contextlib import chdir
 import pytest
 
 from budgetlearn.benchmark.records import table
-from budgetlearn.report import write_report
 
 from ...factories import make_points, make_report, make_sheets, make_study
+from ..writing import write_page
 
 PRINTED = """paper,table,dataset,method,quantity,value
 yan,3,wine,msb,aup_test,0.9
@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
     (printed / "deviations.yaml").write_text("[]")
     study = make_study(2, published=["printed"], stand_ins={"breast_cancer": "cancer"})
     with chdir(folder):
-        write_report(make_report(table(make_points(n_runs=2)), study), folder)
+        write_page(make_report(table(make_points(n_runs=2)), study), folder)
     return folder
 
 
@@ -44,7 +44,7 @@ def test_page_and_csv_hold_each_number(folder):
 
 
 def test_without_printed_numbers_there_is_no_section(tmp_path):
-    page = write_report(make_report(make_points(n_runs=1)), tmp_path)
+    page = write_page(make_report(make_points(n_runs=1)), tmp_path)
     assert "Printed and ours" not in page.read_text(encoding="utf-8")
     assert not (tmp_path / "tables" / "published.csv").exists()
 
@@ -57,7 +57,7 @@ def test_tables_that_other_studies_rerun_are_named(folder):
 def test_ranking_is_called_by_its_score(tmp_path):
     points, study = make_points(n_runs=1), make_study(1)
     report = make_report(points, study, make_sheets(study, score="AP@5"))
-    page = write_report(report, tmp_path).read_text(encoding="utf-8")
+    page = write_page(report, tmp_path).read_text(encoding="utf-8")
     assert "AP@5 against cost" in page
     assert "AP@5, free constant" in page
     assert "ccuracy" not in page.replace("Cost–accuracy", "")

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from budgetlearn.analysis.ranks import critical_difference, ranking_of
-from budgetlearn.report import write_report
 from budgetlearn.report.display import Display
 from budgetlearn.report.sections.standings import standings
 from budgetlearn.report.standings_figures import area_figure, rank_figure
@@ -22,6 +21,7 @@ from ...factories import (
     make_results,
     make_study,
 )
+from ..writing import write_page
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_the_validation_table_has_ranks_of_its_own(tmp_path):
     points.loc[turned, "valid_score"] = (
         points["test_score"].where(points["method"] == "logitb", points["test_score"] - 0.2)
     )[turned]
-    write_report(make_report(points), tmp_path)
+    write_page(make_report(points), tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     tables = re.findall(r"<caption>AUP on (test|validation) data.*?</table>", page, re.DOTALL)
     assert tables == ["test", "validation"]
@@ -96,7 +96,7 @@ def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, display):
 
 def test_a_case_without_a_method_has_an_empty_cell(tmp_path):
     points = make_points(n_runs=2).query("not (method == 'logitb' and dataset == 'wine')")
-    write_report(make_report(points), tmp_path)
+    write_page(make_report(points), tmp_path)
     summary = make_results(points).summary
     display = make_display()
     rows = standings(summary, ranking_of(summary, ["msb", "logitb"]), display)["rows"]
@@ -163,7 +163,7 @@ def test_two_methods_are_too_few_for_a_test(summary, display):
 def test_a_study_of_memory_has_no_areas(tmp_path):
     study = make_study(2, budget="memory")
     points = make_points(n_runs=2).assign(n_nodes=10.0)
-    page = write_report(make_report(points, study), tmp_path).read_text(encoding="utf-8")
+    page = write_page(make_report(points, study), tmp_path).read_text(encoding="utf-8")
     assert "Who wins" not in page
     assert "Error against memory" in page
     assert not (tmp_path / "figures" / "areas.svg").exists()
@@ -191,7 +191,7 @@ def test_one_method_alone_has_a_figure(display):
 
 def test_only_controls_completed(tmp_path):
     points = make_points(n_runs=2)
-    write_report(make_report(points[points["method"].isin(["constant", "all_features"])]), tmp_path)
+    write_page(make_report(points[points["method"].isin(["constant", "all_features"])]), tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "No method completed a single run" in page
     assert "There is nothing to compare" in page
