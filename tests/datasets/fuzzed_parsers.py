@@ -251,8 +251,11 @@ def prices():
 
 
 def study(paths):
-    """Check a study's configuration."""
-    config = read_yaml(ROOT / "config" / "config.yaml") | (read_yaml(paths[0]) or {})
+    """Check a study's configuration; Snakemake itself refuses a file without keys."""
+    asked = read_yaml(paths[0]) or {}
+    if not isinstance(asked, dict):
+        return
+    config = read_yaml(ROOT / "config" / "config.yaml") | asked
     Study.from_config(config, ROOT)
 
 

@@ -3,9 +3,9 @@
 python -m tests.workflow.kills                        50 kills on this machine, over the smoke study
 python -m tests.workflow.kills --kills 35 --slurm 15  15 more under a SLURM started for it (as root)
 
-Each time the main process or one of a job, by one of nine signals; then the same command again, and
-`--unlock` only where the message asks for it. What was killed is added to kills.csv as it happens.
-A kill comes after some seconds of work, counted in CPU time, so on a busy machine later.
+Each time the main process or one of a job, by one of nine signals, after some seconds of CPU time,
+and again while it lives; then the same command, and `--unlock` only where the message asks for it.
+What was killed is added to kills.csv.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from .slurm import PROFILE, Cluster, why_not
 SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL", "SEGV", "ABRT", "ALRM", "USR1")
 CLOCKS = "seconds|_ms$"  # columns that tell another time each time
 PATIENCE = 1800  # seconds for a study that was not killed, or to end after a kill
-WORK = (1, 30)  # seconds of CPU time before a kill; the smoke study takes about a hundred
+WORK = (1, 25)  # seconds of CPU time before a kill; the smoke study takes about a hundred
 
 
 def contents(results):
@@ -45,6 +45,11 @@ def contents(results):
         if path.stem != "times":
             found[path.name] = frame.loc[:, ~frame.columns.str.contains(CLOCKS)].to_csv()
     return found
+
+
+def signal_of(name):
+    """Return the number of a signal."""
+    return getattr(signal, f"SIG{name}")
 
 
 class Killed:
@@ -77,18 +82,28 @@ class Killed:
                 found.append(process)
         return found
 
-    def kill_once(self, work):
-        """Start, kill something after so many seconds of CPU time; return the exit code."""
-        main, spent = self.start(), {}
-        while main.poll() is None and sum(spent.values()) < work:
+    def kill_some(self, work, most):
+        """Start, and kill something after every so many seconds of CPU time; return the exit code.
+
+        Parameters
+        ----------
+        work : (float, float)
+            Least and most seconds before a kill.
+        most : int
+            So many kills at most; after that it goes on undisturbed.
+        """
+        main, spent, before = self.start(), {}, len(self.rows)
+        due = self.rng.uniform(*work)
+        while main.poll() is None:
             time.sleep(0.2)
             for process in self.processes():
                 with suppress(psutil.NoSuchProcess):
                     times = process.cpu_times()
                     spent[process.pid] = times.user + times.system
-        if main.poll() is None:
-            self._kill_one(main.pid)
-        return self.after(main.wait(PATIENCE))
+            if sum(spent.values()) > due and len(self.rows) < before + most:
+                self._kill_one(main.pid)
+                due = sum(spent.values()) + self.rng.uniform(*work)
+        return self.after(main.returncode)
 
     def _kill_one(self, main):
         jobs = [process for process in self.processes() if process.pid != main]
@@ -98,7 +113,7 @@ class Killed:
         try:
             words = " ".join(Path(word).name for word in victim.cmdline()[:4])
             row["victim"] = "main" if victim.pid == main else f"job: {words}"
-            victim.send_signal(getattr(signal, f"SIG{name}"))
+            victim.send_signal(signal_of(name))
         except psutil.NoSuchProcess:
             return  # it had just ended: not a kill
         self.rows.append(row)
@@ -112,8 +127,8 @@ class Killed:
         locked = bool(code) and "--unlock" in self.output.read_text()
         if locked:
             assert not self.start("--unlock").wait(PATIENCE)
-        if self.rows and "exit" not in self.rows[-1]:
-            self.rows[-1] |= {"exit": code, "unlocked": locked}
+        for row in self.rows:
+            row.update({"exit": code, "unlocked": locked} if "exit" not in row else {})
         return code
 
     def finish(self, most=4):
@@ -134,9 +149,9 @@ def kill_often(killed, results, expected, n_kills, work=WORK, tell=lambda row: N
     results = killed.folder / results
     while len(killed.rows) < n_kills:
         before = len(killed.rows)
-        code = killed.kill_once(killed.rng.uniform(*work))
-        if len(killed.rows) > before:
-            tell(killed.rows[-1])
+        code = killed.kill_some(work, n_kills - before)
+        for row in killed.rows[before:]:
+            tell(row)
         if not code and len(killed.rows) < n_kills:
             compare(contents(results), expected)
             killed.begin_anew(results)
@@ -162,6 +177,9 @@ def main():
     if asked.slurm and why_not():
         sys.exit(why_not())
     rows = Path(asked.rows).resolve()
+    for name in SIGNALS:  # those ignored here, as under nohup, would be ignored by all children
+        if signal.getsignal(signal_of(name)) is signal.SIG_IGN:
+            signal.signal(signal_of(name), signal.SIG_DFL)
 
     def tell(place):
         def told(row):
