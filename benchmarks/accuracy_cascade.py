@@ -202,8 +202,9 @@ def summary(rows):
             )
             print(f"  error at {share:.0%} of the cost: {(ours / theirs - 1).mean():+.1%}")
     full = wide["error at 1"].groupby("dataset").mean()
-    gap = full["cascade"] - full[["forest", "boosting"]].min(axis=1)
-    print("\nerror above the better plain model, all features:", gap.round(4).to_dict())
+    if {"forest", "boosting"} <= set(full):
+        gap = full["cascade"] - full[["forest", "boosting"]].min(axis=1)
+        print("\nerror above the better plain model, all features:", gap.round(4).to_dict())
 
 
 def main():
