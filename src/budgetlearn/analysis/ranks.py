@@ -1,6 +1,7 @@
 """Mean ranks of the methods over data sets, and which differences chance alone would explain."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -16,27 +17,51 @@ class Ranking:
 
     Attributes
     ----------
-    ranks : DataFrame
-        One row for each case that is ranked, one column for each method that has an area in all
-        of them; 1 is the best, equal means share the mean of their ranks.
+    means : DataFrame
+        Areas: one row for each case that is ranked, one column for each method that has an area in
+        all of them.
     left_out : list of str
         Methods that lack an area in some case that is ranked.
-    friedman : float
-        p-value of Friedman's test that all methods rank alike; NaN with fewer than two cases or
-        three methods.
-    pairs : DataFrame or None
-        p-values of Nemenyi's test, methods × methods; None where `friedman` is NaN.
     """
 
-    ranks: pd.DataFrame
+    means: pd.DataFrame
     left_out: list
-    friedman: float
-    pairs: pd.DataFrame | None
+
+    @cached_property
+    def ranks(self):
+        """Ranks in place of the areas: 1 is the best, equal areas share the mean of their ranks."""
+        return self.means.rank(axis=1, ascending=False)
 
     @property
     def mean(self):
         """Mean rank of each method, the best first."""
         return self.ranks.mean().sort_values(kind="stable")
+
+    @property
+    def _testable(self):
+        ranks = self.ranks
+        return min(ranks.shape[0] - 1, ranks.shape[1] - 2) > 0 and ranks.nunique(axis=1).max() > 1
+
+    @cached_property
+    def friedman(self):
+        """p-value of Friedman's test that all methods rank alike.
+
+        NaN with fewer than two cases or three methods, or where all are equal everywhere.
+        """
+        from scipy.stats import friedmanchisquare  # here: most uses of ranks do without
+
+        return (
+            float(friedmanchisquare(*self.means.to_numpy().T).pvalue) if self._testable else np.nan
+        )
+
+    @cached_property
+    def pairs(self):
+        """p-values of Nemenyi's test, methods × methods; None where `friedman` is NaN."""
+        from scikit_posthocs import posthoc_nemenyi_friedman
+
+        if not self._testable:
+            return None
+        return posthoc_nemenyi_friedman(self.means.reset_index(drop=True))
 
 
 def ranking_of(summary, methods, part="test"):
@@ -68,22 +93,7 @@ def ranking_of(summary, methods, part="test"):
     ranked = rivals[n_rivals == n_rivals.max()]
     means = ranked.pivot_table(index=CASE, columns="method", values=f"mean_{part}").round(12)
     complete = [name for name in methods if name in means and means[name].notna().all()]
-    means = means[complete]
-    ranks = means.rank(axis=1, ascending=False)
-    friedman, pairs = np.nan, None
-    if len(means) > 1 and len(complete) > 2 and ranks.ne(ranks.iloc[0, 0]).any(axis=None):
-        friedman, pairs = _tests(means)
-    left_out = [name for name in methods if name not in complete]
-    return Ranking(ranks, left_out, friedman, pairs)
-
-
-def _tests(means):
-    """Return Friedman's p-value and Nemenyi's for each pair of methods."""
-    from scikit_posthocs import posthoc_nemenyi_friedman  # here: most uses of ranks do without
-    from scipy.stats import friedmanchisquare
-
-    friedman = float(friedmanchisquare(*means.to_numpy().T).pvalue)
-    return friedman, posthoc_nemenyi_friedman(means.reset_index(drop=True))
+    return Ranking(means[complete], [name for name in methods if name not in complete])
 
 
 def critical_difference(ranking):

@@ -39,7 +39,7 @@ def rank_figure(ranking, display):
         axes = figure.subplots()
         drawn = critical_difference_diagram(
             mean, pairs, alpha=LEVEL, ax=axes, color_palette=colours,
-            label_fmt_left="{label}  {rank:.1f} ", label_fmt_right=" {rank:.1f}  {label}",
+            label_fmt_left="{label}  {rank:.2f} ", label_fmt_right=" {rank:.2f}  {label}",
             text_h_margin=0.02,
             crossbar_props={"color": "#222222", "linewidth": 2.4},
         )  # fmt: skip

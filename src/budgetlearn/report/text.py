@@ -25,6 +25,11 @@ def interval(mean, low, high, digits=3):
     return f"{mean:+.{digits}f}{bounds}"
 
 
+def mean_rank(mean):
+    """Return a mean rank with two digits, halves rounded up as the page's scripts do."""
+    return DASH if pd.isna(mean) else f"{mean + 1e-9:.2f}"
+
+
 def seconds(mean, sd=float("nan")):
     """Return seconds with three digits that matter, with their spread."""
     if pd.isna(mean):

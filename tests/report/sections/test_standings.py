@@ -62,7 +62,7 @@ def test_rows_come_by_mean_rank(summary, display):
     turned = summary.assign(mean_test=1 - summary["mean_test"])
     table = standings(turned, ranking_of(turned, ["msb", "logitb"]), display)
     assert [row["method"].id for row in table["rows"]] == ["logitb", "msb"]
-    assert [row["rank"] for row in table["rows"]] == ["1.0", "2.0"]
+    assert [row["rank"] for row in table["rows"]] == ["1.00", "2.00"]
     assert [column["runs"] for column in table["columns"]] == ["5 runs", "5 runs"]
 
 
@@ -82,7 +82,7 @@ def test_the_validation_table_has_ranks_of_its_own(tmp_path):
         page,
         re.DOTALL,
     )
-    assert rows == [("test", "msB", "1.0"), ("validation", "logitB", "1.0")]
+    assert rows == [("test", "msB", "1.00"), ("validation", "logitB", "1.00")]
 
 
 def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, display):
@@ -90,7 +90,7 @@ def test_a_method_that_lacks_a_case_has_no_rank_and_is_named(summary, display):
     part = summary.assign(mean_test=summary["mean_test"].where(~gap))
     ranking = ranking_of(part, ["msb", "logitb"])
     rows = standings(part, ranking, display)["rows"]
-    assert [(row["method"].id, row["rank"]) for row in rows] == [("msb", "1.0"), ("logitb", "–")]
+    assert [(row["method"].id, row["rank"]) for row in rows] == [("msb", "1.00"), ("logitb", "–")]
     assert rank_sentences(ranking, display)[-1].endswith("lacks their area: logitB.")
 
 

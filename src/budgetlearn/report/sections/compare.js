@@ -97,7 +97,7 @@ function fillTable(rows, chosen) {
   table.tBodies[0].replaceChildren(...rows.map(({ method, rank, areas, mean: average }) => {
     const row = document.createElement("tr");
     const text = (value, digits) => (value === null ? "–" : value.toFixed(digits));
-    row.append(cell("th", method.label), cell("td", text(rank, 1)), cell("td", text(average, 3)),
+    row.append(cell("th", method.label), cell("td", text(rank, 2)), cell("td", text(average, 3)),
       ...areas.map((value, turn) => cell("td", text(value, 3), value !== null && value === most[turn])));
     row.dataset.method = method.id;
     return row;
@@ -111,7 +111,7 @@ function words(rows, chosen, methods) {
   const where = horizon.value === "log" ? "on a logarithmic cost axis" : `when at most ${horizon.value} of the full cost may be spent`;
   const hard = charge.value === "hard" ? ", by the most expensive example" : "";
   const first = rows[0].rank === null ? "Nobody has an area on all of these data sets"
-    : `${rows[0].method.label} has the best mean rank (${rows[0].rank.toFixed(1)} of ${rows.filter(({ rank }) => rank !== null).length})`;
+    : `${rows[0].method.label} has the best mean rank (${rows[0].rank.toFixed(2)} of ${rows.filter(({ rank }) => rank !== null).length})`;
   return `${first} over ${chosen.length} of ${cases.length} data sets, ${where}${hard}.`;
 }
 

@@ -6,7 +6,7 @@ from ...analysis.budgets import HARD, MEAN
 from ...analysis.horizons import HORIZONS, horizon_ranks, survives_leaving_one_out, winners
 from ...benchmark.study import ACQUISITION
 from ..section import Section, table
-from ..text import DASH
+from ..text import mean_rank
 
 _HORIZONS = """Mean AUP of every method on every data set when at most 10, 25, 50 or 100 % of the
 full cost may be spent, and on a logarithmic cost axis from 1 % on, where each decade counts alike;
@@ -43,7 +43,7 @@ class Horizons(Section):
                     "label": display.label(method),
                     "cells": [
                         {
-                            "text": DASH if pd.isna(row[horizon]) else f"{row[horizon]:.1f}",
+                            "text": mean_rank(row[horizon]),
                             "best": bool(row[horizon] == best[horizon]),
                         }
                         for horizon in HORIZONS

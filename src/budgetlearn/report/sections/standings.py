@@ -11,7 +11,7 @@ from ...benchmark.study import ACQUISITION
 from ..section import Section, figure, table
 from ..standings_figures import area_figure, rank_figure
 from ..summary import lead_sentences, peers_ahead, rank_sentences
-from ..text import DASH, counted, interval, plus_minus, run_note
+from ..text import DASH, counted, interval, mean_rank, plus_minus, run_note
 
 # The cell of a method that the study does not ask for on a data set.
 _EMPTY = {"text": DASH, "best": False, "note": ""}
@@ -118,7 +118,7 @@ def standings(summary, ranking, display, part="test"):
     rows = [
         {
             "method": display.methods[name],
-            "rank": f"{mean[name]:.1f}" if name in mean else DASH,
+            "rank": mean_rank(mean.get(name)),
             "cells": [column["cells"].get(name, _EMPTY) for column in columns],
         }
         for name in rivals
