@@ -95,7 +95,7 @@ class Ours:
 METHODS = {method.name: method for method in (Ours(), LightGBM(), SklearnBoosting(), Forests())}
 
 
-def measure(path, datasets, methods, n_runs):
+def measure(path, datasets, methods, n_runs, percents):
     """Add the rows that the file lacks."""
     done = set()
     if path.exists():
@@ -104,7 +104,7 @@ def measure(path, datasets, methods, n_runs):
         path.write_text(",".join(COLUMNS) + "\n")
     for run in range(n_runs):
         for dataset in datasets:
-            cells = [(dataset, str(p), str(run), u) for p in PERCENTS for u in ("nodes", "bytes")]
+            cells = [(dataset, str(p), str(run), u) for p in percents for u in ("nodes", "bytes")]
             for method in methods:
                 lacking = [cell for cell in cells if (*cell, method) not in done]
                 if lacking:
@@ -148,12 +148,13 @@ def main():
     parser.add_argument("--rows", type=Path, required=True, help="file of finished rows")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
+    parser.add_argument("--percents", type=float, nargs="+", default=PERCENTS)
     parser.add_argument("--print", action="store_true", help="only print the table")
     options = parser.parse_args()
     for category in (BudgetlearnWarning, ConvergenceWarning, UserWarning):
         warnings.simplefilter("ignore", category)
     if not options.print:
-        measure(options.rows, options.datasets, options.methods, options.runs)
+        measure(options.rows, options.datasets, options.methods, options.runs, options.percents)
     print(summary(options.rows).round(3).to_string())
 
 
