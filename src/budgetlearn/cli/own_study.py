@@ -17,7 +17,7 @@ CLASSIFIERS = (
     *("msb", "logitb", "rfb", "budgetrf_plus", "cascade", "cost_sensitive_rf_ffs"),
     *("lightgbm_coupled", "filter_forest", "all_features"),
 )
-REGRESSORS = ("cascade_regressor",)
+REGRESSORS = ("budgetrf_regressor", "cascade_regressor")
 CONTROL = "constant"  # every area under a curve starts from it
 STUDY, REGISTRY, PRICES = "study.yaml", "datasets.yaml", "prices.csv"
 SHARES = {"train": 0.6, "valid": 0.2, "test": 0.2}

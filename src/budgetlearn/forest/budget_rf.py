@@ -46,7 +46,7 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
         worth their cost. A number is the weight of what the tree adds to the mean cost, as a share
         of the cost of all features, against its squared error, as a share of that without a
         split; what an example bought from earlier trees is free. 0 prunes by the error alone. Of a
-        list, or of 0.5, 1, 2, 4, 8, 16 with True, the best is chosen together with alpha.
+        list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen together with alpha.
     refit_leaves : bool, float or list of float, default=False
         Whether the values of all leaves are fitted together when the trees are grown: logistic
         regression of the classes on the leaves, shrunk to the log-odds of the leaves' class counts.

@@ -5,7 +5,7 @@ import numpy as np
 from ..tree.structure import LEAF, Tree
 
 # What `prune=True` tries.
-WEIGHTS = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
+WEIGHTS = [0.1, 0.3, 1.0, 3.0, 10.0]
 # Added to each class count of a node before its shares are judged.
 PRIOR = 0.5
 

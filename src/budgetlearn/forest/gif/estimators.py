@@ -305,8 +305,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             The larger, the likelier; for two classes that of the second less that of the first.
         """
-        X, absent = self._checked(X)
-        self._refuse_missing(self._missing_cells(X, self._default_stage()), absent)
+        X = self._complete(X)
         walk = self._model.predictor.walk(X, values=True, n_jobs=self.n_jobs)
         scores = self.intercept_ + walk.values
         return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores
