@@ -57,3 +57,13 @@ def test_a_warm_start_needs_one_setting_and_more_trees():
         forest.set_params(n_estimators=2).fit(X, Y)
     with pytest.raises(ParameterError, match="no budget"):
         forest.set_params(n_estimators=4, budget=3).fit(X, Y)
+
+
+def test_left_out_examples_judge_leaves_as_they_grew():
+    settings = {"n_estimators": 3, "oob_score": True, "max_depth": 2, "random_state": 0}
+    scored = {"prune": [0.0, 0.1], "refit_leaves": 3.0, "scoring": "roc_auc"}
+    forest = BudgetRFClassifier(**settings, **scored).fit(X, Y, X, Y)
+    shares = forest.oob_decision_function_
+    np.testing.assert_allclose(np.nansum(shares, axis=1)[~np.isnan(shares[:, 0])], 1.0)
+    plain = BudgetRFClassifier(**settings, prune=forest.prune_).fit(X, Y)
+    np.testing.assert_array_equal(shares, plain.oob_decision_function_)

@@ -66,6 +66,7 @@ class GrownOnBudget(RefittedForest):
         """Make a grown forest the fitted one."""
         self.tree_seeds_ = seeds[: len(forest.trees)]
         if self.oob_score:
+            self._refitted = ()  # left-out examples judge the leaves as they grew
             self._set_oob(forest.trees, self.tree_seeds_, examples)
         self._set_trees(forest.trees, forest.refitted)
 
