@@ -14,6 +14,8 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).parent
 # What `budgetlearn compare` runs: here in a clone, inside the package where it is installed.
 WORKFLOW = ("Snakefile", "environment.yml", "workflow", "config", "profiles/default")
+# What every kernel with a memoryview needs, translated and compiled once.
+SHARED = "budgetlearn._memoryview"
 DIRECTIVES = {
     "language_level": 3,
     "boundscheck": False,
@@ -24,8 +26,8 @@ DIRECTIVES = {
 }
 
 
-def extension(source: Path) -> Extension:
-    """One extension module per .pyx file, named after its place in the package."""
+def extension(name: str, source: str) -> Extension:
+    """Return an extension module."""
     flags = ["-O3", "-g0"]  # symbols for debuggers would be nine tenths of an installation
     # Names that nobody links to, too; the linker of macOS has no such switch.
     link = ["-s"] if sys.platform == "linux" else []
@@ -33,8 +35,8 @@ def extension(source: Path) -> Extension:
     if os.environ.get("BUDGETLEARN_NATIVE") == "1":
         flags.append("-march=native")
     return Extension(
-        ".".join(source.relative_to(ROOT / "src").with_suffix("").parts),
-        [str(source.relative_to(ROOT))],
+        name,
+        [source],
         include_dirs=[np.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=flags,
@@ -42,15 +44,28 @@ def extension(source: Path) -> Extension:
     )
 
 
+def extensions() -> list[Extension]:
+    """Return one module for each .pyx file, named after its place, and what they share."""
+    kernels = [
+        extension(
+            ".".join(source.relative_to(ROOT / "src").with_suffix("").parts),
+            str(source.relative_to(ROOT)),
+        )
+        for source in SOURCES
+    ]
+    return [extension(SHARED, f"src/{SHARED.replace('.', '/')}.c"), *kernels]
+
+
 class BuildKernels(build_ext):
     """Translate the sources when they are compiled; an sdist carries them as they are."""
 
     def run(self):
         translated = cythonize(
-            [extension(source) for source in SOURCES],
+            extensions(),
             compiler_directives=DIRECTIVES,
             build_dir="build/cython",
             include_path=["src"],
+            shared_utility_qualified_name=SHARED,
             nthreads=os.cpu_count() if sys.platform == "linux" else 0,  # elsewhere it needs a guard
         )
         for kernel, made in zip(self.extensions, translated, strict=True):
@@ -80,7 +95,7 @@ if not SOURCES:
         "it does not import. Take a whole copy of the project, or an sdist that has them."
     )
 setup(
-    ext_modules=[extension(source) for source in SOURCES],
+    ext_modules=extensions(),
     cmdclass={"build_ext": BuildKernels, "build_py": WithWorkflow},
     options={"build_ext": {"parallel": os.cpu_count()}},
 )

@@ -14,11 +14,11 @@ from pathlib import Path
 import psutil
 
 from . import records
-from .source_graph import PACKAGE
 
 KERNELS = (".so", ".pyd")
 PER_MB = 1e6 if sys.platform == "darwin" else 1e3  # of what the system counts peak memory in
 
+PACKAGE = Path(__file__).parents[1]
 LIBRARIES = (
     "budgetlearn",
     "numpy",

@@ -5,5 +5,8 @@ import numpy as np
 cdef GrownNode grown_node
 cdef Node node
 
-GROWN_NODE_DTYPE = np.asarray(<GrownNode[:1]> &grown_node).dtype
-NODE_DTYPE = np.asarray(<Node[:1]> &node).dtype
+cdef GrownNode[:] grown_nodes = <GrownNode[:1]> &grown_node
+cdef Node[:] nodes = <Node[:1]> &node
+
+GROWN_NODE_DTYPE = np.asarray(grown_nodes).dtype
+NODE_DTYPE = np.asarray(nodes).dtype
