@@ -67,3 +67,23 @@ def test_left_out_examples_judge_leaves_as_they_grew():
     np.testing.assert_allclose(np.nansum(shares, axis=1)[~np.isnan(shares[:, 0])], 1.0)
     plain = BudgetRFClassifier(**settings, prune=forest.prune_).fit(X, Y)
     np.testing.assert_array_equal(shares, plain.oob_decision_function_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "other",
+    [(X[:90], Y[:90]), (X[:, :3], Y), (X, Y[::-1]), (X, Y + 1)],
+    ids=["rows", "columns", "order", "labels"],
+)
+def test_a_warm_start_needs_the_same_rows(kind, other):
+    forest = kind(n_estimators=3, warm_start=True, random_state=0).fit(X, Y)
+    with pytest.raises(ParameterError, match="grown on other rows"):
+        forest.set_params(n_estimators=4).fit(*other)
+    assert len(forest.set_params(n_estimators=4).fit(X, Y).trees_) == 4
+
+
+def test_a_fit_that_is_no_warm_start_is_forgotten():
+    forest = BudgetRFClassifier(n_estimators=3, random_state=0).fit(X, Y)
+    other = forest.set_params(n_estimators=4, warm_start=True).fit(X[:, :3], Y)
+    cold = BudgetRFClassifier(n_estimators=4, random_state=0).fit(X[:, :3], Y)
+    np.testing.assert_array_equal(other.predict(X[:, :3]), cold.predict(X[:, :3]))

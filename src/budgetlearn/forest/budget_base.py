@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
+import joblib
 import numpy as np
 
 from .._parallel import progress
@@ -45,7 +46,7 @@ class GrownOnBudget(RefittedForest):
         self._refitted = ()
         self._check_oob()
         rules, penalties = self._rules(train.X.shape[1]), self._penalties()
-        known = self._known_trees(len(rules))
+        known = self._known_trees(len(rules), train)
         seeds[: len(known)] = self.tree_seeds_ if known else []
         validation = None if valid is None else self._validation(valid)
         forests = self._forests(train, rules, seeds, validation, known)
@@ -70,14 +71,25 @@ class GrownOnBudget(RefittedForest):
             self._set_oob(forest.trees, self.tree_seeds_, examples)
         self._set_trees(forest.trees, forest.refitted)
 
-    def _known_trees(self, n_rules):
-        """Return the trees that a warm start goes on from."""
-        if not self.warm_start or not hasattr(self, "trees_"):
+    def _known_trees(self, n_rules, train):
+        """Return the trees that a warm start goes on from; none where no fit was one so far."""
+        before, self._grown_on = getattr(self, "_grown_on", None), None
+        if not self.warm_start:
+            return []
+        classes = getattr(self, "classes_", None)
+        now = joblib.hash((train.X, train.y, train.weight, classes))
+        self._grown_on = now if before is None else before
+        if before is None:
             return []
         if self.refit or self._needs_validation() or n_rules > 1:
             raise ParameterError(
                 "warm_start goes on with the trees of one setting on the same rows: give no "
                 "budget, lists, True for prune or refit_leaves, or refit=True."
+            )
+        if before != now:
+            raise ParameterError(
+                "warm_start goes on with trees that were grown on other rows, targets or weights: "
+                "fit on the same again, or a new estimator (sklearn.base.clone)."
             )
         if self.n_estimators < len(self.trees_):
             raise ParameterError(
