@@ -39,3 +39,9 @@ def test_what_cannot_be_read_so_is_refused():
     config = typed({"offline": "yes please"}, SCHEMA)
     with pytest.raises(ConfigError, match="offline: 'yes please' is not of type 'boolean'"):
         check_schema(config, SCHEMA, "the study")
+
+
+def test_a_study_without_the_constant_is_told_so():
+    config = {"methods": ["msb"]}
+    with pytest.raises(ConfigError, match=r"methods: \['msb'\] lacks 'constant', which every"):
+        check_schema(config, SCHEMA, "the study")

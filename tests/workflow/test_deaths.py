@@ -87,7 +87,7 @@ def test_deaths_are_rows_told_at_the_end_and_tried_again(workflow):
     mended = mended.replace("sys.exit(3)", "return super().fit(X, y)")
     mended = mended.replace("time.sleep(600)", "return super().fit(X, y)")
     (workflow.folder / "own_methods.py").write_text(mended)
-    assert "no result" not in workflow.run(*CALL).output
+    assert "no result" not in workflow.run("collect", *CALL).output
 
 
 def wait_for(condition, seconds=240):
@@ -113,20 +113,19 @@ def test_killing_the_main_process_ends_everything_and_leaves_a_lock(workflow):
         main.wait()
     wait_for(lambda: not [p for p in started if p.is_running() and p.status() != "zombie"], 30)
 
-    refused = workflow.run(*CALL, "-n", "--quiet", check=False)
-    assert not refused.returncode  # looking is free
+    assert workflow.plan(*CALL, "-n", "--quiet")[0] == 0  # looking is free
     refused = workflow.run(*CALL, "--until", "split", check=False)
     assert refused.returncode
     assert "--unlock" in refused.output
-    workflow.run(*CALL, "--unlock")
+    assert workflow.plan(*CALL, "--unlock")[0] == 0
     workflow.run(*CALL, "--until", "split")
 
 
 def test_what_is_there_can_be_reported(workflow):
     (workflow.folder / STUDY).write_text(PROBE.replace("kills, leaves, sleeps", "all_features"))
-    refused = workflow.run(*CALL, "--config", "strict=false", check=False)
-    assert refused.returncode
-    assert "nothing is there yet" in refused.output
+    code, refused = workflow.plan(*CALL, "--config", "strict=false")
+    assert code
+    assert "nothing is there yet" in refused
     workflow.run(*CALL, "--until", "fit")
     points = workflow.folder / "results/deaths/points/wine/random"
     os.remove(points / "all_features" / "0.parquet")

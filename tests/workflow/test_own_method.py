@@ -21,7 +21,7 @@ def test_a_method_in_a_folder_of_ones_own_is_compared(make_workflow):
         (workflow.folder / "my_folder" / name).write_text(block)
     command = shlex.split(blocks[len(FILES)])
     assert command[:3] == ["snakemake", "--cores", "2"]
-    workflow.run(*command[3:], "--config", "runs=1", PYTHONPATH="")
+    workflow.run("collect", *command[3:], "--config", "runs=1", PYTHONPATH="")
     points = records.read(workflow.folder / "results" / "mine" / "points.parquet")
     assert (points["status"] == "ok").all()
     of_grid = points[(points["method"] == "cheapest_k") & (points["dataset"] == "wine")]
@@ -30,7 +30,7 @@ def test_a_method_in_a_folder_of_ones_own_is_compared(make_workflow):
 
 
 def test_a_folder_that_is_not_there_is_told(make_workflow):
-    done = make_workflow().run("--config", "methods_path=nowhere", "-n", check=False)
-    assert done.returncode
-    assert "there is no folder" in done.output
-    assert "methods_path" in done.output
+    code, output = make_workflow().plan("--config", "methods_path=nowhere", "-n")
+    assert code
+    assert "there is no folder" in output
+    assert "methods_path" in output

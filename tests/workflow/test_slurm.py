@@ -18,10 +18,10 @@ pytestmark = pytest.mark.workflow
 SLOW = """
 import time
 from pathlib import Path
-from budgetlearn.peers import FreeConstantClassifier
+from budgetlearn.msb import LogitPathClassifier
 
 
-class Slow(FreeConstantClassifier):
+class Slow(LogitPathClassifier):
     '''Waits in its first fit until it is cancelled.'''
 
     def _fit(self, *arguments):
@@ -82,7 +82,7 @@ def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, 
     methods = yaml.safe_load((workflow.folder / "config" / "methods.yaml").read_text())
     methods["slow"] = {"label": "Slow", "class": "slow.Slow"}
     (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
-    study = configured(workflow, methods=[*STUDY["methods"], "slow"])
+    study = configured(workflow, methods=["slow", "constant"])
     with submitted(workflow, cluster, *study) as process:
         cluster.wait_for((workflow.folder / "mark").exists, 900)
         before = cluster.jobs()
@@ -105,6 +105,8 @@ def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, 
 
 def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):
     workflow = make_workflow()
+    table = ("results/slurm/data/wine.parquet",)
+    workflow.run(*table, *configured(workflow))  # what is there need not be submitted
     study = configured(workflow, costs=["given"])  # wine has no price list in this registry entry
     datasets = workflow.folder / "config" / "datasets.yaml"
     registry = yaml.safe_load(datasets.read_text())

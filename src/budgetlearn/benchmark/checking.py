@@ -34,10 +34,17 @@ def check_schema(config, schema_path, what):
     faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
     if faults:
         lines = [
-            f"  {'.'.join(map(str, fault.path)) or 'top level'}: {fault.message}"
+            f"  {'.'.join(map(str, fault.path)) or 'top level'}: {_message(fault)}"
             for fault in faults
         ]
         raise ConfigError(f"{what} does not follow {Path(schema_path).name}:\n" + "\n".join(lines))
+
+
+def _message(fault):
+    needed = fault.validator_value if fault.validator == "contains" else {}
+    if "const" in needed:
+        return f"{fault.instance} lacks {needed['const']!r}, which every study has: add it."
+    return fault.message
 
 
 def typed(config, schema_path):
