@@ -250,8 +250,8 @@ def test_bad_parameters(table, parameters, message):
 def test_bad_data(table):
     X, y, X_val, y_val, _, _ = table
     broken = X.copy()
-    broken[3, 2] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
+    broken[3, 2] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
         BudgetRFClassifier().fit(broken, y)
     with pytest.raises(ValueError, match="NaN"):
         BudgetRFClassifier().fit(X, y, np.full_like(X_val, np.nan), y_val)

@@ -12,6 +12,8 @@ def walk(tree, x):
         feature = tree.feature[node]
         seen.add(int(feature))
         left = x[feature] <= tree.threshold[node]
+        if tree.missing_left is not None and np.isnan(x[feature]):
+            left = tree.missing_left[node]
         node = (tree.children_left if left else tree.children_right)[node]
     return int(node), seen
 

@@ -52,7 +52,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
     def _codes(self, X, binned=None):
         """Return the codes of X: `binned`, checked, or new ones."""
         if binned is None:
-            return bin_features(X, self.max_bins, self.n_jobs)
+            return bin_features(X, self.max_bins, self.n_jobs, self._learned_missing)
         if (binned.n_samples, binned.n_features) != X.shape:
             raise ParameterError(
                 f"binned must hold the codes of X, of shape {X.shape}, "

@@ -9,7 +9,7 @@ import numpy as np
 from .._parallel import progress
 from .._validation import ParameterError, check_choice, check_max_features, check_number
 from ..base.operating_points import score_outcome
-from ..exceptions import BudgetError
+from ..exceptions import BudgetError, MissingValueError
 from ..tree.growth import TIES, GrowthRule
 from .budget_loop import Validation, grow_within_budget
 from .leaf_refit import PENALTIES
@@ -30,6 +30,9 @@ class GrownOnBudget(RefittedForest):
     def __sklearn_tags__(self):
         return replace(super().__sklearn_tags__(), chooses_on_validation=self._chooses())
 
+    def _takes_missing(self):
+        return True
+
     def _chooses(self):
         """Return whether validation data have anything to choose."""
         lists = [getattr(self, name) for name in (*self._tried, "refit_leaves")]
@@ -45,6 +48,8 @@ class GrownOnBudget(RefittedForest):
     def _fit(self, train, valid, seeds):
         self._refitted = ()
         self._check_oob()
+        if valid is not None:
+            self._refuse_unlearned(valid.X)
         rules, penalties = self._rules(train.X.shape[1]), self._penalties()
         known = self._known_trees(len(rules), train)
         seeds[: len(known)] = self.tree_seeds_ if known else []
@@ -70,6 +75,16 @@ class GrownOnBudget(RefittedForest):
             self._refitted = ()  # left-out examples judge the leaves as they grew
             self._set_oob(forest.trees, self.tree_seeds_, examples)
         self._set_trees(forest.trees, forest.refitted)
+
+    def _refuse_unlearned(self, X):
+        """Raise for validation examples that lack a feature that training ones always have."""
+        rows, features = np.nonzero(np.isnan(X) & ~self._learned_missing)
+        if rows.size:
+            raise MissingValueError(
+                f"X_val has no value (NaN) of feature {self._names()[features[0]]!r} in row "
+                f"{rows[0]}, and no training example lacks it, so that no split has learned where "
+                "such examples go: fill it in, or leave those rows out."
+            )
 
     def _known_trees(self, n_rules, train):
         """Return the trees that a warm start goes on from; none where no fit was one so far."""

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..tree.binning import bin_features
 from ..tree.growth import grow_tree
 from ..tree.impurity import Gini
 from ..tree.predictor import ForestPredictor
@@ -61,7 +60,8 @@ class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
     """Forest of regression trees under a budget of feature acquisition.
 
     `BudgetRFClassifier` for numbers: trees grow by risk = cost of a feature / drop in variance, and
-    join the forest while predictions on validation data cost at most `budget` on average.
+    join the forest while predictions on validation data cost at most `budget` on average. Missing
+    values (NaN) are taken as in `BudgetRFClassifier`.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
 
     def _source(self, examples):
         return RegressionTreeSource(
-            bin_features(examples.X, self.max_bins, self.n_jobs),
+            self._codes(examples.X),
             examples,
             self.feature_costs_,
             lambda seed: self._drawn(examples, seed),

@@ -1,7 +1,6 @@
 """BudgetRF: a random forest whose predictions cost at most a budget on average."""
 
 from .._validation import ParameterError, check_choice
-from ..tree.binning import bin_features
 from ..tree.impurity import Entropy, Gini, ImpurityFunction, Polynomial, Powers, ThresholdPairs
 from .base import ForestClassifier
 from .budget_base import GrownOnBudget, listed
@@ -17,7 +16,8 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
 
     Trees grow greedily by risk = cost of a feature / drop in impurity, and join the forest while
     predictions on validation data cost at most `budget` on average. A prediction pays each feature
-    once, however many trees look at it.
+    once, however many trees look at it. Missing values (NaN) go to the better side of each split;
+    only features that lack some in training may lack them in prediction.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
 
     def _source(self, examples):
         return TreeSource(
-            bin_features(examples.X, self.max_bins, self.n_jobs),
+            self._codes(examples.X),
             examples,
             self.classes_.size,
             self.feature_costs_,

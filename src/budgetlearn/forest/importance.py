@@ -108,6 +108,11 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
 def _check_table(forest, X, y):
     """Return a checked table, and the class index of each label: -1 where it is unknown."""
     X = np.ascontiguousarray(forest._checked(X)[0], dtype=np.float64)
+    if forest._learned_missing.any():
+        raise ParameterError(
+            "this forest has learned from missing values: use permutation_importance of "
+            "sklearn.inspection, which predicts anew for each permutation."
+        )
     y = column_or_1d(y)
     check_consistent_length(X, y)
     known = np.isin(y, forest.classes_)

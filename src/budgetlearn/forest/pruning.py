@@ -85,7 +85,10 @@ def _sums(tree, examples, losses, left_out, purchases):
         rows, at = rows[going], at[going]
         paid = weights[rows] * purchases.pay(bought, rows, tree.feature[at])
         cost += np.bincount(at, paid, minlength=cost.size)
-        goes_left = examples.X[rows, tree.feature[at]] <= tree.threshold[at]
+        x = examples.X[rows, tree.feature[at]]
+        goes_left = x <= tree.threshold[at]
+        if tree.missing_left is not None:
+            goes_left |= np.isnan(x) & tree.missing_left[at]
         at = np.where(goes_left, tree.children_left[at], tree.children_right[at])
     return loss / (loss[0] or 1.0), cost / weights.sum()
 
@@ -104,4 +107,5 @@ def _cut(tree, stays):
         children_right=np.where(inner, place[tree.children_right[reached]], LEAF),
         value=tree.value[reached],
         n_node_samples=tree.n_node_samples[reached],
+        missing_left=None if tree.missing_left is None else inner & tree.missing_left[reached],
     )

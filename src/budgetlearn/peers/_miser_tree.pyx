@@ -135,7 +135,9 @@ cdef class MiserGrower:
             self.ordered[i] = residual[self.rows[i]]
             total += self.ordered[i]
         self.values[id] = total / (end - start)
-        self.nodes[id] = GrownNode(0.0, -1, -1, -1, parent, <int32_t> (end - start), depth)
+        self.nodes[id] = GrownNode(
+            0.0, -1, -1, -1, parent, <int32_t> (end - start), depth, False
+        )
         for feature in range(self.n_features):
             if depth == self.max_depth:
                 self.cuts[leaf, feature].gain = 0.0

@@ -1,6 +1,6 @@
 """The records of nodes."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
 
 
 # A node of a tree in the making; children and feature are -1 at a leaf, parent is -1 at a root.
@@ -12,6 +12,7 @@ cdef packed struct GrownNode:
     int32_t parent
     int32_t n_samples
     int32_t depth
+    uint8_t missing_left   # whether examples without a value go left
 
 
 # A node to walk. Internal: x[feature] <= threshold goes to `child`, the rest to `child + 1`.

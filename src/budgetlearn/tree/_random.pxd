@@ -45,3 +45,18 @@ cdef inline double uniform(uint64_t* state) noexcept nogil:
 cdef inline Py_ssize_t below(uint64_t* state, Py_ssize_t n) noexcept nogil:
     """Return an integer uniform in [0, n), n < 2**31."""
     return as_below(next_bits(state), n)
+
+
+cdef inline Py_ssize_t by_chances(
+    uint64_t* state, const double* cumulative, Py_ssize_t n
+) noexcept nogil:
+    """Return one of n indices, drawn by the cumulative sum of their chances."""
+    cdef double goal = uniform(state) * cumulative[n - 1]
+    cdef Py_ssize_t first = 0, last = n - 1, middle
+    while first < last:
+        middle = (first + last) // 2
+        if cumulative[middle] > goal:
+            last = middle
+        else:
+            first = middle + 1
+    return first

@@ -25,7 +25,8 @@ class BinnedData:
     offsets : ndarray of int64 of shape (n_columns + 1,)
         Where each column begins in `lowest` and `highest`.
     lowest, highest : ndarray of float64
-        Smallest and largest value behind each code; equal where codes are exact.
+        Smallest and largest value behind each code; equal where codes are exact. NaN behind the
+        last code of a column that may have missing values.
     """
 
     codes: np.ndarray
@@ -78,41 +79,48 @@ def _code_type(n_codes):
     return next(kind for kind in CODE_TYPES if n_codes - 1 <= np.iinfo(kind).max)
 
 
-def _code_column(column, n_bins):
+def _code_column(column, n_bins, missing):
     """Return codes, lowest and highest value of each code, for one column.
 
-    `n_bins` may be None: a code for each distinct value.
+    `n_bins` may be None: a code for each distinct value. With `missing` there is one more for NaN.
     """
-    order = np.argsort(column)
+    order = np.argsort(column)  # NaN comes last
+    n_known = column.size - np.count_nonzero(np.isnan(column)) if missing else column.size
+    order, absent = order[:n_known], order[n_known:]
     ordered = column[order]
-    fresh = np.empty(ordered.size, dtype=bool)
-    fresh[0] = True
+    fresh = np.ones(n_known, dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     first = np.flatnonzero(fresh)
     if n_bins is not None and first.size > n_bins:
-        counts = np.diff(first, append=ordered.size)
+        counts = np.diff(first, append=n_known)
         first = first[_quantile_starts(counts, n_bins)]
         fresh[:] = False
         fresh[first] = True
-    codes = np.empty(ordered.size, dtype=_code_type(first.size))
+    codes = np.empty(column.size, dtype=_code_type(first.size + missing))
     codes[order] = np.cumsum(fresh) - 1
-    last = np.append(first[1:], ordered.size) - 1
-    return codes, ordered[first].astype(np.float64), ordered[last].astype(np.float64)
+    if missing:
+        codes[absent] = first.size
+    last = np.append(first, n_known)[1:] - 1
+    beyond = np.full(int(missing), np.nan)
+    lowest, highest = (np.append(ordered[each], beyond) for each in (first, last))
+    return codes, lowest.astype(np.float64), highest.astype(np.float64)
 
 
-def bin_features(X, max_bins=None, n_jobs=None):
+def bin_features(X, max_bins=None, n_jobs=None, missing=None):
     """Code every feature of a table by rank.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Finite numbers.
+        Finite numbers, and NaN in the features that may be missing.
     max_bins : int, default=None
         Most codes for a feature, up to 65,535. None: one code for each distinct value, exact. Up
         to 256 codes take one byte each, up to 65,536 two, more four: in all columns as in the one
         that has the most.
     n_jobs : int, default=None
         Threads, as in joblib.
+    missing : ndarray of bool of shape (n_features,), default=None
+        Which features may be missing: they have one code more, the largest, for NaN. None: none.
 
     Returns
     -------
@@ -120,8 +128,9 @@ def bin_features(X, max_bins=None, n_jobs=None):
     """
     if max_bins is not None:
         check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True)
+    missing = np.zeros(X.shape[1], dtype=bool) if missing is None else missing
     coded = thread_map(
-        lambda feature: _code_column(np.ascontiguousarray(X[:, feature]), max_bins),
+        lambda f: _code_column(np.ascontiguousarray(X[:, f]), max_bins, missing[f]),
         range(X.shape[1]),
         n_jobs,
     )

@@ -58,6 +58,7 @@ cdef class Builder:
         node = self.nodes + self.n_nodes
         node.threshold = 0.0
         node.feature = node.left = node.right = -1
+        node.missing_left = False
         node.parent = parent
         node.n_samples = <int32_t> size
         node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1

@@ -72,6 +72,8 @@ def to_sklearn(tree, n_features, classifies=True):
     nodes["left_child"], nodes["right_child"] = tree.children_left, tree.children_right
     nodes["feature"] = np.where(inner, tree.feature, TREE_UNDEFINED)
     nodes["threshold"] = np.where(inner, tree.threshold, TREE_UNDEFINED)
+    if tree.missing_left is not None:
+        nodes["missing_go_to_left"] = tree.missing_left
     nodes["impurity"] = 1 - (values**2).sum(axis=1) if classifies else np.nan
     nodes["n_node_samples"] = tree.n_node_samples
     nodes["weighted_n_node_samples"] = size

@@ -2,19 +2,23 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, isnan
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from ._codes cimport Codes, gather, midpoint
-from ._random cimport below, uniform
+from ._random cimport below, by_chances
+from ._node cimport GrownNode
 from .builder cimport Builder, Task
 from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
 from .impurity cimport Kind, Side, shift, value
+from .missing cimport examine_both_sides, left_is_heavier, partition_missing_left
 from .node_prices cimport NodePrices
 from .partition cimport Examples, partition_by_codes
-from .splitter cimport Best, Column, Search, Ties, begin_node, examine, examine_tally, tally
+from .splitter cimport (
+    Best, Column, Missing, Search, Ties, begin_node, examine, examine_tally, tally,
+)
 
 cdef enum:
     # A class histogram of more codes would not stay in the cache.
@@ -126,6 +130,7 @@ cdef class Grower:
         search.right.counts = <double*> self.block(K * sizeof(double))
         search.left_inside.counts = <double*> self.block(K * sizeof(double))
         search.right_inside.counts = <double*> self.block(K * sizeof(double))
+        search.without.counts = <double*> self.block(K * sizeof(double))
 
     def __dealloc__(self):
         cdef Py_ssize_t i
@@ -172,37 +177,11 @@ cdef class Grower:
         Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth, uint64_t seed,
         NodePrices discounts=None,
     ):
-        """Grow the tree and return its nodes and their class counts.
+        """Grow the tree; return its nodes (`GrownNode`), parents first, and their class counts.
 
-        Parameters
-        ----------
-        prices : ndarray of float64 of shape (n_features,)
-            Cost of each feature; with the gain rule its penalty, set to 0 once it is paid.
-        odds : ndarray of float64 of shape (n_features,) or None
-            Cumulative sum of the chances of each feature, drawn without replacement; at least
-            `max_features` chances are positive. None: equal chances.
-        usage : ndarray of float64 of shape (n_features,)
-            How many training examples met a test of each feature in the forest so far; for
-            `Ties.REUSE`. Those of this tree are added.
-        max_features : int
-            Features to draw at each node.
-        count_constants : bool
-            Whether drawn features that are constant at the node count; if so, drawing goes on only
-            while no other came. If not, features are drawn uniformly.
-        max_depth : int
-            Greatest depth of a leaf, the root being 0.
-        seed : int
-            Source of every random choice.
-        discounts : NodePrices, default=None
-            Prices that fall with what examples have bought, in the place of `prices`; what the
-            tree tests is noted there.
-
-        Returns
-        -------
-        nodes : structured ndarray of shape (node_count,)
-            Parents before children.
-        counts : ndarray of float64 of shape (node_count, n_classes)
-            Weighted class counts.
+        The parameters are those of `grow_tree` and `GrowthRule`, but that `odds`, where given, are
+        cumulative, with at least `max_features` positive chances; and `discounts`, where given,
+        take the place of `prices` and note what the tree tests.
         """
         self.prices, self.odds, self.usage = prices, odds, usage
         self.max_features, self.max_depth = max_features, max_depth
@@ -303,23 +282,15 @@ cdef class Grower:
 
     cdef int32_t draw(self, int32_t node) noexcept nogil:
         """Draw a feature that this node has not drawn yet. Requires that there is one."""
-        cdef Py_ssize_t n_features = self.columns.shape[0], first, last, middle
-        cdef double goal
+        cdef Py_ssize_t n_features = self.columns.shape[0], drawn
         while True:
             if self.odds is None:
-                first = below(&self.search.random, n_features)
+                drawn = below(&self.search.random, n_features)
             else:
-                goal = uniform(&self.search.random) * self.odds[n_features - 1]
-                first, last = 0, n_features - 1
-                while first < last:
-                    middle = (first + last) // 2
-                    if self.odds[middle] > goal:
-                        last = middle
-                    else:
-                        first = middle + 1
-            if self.drawn[first] != node:
-                self.drawn[first] = node
-                return <int32_t> first
+                drawn = by_chances(&self.search.random, &self.odds[0], n_features)
+            if self.drawn[drawn] != node:
+                self.drawn[drawn] = node
+                return <int32_t> drawn
 
     cdef bint examine_feature(self, int32_t feature, const Task* task) noexcept nogil:
         """Offer a feature's thresholds to the node's best split; say whether it varies."""
@@ -331,9 +302,17 @@ cdef class Grower:
         cdef Codes codes = self.codes_of(feature)
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef ClassHistogram* histogram = &self.class_histogram
+        cdef int32_t missing = self.missing_code(feature)
         cdef bint varies
         if self.discounts is not None:
             price = self.discounts.price(feature, rows, column.weights, column.size)
+        if missing >= 0:
+            gather(codes, rows, column.size, column.codes, &column.low, &column.high)
+            if column.low < column.high == <uint32_t> missing:
+                examine_both_sides(
+                    search, column, &self.examples, missing, feature, price, rank
+                )
+                return True
         if (
             self.counts_classes and n_codes <= MOST_COUNTED
             and n_mark_words(histogram, n_codes) <= 8 + column.size // 4
@@ -355,6 +334,11 @@ cdef class Grower:
     cdef inline Py_ssize_t n_codes(self, Py_ssize_t feature) noexcept nogil:
         cdef Py_ssize_t stored = self.columns[feature]
         return self.offsets[stored + 1] - self.offsets[stored]
+
+    cdef inline int32_t missing_code(self, Py_ssize_t feature) noexcept nogil:
+        """Return the code of missing values, -1: the feature had none."""
+        cdef Py_ssize_t last = self.offsets[self.columns[feature] + 1] - 1
+        return <int32_t> (self.n_codes(feature) - 1) if isnan(self.lowest[last]) else -1
 
     cdef inline Codes codes_of(self, Py_ssize_t feature) noexcept nogil:
         cdef Py_ssize_t stored = self.columns[feature]
@@ -381,13 +365,26 @@ cdef class Grower:
         """Record the best split and partition the node's examples by it."""
         cdef Best* best = &self.search.best
         cdef Py_ssize_t offset = self.offsets[self.columns[best.feature]]
-        cdef int32_t left_code, right_code
-        cdef Py_ssize_t middle = partition_by_codes(
-            &self.examples, task.start, task.end, self.codes_of(best.feature), best.cut,
-            &left_code, &right_code,
-        )
-        self.tree.nodes[task.node].feature = <int32_t> best.feature
-        self.tree.nodes[task.node].threshold = midpoint(
+        cdef int32_t left_code, right_code, missing = self.missing_code(best.feature)
+        cdef Codes codes = self.codes_of(best.feature)
+        cdef GrownNode* node = &self.tree.nodes[task.node]
+        cdef Py_ssize_t middle
+        if best.missing == Missing.LEFT:
+            middle = partition_missing_left(
+                &self.examples, task.start, task.end, codes, best.cut, missing, self.column.codes,
+                &left_code, &right_code,
+            )
+            node.missing_left = True
+        else:
+            middle = partition_by_codes(
+                &self.examples, task.start, task.end, codes, best.cut, &left_code, &right_code
+            )
+            if missing >= 0 and best.missing == Missing.NONE:
+                node.missing_left = left_is_heavier(
+                    self.examples.weights, task.start, middle, task.end
+                )
+        node.feature = <int32_t> best.feature
+        node.threshold = INFINITY if right_code == missing else midpoint(
             self.highest[offset + left_code], self.lowest[offset + right_code]
         )
         self.usage[best.feature] += task.end - task.start

@@ -11,6 +11,7 @@ from ._node import NODE_DTYPE
 from ._predictor import pack, walk_rows
 from .on_demand import WaitingTrees
 from .permutation import Walker
+from .second_columns import SecondColumns, WaitingColumns
 from .sweeping import SmallTrees
 
 
@@ -67,11 +68,12 @@ class ForestPredictor:
         self.n_trees, self.n_features = len(sizes), n_features
         self._roots = np.array([0, *np.cumsum(sizes[:-1])], dtype=np.int32)
         self.n_values = trees[0].value.shape[1]
+        self._second = SecondColumns(trees, n_features)
         self._nodes = np.empty(sum(sizes), dtype=NODE_DTYPE)
         self._values = np.empty((sum(sizes), self.n_values))
         for tree, root in zip(trees, self._roots.tolist(), strict=True):
             pack(
-                tree.feature,
+                self._second.tested(tree),
                 tree.threshold,
                 tree.children_left,
                 tree.children_right,
@@ -96,8 +98,8 @@ class ForestPredictor:
         Parameters
         ----------
         X : ndarray of float64 or float32 of shape (n_samples, n_features)
-            Without NaN. Compared with the thresholds in its own precision: scikit-learn's trees
-            expect float32.
+            Compared with the thresholds in its own precision: scikit-learn's trees expect float32.
+            NaN goes right, at the nodes of `Tree.missing_left` left.
         values, votes, leaves, acquired : bool, default=False
             Which parts of the `Walk` to compute.
         trees : tuple of int, default=None
@@ -153,9 +155,11 @@ class ForestPredictor:
         WaitingTrees
         """
         roots = self._roots[:n_trees]
-        return WaitingTrees(
-            self._nodes, roots, n_samples, self.n_features, one_by_one, until_refused
+        second = self._second
+        walking = WaitingTrees(
+            self._nodes, roots, n_samples, second.n_columns, one_by_one, until_refused
         )
+        return WaitingColumns(walking, second) if second.features.size else walking
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
         """Add up what the leaves say that a walk of `waiting_trees` has reached so far.
@@ -263,14 +267,17 @@ class ForestPredictor:
         only_values = walk.values is not None and all(part is None for part in walk[1:])
 
         def block(rows):
-            if only_values and self._small_trees.pay(len(X[rows]), first, last):
-                self._small_trees.add(X[rows], self._values, first, last, walk.values[rows])
+            table = self._second.added(X[rows])
+            if only_values and self._small_trees.pay(len(table), first, last):
+                self._small_trees.add(table, self._values, first, last, walk.values[rows])
                 return
-            part = [None if array is None else array[rows] for array in walk]
-            if part[3] is not None:
-                part[3] = part[3].view(np.uint8)
-            walk_rows(
-                self._nodes, self._roots, first, last, X[rows], self._values, self._labels, *part
-            )
+            *parts, acquired = [None if array is None else array[rows] for array in walk]
+            tested = acquired
+            if acquired is not None and self._second.features.size:
+                tested = np.zeros(table.shape, dtype=bool)
+            where = self._nodes, self._roots, first, last, table, self._values, self._labels
+            walk_rows(*where, *parts, None if tested is None else tested.view(np.uint8))
+            if tested is not acquired:
+                acquired |= self._second.fold(tested)
 
         thread_map(block, row_blocks(X.shape[0], n_jobs), n_jobs)

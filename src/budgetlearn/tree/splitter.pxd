@@ -31,12 +31,20 @@ cdef struct Column:
     uint32_t low, high     # smallest and largest code
 
 
+# Where the examples of a node without a value of the feature go.
+cdef enum Missing:
+    NONE = 0       # there are none
+    RIGHT = 1      # as if their value were larger than any
+    LEFT = 2
+
+
 # The best split of a node so far.
 cdef struct Best:
     double score           # lower is better; infinite: none
     double slack           # scores that differ by less are equal
     Py_ssize_t feature
     int32_t cut            # codes <= cut go left
+    Missing missing
     double rank            # of equals the lower wins; REUSE only
     Py_ssize_t n_tied
 
@@ -54,6 +62,8 @@ cdef struct Search:
     Py_ssize_t feature
     double price           # cost, or penalty of a gain
     double rank
+    Missing missing
+    Side without           # with LEFT: the examples without a value, not in the column
     double limit           # with `bounded`: an impurity above it cannot win or tie
     # scratch
     Side left, right, left_inside, right_inside

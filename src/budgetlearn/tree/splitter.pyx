@@ -45,6 +45,17 @@ cdef inline void clear_side(Side* side, Py_ssize_t n_classes) noexcept nogil:
     memset(side.counts, 0, n_classes * sizeof(double))
 
 
+cdef inline void begin_sides(Search* search) noexcept nogil:
+    """Put all examples on the right, but those without a value that go left."""
+    cdef Py_ssize_t K = search.n_classes, c
+    clear_side(&search.left, K)
+    copy_side(&search.right, &search.node, K)
+    if search.missing == Missing.LEFT:
+        for c in range(K):
+            shift(&search.rule.impurity, &search.left, <int32_t> c, search.without.counts[c])
+            shift(&search.rule.impurity, &search.right, <int32_t> c, -search.without.counts[c])
+
+
 cdef inline void update_limit(Search* search) noexcept nogil:
     """Find which worse side can still tie with the best: price / (F - worse) <= best score."""
     cdef double drop
@@ -98,6 +109,7 @@ cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) n
         best.n_tied = n_equal
     best.score = min(best.score, score)
     best.feature, best.cut, best.rank = search.feature, cut, search.rank
+    best.missing = search.missing
     if search.rule.bounded:
         update_limit(search)
     elif search.rule.equal > 0:
@@ -299,8 +311,7 @@ cdef void refine(
 ) noexcept nogil:
     """Look inside the buckets whose bound lets them win or tie."""
     cdef Py_ssize_t bucket, K = search.n_classes
-    clear_side(&search.left, K)
-    copy_side(&search.right, &search.node, K)
+    begin_sides(search)
     for bucket in range(n_buckets):
         if max(search.bounds[2 * bucket], search.bounds[2 * bucket + 1]) <= search.limit:
             take_bucket(&search.inside, column, bits, bucket)
@@ -326,8 +337,7 @@ cdef inline void begin_feature(
     Search* search, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     search.feature, search.price, search.rank = feature, price, rank
-    clear_side(&search.left, search.n_classes)
-    copy_side(&search.right, &search.node, search.n_classes)
+    begin_sides(search)
     if search.rule.bounded:
         update_limit(search)
 

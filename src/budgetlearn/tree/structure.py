@@ -23,6 +23,8 @@ class Tree:
         Class counts in classification, outputs in regression, weights in a GIF.
     n_node_samples : ndarray of int32 of shape (node_count,)
         Training examples that reached each node.
+    missing_left : ndarray of bool of shape (node_count,) or None, default=None
+        Whether an example whose feature has no value (NaN) goes left at each node; None: nowhere.
     """
 
     feature: np.ndarray
@@ -31,6 +33,7 @@ class Tree:
     children_right: np.ndarray
     value: np.ndarray
     n_node_samples: np.ndarray
+    missing_left: np.ndarray | None = None
 
     def __post_init__(self):
         dtypes = {
@@ -41,6 +44,8 @@ class Tree:
             "value": np.float64,
             "n_node_samples": np.int32,
         }
+        if self.missing_left is not None:
+            dtypes["missing_left"] = bool
         for name, dtype in dtypes.items():
             array = np.ascontiguousarray(getattr(self, name), dtype=dtype)
             array.flags.writeable = False
@@ -62,7 +67,8 @@ class Tree:
         Tree
         """
         names = ("feature", "threshold", "left", "right")
-        return cls(*(nodes[name] for name in names), value, nodes["n_samples"])
+        missing_left = nodes["missing_left"] if nodes["missing_left"].any() else None
+        return cls(*(nodes[name] for name in names), value, nodes["n_samples"], missing_left)
 
     def __reduce__(self):
         # Through the constructor: arrays come out of a pickle writeable.

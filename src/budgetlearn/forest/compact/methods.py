@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..._validation import ParameterError
 from .c_code import c_header
 
 
@@ -23,6 +24,11 @@ class CompactMethods:
         CompactForest
         """
         check_is_fitted(self)
+        if self._learned_missing.any():
+            raise ParameterError(
+                "the compact format has no place for missing values, and this forest has learned "
+                "from some: fit it on a table without NaN."
+            )
         return self._compact(format)
 
     def nbytes(self, format="float32"):
