@@ -25,6 +25,11 @@ min_version("9.0")
 configfile: os.path.join(workflow.basedir, "config/config.yaml")
 
 
+if "study" not in config:  # nobody named one: the default study
+
+    configfile: os.path.join(workflow.basedir, "config/studies/default.yaml")
+
+
 report: "workflow/report/workflow.rst"
 
 
@@ -36,7 +41,7 @@ for path in workflow.configfiles:
 for folder in filter(None, (config["methods_path"], workflow.basedir)):
     find_classes_in(folder)
 STUDY = Study.from_config(config, workflow.basedir)
-config.update(STUDY.config)  # with what came from the default study; scripts and captions read it
+config.update(STUDY.config)  # with words from the command line read; scripts and captions see it
 DIR = STUDY.folder
 announce_caller()
 

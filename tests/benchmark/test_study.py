@@ -112,12 +112,6 @@ def test_settings_of_a_data_set_that_is_not_compared_add_no_method():
     assert "voc" not in study.methods
 
 
-def test_a_study_without_methods_is_laid_over_the_default_study():
-    study = Study.from_config({**COMMON, "datasets": ["wine"]}, ROOT)
-    assert study.config["methods"] == DEFAULT["methods"]
-    assert list(study.datasets) == ["wine"]
-
-
 def test_chunks_cover_all_runs_once():
     study = changed(runs=7, runs_per_job=3)
     assert [study.runs_of(chunk) for chunk in study.chunks] == [[0, 1, 2], [3, 4, 5], [6]]

@@ -1,5 +1,6 @@
 """Every study in config/ plans; mistakes in a configuration are told before any job starts."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -28,6 +29,18 @@ def test_study_plans(workflow, study):
     assert code == 0, output
     jobs = next(line for line in output.splitlines() if line.startswith("total"))
     assert 5 < int(jobs.split()[1]) < 1000
+
+
+@pytest.mark.workflow
+@pytest.mark.parametrize(("asked", "n_chunks"), [((), 1), (("runs_per_job=5",), 2)])
+def test_the_command_line_is_laid_over_the_default_study_and_that_over_the_rest(
+    workflow, asked, n_chunks
+):
+    code, output = workflow.plan("-n", "--quiet", "rules", "--config", "runs=10", *asked)
+    assert code == 0, output
+    default = read_yaml(ROOT / "config" / "studies" / "default.yaml")
+    count = re.search(r"^costs +(\d+)$", output, re.MULTILINE)[1]
+    assert int(count) == n_chunks * len(default["datasets"])
 
 
 def _told():

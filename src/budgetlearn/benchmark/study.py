@@ -16,7 +16,6 @@ SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
 ACQUISITION, MEMORY = "acquisition", "memory"  # the budgets that methods are compared under
 PUBLISHED = "resources/published"
-DEFAULT = "config/studies/default.yaml"
 # Settings that say how the work is done; no number depends on them.
 WORKING = (
     *("runs_per_job", "threads_per_job", "time_limit", "memory_limit", "strict", "retry_failed"),
@@ -116,8 +115,7 @@ class Study:
         Parameters
         ----------
         config : dict
-            The settings, as Snakemake read them. Those without methods are laid over the default
-            study.
+            The settings, as Snakemake read them.
         root : str or Path
             The project's folder.
 
@@ -132,8 +130,6 @@ class Study:
         """
         root = Path(root)
         schemas = root / "workflow" / "schemas"
-        if "methods" not in config:
-            config = merged(read_yaml(root / DEFAULT), config)
         config = typed(config, schemas / "config.schema.yaml")
         check_schema(config, schemas / "config.schema.yaml", "the study configuration")
         registry = load_registry(root / config["datasets_file"])
