@@ -93,6 +93,12 @@ rule all:
         rules.report.output.page,
 
 
+onstart:
+    # To keep to its limit of so many jobs a second, Snakemake looks at all that wait once a second,
+    # and once more for every job that has ended: after some hundred jobs that takes a core.
+    workflow.scheduler.job_rate_limiter = None
+
+
 onsuccess:
     print(usage_line(STUDY))
     if last_word(STUDY):
