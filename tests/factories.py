@@ -37,6 +37,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "cost_fraction": float(share),
                 "n_features": float(size),
                 "n_nodes": np.nan,
+                "n_bytes": np.nan,
                 "valid_cost": float(prices[chosen].sum()),
                 "valid_score": score + rng.normal(0, 0.01),
                 "test_score": score + rng.normal(0, 0.02),

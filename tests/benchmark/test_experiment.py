@@ -246,6 +246,9 @@ def test_a_grid_reaches_nested_parameters(regression_run):
     assert frame["setting"].iloc[-1] == "candidate_window=None, n_estimators=40, budget_percent=10"
     assert frame["fit"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert frame["node_entropy"].between(0.5, 1).all()
+    # A split takes 6 bytes and a stop 4; a tree's head 2. A node is a split or a leaf.
+    assert (frame["n_bytes"] / frame["n_nodes"]).between(4, 11).all()
+    assert (frame["n_bytes"].diff()[1::2] > 0).all()
 
 
 def test_a_setting_that_fails_leaves_the_others(wine_runs):

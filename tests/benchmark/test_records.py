@@ -78,6 +78,15 @@ def test_other_formats_are_refused(tmp_path, change, message):
         records.read(path)
 
 
+def test_points_without_bytes_are_read(tmp_path):
+    path = tmp_path / "points.parquet"
+    earlier = records.table([ROW]).drop(columns="n_bytes")
+    earlier.assign(format_version=records.WITHOUT_BYTES).to_parquet(path)
+    read = records.read(path)
+    assert list(read.columns) == list(records.COLUMNS)
+    assert np.isnan(read["n_bytes"]).all()
+
+
 def test_origins_are_kept_with_the_points(tmp_path):
     first, second = {"numpy": "2.0"}, {"numpy": "2.1"}
     for run, origin in enumerate([first, second, first]):

@@ -102,6 +102,27 @@ def test_all_are_charged_for_the_union_of_their_paths(classes, base):
     assert few.sum() < many.sum()
 
 
+@pytest.mark.parametrize(
+    ("base", "load", "columns"),
+    [
+        (ExtraTreesClassifier(max_depth=3), load_wine, 3),
+        (ExtraTreesClassifier(max_depth=3), load_breast_cancer, 1),
+        (GradientBoostingClassifier(max_depth=2), load_wine, 1),
+        (GradientBoostingClassifier(max_depth=2), load_breast_cancer, 1),
+    ],
+)
+def test_bytes_are_those_that_a_device_stores(base, load, columns):
+    X, y = load(return_X_y=True)
+    model = ForestStages(base, n_trees=(1, 4), random_state=0).fit(X, y)
+    trees = model._models[-1].forest.trees
+    splits = np.array([(tree.node_count - 1) // 2 for tree in trees])
+    # Header and constants; of a tree its head, its splits (feature, threshold, offset) and leaves.
+    head, bytes_of = 28 + 4 * columns, 2 + (1 + 4 + 1) * splits + 4 * columns * (splits + 1)
+    first = len(trees) // 4
+    stored = [head + bytes_of[:first].sum(), head + bytes_of.sum()]
+    assert [model._stored_bytes(stage) for stage in (0, 1)] == stored
+
+
 def test_threads_change_nothing(classes):
     X, y = classes
     one, two = (

@@ -7,7 +7,7 @@ from .schedules import GROUP, of_case
 
 
 def size_table(points, competitors):
-    """Return mean nodes and mean test error of every method at each of its sizes.
+    """Return mean nodes, bytes and test error of every method at each of its sizes.
 
     Parameters
     ----------
@@ -20,8 +20,9 @@ def size_table(points, competitors):
     -------
     DataFrame
         dataset, costs, method, variant (the settings that a grid fits the method with, "" for a
-        method without a grid), setting, n_nodes, error (mean squared error in regression, else 1 −
-        score), error_sd, fit_seconds, n_runs; variants in the order of the grid, sorted by nodes.
+        method without a grid), setting, n_nodes, n_bytes, error (mean squared error in regression,
+        else 1 − score), error_sd, fit_seconds, n_runs; variants in the order of the grid, sorted
+        by nodes.
     """
     shown = points[
         (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
@@ -31,6 +32,7 @@ def size_table(points, competitors):
     groups = shown.groupby([*GROUP, "fit", "variant", "setting"], dropna=False)
     table = groups.agg(
         n_nodes=("n_nodes", "mean"),
+        n_bytes=("n_bytes", "mean"),
         error=("error", "mean"),
         error_sd=("error", "std"),
         fit_seconds=("fit_seconds", "mean"),
@@ -52,12 +54,12 @@ def _variants(points):
     return variants
 
 
-def best_in_little(table, cases):
+def best_in_little(table, cases, size="n_nodes"):
     """Return who has the lowest mean error in little memory, in each case where some compete.
 
-    Little is, in each case, the smallest number of nodes in which every method has a model; each
-    is represented by its largest model within it. Where one method alone is fitted with a grid,
-    its variants compete.
+    Little is, in each case, the smallest size in which every method has a model; each is
+    represented by its largest model within it. Where one method alone is fitted with a grid, its
+    variants compete. A case where a size is not known is left out.
 
     Parameters
     ----------
@@ -65,6 +67,8 @@ def best_in_little(table, cases):
         From `size_table`.
     cases : sequence of (str, str)
         The (dataset, costs) pairs.
+    size : {"n_nodes", "n_bytes"}, default="n_nodes"
+        What memory is counted in.
 
     Returns
     -------
@@ -72,7 +76,11 @@ def best_in_little(table, cases):
         A method, or a variant of a method that is alone, for each such case.
     """
     frames = [_with_rivals(of_case(table, *case)) for case in cases]
-    return [_best_of(frame) for frame in frames if len(set(frame["rival"])) > 1]
+    return [
+        _best_of(frame, size)
+        for frame in frames
+        if len(set(frame["rival"])) > 1 and frame[size].notna().all()
+    ]
 
 
 def _with_rivals(frame):
@@ -81,9 +89,9 @@ def _with_rivals(frame):
     return frame.assign(rival=frame["variant"] if alone else frame["method"])
 
 
-def _best_of(frame):
+def _best_of(frame, size):
     """Return the rival of lowest error in the smallest memory that every rival fits into."""
-    little = frame.groupby("rival")["n_nodes"].min().max()
-    within = frame[frame["n_nodes"] <= little].sort_values("n_nodes", kind="stable")
+    little = frame.groupby("rival")[size].min().max()
+    within = frame[frame[size] <= little].sort_values(size, kind="stable")
     largest = within.groupby(["rival", "variant"])["error"].last()
     return largest.idxmin()[0]

@@ -66,6 +66,10 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         """Return the cost of each stage where it is the same for every example, else None."""
         return
 
+    def _stored_bytes(self, stage):
+        """Return what a stage's model takes in the compact format "float32"; NaN where unknown."""
+        return np.nan
+
     def _purchases(self, n_samples, stage, ledger):
         """Yield the `Request`s of a prediction without a table, and return its `Outcome`.
 

@@ -40,7 +40,8 @@ def operating_points(model, run, setting=None, final=None):
     rows = []
     valid_stages = _told(model) or _charged(model, run, *run.valid, run.valid_queries)
     test_stages = _charged(final or model, run, *run.test, run.test_queries, run.choosing)
-    for (_, valid), (stage, test) in zip(valid_stages, test_stages, strict=True):
+    both = zip(valid_stages, test_stages, strict=True)
+    for index, ((_, valid), (stage, test)) in enumerate(both):
         row = {
             "cost": test["cost"],
             "cost_fraction": test["cost"] / run.costs.full if run.costs.full else 0.0,
@@ -48,6 +49,7 @@ def operating_points(model, run, setting=None, final=None):
             "cost_max": test["max"],
             "n_features": test["n_features"],
             "n_nodes": stage.nodes,
+            "n_bytes": _stored_bytes(final or model, index),
             "valid_cost": valid["cost"],
             "valid_cost_max": valid.get("max", np.nan),
             "valid_score": valid["score"],
@@ -71,6 +73,11 @@ def _told(model):
     ):
         return None
     return [(None, row) for row in model.operating_points_[["cost", "score"]].to_dict("records")]
+
+
+def _stored_bytes(model, index):
+    """Return the bytes of a stage's model; NaN where it is not a sum of trees."""
+    return model._stored_bytes(index) if hasattr(model, "stages") else np.nan
 
 
 def _facts(stage):

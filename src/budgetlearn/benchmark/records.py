@@ -14,11 +14,13 @@ from .._files import whole_file
 from ..exceptions import BudgetlearnError, DatasetError
 from ..preprocessing.damage import reading
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
+WITHOUT_BYTES = 5  # a version that lacked n_bytes, and is read with that unknown
 
 # One row per operating point of one method in one run. `fit` counts the fits of a run, one for
-# each setting of a grid; `fit_seconds` is what that one took. `node_entropy` is the entropy of the
-# nodes' distribution over the trees, by the logarithm of their number. `choice_score` is the test
+# each setting of a grid; `fit_seconds` is what that one took. `n_bytes` is what the model takes in
+# the compact format "float32" (docs/gif-format.md). `node_entropy` is the entropy of the nodes'
+# distribution over the trees, by the logarithm of their number. `choice_score` is the test
 # score on the rows that choose between methods, `held_out_score` that on the others (see
 # `budgetlearn.benchmark.runs.choosing_rows`). `acquisition_rates` is the share of test examples for
 # which the prediction looked at each feature, an array of shape (n_features,).
@@ -37,6 +39,7 @@ COLUMNS = {
     "cost_max": "float64",
     "n_features": "float64",
     "n_nodes": "float64",
+    "n_bytes": "float64",
     "node_entropy": "float64",
     "valid_cost": "float64",
     "valid_cost_max": "float64",
@@ -218,9 +221,11 @@ def _part(path):
     with _reading(path):
         content = pq.read_table(path)
         content.validate(full=True)  # text that is none would come up much later
+        if "n_bytes" not in content.column_names:
+            content = content.append_column("n_bytes", pa.nulls(len(content), pa.float64()))
     lacking = sorted(set(COLUMNS) - set(content.column_names))
     versions = set() if lacking else set(content["format_version"].unique().to_pylist())
-    if lacking or versions - {FORMAT_VERSION}:
+    if lacking or versions - {WITHOUT_BYTES, FORMAT_VERSION}:
         found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"
         raise RecordError(f"{path} {found}; this version reads format {FORMAT_VERSION}. {_REMEDY}")
     with _reading(path):

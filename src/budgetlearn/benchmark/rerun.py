@@ -108,7 +108,9 @@ def differences(fresh, stored, within=0.0):
         for frame, said in ((fresh, ("there", "missing")), (stored, ("missing", "there")))
     ]
     fresh, stored = fresh.loc[both], stored.loc[both]
-    for column in fresh.columns.difference(UNCOMPARED, sort=False):
+    older = bool((stored["format_version"] == records.WITHOUT_BYTES).all())
+    unknown = [*UNCOMPARED, *(["n_bytes"] if older else [])]
+    for column in fresh.columns.difference(unknown, sort=False):
         differ = _differ(fresh[column], stored[column], within)
         found.append(_rows(both[differ], column, fresh[column][differ], stored[column][differ]))
     return pd.concat(found, ignore_index=True)

@@ -105,6 +105,10 @@ class GIFNodeShares(NodeShares):
             (stage,) = forest._stages(X, [forest.n_stages_ - 1], want)
             yield replace(stage, setting=dict(self.stage_settings_[index]))
 
+    def _stored_bytes(self, stage):
+        forest = self.forests_[stage]
+        return forest._stored_bytes(forest.n_stages_ - 1)
+
     def _purchases(self, n_samples, stage, ledger):
         forest = self.forests_[stage]
         return (yield from forest._purchases(n_samples, forest.n_stages_ - 1, ledger))

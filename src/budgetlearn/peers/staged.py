@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 
 from .._validation import ParameterError, check_number
 from ..base import BudgetedEstimator, Stage
+from ..forest.compact.trees import stored_bytes
 from ..forest.purchases import tree_purchases
 from ..tree.predictor import ForestPredictor
 
@@ -103,6 +104,15 @@ class TreeStages(Staged):
             if "acquired" in want:
                 stage.acquired = model.acquired(X, self.n_jobs)
             yield stage
+
+    def _stored_bytes(self, stage):
+        model = self._models[stage]
+        n_columns = model.forest.n_values
+        # A tree of a step of several speaks for one class; two classes have opposite scores.
+        if model.per_step > 1 or (is_classifier(self) and n_columns == 2):
+            n_columns = 1
+        trees = model.forest.trees[: model.n_trees]
+        return stored_bytes(trees, model.forest.n_features, n_columns)
 
     def _decided(self, scores):
         """Return the class labels or numbers that scores stand for."""

@@ -15,6 +15,7 @@ MEANINGS = {
     "cost_max": "cost of the most expensive test example",
     "n_features": "mean number of features acquired for a test example",
     "n_nodes": "tree nodes of the model",
+    "n_bytes": "bytes of the model in the compact format float32",
     "node_entropy": "entropy of the nodes' distribution over the trees, by the log of their number",
     "valid_cost": "mean cost of a validation example",
     "valid_cost_max": "cost of the most expensive validation example",

@@ -14,6 +14,7 @@ from budgetlearn.forest import (
     RandomForestClassifier,
 )
 from budgetlearn.forest.compact import FORMATS, CompactForest, quantization_errors
+from budgetlearn.forest.compact.preorder import preorder
 from budgetlearn.forest.compact.quantizing import binned, float32_below
 from budgetlearn.forest.compact.serialization import FormatError
 from budgetlearn.tree.structure import Tree
@@ -77,6 +78,22 @@ def test_bytes_hold_the_whole_model(fitted, name, format):
     assert read == forest
     assert read.to_bytes() == data
     np.testing.assert_array_equal(read.predict(X), forest.predict(X))
+
+
+def in_preorder(tree, node=0):
+    """Return (split, splits left of it) of a side in preorder, and its stops left to right."""
+    if tree.children_left[node] < 0:
+        return [], [node]
+    left, before = in_preorder(tree, tree.children_left[node])
+    right, after = in_preorder(tree, tree.children_right[node])
+    return [(node, len(left)), *left, *right], before + after
+
+
+@pytest.mark.parametrize("name", ["ten classes", "random forest", "constant"])
+def test_the_kernel_orders_as_recursion_does(fitted, name):
+    for tree in fitted(name)[0].trees_:
+        splits, n_left, stops = preorder(tree.children_left, tree.children_right)
+        assert (list(zip(splits, n_left, strict=True)), stops.tolist()) == in_preorder(tree)
 
 
 def test_sides_that_were_not_accepted_take_no_node(fitted):

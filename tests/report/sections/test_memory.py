@@ -1,5 +1,6 @@
 """Error against memory: means per size, where methods are compared by memory."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -18,6 +19,7 @@ def sized(methods=("msb", "logitb")):
     points = make_points(n_runs=2).query("dataset == 'wine'").reset_index(drop=True)
     own = points["method"].isin(methods)
     points.loc[own, "n_nodes"] = 10.0 * (points.loc[own, "stage"] + 1)
+    points.loc[own, "n_bytes"] = 64 + 8 * points["n_nodes"]
     points.loc[own, "setting"] = "size=" + points.loc[own, "stage"].astype(str)
     return points
 
@@ -33,6 +35,7 @@ def test_errors_are_means_over_runs(display):
     row = table[(table["method"] == "msb") & (table["setting"] == "size=3")].iloc[0]
     scores = points.loc[(points["method"] == "msb") & (points["stage"] == 3), "test_score"]
     assert row["n_nodes"] == 40
+    assert row["n_bytes"] == 64 + 8 * 40
     assert row["error"] == pytest.approx(1 - scores.mean())
     assert row["error_sd"] == pytest.approx(scores.std())
     assert row["n_runs"] == 2
@@ -62,9 +65,14 @@ def test_the_sentence_compares_where_every_method_has_a_model(display):
         [("msb", 10, 0.4), ("msb", 50, 0.2), ("msb", 90, 0.1), ("logitb", 60, 0.3),
          ("logitb", 900, 0.01)],
         columns=["method", "n_nodes", "error"],
-    ).assign(dataset="wine", costs="random", variant="")  # fmt: skip
+    ).assign(dataset="wine", costs="random", variant="", n_bytes=np.nan)  # fmt: skip
     (sentence,) = memory_sentences(table, display)
     assert sentence.endswith("of 1 data set: msB on 1.")
+    table["n_bytes"] = [800, 900, 1000, 100, 400]  # as a few leaves of many classes take
+    in_nodes, in_bytes = memory_sentences(table, display)
+    assert in_nodes == sentence
+    assert "fewest bytes" in in_bytes
+    assert in_bytes.endswith("of 1 data set: logitB on 1.")
     assert memory_sentences(table.iloc[:0], display) == []
 
 
@@ -87,8 +95,8 @@ def test_settings_of_a_grid_are_lines_and_rivals_of_their_own(display):
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["msB, depth=1", "msB, depth=2"]
     assert len({container.lines[0].get_color() for container in figure.axes[0].containers}) == 2
-    (sentence,) = memory_sentences(table, display)
-    assert sentence.endswith("of 1 data set: depth=2 on 1.")
+    for sentence in memory_sentences(table, display):
+        assert sentence.endswith("of 1 data set: depth=2 on 1.")
 
 
 def test_many_settings_of_a_grid_are_points(display):
@@ -102,11 +110,16 @@ def test_a_method_alone_has_no_sentence(display):
     assert memory_sentences(size_table(sized(["msb"]), COMPETITORS), display) == []
 
 
-def test_axis_of_nodes_is_logarithmic(display):
-    figure = memory_figure(size_table(sized(), COMPETITORS), display, "wine", "random")
-    (axes,) = figure.axes
-    assert axes.get_xscale() == "log"
-    assert axes.get_ylabel() == "test error"
+def test_axes_of_nodes_and_bytes_are_logarithmic(display):
+    table = size_table(sized(), COMPETITORS)
+    figure = memory_figure(table, display, "wine", "random")
+    nodes, stored = figure.axes
+    assert nodes.get_xscale() == stored.get_xscale() == "log"
+    assert nodes.get_ylabel() == "test error"
+    drawn = [axes.containers[0].lines[0].get_xdata(orig=False) for axes in (nodes, stored)]
+    np.testing.assert_allclose(drawn[1], 0.064 + 0.008 * drawn[0])  # kB
+    unknown = memory_figure(table.assign(n_bytes=np.nan), display, "wine", "random")
+    assert [axes.get_xlabel() for axes in unknown.axes] == ["nodes of the model"]
 
 
 def test_page_has_the_section(tmp_path):
@@ -116,6 +129,8 @@ def test_page_has_the_section(tmp_path):
     assert "Error against memory" in page
     table = pd.read_csv(tmp_path / "tables" / "memory.csv")
     assert set(table["method"]) == {"msb", "logitb"}
+    assert (table["n_bytes"] == 64 + 8 * table["n_nodes"]).all()
+    assert '<td class="number">1,024</td>' in page
     assert (tmp_path / "figures" / "memory_wine_random.svg").exists()
 
 

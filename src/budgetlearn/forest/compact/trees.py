@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...tree.structure import LEAF, Tree
+from . import serialization
+from .preorder import preorder
 
 FULL, LEFT_IS_ZERO, RIGHT_IS_ZERO = 0, 1, 2  # what a tree's head says of its root
 
@@ -65,24 +67,24 @@ def stored(trees, zero_stops=True):
     StoredTrees
     """
     constant = np.zeros(trees[0].value.shape[1])
-    heads, splits, stops, labels = [], [], [], []
+    heads, parts, stops, labels = [], [], [], []
     for tree in trees:
-        preorder, n_left, ends = _preorder(tree)
-        if not preorder:
+        splits, n_left, ends = preorder(tree.children_left, tree.children_right)
+        if not splits.size:
             constant += tree.value[0]
             labels.append(tree.value[0].argmax())
             continue
-        empty = _empty_side(tree, preorder, ends) if zero_stops else FULL
+        empty = _empty_side(tree, ends) if zero_stops else FULL
         if empty == LEFT_IS_ZERO:
             ends = ends[1:]
         elif empty == RIGHT_IS_ZERO:
             ends = ends[:-1]
-        heads.append((len(preorder), empty))
-        splits.append((tree.feature[preorder], tree.threshold[preorder], n_left))
+        heads.append((splits.size, empty))
+        parts.append((tree.feature[splits], tree.threshold[splits], n_left))
         stops.append(tree.value[ends])
     n_splits, empty = np.array(heads, dtype=np.int64).reshape(-1, 2).T
     feature, threshold, n_left = (
-        np.concatenate([np.empty(0), *(split[part] for split in splits)]) for part in range(3)
+        np.concatenate([np.empty(0), *(own[place] for own in parts)]) for place in range(3)
     )
     return StoredTrees(
         n_splits,
@@ -96,31 +98,33 @@ def stored(trees, zero_stops=True):
     )
 
 
-def _preorder(tree):
-    """Return the splits in preorder, how many lie left of each, and the stops left to right."""
-    splits, stops, n_left = [], [], []
-    waiting = [0]
-    while waiting:
-        node = waiting.pop()
-        if node < 0:  # the left side of split ~node is complete
-            n_left[~node] = len(splits) - ~node - 1
-            continue
-        left, right = tree.children_left[node], tree.children_right[node]
-        if left < 0:
-            stops.append(node)
-            continue
-        splits.append(node)
-        n_left.append(0)
-        waiting += [right, ~(len(splits) - 1), left]
-    return splits, n_left, stops
+def stored_bytes(trees, n_features, n_columns):
+    """Return how many bytes sums of trees take in the compact format "float32".
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        At least one.
+    n_features : int
+        Columns of X.
+    n_columns : int
+        Numbers that a stop holds: 1 for two classes, and for the trees of boosting that gives each
+        class its own.
+
+    Returns
+    -------
+    int
+    """
+    forest = stored(trees)
+    shape = forest.n_splits, forest.n_left, len(forest.value), n_columns, n_features
+    return serialization.size(False, "float32", *shape, 0)
 
 
-def _empty_side(tree, preorder, ends):
+def _empty_side(tree, ends):
     """Tell which side of the root is a stop of value zero."""
-    root = preorder[0]
-    if ends[0] == tree.children_left[root] and not tree.value[ends[0]].any():
+    if ends[0] == tree.children_left[0] and not tree.value[ends[0]].any():
         return LEFT_IS_ZERO
-    if ends[-1] == tree.children_right[root] and not tree.value[ends[-1]].any():
+    if ends[-1] == tree.children_right[0] and not tree.value[ends[-1]].any():
         return RIGHT_IS_ZERO
     return FULL
 

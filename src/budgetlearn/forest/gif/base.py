@@ -19,6 +19,7 @@ from ...base import BudgetedEstimator, Stage, WeightedFit
 from ...exceptions import BudgetError, BudgetlearnWarning
 from ..compact.methods import CompactMethods
 from ..compact.model import FORMATS, CompactForest
+from ..compact.trees import stored_bytes
 from ..purchases import tree_purchases
 from .growing import grown_forest
 from .splitter import WeightedVarianceSplitter
@@ -306,6 +307,11 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _stage_model(self, index):
         budgets = self._node_budgets()
         return self if index == len(budgets) - 1 else self.within(budgets[index])
+
+    def _stored_bytes(self, stage):
+        trees = self._stage_model(stage).trees_
+        n_columns = 1 if self._is_binary() else np.size(self.intercept_)
+        return stored_bytes(trees, self.n_features_in_, n_columns)
 
     def _stages(self, X, which, want):
         for index in which:

@@ -14,12 +14,14 @@ from ..text import counted, plus_minus, seconds
 _FEW_SIZES = 12
 # Above this many variants of a method points alone are drawn: shades could not be told apart.
 _FEW_VARIANTS = 5
-_CAPTION = """Test error over the number of nodes that a model keeps: mean and standard deviation
-over runs."""
+_CAPTION = """Test error over the nodes that a model keeps, and over the bytes that a device stores
+of it (splits and values of leaves in 32 bits): mean and standard deviation over runs."""
+# Column of the table, factor of what is drawn, and how the axis is called.
+_SIZES = {"n_nodes": (1, "nodes of the model"), "n_bytes": (1e-3, "kB of the model")}
 
 
 class Memory(Section):
-    """Test error over nodes."""
+    """Test error over nodes and over bytes."""
 
     id = "memory"
     title = "Memory"
@@ -65,7 +67,9 @@ def error_name(score):
 
 
 def memory_figure(table, display, dataset, costs):
-    """Draw test error against the number of nodes, logarithmic, one line for each variant.
+    """Draw test error against nodes and bytes, logarithmic, one line for each variant.
+
+    Bytes are left out where no model's are known.
 
     Parameters
     ----------
@@ -83,24 +87,25 @@ def memory_figure(table, display, dataset, costs):
     frame = of_case(table, dataset, costs)
     if frame.empty:
         return message_figure(f"{display.case_title(dataset, costs)}: no model has nodes.")
+    sizes = [size for size in _SIZES if frame[size].notna().any()]
     with house_style():
         figure = new_figure(6.4, 4.4)
-        axes = figure.subplots()
-        for method in display.methods.values():
-            _draw_method(axes, frame[frame["method"] == method.id], method)
-        axes.set(
-            xscale="log",
-            xlabel="nodes of the model",
-            ylabel=error_name(display.score(dataset)),
-            title=display.case_title(dataset, costs),
-        )
-        plain_decades(axes.xaxis, frame["n_nodes"])
-        legend_below(figure, *axes.get_legend_handles_labels())
+        panels = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
+        for axes, size in zip(panels, sizes, strict=True):
+            scale, name = _SIZES[size]
+            drawn = frame.assign(size=scale * frame[size]).dropna(subset=["size"])
+            for method in display.methods.values():
+                _draw_method(axes, drawn[drawn["method"] == method.id], method)
+            axes.set(xscale="log", xlabel=name)
+            plain_decades(axes.xaxis, drawn["size"])
+        panels[0].set_ylabel(error_name(display.score(dataset)))
+        figure.suptitle(display.case_title(dataset, costs))
+        legend_below(figure, *panels[0].get_legend_handles_labels())
     return figure
 
 
 def _draw_method(axes, own, method):
-    """Draw the variants of a method, from its colour to pale, or many of them as points alone."""
+    """Draw a method's variants over `size`, from its colour to pale, or many as points alone."""
     from matplotlib.colors import to_rgb
 
     variants = list(own.groupby("variant", sort=False))
@@ -109,7 +114,7 @@ def _draw_method(axes, own, method):
         variants = [("", own)]
     for (name, line), pale in zip(variants, np.linspace(0, 0.7, len(variants)), strict=True):
         axes.errorbar(
-            line["n_nodes"], line["error"],
+            line["size"], line["error"],
             yerr=line["error_sd"] if line["error_sd"].notna().all() else None,
             color=tuple(pale + (1 - pale) * part for part in to_rgb(method.colour)),
             marker=method.marker, capsize=3, linewidth=1.6,
@@ -136,7 +141,7 @@ def memory_cases(table, display):
 
 
 def memory_sentences(table, display):
-    """Return in a sentence who has the lowest mean test error in little memory, and where.
+    """Return who has the lowest mean test error in little memory, and where.
 
     Parameters
     ----------
@@ -148,18 +153,20 @@ def memory_sentences(table, display):
     Returns
     -------
     list of str
-        One sentence; none where nothing competes.
+        A sentence for nodes and one for bytes; none where nothing competes, or not all bytes are
+        known.
     """
-    best = pd.Series(best_in_little(table, display.cases(table)), dtype=object)
-    if best.empty:
-        return []
-    counts = best.value_counts(sort=False).sort_values(ascending=False, kind="stable")
-    labels = {name: method.label for name, method in display.methods.items()}
-    winners = "; ".join(f"{labels.get(name, name)} on {n}" for name, n in counts.items())
-    return [
-        "Lowest mean test error within the fewest nodes that hold a model of every one compared, "
-        f"of {counted(len(best), 'data set')}: {winners}."
-    ]
+    labels, sentences = {name: method.label for name, method in display.methods.items()}, []
+    for size, unit in (("n_nodes", "nodes"), ("n_bytes", "bytes")):
+        best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)
+        counts = best.value_counts(sort=False).sort_values(ascending=False, kind="stable")
+        winners = "; ".join(f"{labels.get(name, name)} on {n}" for name, n in counts.items())
+        if winners:
+            sentences.append(
+                f"Lowest mean test error within the fewest {unit} that hold a model of every one "
+                f"compared, of {counted(len(best), 'data set')}: {winners}."
+            )
+    return sentences
 
 
 def _case(frame, case, display):
@@ -172,6 +179,7 @@ def _case(frame, case, display):
                 "method": display.label(row["method"]),
                 "setting": row["setting"] if pd.notna(row["setting"]) else "",
                 "nodes": f"{row['n_nodes']:,.0f}",
+                "bytes": f"{row['n_bytes']:,.0f}" if pd.notna(row["n_bytes"]) else "–",
                 "error": plus_minus(row["error"], row["error_sd"], 4),
                 "seconds": seconds(row["fit_seconds"]),
             }
