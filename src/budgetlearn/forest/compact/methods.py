@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._validation import ParameterError
 from .c_code import c_header
+from .onnx_model import onnx_model
 
 
 class CompactMethods:
@@ -58,3 +59,19 @@ class CompactMethods:
             What the names in C begin with, as in `int model_predict(const float *x)`.
         """
         Path(path).write_text(c_header(self.compact(format), name))
+
+    def export_onnx(self, path):
+        """Write the forest as an ONNX model, which needs the package `onnx`.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to. The model takes `X`, float32 of shape (n, n_features), and returns
+            `prediction`, or `label` and `scores`; sums are taken in float32.
+
+        Raises
+        ------
+        MissingExtraError
+            Without `onnx`: pip install onnx.
+        """
+        Path(path).write_bytes(onnx_model(self.compact()).SerializeToString())

@@ -220,18 +220,29 @@ class CompactForest:
 
     def _add_up(self, stops, sums):
         """Add the values of the stops reached, tree after tree as C does."""
-        first = 0
-        for stop, n_splits, empty in zip(stops, self.n_splits, self.empty, strict=True):
-            values = self.value[first : first + n_splits + (empty == FULL)]
-            first += len(values)
+        for stop, values in zip(stops, self.stop_values(), strict=True):
             if self.kind == VOTES:
                 sums[np.arange(len(sums)), values[stop, 0]] += 1
-                continue
+            else:
+                sums += values[stop].astype(sums.dtype)
+
+    def stop_values(self):
+        """Yield the values of each tree's stops, left to right, those that are not stored too.
+
+        Yields
+        ------
+        ndarray of the format's type of shape (n_splits + 1, n_columns)
+            Of a tree; votes: of shape (n_splits + 1, 1).
+        """
+        first = 0
+        for n_splits, empty in zip(self.n_splits, self.empty, strict=True):
+            values = self.value[first : first + n_splits + (empty == FULL)]
+            first += len(values)
             if empty != FULL:
                 zero = np.zeros((1, self.n_columns), dtype=values.dtype)
                 parts = (zero, values) if empty == LEFT_IS_ZERO else (values, zero)
                 values = np.concatenate(parts)
-            sums += values[stop].astype(sums.dtype)
+            yield values
 
     def predict(self, X):
         """Predict classes or numbers.
