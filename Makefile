@@ -46,7 +46,7 @@ unlocked:
 	$(if $(wildcard .snakemake/locks/*),$(error $(LOCKED)))
 
 test: lint
-	@$(IN_VENV) python -m pytest -n logical --dist loadfile
+	@$(IN_VENV) python -m pytest -n logical --dist loadfile --no-loadscope-reorder
 
 mutants: setup
 	@$(IN_VENV) python -m tests.mutation
