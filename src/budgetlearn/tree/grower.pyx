@@ -1,9 +1,7 @@
 """Kernel: grow one tree, depth first, on coded data."""
 
-import numpy as np
-
-from libc.math cimport INFINITY, isnan
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -19,6 +17,7 @@ from .partition cimport Examples, partition_by_codes
 from .splitter cimport (
     Best, Column, Missing, Search, Ties, begin_node, examine, examine_tally, tally,
 )
+from .table cimport Table
 
 cdef enum:
     # A class histogram of more codes would not stay in the cache.
@@ -44,12 +43,7 @@ cdef class Grower:
 
     cdef:
         # data, IN
-        const uint8_t[:, ::1] codes8
-        const uint16_t[:, ::1] codes16
-        const uint32_t[:, ::1] codes32
-        const int32_t[::1] columns
-        const long long[::1] offsets
-        const double[::1] lowest, highest
+        Table table
         # settings
         double[::1] prices            # IN, OUT with `pay_once`: 0 once bought
         const double[::1] odds        # IN, cumulative chances of drawing; None: equal
@@ -77,16 +71,11 @@ cdef class Grower:
         self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes,
         const int32_t[::1] rows=None,
     ):
-        codes = data.codes
-        self.codes8 = codes if codes.dtype == np.uint8 else None
-        self.codes16 = codes if codes.dtype == np.uint16 else None
-        self.codes32 = codes if codes.dtype == np.uint32 else None
-        self.columns, self.offsets = data.columns, data.offsets
-        self.lowest, self.highest = data.lowest, data.highest
+        self.table = Table(data)
         self.search.n_classes = n_classes
         self.tree = Builder(n_classes)
         cdef Py_ssize_t i, n = 0
-        self._allocate(weights.shape[0], self.columns.shape[0], n_classes)
+        self._allocate(weights.shape[0], self.table.n_features, n_classes)
         for i in range(weights.shape[0]):
             self.examples.rows[n] = <int32_t> i if rows is None else rows[i]
             self.examples.labels[n], self.examples.weights[n] = labels[i], weights[i]
@@ -163,9 +152,9 @@ cdef class Grower:
         cdef Py_ssize_t K = self.search.n_classes
         while 1 << histogram.bits < K:
             histogram.bits += 1
-        for f in range(self.columns.shape[0]):
-            if self.n_codes(f) <= MOST_COUNTED:
-                most = max(most, self.n_codes(f))
+        for f in range(self.table.n_features):
+            if self.table.n_codes(f) <= MOST_COUNTED:
+                most = max(most, self.table.n_codes(f))
         n_cells, n_words = most << histogram.bits, n_mark_words(histogram, most)
         histogram.weights = <double*> self.block(LANES * n_cells * sizeof(double), True)
         histogram.marks = <uint64_t*> self.block(LANES * n_words * sizeof(uint64_t), True)
@@ -194,7 +183,7 @@ cdef class Grower:
     cdef void grow_all(self) noexcept nogil:
         cdef Task task
         cdef Py_ssize_t middle
-        cdef int32_t left, right, n_varying = <int32_t> self.columns.shape[0]
+        cdef int32_t left, right, n_varying = <int32_t> self.table.n_features
         left = self.add_node(-1, 0, self.n)
         self.tree.push(0, self.n, left, n_varying)
         while self.tree.n_tasks and not self.tree.out_of_memory:
@@ -238,7 +227,7 @@ cdef class Grower:
 
     cdef int32_t find_split(self, const Task* task) noexcept nogil:
         """Examine features; return how many of the first ones may vary below this node."""
-        cdef Py_ssize_t n_features = self.columns.shape[0], place, _
+        cdef Py_ssize_t n_features = self.table.n_features, place, _
         cdef Column* column = &self.column
         column.size = task.end - task.start
         column.labels = self.examples.labels + task.start
@@ -247,6 +236,10 @@ cdef class Grower:
             self.mark_path(task.node)
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
+        if self.discounts is None:  # they ask who bought what, by rows of the table
+            self.table.enter(
+                self.examples.rows, task.start, task.end, self.features, task.n_varying
+            )
         if self.max_features >= n_features:
             while self.n_examined < self.n_varying:
                 self.try_feature(self.n_examined, task)
@@ -282,7 +275,7 @@ cdef class Grower:
 
     cdef int32_t draw(self, int32_t node) noexcept nogil:
         """Draw a feature that this node has not drawn yet. Requires that there is one."""
-        cdef Py_ssize_t n_features = self.columns.shape[0], drawn
+        cdef Py_ssize_t n_features = self.table.n_features, drawn
         while True:
             if self.odds is None:
                 drawn = below(&self.search.random, n_features)
@@ -298,11 +291,11 @@ cdef class Grower:
         cdef Column* column = &self.column
         cdef double price = self.prices[feature]
         cdef double rank = self.rank_of(feature, task.node)
-        cdef Py_ssize_t n_codes = self.n_codes(feature)
-        cdef Codes codes = self.codes_of(feature)
+        cdef Py_ssize_t n_codes = self.table.n_codes(feature)
+        cdef Codes codes = self.table.codes_of(feature)
         cdef const int32_t* rows = self.examples.rows + task.start
         cdef ClassHistogram* histogram = &self.class_histogram
-        cdef int32_t missing = self.missing_code(feature)
+        cdef int32_t missing = self.table.missing_code(feature)
         cdef bint varies
         if self.discounts is not None:
             price = self.discounts.price(feature, rows, column.weights, column.size)
@@ -331,23 +324,6 @@ cdef class Grower:
                 examine(search, column, feature, price, rank)
         return varies
 
-    cdef inline Py_ssize_t n_codes(self, Py_ssize_t feature) noexcept nogil:
-        cdef Py_ssize_t stored = self.columns[feature]
-        return self.offsets[stored + 1] - self.offsets[stored]
-
-    cdef inline int32_t missing_code(self, Py_ssize_t feature) noexcept nogil:
-        """Return the code of missing values, -1: the feature had none."""
-        cdef Py_ssize_t last = self.offsets[self.columns[feature] + 1] - 1
-        return <int32_t> (self.n_codes(feature) - 1) if isnan(self.lowest[last]) else -1
-
-    cdef inline Codes codes_of(self, Py_ssize_t feature) noexcept nogil:
-        cdef Py_ssize_t stored = self.columns[feature]
-        if self.codes8 is not None:
-            return Codes(&self.codes8[stored, 0], NULL, NULL)
-        if self.codes16 is not None:
-            return Codes(NULL, &self.codes16[stored, 0], NULL)
-        return Codes(NULL, NULL, &self.codes32[stored, 0])
-
     cdef void mark_path(self, int32_t node) noexcept nogil:
         """Note which features the path to a node has used."""
         cdef int32_t at = self.tree.nodes[node].parent
@@ -364,9 +340,9 @@ cdef class Grower:
     cdef Py_ssize_t split(self, const Task* task) noexcept nogil:
         """Record the best split and partition the node's examples by it."""
         cdef Best* best = &self.search.best
-        cdef Py_ssize_t offset = self.offsets[self.columns[best.feature]]
-        cdef int32_t left_code, right_code, missing = self.missing_code(best.feature)
-        cdef Codes codes = self.codes_of(best.feature)
+        cdef Py_ssize_t offset = self.table.offsets[self.table.columns[best.feature]]
+        cdef int32_t left_code, right_code, missing = self.table.missing_code(best.feature)
+        cdef Codes codes = self.table.codes_of(best.feature)
         cdef GrownNode* node = &self.tree.nodes[task.node]
         cdef Py_ssize_t middle
         if best.missing == Missing.LEFT:
@@ -385,7 +361,7 @@ cdef class Grower:
                 )
         node.feature = <int32_t> best.feature
         node.threshold = INFINITY if right_code == missing else midpoint(
-            self.highest[offset + left_code], self.lowest[offset + right_code]
+            self.table.highest[offset + left_code], self.table.lowest[offset + right_code]
         )
         self.usage[best.feature] += task.end - task.start
         if self.pay_once:

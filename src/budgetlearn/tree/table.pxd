@@ -1,0 +1,54 @@
+"""The coded table as a tree sees it, and near copies of the parts that a small node needs."""
+
+cimport cython
+from libc.math cimport isnan
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
+
+from ._codes cimport Codes
+
+
+@cython.final
+cdef class Table:
+    cdef:
+        const uint8_t[:, ::1] bytes_of_codes  # owns what `codes` points to
+        const uint8_t* codes          # (n_columns, n_rows), of `width` bytes each
+        Py_ssize_t width, stride      # bytes of a code, and of a column
+        const int32_t[::1] columns
+        const long long[::1] offsets
+        const double[::1] lowest, highest
+        Py_ssize_t n_features, n_rows
+        uint8_t* copy                 # (n_features, most): codes of a node's examples
+        Py_ssize_t most               # examples that it has room for
+        Py_ssize_t start, end         # the node's examples; none: no feature is copied
+
+    cdef void enter(
+        self, int32_t* rows, Py_ssize_t start, Py_ssize_t end, const int32_t* features,
+        Py_ssize_t n_varying,
+    ) noexcept nogil
+
+    cdef inline Py_ssize_t n_codes(self, Py_ssize_t feature) noexcept nogil:
+        cdef Py_ssize_t stored = self.columns[feature]
+        return self.offsets[stored + 1] - self.offsets[stored]
+
+    cdef inline int32_t missing_code(self, Py_ssize_t feature) noexcept nogil:
+        """Return the code of missing values, -1: the feature had none."""
+        cdef Py_ssize_t last = self.offsets[self.columns[feature] + 1] - 1
+        return <int32_t> (self.n_codes(feature) - 1) if isnan(self.lowest[last]) else -1
+
+    cdef inline Codes stored(self, Py_ssize_t feature) noexcept nogil:
+        """Return the codes of a feature in the whole table."""
+        return as_codes(self.codes + self.columns[feature] * self.stride, self.width)
+
+    cdef inline Codes codes_of(self, Py_ssize_t feature) noexcept nogil:
+        """Return the codes of a feature; rows of a copied node are indices of the copy."""
+        if self.start < self.end:
+            return as_codes(self.copy + feature * self.most * self.width, self.width)
+        return self.stored(feature)
+
+
+cdef inline Codes as_codes(const uint8_t* codes, Py_ssize_t width) noexcept nogil:
+    if width == 1:
+        return Codes(codes, NULL, NULL)
+    if width == 2:
+        return Codes(NULL, <const uint16_t*> codes, NULL)
+    return Codes(NULL, NULL, <const uint32_t*> codes)
