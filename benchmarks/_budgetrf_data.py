@@ -1,5 +1,7 @@
 """The tables that the BudgetRF scripts measure on."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from _measuring import DATA
@@ -49,3 +51,17 @@ def yahoo_shaped(n_rows=141_397, seed=0):
             X[:, column] = X[:, column].round(1)
     y = quality + rng.normal(scale=0.5, size=n_rows) > 0.6
     return X, y.astype(int), prices.astype(float)
+
+
+def tall(folder, n_rows, n_columns=50, seed=0):
+    """Return X, of float32 in a mapped file, and two classes that depend on six columns."""
+    rng = np.random.default_rng(seed)
+    shape = (n_rows, n_columns)
+    X = np.memmap(Path(folder) / "X", dtype=np.float32, mode="w+", shape=shape)
+    y = np.empty(n_rows, dtype=np.int32)
+    for start in range(0, n_rows, 50_000):
+        rows = slice(start, min(start + 50_000, n_rows))
+        X[rows] = part = rng.normal(size=(rows.stop - start, n_columns))
+        score = part[:, 0] + part[:, 1] * part[:, 2] + np.abs(part[:, 3]) - part[:, 4] * part[:, 5]
+        y[rows] = score + rng.normal(size=len(part)) > 0.8
+    return X, y

@@ -314,3 +314,16 @@ def test_alphas_are_compared_by_what_scoring_names():
     assert chosen.operating_points_["score"].iloc[-1] == scores[chosen.alpha_]
     by_accuracy = BudgetRFClassifier(alpha=alphas, **shared | {"scoring": None}).fit(*parts)
     assert by_accuracy.alpha_ != chosen.alpha_
+
+
+def test_codes_in_a_file_grow_the_same_forest(table, tmp_path):
+    X, y, *_ = table
+    forests = [
+        BudgetRFClassifier(n_estimators=3, codes_folder=folder, random_state=0).fit(X, y)
+        for folder in (None, tmp_path)
+    ]
+    for ours, other in zip(*(forest.trees_ for forest in forests), strict=True):
+        np.testing.assert_array_equal(ours.threshold, other.threshold)
+        np.testing.assert_array_equal(ours.value, other.value)
+    with pytest.raises(FileNotFoundError):
+        BudgetRFClassifier(codes_folder=tmp_path / "none").fit(X, y)

@@ -88,3 +88,18 @@ def test_threads_do_not_matter():
 def test_bad_max_bins():
     with pytest.raises(ParameterError, match="max_bins"):
         bin_features(np.zeros((3, 1)), 1)
+
+
+@pytest.mark.parametrize(("max_bins", "kind"), [(None, np.uint16), (20, np.uint8)])
+def test_codes_in_a_file_are_those_in_memory(tmp_path, max_bins, kind):
+    X = np.random.default_rng(0).normal(size=(300, 4)).round(1)
+    X[::7, 1] = np.nan
+    missing = np.array([False, True, False, False])
+    mapped, held = (
+        bin_features(X, max_bins, missing=missing, folder=folder) for folder in (tmp_path, None)
+    )
+    assert isinstance(mapped.codes, np.memmap)
+    assert mapped.codes.dtype == kind
+    assert not list(tmp_path.iterdir())
+    for name in ("codes", "columns", "offsets", "lowest", "highest"):
+        np.testing.assert_array_equal(getattr(mapped, name), getattr(held, name))

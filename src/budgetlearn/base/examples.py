@@ -11,6 +11,8 @@ from sklearn.utils.validation import _check_sample_weight, check_consistent_leng
 from .._validation import ParameterError, check_classes, check_number, holdout
 from ..preprocessing.encoded_costs import costs_for
 
+ROWS = 2**16  # that are looked at together
+
 
 @dataclass(frozen=True, eq=False)
 class Examples:
@@ -94,8 +96,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     estimator.feature_costs_ = costs_for(given, estimator.feature_costs, X.shape[1], names)
     weight = _class_weighed(estimator, y, weight)
     estimator.constant_ = _constant(codes, weight, estimator.classes_.size if classifies else None)
-    missing = np.isnan(X).any(axis=0) if takes_missing else np.zeros(X.shape[1], dtype=bool)
-    estimator._learned_missing = missing
+    estimator._learned_missing = _missing_somewhere(X, takes_missing)
     train = Examples(X, codes, y, weight)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
@@ -103,6 +104,14 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
         return train, None
     X_val = validate_data(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
+
+
+def _missing_somewhere(X, takes_missing):
+    """Return which features lack a value in some row; a mask of the whole table may not fit."""
+    missing = np.zeros(X.shape[1], dtype=bool)
+    for start in range(0, len(X) if takes_missing else 0, ROWS):
+        missing |= np.isnan(X[start : start + ROWS]).any(axis=0)
+    return missing
 
 
 def _weighed(X, y, weight):

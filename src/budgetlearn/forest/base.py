@@ -43,6 +43,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
     """
 
     bootstrap = True
+    codes_folder = None
     _ballot = "values"  # what a walk has to gather
     _in_shares = False  # whether values are divided by their sum
     _incremental = True  # whether a stage goes on where the one before it ended
@@ -52,7 +53,9 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
     def _codes(self, X, binned=None):
         """Return the codes of X: `binned`, checked, or new ones."""
         if binned is None:
-            return bin_features(X, self.max_bins, self.n_jobs, self._learned_missing)
+            return bin_features(
+                X, self.max_bins, self.n_jobs, self._learned_missing, self.codes_folder
+            )
         if (binned.n_samples, binned.n_features) != X.shape:
             raise ParameterError(
                 f"binned must hold the codes of X, of shape {X.shape}, "

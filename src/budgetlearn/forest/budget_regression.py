@@ -90,6 +90,9 @@ class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
         Which of several splits of least risk to take, as in `BudgetRFClassifier`.
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
+    codes_folder : str or Path, default=None
+        Where a temporary file holds the codes of the table, mapped into memory, while the forest
+        grows: for tables whose codes do not fit. None: in memory.
     bootstrap : bool, default=True
         Draw a bootstrap sample for each tree.
     oob_score : bool, default=False
@@ -159,6 +162,7 @@ class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
         thresholds="all",
         ties="random",
         max_bins=None,
+        codes_folder=None,
         bootstrap=True,
         oob_score=False,
         max_depth=None,
@@ -181,6 +185,7 @@ class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
         self.thresholds = thresholds
         self.ties = ties
         self.max_bins = max_bins
+        self.codes_folder = codes_folder
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.max_depth = max_depth

@@ -68,6 +68,9 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
         the forest uses most.
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
+    codes_folder : str or Path, default=None
+        Where a temporary file holds the codes of the table, mapped into memory, while the forest
+        grows: for tables whose codes do not fit. None: in memory.
     voting : {"majority", "counts"}, default="majority"
         Each tree votes for the majority class of its leaf, or with the class counts there.
     bootstrap : bool, default=True
@@ -157,6 +160,7 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
         thresholds="all",
         ties="random",
         max_bins=None,
+        codes_folder=None,
         voting="majority",
         bootstrap=True,
         oob_score=False,
@@ -184,6 +188,7 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
         self.thresholds = thresholds
         self.ties = ties
         self.max_bins = max_bins
+        self.codes_folder = codes_folder
         self.voting = voting
         self.bootstrap = bootstrap
         self.oob_score = oob_score

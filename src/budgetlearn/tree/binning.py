@@ -1,5 +1,6 @@
 """`BinnedData`: a table coded once, feature by feature, for any number of trees."""
 
+import tempfile
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,7 +107,14 @@ def _code_column(column, n_bins, missing):
     return codes, lowest.astype(np.float64), highest.astype(np.float64)
 
 
-def bin_features(X, max_bins=None, n_jobs=None, missing=None):
+def _mapped_codes(shape, max_bins, missing, folder):
+    """Return an array in a temporary file that is wide enough for any table of that shape."""
+    most = min(shape[1], max_bins or shape[1]) + int(missing.any())
+    with tempfile.TemporaryFile(dir=folder) as file:  # is gone with the last use of the array
+        return np.memmap(file, dtype=_code_type(most), mode="w+", shape=shape)
+
+
+def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
     """Code every feature of a table by rank.
 
     Parameters
@@ -121,6 +129,9 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None):
         Threads, as in joblib.
     missing : ndarray of bool of shape (n_features,), default=None
         Which features may be missing: they have one code more, the largest, for NaN. None: none.
+    folder : str or Path, default=None
+        Where a temporary file holds the codes, mapped into memory, for as long as they are used.
+        Codes are as wide there as a column of only distinct values would need. None: in memory.
 
     Returns
     -------
@@ -129,15 +140,24 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None):
     if max_bins is not None:
         check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True)
     missing = np.zeros(X.shape[1], dtype=bool) if missing is None else missing
-    coded = thread_map(
-        lambda f: _code_column(np.ascontiguousarray(X[:, f]), max_bins, missing[f]),
-        range(X.shape[1]),
-        n_jobs,
-    )
+    mapped = None if folder is None else _mapped_codes(X.shape[::-1], max_bins, missing, folder)
+
+    def code(feature):
+        column, *ends = _code_column(
+            np.ascontiguousarray(X[:, feature]), max_bins, missing[feature]
+        )
+        if mapped is None:
+            return column, *ends
+        mapped[feature] = column
+        return None, *ends
+
+    coded = thread_map(code, range(X.shape[1]), n_jobs)
     sizes = [lowest.size for _, lowest, _ in coded]
-    codes = np.empty(X.shape[::-1], dtype=_code_type(max(sizes)))
-    for row, (column, _, _) in zip(codes, coded, strict=True):
-        row[:] = column
+    codes = mapped
+    if mapped is None:
+        codes = np.empty(X.shape[::-1], dtype=_code_type(max(sizes)))
+        for row, (column, _, _) in zip(codes, coded, strict=True):
+            row[:] = column
     return BinnedData(
         codes,
         np.arange(X.shape[1], dtype=np.int32),

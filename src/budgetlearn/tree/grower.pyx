@@ -75,11 +75,16 @@ cdef class Grower:
         self.search.n_classes = n_classes
         self.tree = Builder(n_classes)
         cdef Py_ssize_t i, n = 0
-        self._allocate(weights.shape[0], self.table.n_features, n_classes)
         for i in range(weights.shape[0]):
+            n += weights[i] != 0
+        self._allocate(n, self.table.n_features, n_classes)
+        n = 0
+        for i in range(weights.shape[0]):
+            if weights[i] == 0:
+                continue
             self.examples.rows[n] = <int32_t> i if rows is None else rows[i]
             self.examples.labels[n], self.examples.weights[n] = labels[i], weights[i]
-            n += weights[i] != 0
+            n += 1
         self.n = n
 
     cdef void* block(self, Py_ssize_t size, bint zero=False) except NULL:
