@@ -235,7 +235,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         """Take a model as what was fitted."""
         self._model = model
         self.n_nodes_ = model.n_nodes
-        self.feature_importances_ = model.importances()
         return self
 
     def within(self, node_budget):
@@ -280,6 +279,12 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         """Trees of the model (those with an accepted node), as a list of `Tree`."""
         check_is_fitted(self)
         return self._model.trees
+
+    @property
+    def feature_importances_(self):
+        """Impurity decrease of each feature's splits, weighted by samples; sum 1."""
+        check_is_fitted(self)
+        return self._model.importances()
 
     @property
     def node_distribution_(self):
