@@ -16,9 +16,9 @@ cdef enum:
     BLOCK = 256
     # Rows that are sorted down a tree together, node by node, where there are enough of them and
     # their columns fit the second-level cache: one comparison costs half of a step of `descend`.
-    LARGE_BLOCK = 2048
+    LARGE_BLOCK = 1024
     LEAST_LARGE = 512
-    CACHE = 1 << 20
+    CACHE = 1 << 19
     # Fewer rows than these go down from a node one by one.
     FEW = 6
 
