@@ -83,7 +83,7 @@ def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, 
     methods["slow"] = {"label": "Slow", "class": "slow.Slow"}
     (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
     study = configured(workflow, methods=["slow", "constant"])
-    with submitted(workflow, cluster, *study) as process:
+    with submitted(workflow, cluster, "collect", *study) as process:
         cluster.wait_for((workflow.folder / "mark").exists, 900)
         before = cluster.jobs()
         cluster.wait_for(lambda: list(cluster.jobs().values()).count("RUNNING") == 1, 300)
@@ -97,9 +97,8 @@ def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, 
     assert set(after.values()) == {"COMPLETED", "CANCELLED"}
     results = workflow.folder / "results" / "slurm"
     on_cluster = records.read(results / "points.parquet")
-    assert (results / "report.html").stat().st_size > 0
     shutil.rmtree(results)
-    workflow.run(*study)
+    workflow.run("collect", *study)
     assert differences(on_cluster, records.read(results / "points.parquet")).empty
 
 
