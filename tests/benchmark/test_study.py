@@ -33,7 +33,7 @@ def changed(**changes):
         ({"overrides": {"rfb_subset": {}}}, "method in overrides"),
         ({"methods_file": "config/none.yaml"}, "cannot be read: No such file"),
         ({"study": "My Study"}, "study"),
-        ({"datasets": ["wine", "friedman1"]}, "friedman1 is regression, and msb"),
+        ({"datasets": ["wine", "friedman1"]}, "friedman1 is regression, and cascade"),
         (
             {"budget": "memory", "by_dataset": {"abalone": {"budget": "acquisition"}}}
             | {"datasets": ["wine", "abalone"]},
