@@ -1,5 +1,6 @@
 """Equal tries: settings drawn from declared spaces, and models counted before any is left out."""
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
+from budgetlearn.benchmark import experiment
 from budgetlearn.benchmark.experiment import fit, run_method
 from budgetlearn.benchmark.methods import build
 from budgetlearn.benchmark.tries import models_fitted, settings_of
@@ -71,6 +73,12 @@ def test_refitting_learns_from_validation_data_and_is_chosen_without(wine_runs):
     assert [row["valid_score"] for row in once] == [row["valid_score"] for row in again]
     assert [row["setting"] for row in once] == [row["setting"] for row in again]
     assert [row["test_score"] for row in once] != [row["test_score"] for row in again]
+
+
+def test_the_seconds_of_a_fit_have_those_of_refitting(wine_runs, monkeypatch):
+    monkeypatch.setattr(experiment, "refitted", lambda model, run: time.sleep(1))
+    spec = {**FILTER, "tries": 3, "refit": True}
+    assert {row["fit_seconds"] > 1 for row in run_method("filter", spec, wine_runs[0])} == {True}
 
 
 def test_what_sees_validation_data_in_fit_is_not_refitted(wine_runs):

@@ -26,7 +26,7 @@ MEANINGS = {
     "test_mse": "mean squared error on test data (regression)",
     "estimated_score": "score that the method itself expected",
     "n_fitted": "models fitted, before any is left out",
-    "fit_seconds": "seconds of the fit",
+    "fit_seconds": "seconds of the fit, and of refitting on training and validation data",
     "predict_seconds": "seconds to predict the test part",
     "variables": "features that the model may use",
     "acquisition_rates": "share of test examples for which each feature was acquired",
