@@ -8,7 +8,7 @@ from budgetlearn.analysis.sizes import size_table
 from budgetlearn.report import sections_of
 from budgetlearn.report.sections.memory import memory_figure, memory_sentences
 
-from ...factories import make_display, make_points, make_report, make_study
+from ...factories import METHODS, make_display, make_points, make_report, make_study
 from ..writing import write_page
 
 COMPETITORS = ["msb", "logitb"]
@@ -65,7 +65,9 @@ def test_the_sentence_compares_where_every_method_has_a_model(display):
         [("msb", 10, 0.4), ("msb", 50, 0.2), ("msb", 90, 0.1), ("logitb", 60, 0.3),
          ("logitb", 900, 0.01)],
         columns=["method", "n_nodes", "error"],
-    ).assign(dataset="wine", costs="random", variant="", n_bytes=np.nan)  # fmt: skip
+    ).assign(
+        dataset="wine", costs="random", variant="", n_bytes=np.nan, valid_score=0.5
+    )  # fmt: skip
     (sentence,) = memory_sentences(table, display)
     assert sentence.endswith("of 1 data set: msB on 1.")
     table["n_bytes"] = [800, 900, 1000, 100, 400]  # as a few leaves of many classes take
@@ -137,3 +139,12 @@ def test_page_has_the_section(tmp_path):
 def test_page_without_memory_budgets_has_none(tmp_path):
     page = write_page(make_report(sized()), tmp_path).read_text()
     assert "memory" not in page
+
+
+def test_what_a_method_tries_is_one_line_chosen_on_validation_data(tmp_path):
+    tried = {**METHODS, "msb": {**METHODS["msb"], "space": {"max_variables": [2, 3]}}}
+    study = make_study(2, ["wine"], methods=tried, budget="memory", tries=2)
+    write_page(make_report(gridded(), study), tmp_path)
+    table = pd.read_csv(tmp_path / "tables" / "memory.csv")
+    assert table["variant"].isna().all()
+    assert table["setting"].str.fullmatch(r"≤ \d+ nodes").all()
