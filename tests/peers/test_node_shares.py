@@ -48,13 +48,18 @@ def test_gif_budgets_are_shares_of_fully_grown_trees(numbers, n_estimators):
     assert model.estimator_.n_nodes_ == sizes[-1]
 
 
-def test_the_small_budget_is_the_forest_that_this_budget_grows(classes):
+@pytest.mark.parametrize(
+    ("growth", "n_grown"), [({}, 1), ({"refit": "ridge", "prune_factor": 2}, 2)]
+)
+def test_the_small_budget_is_the_forest_that_this_budget_grows(classes, growth, n_grown):
     X, y = classes
-    model = GIFNodeShares(GIFClassifier(n_estimators=5), (2, 20), 50, random_state=1)
+    model = GIFNodeShares(GIFClassifier(n_estimators=5, **growth), (2, 20), 50, random_state=1)
     model.fit(X, y)
-    seed = model.estimator_.random_state
-    small = GIFClassifier(model.node_budgets_[0], n_estimators=5, random_state=seed).fit(X, y)
+    assert model.n_models_fitted_ == n_grown
+    own = {"n_estimators": 5, "random_state": model.estimator_.random_state}
+    small = GIFClassifier(model.node_budgets_[0], **own, **growth).fit(X, y)
     np.testing.assert_array_equal(next(model.staged_predict(X)), small.predict(X))
+    assert [stage.nodes for stage in model.stages(X)] == [f.n_nodes_ for f in model.forests_]
     assert next(model.stages(X)).facts["node_entropy"] == small.node_entropy_
     assert model._stored_bytes(0) == small.nbytes("float32") < model.estimator_.nbytes("float32")
 

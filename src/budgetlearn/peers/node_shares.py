@@ -41,7 +41,8 @@ class GIFNodeShares(NodeShares):
     Parameters
     ----------
     estimator : GIFRegressor or GIFClassifier
-        Without `refit`. Its `node_budget` is replaced.
+        Its `node_budget` is replaced. With `refit` one forest is grown for each budget, else the
+        smaller ones are the largest as it was at so many nodes.
     percents : sequence of float, default=(1, 10)
         Node budgets in percent, increasing.
     n_full_trees : int, default=1000
@@ -59,6 +60,8 @@ class GIFNodeShares(NodeShares):
     ----------
     estimator_ : GIFRegressor or GIFClassifier
         The fitted forest at the largest budget.
+    n_models_fitted_ : int
+        Forests grown.
     n_full_ : float
         Estimated nodes of the fully grown extra trees.
     node_budgets_ : list of int
@@ -93,11 +96,13 @@ class GIFNodeShares(NodeShares):
         self.n_jobs = n_jobs
 
     def _fit_budgets(self, X, y, seed):
-        self.estimator_ = clone(self.estimator).set_params(
-            node_budget=self.node_budgets_[-1], random_state=seed, n_jobs=self.n_jobs
+        own = clone(self.estimator).set_params(random_state=seed, n_jobs=self.n_jobs)
+        grown = self.node_budgets_ if own.refit else self.node_budgets_[-1:]
+        forests = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
+        self.estimator_, self.n_models_fitted_ = forests[-1], len(forests)
+        self.forests_ = (
+            forests if own.refit else [forests[-1].within(budget) for budget in self.node_budgets_]
         )
-        self.estimator_.fit(X, y)
-        self.forests_ = [self.estimator_.within(budget) for budget in self.node_budgets_]
 
     def _stages(self, X, which, want):
         for index in which:
