@@ -2,11 +2,13 @@
 
 import tempfile
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from .._parallel import thread_map
 from .._validation import check_number
+from .bundling import find_bundles
 
 MOST_BINS = 2**16 - 1
 # The types of codes, narrowest first.
@@ -50,6 +52,16 @@ class BinnedData:
     def n_codes(self):
         """How many codes each feature has, shape (n_features,)."""
         return np.diff(self.offsets)[self.columns]
+
+    @property
+    def missing(self):
+        """Which features may be missing, shape (n_features,)."""
+        return np.isnan(self.lowest[self.offsets[self.columns + 1] - 1])
+
+    @cached_property
+    def bundles(self):
+        """`Bundles` of the features in this view, found when they are asked for."""
+        return find_bundles(self)
 
     def take(self, features):
         """Return a view of some features, in that order; nothing is copied.

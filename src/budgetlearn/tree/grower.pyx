@@ -1,21 +1,25 @@
 """Kernel: grow one tree, depth first, on coded data."""
 
+import numpy as np
+
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from ._codes cimport Codes, gather, midpoint
 from ._random cimport below, by_chances
 from ._node cimport GrownNode
+from .blocks cimport Blocks, allocate
+from .bundle_counts cimport BundleCounts, partition_by_member
 from .builder cimport Builder, Task
 from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
+from .code_histogram cimport tally
 from .impurity cimport Kind, Side, shift, value
 from .missing cimport examine_both_sides, left_is_heavier, partition_missing_left
 from .node_prices cimport NodePrices
 from .partition cimport Examples, partition_by_codes
 from .splitter cimport (
-    Best, Column, Missing, Search, Ties, begin_node, examine, examine_tally, tally,
+    Best, Column, Missing, Search, Ties, begin_node, examine, examine_ones, examine_tally,
 )
 from .table cimport Table
 
@@ -37,8 +41,11 @@ cdef class Grower:
         How often each row counts; rows of weight 0 take no part.
     n_classes : int
         Number of classes.
-    rows : ndarray of int32 of shape (n_samples,), default=None
+    rows : ndarray of int32 of shape (n_samples,)
         Row of the table that each label and weight belongs to; None: in their order.
+    bundled : bool
+        Whether the features of a bundle are counted together: where weights are whole numbers and
+        F of whole counts is exact, it makes no difference but in speed.
     """
 
     cdef:
@@ -63,21 +70,26 @@ cdef class Grower:
         Search search
         Column column
         ClassHistogram class_histogram
+        BundleCounts bundle_counts    # None: `table` is not bundled
+        int32_t* places_of_classes    # (n_classes,): of those that a node has
+        int32_t* node_labels          # (n,): labels of a node that lacks a class
         bint counts_classes           # whether the rule lets it find the best threshold
-        void* blocks[32]
-        Py_ssize_t n_blocks
+        Blocks blocks                 # own all that pointers point to
 
     def __cinit__(
         self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes,
-        const int32_t[::1] rows=None,
+        const int32_t[::1] rows, bint bundled,
     ):
-        self.table = Table(data)
-        self.search.n_classes = n_classes
+        self.table = Table(data, bundled)
+        self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
         cdef Py_ssize_t i, n = 0
         for i in range(weights.shape[0]):
             n += weights[i] != 0
         self._allocate(n, self.table.n_features, n_classes)
+        if bundled:
+            most = 1 + np.max(data.bundles.member)
+            self.bundle_counts = BundleCounts(self.table, most, n_classes)
         n = 0
         for i in range(weights.shape[0]):
             if weights[i] == 0:
@@ -87,49 +99,26 @@ cdef class Grower:
             n += 1
         self.n = n
 
-    cdef void* block(self, Py_ssize_t size, bint zero=False) except NULL:
-        cdef void* memory = calloc(max(size, 1), 1) if zero else malloc(max(size, 1))
-        if memory == NULL:
-            raise MemoryError(f"no {size} bytes left to grow a tree")
-        self.blocks[self.n_blocks] = memory
-        self.n_blocks += 1
-        return memory
-
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
-        cdef Search* search = &self.search
         cdef Py_ssize_t f
-        self.examples.rows = <int32_t*> self.block(n * sizeof(int32_t))
-        self.examples.labels = <int32_t*> self.block(n * sizeof(int32_t))
-        self.examples.weights = <double*> self.block(n * sizeof(double))
-        self.examples.spare_rows = <int32_t*> self.block(n * sizeof(int32_t))
-        self.examples.spare_labels = <int32_t*> self.block(n * sizeof(int32_t))
-        self.examples.spare_weights = <double*> self.block(n * sizeof(double))
-        self.features = <int32_t*> self.block(p * sizeof(int32_t))
-        self.places = <int32_t*> self.block(p * sizeof(int32_t))
-        self.drawn = <int32_t*> self.block(p * sizeof(int32_t))
-        self.path = <int32_t*> self.block(p * sizeof(int32_t))
+        self.blocks = Blocks()
+        self.examples.rows = <int32_t*> self.blocks.get(n * sizeof(int32_t))
+        self.examples.labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
+        self.examples.weights = <double*> self.blocks.get(n * sizeof(double))
+        self.examples.spare_rows = <int32_t*> self.blocks.get(n * sizeof(int32_t))
+        self.examples.spare_labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
+        self.examples.spare_weights = <double*> self.blocks.get(n * sizeof(double))
+        self.features = <int32_t*> self.blocks.get(p * sizeof(int32_t))
+        self.places = <int32_t*> self.blocks.get(p * sizeof(int32_t))
+        self.drawn = <int32_t*> self.blocks.get(p * sizeof(int32_t))
+        self.path = <int32_t*> self.blocks.get(p * sizeof(int32_t))
         for f in range(p):
             self.features[f] = self.places[f] = <int32_t> f
             self.path[f] = self.drawn[f] = -1
-        self.column.codes = <uint32_t*> self.block(n * sizeof(uint32_t))
-        search.inside.codes = <uint32_t*> self.block(n * sizeof(uint32_t))
-        search.inside.labels = <int32_t*> self.block(n * sizeof(int32_t))
-        search.inside.weights = <double*> self.block(n * sizeof(double))
-        search.keys = <uint64_t*> self.block(n * sizeof(uint64_t))
-        search.spare_keys = <uint64_t*> self.block(n * sizeof(uint64_t))
-        search.histogram = <double*> self.block(max(2 * n + 64, 256 * K) * sizeof(double))
-        search.bounds = <double*> self.block(2 * max(n + 64, 256) * sizeof(double))
-        search.node.counts = <double*> self.block(K * sizeof(double))
-        search.left.counts = <double*> self.block(K * sizeof(double))
-        search.right.counts = <double*> self.block(K * sizeof(double))
-        search.left_inside.counts = <double*> self.block(K * sizeof(double))
-        search.right_inside.counts = <double*> self.block(K * sizeof(double))
-        search.without.counts = <double*> self.block(K * sizeof(double))
-
-    def __dealloc__(self):
-        cdef Py_ssize_t i
-        for i in range(self.n_blocks):
-            free(self.blocks[i])
+        self.places_of_classes = <int32_t*> self.blocks.get(K * sizeof(int32_t))
+        self.node_labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
+        self.column.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
+        allocate(self.blocks, &self.search, n, K)
 
     def set_impurity(self, int kind, double parameter):
         """Choose the impurity, by its kind and parameter."""
@@ -161,10 +150,10 @@ cdef class Grower:
             if self.table.n_codes(f) <= MOST_COUNTED:
                 most = max(most, self.table.n_codes(f))
         n_cells, n_words = most << histogram.bits, n_mark_words(histogram, most)
-        histogram.weights = <double*> self.block(LANES * n_cells * sizeof(double), True)
-        histogram.marks = <uint64_t*> self.block(LANES * n_words * sizeof(uint64_t), True)
-        histogram.left = <double*> self.block(K * sizeof(double))
-        histogram.right = <double*> self.block(K * sizeof(double))
+        histogram.weights = <double*> self.blocks.get(LANES * n_cells * sizeof(double), True)
+        histogram.marks = <uint64_t*> self.blocks.get(LANES * n_words * sizeof(uint64_t), True)
+        histogram.left = <double*> self.blocks.get(K * sizeof(double))
+        histogram.right = <double*> self.blocks.get(K * sizeof(double))
 
     def grow(
         self, double[::1] prices, const double[::1] odds, double[::1] usage,
@@ -214,16 +203,20 @@ cdef class Grower:
 
     cdef bint is_leaf(self, const Task* task) noexcept nogil:
         """Set up the search for a node; say whether it is not to be split."""
-        cdef Py_ssize_t K = self.search.n_classes, c, n_present = 0
+        cdef Py_ssize_t K = self.search.n_all_classes, c
+        cdef int32_t n_present = 0
         cdef double* counts = self.tree.counts + task.node * K
         cdef Side* side = &self.search.node
         cdef double impurity
         side.n = side.sum = side.cubes = 0.0
         memset(side.counts, 0, K * sizeof(double))
+        self.search.rule.impurity.n_classes = K
         for c in range(K):
             if counts[c] != 0:
+                shift(&self.search.rule.impurity, side, n_present, counts[c])
+                self.places_of_classes[c] = n_present
                 n_present += 1
-                shift(&self.search.rule.impurity, side, <int32_t> c, counts[c])
+        self.search.n_classes = self.search.rule.impurity.n_classes = n_present
         if n_present < 2 or self.tree.nodes[task.node].depth >= self.max_depth:
             return True
         impurity = value(&self.search.rule.impurity, side)
@@ -235,7 +228,7 @@ cdef class Grower:
         cdef Py_ssize_t n_features = self.table.n_features, place, _
         cdef Column* column = &self.column
         column.size = task.end - task.start
-        column.labels = self.examples.labels + task.start
+        column.labels = self.labels_of(task)
         column.weights = self.examples.weights + task.start
         if self.search.rule.ties == Ties.REUSE:
             self.mark_path(task.node)
@@ -261,6 +254,16 @@ cdef class Grower:
                 )
                 self.try_feature(<int32_t> place, task)
         return self.n_varying
+
+    cdef int32_t* labels_of(self, const Task* task) noexcept nogil:
+        """Return the classes of a node's examples, numbered among those that it has."""
+        cdef int32_t* labels = self.examples.labels + task.start
+        cdef Py_ssize_t i
+        if self.search.n_classes == self.search.n_all_classes:
+            return labels
+        for i in range(task.end - task.start):
+            self.node_labels[i] = self.places_of_classes[labels[i]]
+        return self.node_labels
 
     cdef void try_feature(self, int32_t place, const Task* task) noexcept nogil:
         """Examine the feature at a place of `features`, and put it where it belongs."""
@@ -304,6 +307,12 @@ cdef class Grower:
         cdef bint varies
         if self.discounts is not None:
             price = self.discounts.price(feature, rows, column.weights, column.size)
+        if self.table.bundle[feature] >= 0:
+            return examine_ones(
+                search,
+                self.bundle_counts.ones(feature, task.node, rows, column, search.n_classes),
+                feature, price, rank,
+            )
         if missing >= 0:
             gather(codes, rows, column.size, column.codes, &column.low, &column.high)
             if column.low < column.high == <uint32_t> missing:
@@ -318,7 +327,7 @@ cdef class Grower:
             return examine_classes(
                 search, histogram, column, codes, rows, n_codes, feature, price, rank
             )
-        if n_codes * search.n_classes * 2 <= column.size and not search.rule.stumps:
+        if n_codes * search.n_all_classes * 2 <= column.size and not search.rule.stumps:
             varies = tally(search, column, codes, rows, n_codes)
             if varies:
                 examine_tally(search, column, feature, price, rank)
@@ -356,6 +365,11 @@ cdef class Grower:
                 &left_code, &right_code,
             )
             node.missing_left = True
+        elif self.table.bundle[best.feature] >= 0:
+            middle = partition_by_member(
+                self.table, &self.examples, task.start, task.end, best.feature, self.column.codes
+            )
+            left_code, right_code = 0, 1
         else:
             middle = partition_by_codes(
                 &self.examples, task.start, task.end, codes, best.cut, &left_code, &right_code

@@ -164,7 +164,7 @@ def grow_tree(
     Tree
         Its values are weighted class counts.
     """
-    grower = Grower(data, labels, weights, n_classes, rows)
+    grower = Grower(data, labels, weights, n_classes, rows, _counts_are_exact(rule, weights))
     _set_rule(grower, rule)
     if usage is None:
         usage = np.zeros(data.n_features)
@@ -185,6 +185,13 @@ def grow_tree(
         None if purchases is None else purchases.at_nodes(rule),
     )
     return Tree.of_nodes(nodes, counts)
+
+
+def _counts_are_exact(rule, weights):
+    """Say whether all that a rule compares is made of whole numbers that a float holds."""
+    total = weights.sum()
+    whole = total < 2**53 and np.array_equal(weights, np.rint(weights))
+    return bool(whole and total**rule.impurity.degree < 2**53)
 
 
 def _set_rule(grower, rule):

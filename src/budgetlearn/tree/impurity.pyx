@@ -34,10 +34,14 @@ class ImpurityFunction:
     ----------
     admissible : bool
         Whether F is monotone and supermodular, as minimax splits need it.
+    degree : float
+        F of whole counts is made of whole numbers up to the power `degree` of their sum, so that
+        it is exact while these are below 2**53; infinite: of other numbers.
     """
 
     admissible = True
     parameter = 0.0
+    degree = np.inf
 
     def __call__(self, counts):
         """Return F for class counts of shape (n_classes,): finite, not negative.
@@ -76,6 +80,7 @@ class ThresholdPairs(ImpurityFunction):
     def __init__(self, alpha=0.0):
         self.parameter = float(check_number(alpha, "alpha", low=0, high=np.inf, high_open=True))
         self.kind = THRESHOLD_PAIRS if self.parameter > 0 else PAIRS
+        self.degree = 2 if self.parameter.is_integer() else np.inf
 
 
 class Powers(ImpurityFunction):
@@ -91,12 +96,14 @@ class Powers(ImpurityFunction):
 
     def __init__(self, exponent=3):
         self.parameter = float(check_number(exponent, "exponent", low=2, high=8, integer=True))
+        self.degree = exponent
 
 
 class Polynomial(ImpurityFunction):
     """Sum over ordered pairs i ≠ j of n_i² n_j: a polynomial without single-class terms."""
 
     kind = POLYNOMIAL
+    degree = 3
 
 
 class Gini(ImpurityFunction):

@@ -1,6 +1,5 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from ._codes cimport Codes
 from .impurity cimport Impurity, Side
 
 
@@ -53,8 +52,9 @@ cdef struct Best:
 cdef struct Search:
     Rule rule
     uint64_t random
-    Py_ssize_t n_classes
+    Py_ssize_t n_all_classes
     # the node
+    Py_ssize_t n_classes   # that it has; they are its classes 0, 1, ...
     Side node
     double impurity
     Best best
@@ -79,9 +79,9 @@ cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) n
 cdef void examine(
     Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil
-cdef bint tally(
-    Search* search, Column* column, Codes codes, const int32_t* rows, Py_ssize_t n_codes
-) noexcept nogil
 cdef void examine_tally(
     Search* search, Column* column, Py_ssize_t feature, double price, double rank
+) noexcept nogil
+cdef bint examine_ones(
+    Search* search, const double* ones, Py_ssize_t feature, double price, double rank
 ) noexcept nogil

@@ -11,19 +11,16 @@ where they are few.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ._codes cimport Codes, code_t
 from ._random cimport below, uniform
-from .impurity cimport Side, shift, value
+from .code_histogram cimport MAX_BUCKETS, fill_histogram
+from .impurity cimport Impurity, Side, shift, value
 from .sorting cimport sort_keys
 
 cdef enum:
     FEW = 16           # up to so many examples sorting beats a histogram
-    MAX_BUCKETS = 256
-    LANES = 4          # copies of a small histogram, so that sums do not wait for each other,
-    MANY = 64          # where there are so many examples
 
 
 cdef void begin_node(Search* search, double impurity) noexcept nogil:
@@ -122,10 +119,11 @@ cdef inline void offer_sides(
     Search* search, double left_value, double right_value, double left_share, int32_t cut
 ) noexcept nogil:
     """Offer a split, given F of its sides and the left one's share."""
-    if search.rule.minimax:
-        offer(search, max(left_value, right_value), cut, 1)
-    else:
+    cdef double worse = max(left_value, right_value)
+    if not search.rule.minimax:
         offer(search, left_share * left_value + (1.0 - left_share) * right_value, cut, 1)
+    elif not search.rule.bounded or worse <= search.limit:
+        offer(search, worse, cut, 1)
 
 
 cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil:
@@ -142,18 +140,20 @@ cdef Py_ssize_t stumps_to_draw(Search* search, const Column* column) noexcept no
     return 80 if column.size > 2000 else 40 if column.size > 500 else 20
 
 
-cdef void scan_sorted(Search* search, const Column* column, Side* left, Side* right) noexcept nogil:
+cdef void scan_keys(
+    Search* search, const Column* column, const uint64_t* keys, Py_ssize_t n, Side* left,
+    Side* right,
+) noexcept nogil:
     """Offer every threshold between neighbouring codes, or a random sample of them."""
-    cdef uint64_t* keys = sorted_keys(search, column)
     cdef uint64_t before = keys[0] >> 32, code
     cdef Py_ssize_t i, position, n_left = 0, n_wanted = 0
     cdef bint sampling = search.rule.stumps
     cdef double left_value
     if sampling:
         n_wanted = stumps_to_draw(search, column)
-        for i in range(1, column.size):
+        for i in range(1, n):
             n_left += (keys[i] >> 32) != (keys[i - 1] >> 32)
-    for i in range(column.size):
+    for i in range(n):
         code = keys[i] >> 32
         position = <Py_ssize_t> <uint32_t> keys[i]
         if code != before:
@@ -174,81 +174,6 @@ cdef void scan_sorted(Search* search, const Column* column, Side* left, Side* ri
         shift(&search.rule.impurity, right, column.labels[position], -column.weights[position])
 
 
-cdef inline Py_ssize_t clear_histogram(
-    Search* search, Py_ssize_t n_examples, Py_ssize_t size
-) noexcept nogil:
-    """Zero the histogram; return the distance between its copies, 0 if one is enough."""
-    cdef bint copies = n_examples >= MANY and size <= search.n_classes * MAX_BUCKETS // LANES
-    memset(search.histogram, 0, (LANES if copies else 1) * size * sizeof(double))
-    return size if copies else 0
-
-
-cdef inline void fold_histogram(Search* search, Py_ssize_t lane) noexcept nogil:
-    """Add up the copies of the histogram."""
-    cdef Py_ssize_t i
-    cdef double* h = search.histogram
-    for i in range(lane):
-        h[i] += h[lane + i] + h[2 * lane + i] + h[3 * lane + i]
-
-
-cdef void fill_histogram(
-    Search* search, const Column* column, int bits, Py_ssize_t n_buckets
-) noexcept nogil:
-    """Add up the weights of each class in each bucket of 2**bits codes."""
-    cdef Py_ssize_t K = search.n_classes, i
-    cdef Py_ssize_t lane = clear_histogram(search, column.size, n_buckets * K)
-    cdef double* histogram = search.histogram
-    cdef const uint32_t* codes = column.codes
-    cdef const int32_t* labels = column.labels
-    cdef const double* weights = column.weights
-    cdef uint32_t low = column.low
-    for i in range(column.size):
-        histogram[
-            (i & (LANES - 1)) * lane + ((codes[i] - low) >> bits) * K + labels[i]
-        ] += weights[i]
-    fold_histogram(search, lane)
-
-
-cdef void tally_codes(
-    Search* search, const code_t* codes, const int32_t* rows, const Column* column,
-    Py_ssize_t size,
-) noexcept nogil:
-    """Fill the histogram straight from the table."""
-    cdef Py_ssize_t K = search.n_classes, i
-    cdef Py_ssize_t lane = clear_histogram(search, column.size, size)
-    cdef double* histogram = search.histogram
-    cdef const int32_t* labels = column.labels
-    cdef const double* weights = column.weights
-    for i in range(column.size):
-        histogram[(i & (LANES - 1)) * lane + codes[rows[i]] * K + labels[i]] += weights[i]
-    fold_histogram(search, lane)
-
-
-cdef bint tally(
-    Search* search, Column* column, Codes codes, const int32_t* rows, Py_ssize_t n_codes
-) noexcept nogil:
-    """Count a feature of few codes in one pass over the table; say whether it varies.
-
-    Leaves the histogram filled, for `examine_tally`, and `column.codes` as it was.
-    """
-    cdef Py_ssize_t K = search.n_classes, i
-    if codes.codes8 != NULL:
-        tally_codes(search, codes.codes8, rows, column, n_codes * K)
-    elif codes.codes16 != NULL:
-        tally_codes(search, codes.codes16, rows, column, n_codes * K)
-    else:
-        tally_codes(search, codes.codes32, rows, column, n_codes * K)
-    i = 0
-    while search.histogram[i] == 0:
-        i += 1
-    column.low = <uint32_t> (i // K)
-    i = n_codes * K - 1
-    while search.histogram[i] == 0:
-        i -= 1
-    column.high = <uint32_t> (i // K)
-    return column.low < column.high
-
-
 cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
     """Move the examples of a bucket from right to left; say whether there were any."""
     cdef Py_ssize_t K = search.n_classes, c
@@ -262,22 +187,9 @@ cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
     return occupied
 
 
-cdef void take_bucket(
-    Column* inside, const Column* column, int bits, Py_ssize_t bucket
-) noexcept nogil:
-    """Copy the examples of one bucket."""
-    cdef Py_ssize_t i, kept = 0
-    cdef uint32_t code, low = 0xFFFFFFFF, high = 0
-    for i in range(column.size):
-        code = column.codes[i]
-        if (code - column.low) >> bits == bucket:
-            inside.codes[kept] = code
-            inside.labels[kept] = column.labels[i]
-            inside.weights[kept] = column.weights[i]
-            kept += 1
-            low = min(low, code)
-            high = max(high, code)
-    inside.size, inside.low, inside.high = kept, low, high
+cdef inline bint can_win(const Search* search, Py_ssize_t bucket) noexcept nogil:
+    """Say whether a threshold inside a bucket may win or tie, by what `scan_bounds` noted."""
+    return max(search.bounds[2 * bucket], search.bounds[2 * bucket + 1]) <= search.limit
 
 
 cdef Py_ssize_t scan_bounds(
@@ -306,20 +218,61 @@ cdef Py_ssize_t scan_bounds(
     return n_buckets
 
 
+cdef Py_ssize_t take_candidates(
+    Search* search, const Column* column, int bits, Py_ssize_t n_buckets
+) noexcept nogil:
+    """Copy the examples of the buckets that can win; return where the last of these ends."""
+    cdef Column* inside = &search.inside
+    cdef Py_ssize_t i, bucket, end = 0, n = 0
+    cdef uint8_t candidate[MAX_BUCKETS]
+    cdef uint32_t code, high = column.low
+    for bucket in range(n_buckets):
+        candidate[bucket] = can_win(search, bucket)
+        if candidate[bucket]:
+            end = bucket + 1
+    memset(candidate + n_buckets, 0, MAX_BUCKETS - n_buckets)
+    if end > 0:
+        for i in range(column.size):
+            # Each is written, and counted where it belongs: no branch to mispredict.
+            code = column.codes[i]
+            inside.codes[n] = code
+            inside.labels[n] = column.labels[i]
+            inside.weights[n] = column.weights[i]
+            if candidate[(code - column.low) >> bits]:
+                n += 1
+                high = max(high, code)
+    inside.size, inside.low, inside.high = n, column.low, high
+    return end
+
+
 cdef void refine(
     Search* search, const Column* column, int bits, Py_ssize_t n_buckets
 ) noexcept nogil:
     """Look inside the buckets whose bound lets them win or tie."""
-    cdef Py_ssize_t bucket, K = search.n_classes
+    cdef Py_ssize_t bucket, start = 0, end, K = search.n_classes
+    cdef Column* inside = &search.inside
+    cdef uint64_t* keys
+    cdef uint64_t beyond
+    n_buckets = take_candidates(search, column, bits, n_buckets)
+    if n_buckets == 0:
+        return
+    keys = sorted_keys(search, inside)
     begin_sides(search)
     for bucket in range(n_buckets):
-        if max(search.bounds[2 * bucket], search.bounds[2 * bucket + 1]) <= search.limit:
-            take_bucket(&search.inside, column, bits, bucket)
-            if search.inside.low < search.inside.high:
-                copy_side(&search.left_inside, &search.left, K)
-                copy_side(&search.right_inside, &search.right, K)
-                scan_sorted(search, &search.inside, &search.left_inside, &search.right_inside)
+        # Invariant: keys[:start] are those of the buckets below.
+        beyond = <uint64_t> (bucket + 1) << (bits + 32)
+        end = start
+        while end < inside.size and keys[end] < beyond:
+            end += 1
+        if end > start and keys[start] >> 32 < keys[end - 1] >> 32 and can_win(search, bucket):
+            copy_side(&search.left_inside, &search.left, K)
+            copy_side(&search.right_inside, &search.right, K)
+            scan_keys(
+                search, inside, keys + start, end - start, &search.left_inside,
+                &search.right_inside,
+            )
         shift_bucket(search, bucket)
+        start = end
 
 
 cdef int coarseness(Search* search, const Column* column) noexcept nogil:
@@ -352,9 +305,11 @@ cdef void examine(
     n_buckets = (spread >> bits) + 1
     if (
         search.rule.stumps or (column.size <= FEW and n_buckets > 2)
-        or n_buckets * search.n_classes > 2 * column.size + 64
+        or n_buckets * search.n_all_classes > 2 * column.size + 64
     ):
-        scan_sorted(search, column, &search.left, &search.right)
+        scan_keys(
+            search, column, sorted_keys(search, column), column.size, &search.left, &search.right
+        )
         return
     fill_histogram(search, column, bits, n_buckets)
     n_buckets = scan_bounds(search, column, bits, n_buckets)
@@ -370,3 +325,31 @@ cdef void examine_tally(
     search.histogram += column.low * search.n_classes
     scan_bounds(search, column, 0, column.high - column.low + 1)
     search.histogram -= column.low * search.n_classes
+
+
+cdef bint examine_ones(
+    Search* search, const double* ones, Py_ssize_t feature, double price, double rank
+) noexcept nogil:
+    """Offer the threshold of a feature of zeros and ones, given the class counts of its ones.
+
+    Says whether the feature varies. Counts are whole numbers.
+    """
+    cdef Impurity* impurity = &search.rule.impurity
+    cdef Py_ssize_t c
+    cdef double zeros, n_ones = 0.0, left_value, right_value
+    for c in range(search.n_classes):
+        n_ones += ones[c]
+    if n_ones == 0 or n_ones == search.node.n:
+        return False
+    begin_feature(search, feature, price, rank)
+    for c in range(search.n_classes):
+        zeros = search.node.counts[c] - ones[c]
+        if zeros != 0:
+            shift(impurity, &search.left, <int32_t> c, zeros)
+            shift(impurity, &search.right, <int32_t> c, -zeros)
+    left_value, right_value = value(impurity, &search.left), value(impurity, &search.right)
+    if not search.rule.bounded or left_value <= search.limit:
+        if search.rule.stumps:
+            uniform(&search.random)  # as each threshold takes one
+        offer_sides(search, left_value, right_value, search.left.n / search.node.n, 0)
+    return True

@@ -17,7 +17,11 @@ cdef class Table:
         const long long[::1] offsets
         const double[::1] lowest, highest
         Py_ssize_t n_features, n_rows
-        uint8_t* copy                 # (n_features, most): codes of a node's examples
+        const uint8_t[:, ::1] bytes_of_bundles
+        const int32_t[::1] bundle     # (n_features,): -1 is none
+        const int32_t[::1] member     # (n_features,): code of the bundle that stands for a one
+        Py_ssize_t n_bundles
+        uint8_t* copy                 # (n_features + n_bundles, most): of a node's examples
         Py_ssize_t most               # examples that it has room for
         Py_ssize_t start, end         # the node's examples; none: no feature is copied
 
@@ -40,10 +44,25 @@ cdef class Table:
         return as_codes(self.codes + self.columns[feature] * self.stride, self.width)
 
     cdef inline Codes codes_of(self, Py_ssize_t feature) noexcept nogil:
-        """Return the codes of a feature; rows of a copied node are indices of the copy."""
+        """Return the codes of a feature; rows of a copied node are indices of the copy.
+
+        Requires that the feature is not in a bundle.
+        """
         if self.start < self.end:
             return as_codes(self.copy + feature * self.most * self.width, self.width)
         return self.stored(feature)
+
+    cdef inline Codes stored_bundle(self, Py_ssize_t bundle) noexcept nogil:
+        """Return the codes of a bundle in the whole table."""
+        return as_codes(&self.bytes_of_bundles[bundle, 0], self.width)
+
+    cdef inline Codes codes_of_bundle(self, Py_ssize_t bundle) noexcept nogil:
+        """Return the codes of a bundle as `codes_of` does."""
+        if self.start < self.end:
+            return as_codes(
+                self.copy + (self.n_features + bundle) * self.most * self.width, self.width
+            )
+        return self.stored_bundle(bundle)
 
 
 cdef inline Codes as_codes(const uint8_t* codes, Py_ssize_t width) noexcept nogil:

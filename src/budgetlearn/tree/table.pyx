@@ -29,16 +29,23 @@ cdef class Table:
     ----------
     data : BinnedData
         Coded table.
+    bundled : bool
+        Whether the features of its bundles are asked for by their bundle alone.
     """
 
-    def __cinit__(self, data):
+    def __cinit__(self, data, bint bundled):
         self.bytes_of_codes = data.codes.view(np.uint8)
         self.codes = &self.bytes_of_codes[0, 0]
         self.width, self.stride = data.codes.itemsize, self.bytes_of_codes.shape[1]
         self.columns, self.offsets = data.columns, data.offsets
         self.lowest, self.highest = data.lowest, data.highest
         self.n_features, self.n_rows = data.n_features, data.n_samples
-        self.most = COPY_BYTES // (self.width * self.n_features)
+        if bundled:
+            codes, self.bundle, self.member = data.bundles
+            self.bytes_of_bundles, self.n_bundles = codes.view(np.uint8), len(codes)
+        else:
+            self.bundle = np.full(self.n_features, -1, dtype=np.int32)
+        self.most = COPY_BYTES // (self.width * (self.n_features + self.n_bundles))
         self.copy = <uint8_t*> malloc(COPY_BYTES)
         if self.copy == NULL:
             raise MemoryError(f"no {COPY_BYTES} bytes left to grow a tree")
@@ -65,9 +72,15 @@ cdef class Table:
         if n > self.most or n < LEAST or n * PART > self.n_rows:
             return
         for i in range(n_varying):
+            if self.bundle[features[i]] < 0:
+                copy_codes(
+                    self.stored(features[i]), rows + start, n,
+                    self.copy + features[i] * self.most * self.width,
+                )
+        for i in range(self.n_bundles):
             copy_codes(
-                self.stored(features[i]), rows + start, n,
-                self.copy + features[i] * self.most * self.width,
+                self.stored_bundle(i), rows + start, n,
+                self.copy + (self.n_features + i) * self.most * self.width,
             )
         for i in range(start, end):
             rows[i] = <int32_t> (i - start)
