@@ -46,15 +46,6 @@ cdef class Loss:
     ) noexcept nogil
 
 
-cdef class SquaredLoss(Loss):
-    cdef double[:, ::1] residuals
-    cdef double[::1] step
-
-
-cdef class WeightedSquaredLoss(SquaredLoss):
-    cdef const double[::1] sample_weight
-
-
 cdef class ExponentialLoss(Loss):
     cdef const int32_t[::1] codes
     cdef double[::1] errors, factor, logs, trial

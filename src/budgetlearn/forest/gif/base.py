@@ -21,6 +21,7 @@ from ..compact.methods import CompactMethods
 from ..compact.model import FORMATS, CompactForest
 from ..compact.trees import stored_bytes
 from ..purchases import tree_purchases
+from .columns import in_columns
 from .growing import grown_forest
 from .splitter import WeightedVarianceSplitter
 
@@ -167,7 +168,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         if weight is not None:
             centred = targets - weight @ targets / weight.sum()
             make_splitter = partial(_weighted_splitter, targets=centred, weight=weight)
-        X = np.asfortranarray(X)
+        X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
         data = X, targets, weight, seeds, n_visits, make_splitter, valid

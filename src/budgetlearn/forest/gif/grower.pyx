@@ -47,6 +47,7 @@ def grow(
                 pool.remove()
                 continue
             accept(table, loss, pool, learning_rate, n_accepted, &weights[n_accepted, 0])
+            pool.look_ahead()
             pool.replace(open_node(table, splitter, pool.found))
             rooted[tree] = 1
             n_nodes += price

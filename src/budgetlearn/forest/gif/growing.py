@@ -50,7 +50,7 @@ class GrownForest:
         """Return the model of 2**exponent times the targets."""
         return GIFModel(
             self.records,
-            np.ldexp(self.weights, exponent),
+            np.ldexp(self.weights, exponent) if exponent else self.weights,
             self.nodes_after,
             self.n_trees,
             self.n_features,
@@ -74,7 +74,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     ----------
     params : BaseGIF
         Its parameters are used.
-    X : ndarray of float64 of shape (n_samples, n_features), column-major
+    X : ndarray of float64 or uint8 of shape (n_samples, n_features), column-major
     targets : ndarray of float64 of shape (n_samples, n_outputs)
     weight : ndarray of float64 of shape (n_samples,), or None
         Weights of the samples, positive.
@@ -110,10 +110,10 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     rate = params.learning_rate
     with watched(lambda: nodes_after.max(initial=0), "nodes", most):
         n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
-    weights = weights[:n_steps].copy()
+    weights, nodes_after = weights[:n_steps], nodes_after[:n_steps]
     if not isinstance(params.refit, str):
         refit(table, loss, params.refit, rate, weights)
-    records, nodes_after = table.records[: table.n_nodes], nodes_after[:n_steps].copy()
+    records = table.records[: table.n_nodes]
     grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
     if not n_steps and params.refit == "logistic":
         grown.intercept = logarithms(intercept)

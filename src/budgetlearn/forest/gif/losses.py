@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from . import _losses as kernels
+from ._squared import SquaredLoss, WeightedSquaredLoss
 
 
 class Squared:
@@ -31,9 +32,9 @@ class Squared:
         """
         if weight is None:
             intercept = targets.mean(axis=0)
-            return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept))
+            return intercept, SquaredLoss(np.ascontiguousarray(targets - intercept))
         intercept = weight @ targets / weight.sum()
-        return intercept, kernels.WeightedSquaredLoss(targets - intercept, weight)
+        return intercept, WeightedSquaredLoss(targets - intercept, weight)
 
     def probabilities(self, scores):
         """Return class probabilities: the outputs, which add up to 1, cut off below 0."""

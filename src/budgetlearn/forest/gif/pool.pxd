@@ -14,6 +14,8 @@ cdef class Pool:
 
     # Find the next node to accept. False: no candidate improves the loss.
     cdef bint find(self) noexcept nogil
+    # Fetch what the next `find` will need, as far as can be told before the found node is split.
+    cdef void look_ahead(self) noexcept nogil
     cdef int add(self, int32_t node) except -1 nogil
     # Drop the found node.
     cdef void remove(self) noexcept nogil

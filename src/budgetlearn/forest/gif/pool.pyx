@@ -11,6 +11,7 @@ from libc.string cimport memset
 
 from ...tree._random cimport as_below, next_xorshift
 from ._losses cimport GAP, INVERSE, STATS
+from ._prefetch cimport fetch_ahead
 from .nodes cimport ForestNode
 
 
@@ -33,6 +34,9 @@ cdef class Pool:
 
     cdef bint find(self) noexcept nogil:
         return False
+
+    cdef void look_ahead(self) noexcept nogil:
+        pass
 
     cdef int add(self, int32_t node) except -1 nogil:
         return 0
@@ -92,6 +96,17 @@ cdef class RandomWindow(Pool):
                 return False
             self.remove()
         return False
+
+    cdef void look_ahead(self) noexcept nogil:
+        # The found node will give way to the last one, and to two children at the end, or none.
+        cdef int32_t n_left = self.n_candidates - 1, drawn, node
+        cdef uint64_t state = self.state
+        cdef ForestNode* found = &self.table.nodes[self.found]
+        drawn = <int32_t> as_below(next_xorshift(&state), n_left + (2 if found.size > 1 else 0))
+        if drawn < n_left:
+            node = self.candidates[n_left if drawn == self.position else drawn]
+            found = &self.table.nodes[node]
+            fetch_ahead(&self.table.order[found.tree, found.start])
 
     cdef double examine(self, int32_t j) noexcept nogil:
         cdef ForestNode* node = &self.table.nodes[j]

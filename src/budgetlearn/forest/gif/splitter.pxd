@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 
 cdef struct Split:
@@ -11,18 +11,31 @@ cdef struct Split:
 cdef class Splitter:
     # One splitter serves a whole forest; nothing is kept from node to node but the random state.
     cdef:
-        const double[::1, :] X
+        const double[::1, :] large   # the features, or
+        const uint8_t[::1, :] small  # the features in bytes
+        bint in_bytes
         int32_t n_visits
-        double[::1] values, best_values
+        uint8_t[::1] values          # of a feature, in either type
+        uint8_t[::1] above
         int32_t[::1] features, moved
         uint64_t state
 
     # Find a random split of `samples` and reorder them in place: the left ones first, in order.
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil
-    # Gather the targets of the node that `score` needs; return False when the node is pure.
-    cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil
-    # Return the impurity decrease, times n, of the last entered node split at `threshold`.
-    cdef double score(self, const double* values, int32_t n, double threshold) noexcept nogil
+    cdef bint cut(
+        self, int32_t feature, const int32_t* order, int32_t n, double* threshold
+    ) noexcept nogil
+    cdef int32_t move_left(
+        self, int32_t feature, int32_t* samples, int32_t n, double threshold
+    ) noexcept nogil
+    # Gather what `score` needs to know of the node; return False when it is pure. `order` may be
+    # set to the samples in another order, in which `score` wants them.
+    cdef bint enter(
+        self, const int32_t* samples, int32_t n, const int32_t** order
+    ) noexcept nogil
+    # Return the impurity decrease, times n, of the last entered node when the samples where
+    # `above` is 1 are parted from those where it is 0.
+    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil
 
 
 cdef class VarianceSplitter(Splitter):
@@ -43,5 +56,5 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
 cdef class GiniSplitter(Splitter):
     cdef:
         const int32_t[::1] codes
-        int32_t[::1] node_codes
-        int64_t[::1] total, left
+        int32_t[::1] by_class  # the samples of a node, one class after the other
+        int32_t[::1] ends      # where each class ends there

@@ -14,13 +14,18 @@ from ...tree.partition cimport Examples, partition
 # A node is pure when its variance is below this share of the variance of all targets.
 cdef double PURITY = 1e-10
 
+# What a threshold is looked up in: whole numbers of 0 to 255 as bytes, others as they are.
+ctypedef fused cell_t:
+    uint8_t
+    double
+
 
 cdef class Splitter:
     """Random splits; the subclasses know the impurity.
 
     Parameters
     ----------
-    X : ndarray of float64 of shape (n_samples, n_features), column-major
+    X : ndarray of float64 or uint8 of shape (n_samples, n_features), column-major
         Training features.
     n_visits : int
         Features to visit; more only while all of them were constant in the node.
@@ -29,11 +34,15 @@ cdef class Splitter:
     """
 
     def __init__(self, X, n_visits, seed):
-        self.X = X
+        if X.dtype == np.uint8:
+            self.small = X
+        else:
+            self.large = X
+        self.in_bytes = X.dtype == np.uint8
         self.n_visits = n_visits
         self.features = np.arange(X.shape[1], dtype=np.int32)
-        self.values = np.empty(X.shape[0])
-        self.best_values = np.empty(X.shape[0])
+        self.values = np.empty(X.shape[0] * X.itemsize, dtype=np.uint8)
+        self.above = np.empty(X.shape[0], dtype=np.uint8)
         self.moved = np.empty(X.shape[0], dtype=np.int32)
         self.state = <uint64_t> seed * 2 + 1
 
@@ -41,11 +50,10 @@ cdef class Splitter:
         cdef:
             int32_t n_features = <int32_t> self.features.shape[0]
             int32_t n_visited = 0, drawn, feature
-            double* values = &self.values[0]
-            double* best_values = &self.best_values[0]
-            double low, high, threshold, score, best = -1.0
+            const int32_t* order = samples
+            double threshold, score, best = -1.0
         out.n_left = 0
-        if n < 2 or not self.enter(samples, n):
+        if n < 2 or not self.enter(samples, n, &order):
             return
         # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant.
         while n_visited < n_features and (n_visited < self.n_visits or best < 0):
@@ -56,59 +64,102 @@ cdef class Splitter:
             self.features[drawn] = self.features[n_visited]
             self.features[n_visited] = feature
             n_visited += 1
-            gather(&self.X[0, feature], samples, n, values, &low, &high)
-            if low >= high:
+            if not self.cut(feature, order, n, &threshold):
                 continue
-            threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
-            score = max(0.0, self.score(values, n, threshold))
+            score = max(0.0, self.score(&self.above[0], n))
             if score > best:
                 best = score
                 out.feature = feature
                 out.threshold = threshold
-                values, best_values = best_values, values
         if best >= 0:
             out.decrease = best
-            out.n_left = move_left(samples, n, best_values, out.threshold, &self.moved[0])
+            out.n_left = self.move_left(out.feature, samples, n, out.threshold)
 
-    cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
+    cdef inline bint cut(
+        self, int32_t feature, const int32_t* order, int32_t n, double* threshold
+    ) noexcept nogil:
+        """Draw a threshold and compare the values with it; return False at a constant feature."""
+        cdef double low, high
+        if self.in_bytes:
+            gather(&self.small[0, feature], order, n, &self.values[0], &low, &high)
+        else:
+            gather(&self.large[0, feature], order, n, <double*> &self.values[0], &low, &high)
+        if low >= high:
+            return False
+        threshold[0] = between(low, high, as_uniform(next_xorshift(&self.state)))
+        if self.in_bytes:
+            compare(&self.values[0], n, <uint8_t> threshold[0], &self.above[0])
+        else:
+            compare(<double*> &self.values[0], n, threshold[0], &self.above[0])
+        return True
+
+    cdef inline int32_t move_left(
+        self, int32_t feature, int32_t* samples, int32_t n, double threshold
+    ) noexcept nogil:
+        """Bring the samples with value <= threshold to the front; return how many they are."""
+        cdef Examples examples
+        examples.rows = samples
+        examples.spare_rows = &self.moved[0]
+        if self.in_bytes:
+            return <int32_t> partition(
+                &examples, 0, n, &self.small[0, feature], <uint8_t> threshold, False, False,
+                <uint8_t*> NULL, <uint8_t*> NULL,
+            )
+        return <int32_t> partition(
+            &examples, 0, n, &self.large[0, feature], threshold, False, False,
+            <double*> NULL, <double*> NULL,
+        )
+
+    cdef bint enter(
+        self, const int32_t* samples, int32_t n, const int32_t** order
+    ) noexcept nogil:
         return False
 
-    cdef double score(self, const double* values, int32_t n, double threshold) noexcept nogil:
+    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil:
         return 0.0
 
 
 cdef inline void gather(
-    const double* column, const int32_t* samples, int32_t n, double* values, double* low,
+    const cell_t* column, const int32_t* samples, int32_t n, cell_t* values, double* low,
     double* high,
 ) noexcept nogil:
-    """Copy the feature values of the samples; find their least and largest."""
-    cdef double value, least = column[samples[0]], largest = least
+    """Copy the feature values of the samples, two or more; find their least and largest."""
+    cdef cell_t even = column[samples[0]], odd = column[samples[n - 1]]
+    cdef cell_t even_least = even, odd_least = odd, even_largest = even, odd_largest = odd
+    cdef int32_t i
+    if cell_t is uint8_t:
+        for i in range(n):
+            values[i] = column[samples[i]]
+        for i in range(n):  # many bytes at once
+            even_least = min(even_least, values[i])
+            even_largest = max(even_largest, values[i])
+    else:
+        # Two of each: one would wait for itself.
+        values[n - 1] = odd
+        for i in range(0, n - 1, 2):
+            even = values[i] = column[samples[i]]
+            odd = values[i + 1] = column[samples[i + 1]]
+            even_least = even if even < even_least else even_least
+            odd_least = odd if odd < odd_least else odd_least
+            even_largest = even if even > even_largest else even_largest
+            odd_largest = odd if odd > odd_largest else odd_largest
+    low[0] = odd_least if odd_least < even_least else even_least
+    high[0] = odd_largest if odd_largest > even_largest else even_largest
+
+
+cdef inline void compare(
+    const cell_t* values, int32_t n, cell_t threshold, uint8_t* above
+) noexcept nogil:
+    """Tell which values lie above the threshold."""
     cdef int32_t i
     for i in range(n):
-        value = column[samples[i]]
-        values[i] = value
-        least = value if value < least else least
-        largest = value if value > largest else largest
-    low[0] = least
-    high[0] = largest
+        above[i] = values[i] > threshold
 
 
 cdef inline double between(double low, double high, double share) noexcept nogil:
     """Return a threshold in [low, high): neither side of the split is empty."""
     cdef double threshold = low * (1.0 - share) + high * share
     return threshold if low <= threshold < high else low
-
-
-cdef inline int32_t move_left(
-    int32_t* samples, int32_t n, const double* values, double threshold, int32_t* spare
-) noexcept nogil:
-    """Bring the samples with value <= threshold to the front; return how many they are."""
-    cdef Examples examples
-    examples.rows = samples
-    examples.spare_rows = spare
-    return <int32_t> partition(
-        &examples, 0, n, values, threshold, True, False, <double*> NULL, <double*> NULL
-    )
 
 
 cdef class VarianceSplitter(Splitter):
@@ -130,7 +181,9 @@ cdef class VarianceSplitter(Splitter):
         self.left = np.empty(targets.shape[1])
         self.pure_variance = PURITY * np.square(targets).sum() / targets.shape[0]
 
-    cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
+    cdef bint enter(
+        self, const int32_t* samples, int32_t n, const int32_t** order
+    ) noexcept nogil:
         cdef:
             Py_ssize_t k, n_outputs = self.targets.shape[1]
             int32_t i
@@ -150,41 +203,37 @@ cdef class VarianceSplitter(Splitter):
             within += squares - total * total / n
         return within > self.pure_variance * n
 
-    cdef double score(self, const double* values, int32_t n, double threshold) noexcept nogil:
+    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k
             int32_t n_left = 0
             double left, right, total, decrease = 0.0
         for k in range(self.total.shape[0]):
-            left = sum_left(&self.node_targets[k, 0], values, n, threshold, &n_left)
+            left = sum_left(&self.node_targets[k, 0], above, n, &n_left)
             total = self.total[k]
             right = total - left
             decrease += left * left / n_left + right * right / (n - n_left) - total * total / n
         return decrease
 
 
-cdef double[2] AS_DOUBLE = [0.0, 1.0]
+cdef double[2] AS_DOUBLE = [1.0, 0.0]
 
 
 cdef inline double sum_left(
-    const double* targets, const double* values, int32_t n, double threshold, int32_t* n_left
+    const double* targets, const uint8_t* above, int32_t n, int32_t* n_left
 ) noexcept nogil:
-    """Return the sum of the targets whose value is at most the threshold, and count them."""
+    """Return the sum of the targets that are not above the threshold, and count them."""
     # Multiplied by 0 or 1: a branch could not be predicted. Two sums hide the latency.
     cdef double even = 0.0, odd = 0.0
-    cdef int32_t i, left, n_even = 0, n_odd = 0
+    cdef int32_t i
+    n_left[0] = n
+    for i in range(n):
+        n_left[0] -= above[i]
     for i in range(0, n - 1, 2):
-        left = values[i] <= threshold
-        even += targets[i] * AS_DOUBLE[left]
-        n_even += left
-        left = values[i + 1] <= threshold
-        odd += targets[i + 1] * AS_DOUBLE[left]
-        n_odd += left
+        even += targets[i] * AS_DOUBLE[above[i]]
+        odd += targets[i + 1] * AS_DOUBLE[above[i + 1]]
     if n % 2:
-        left = values[n - 1] <= threshold
-        even += targets[n - 1] * AS_DOUBLE[left]
-        n_even += left
-    n_left[0] = n_even + n_odd
+        even += targets[n - 1] * AS_DOUBLE[above[n - 1]]
     return even + odd
 
 
@@ -210,7 +259,9 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
         variance = (sample_weight @ np.square(targets)).sum() / sample_weight.sum()
         self.pure_variance = PURITY * variance
 
-    cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
+    cdef bint enter(
+        self, const int32_t* samples, int32_t n, const int32_t** order
+    ) noexcept nogil:
         cdef:
             Py_ssize_t k
             int32_t i
@@ -230,20 +281,20 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
             within += squares - self.total[k] * self.total[k] / self.node_weight
         return within > self.pure_variance * self.node_weight
 
-    cdef double score(self, const double* values, int32_t n, double threshold) noexcept nogil:
+    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k
             int32_t n_left = 0
             double left, right, total, decrease = 0.0
-            double below = sum_left(&self.node_weights[0], values, n, threshold, &n_left)
-            double above = self.node_weight - below
-        if above <= 0.0:  # lost to rounding
+            double left_weight = sum_left(&self.node_weights[0], above, n, &n_left)
+            double right_weight = self.node_weight - left_weight
+        if right_weight <= 0.0:  # lost to rounding
             return 0.0
         for k in range(self.total.shape[0]):
-            left = sum_left(&self.node_targets[k, 0], values, n, threshold, &n_left)
+            left = sum_left(&self.node_targets[k, 0], above, n, &n_left)
             total = self.total[k]
             right = total - left
-            decrease += left * left / below + right * right / above
+            decrease += left * left / left_weight + right * right / right_weight
             decrease -= total * total / self.node_weight
         return decrease
 
@@ -264,34 +315,47 @@ cdef class GiniSplitter(Splitter):
     def __init__(self, X, n_visits, seed, codes, n_classes):
         Splitter.__init__(self, X, n_visits, seed)
         self.codes = codes
-        self.node_codes = np.empty_like(codes)
-        self.total = np.empty(n_classes, dtype=np.int64)
-        self.left = np.empty(n_classes, dtype=np.int64)
+        self.by_class = np.empty_like(codes)
+        self.ends = np.empty(n_classes, dtype=np.int32)
 
-    cdef bint enter(self, const int32_t* samples, int32_t n) noexcept nogil:
-        cdef int32_t i, code
-        self.total[:] = 0
+    cdef bint enter(
+        self, const int32_t* samples, int32_t n, const int32_t** order
+    ) noexcept nogil:
+        # Class by class: counts are then sums of neighbours, many at once.
+        cdef int32_t* ends = &self.ends[0]
+        cdef int32_t i, code, total, start = 0
+        cdef Py_ssize_t k
+        self.ends[:] = 0
+        for i in range(n):
+            ends[self.codes[samples[i]]] += 1
+        if ends[self.codes[samples[0]]] == n:
+            return False
+        for k in range(self.ends.shape[0]):
+            total = ends[k]
+            ends[k] = start
+            start += total
         for i in range(n):
             code = self.codes[samples[i]]
-            self.node_codes[i] = code
-            self.total[code] += 1
-        return self.total[self.node_codes[0]] < n
+            self.by_class[ends[code]] = samples[i]
+            ends[code] += 1
+        order[0] = &self.by_class[0]
+        return True
 
-    cdef double score(self, const double* values, int32_t n, double threshold) noexcept nogil:
+    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil:
         cdef:
-            int64_t* left = &self.left[0]
-            const int32_t* codes = &self.node_codes[0]
-            int64_t n_left = 0, of_left = 0, of_right = 0, of_all = 0, right, total
+            int64_t n_left = 0, of_left = 0, of_right = 0, of_all = 0, left, right, total
+            int32_t i, count, start = 0
             Py_ssize_t k
-            int32_t i
-        self.left[:] = 0
-        for i in range(n):
-            left[codes[i]] += values[i] <= threshold
-        for k in range(self.left.shape[0]):
-            total = self.total[k]
-            right = total - left[k]
-            n_left += left[k]
-            of_left += left[k] * left[k]
+        for k in range(self.ends.shape[0]):
+            total = self.ends[k] - start
+            count = 0
+            for i in range(start, self.ends[k]):
+                count += above[i]
+            right = count
+            left = total - right
+            n_left += left
+            of_left += left * left
             of_right += right * right
             of_all += total * total
+            start = self.ends[k]
         return <double> of_left / n_left + <double> of_right / (n - n_left) - <double> of_all / n

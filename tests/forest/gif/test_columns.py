@@ -1,0 +1,49 @@
+"""Tables of small whole numbers are kept in bytes, and the forests stay the same."""
+
+import numpy as np
+import pytest
+
+from budgetlearn.forest import GIFClassifier, GIFRegressor
+from budgetlearn.forest.gif import base
+from budgetlearn.forest.gif.columns import ROWS, in_columns
+
+
+def bytes_table(n=60):
+    rng = np.random.default_rng(0)
+    X = rng.integers(256, size=(n, 5)).astype(float)
+    X[0, 0], X[1, 0] = 0, 255
+    X[:, 3] = 7  # constant
+    return X
+
+
+def test_whole_numbers_of_a_byte_are_kept_in_bytes():
+    X = bytes_table()
+    columns = in_columns(X)
+    assert columns.dtype == np.uint8
+    assert columns.flags.f_contiguous
+    np.testing.assert_array_equal(columns, X)
+
+
+@pytest.mark.parametrize("value", [-1.0, 256.0, 0.5, 1e300])
+@pytest.mark.parametrize("row", [0, ROWS + 1])
+def test_other_numbers_stay_as_they_are(value, row):
+    X = bytes_table(ROWS + 2)
+    X[row, 2] = value
+    columns = in_columns(X)
+    assert columns.dtype == np.float64
+    assert columns.flags.f_contiguous
+    np.testing.assert_array_equal(columns, X)
+
+
+@pytest.mark.parametrize("kind", [GIFClassifier, GIFRegressor])
+@pytest.mark.parametrize("weight", [None, np.linspace(0.5, 2, 60)])
+def test_bytes_change_no_forest(kind, weight, monkeypatch):
+    X = bytes_table()
+    y = (X[:, 0] > X[:, 1]).astype(int) + (X[:, 2] > 100)
+    model = kind(300, n_estimators=20, random_state=0)
+    in_bytes = model.fit(X, y, sample_weight=weight).trees_
+    monkeypatch.setattr(base, "in_columns", np.asfortranarray)
+    as_given = model.fit(X, y, sample_weight=weight).trees_
+    for one, other in zip(in_bytes, as_given, strict=True):
+        for name in ("feature", "threshold", "children_left", "value", "n_node_samples"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
