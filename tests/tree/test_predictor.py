@@ -89,7 +89,7 @@ def test_wrong_number_of_columns_is_refused(forest):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_large_blocks_walk_as_small_ones(forest, dtype):
+def test_many_rows_walk_as_few(forest, dtype):
     _, trees, X = forest
     X = np.random.default_rng(0).permutation(np.tile(X, (5000 // len(X), 1))).astype(dtype)
     predictor = ForestPredictor(trees, X.shape[1])

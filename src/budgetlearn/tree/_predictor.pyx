@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t
+from libc.stdint cimport int32_t, uint8_t
 
 from ._node cimport Node
 
@@ -11,24 +11,13 @@ ctypedef fused real:
     double
 
 cdef enum:
-    # Rows that go down a tree together, level by level: their loads do not wait for each other, and
-    # the block stays in the second-level cache.
+    # Rows that go down one tree after another: a tree's nodes and the block stay in the cache.
     BLOCK = 256
-    # Rows that are sorted down a tree together, node by node, where there are enough of them and
-    # their columns fit the second-level cache: one comparison costs half of a step of `descend`.
-    LARGE_BLOCK = 1024
-    LEAST_LARGE = 512
-    CACHE = 1 << 19
-    # Fewer rows than these go down from a node one by one.
-    FEW = 6
+    # Rows that take their steps together: the loads of one do not wait for those of another.
+    TOGETHER = 8
 
 
-cdef struct Part:
-    # Rows that wait at a node: [start, end) of one of the two buffers.
-    int32_t node, start, end, buffer
-
-
-cdef inline Py_ssize_t descend(
+cdef inline void descend(
     const Node* nodes,
     int32_t root,
     const real* X,            # IN (n_rows, n_features)
@@ -37,121 +26,35 @@ cdef inline Py_ssize_t descend(
     uint8_t* acquired,        # OUT (n_rows, n_features), NULL when not asked for
     int32_t* at,              # OUT (n_rows,): the leaf of each row
 ) noexcept nogil:
-    """Walk each row of a block from `root` to its leaf; return the number of levels."""
-    cdef int32_t walking[BLOCK]
-    cdef Py_ssize_t n_walking = n_rows, kept, i, levels = 0
-    cdef int32_t row, reached
+    """Walk each row of a block from `root` to its leaf."""
+    cdef int32_t now[TOGETHER]
+    cdef Py_ssize_t starts[TOGETHER]
+    cdef Py_ssize_t group, first, i, cell
+    cdef int32_t feature, reached
+    cdef bint inner, walking
     cdef const Node* node
-    for i in range(n_rows):
-        walking[i] = <int32_t> i
-        at[i] = root
-    if nodes[root].feature < 0:
-        return 0
-    while n_walking > 0:
-        # Invariant: walking[:n_walking] are the rows whose node `at[row]` is internal.
-        kept = 0
-        for i in range(n_walking):
-            row = walking[i]
-            node = nodes + at[row]
-            if acquired != NULL:
-                acquired[row * n_features + node.feature] = 1
-            reached = node.child + (not X[row * n_features + node.feature] <= node.threshold)
-            at[row] = reached
-            walking[kept] = row
-            kept += nodes[reached].feature >= 0
-        n_walking = kept
-        levels += 1
-    return levels
-
-
-cdef inline void sort_down(
-    const Node* nodes,
-    int32_t root,
-    const real* columns,      # IN (n_features, LARGE_BLOCK)
-    Py_ssize_t n_features,
-    int32_t n_rows,           # IN <= LARGE_BLOCK
-    uint8_t* acquired,        # OUT (n_rows, n_features), NULL when not asked for
-    int32_t* at,              # OUT (n_rows,): the leaf of each row
-) noexcept nogil:
-    """Sort the rows of a block down the tree, as quicksort does, until each is at its leaf."""
-    cdef uint16_t rows[2][LARGE_BLOCK]
-    # The larger side waits and the smaller goes on, so at most log2(LARGE_BLOCK) parts wait.
-    cdef Part waiting[32]
-    cdef Part part, left, right
-    cdef int32_t n_waiting = 1, i, middle
-    for i in range(n_rows):
-        rows[0][i] = <uint16_t> i
-    waiting[0] = Part(root, 0, n_rows, 0)
-    while n_waiting > 0:
-        n_waiting -= 1
-        part = waiting[n_waiting]
-        if nodes[part.node].feature < 0:
-            for i in range(part.start, part.end):
-                at[rows[part.buffer][i]] = part.node
-            continue
-        if part.end - part.start < FEW:
-            for i in range(part.start, part.end):
-                at[rows[part.buffer][i]] = walk_one(
-                    nodes, part.node, columns, n_features, rows[part.buffer][i], acquired
-                )
-            continue
-        middle = divide(
-            nodes + part.node, columns, n_features, part.start, part.end,
-            rows[part.buffer], rows[1 - part.buffer], acquired,
-        )
-        left = Part(nodes[part.node].child, part.start, middle, 1 - part.buffer)
-        right = Part(nodes[part.node].child + 1, middle, part.end, 1 - part.buffer)
-        if middle - part.start > part.end - middle:
-            left, right = right, left
-        waiting[n_waiting] = right
-        n_waiting += 1
-        if left.end > left.start:
-            waiting[n_waiting] = left
-            n_waiting += 1
-
-
-cdef inline int32_t divide(
-    const Node* node,
-    const real* columns,
-    Py_ssize_t n_features,
-    int32_t start,
-    int32_t end,
-    const uint16_t* rows,     # IN
-    uint16_t* sorted_rows,    # OUT: those that go left from the start, the others from the end
-    uint8_t* acquired,
-) noexcept nogil:
-    """Partition the rows [start, end) by the test of a node; return where the right side begins."""
-    cdef const real* column = columns + <Py_ssize_t> node.feature * LARGE_BLOCK
-    cdef double threshold = node.threshold
-    cdef int32_t i, left = start, right = end - 1
-    cdef uint16_t row
-    cdef bint goes_left
-    if acquired != NULL:
-        for i in range(start, end):
-            acquired[rows[i] * n_features + node.feature] = 1
-    for i in range(start, end):
-        row = rows[i]
-        goes_left = column[row] <= threshold
-        sorted_rows[left] = row
-        sorted_rows[right] = row
-        left += goes_left
-        right -= not goes_left
-    return left
-
-
-cdef inline int32_t walk_one(
-    const Node* nodes, int32_t start, const real* columns, Py_ssize_t n_features, uint16_t row,
-    uint8_t* acquired,
-) noexcept nogil:
-    """Walk one row from a node to its leaf."""
-    cdef int32_t at = start
-    cdef Py_ssize_t feature = nodes[at].feature
-    while feature >= 0:
-        if acquired != NULL:
-            acquired[row * n_features + feature] = 1
-        at = nodes[at].child + (not columns[feature * LARGE_BLOCK + row] <= nodes[at].threshold)
-        feature = nodes[at].feature
-    return at
+    for group in range((n_rows + TOGETHER - 1) // TOGETHER):
+        first = group * TOGETHER
+        for i in range(TOGETHER):
+            now[i] = root
+            starts[i] = min(first + i, n_rows - 1) * n_features
+        walking = True
+        while walking:
+            # A row at its leaf stays there and looks at the first column in vain: no branch to
+            # mispredict.
+            walking = False
+            for i in range(TOGETHER):
+                node = nodes + now[i]
+                feature = node.feature
+                inner = feature >= 0
+                cell = starts[i] + (feature if inner else 0)
+                if acquired != NULL:
+                    acquired[cell] |= inner
+                reached = node.child + (not X[cell] <= node.threshold)
+                now[i] = reached if inner else now[i]
+                walking |= inner
+        for i in range(min(TOGETHER, n_rows - first)):
+            at[first + i] = now[i]
 
 
 def walk_rows(
@@ -176,29 +79,17 @@ def walk_rows(
         Py_ssize_t n_values = node_values.shape[1]
         bint add_values = values is not None, add_votes = votes is not None
         bint keep_leaves = leaves is not None, keep_acquired = acquired is not None
-        bint large = n_rows >= LEAST_LARGE and n_features * LARGE_BLOCK * sizeof(real) <= CACHE
-        Py_ssize_t block = LARGE_BLOCK if large else BLOCK
         Py_ssize_t index, start, size, tree, row, k
         uint8_t* mask = NULL
-        int32_t at[LARGE_BLOCK]
-        real[::1, :] columns = np.empty(
-            (LARGE_BLOCK, n_features if large else 1), dtype=np.asarray(X).dtype, order="F"
-        )
+        int32_t at[BLOCK]
     with nogil:
-        for index in range((n_rows + block - 1) // block):
-            start = index * block
-            size = min(block, n_rows - start)
+        for index in range((n_rows + BLOCK - 1) // BLOCK):
+            start = index * BLOCK
+            size = min(BLOCK, n_rows - start)
             if keep_acquired:
                 mask = &acquired[start, 0]
-            if large:
-                columns[:size] = X[start:start + size]
             for tree in range(first_tree, last_tree):
-                if large:
-                    sort_down(
-                        &nodes[0], roots[tree], &columns[0, 0], n_features, <int32_t> size, mask, at
-                    )
-                else:
-                    descend(&nodes[0], roots[tree], &X[start, 0], n_features, size, mask, at)
+                descend(&nodes[0], roots[tree], &X[start, 0], n_features, size, mask, at)
                 if add_values:
                     for row in range(size):
                         for k in range(n_values):
