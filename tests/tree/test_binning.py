@@ -38,6 +38,16 @@ def test_a_threshold_parts_two_values(values):
     assert X[0, 0] <= tree.threshold[0] < X[1, 0]
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_two_values_are_coded_as_any(missing):
+    column = np.array([3.0, -1.0, -1.0, 3.0])
+    data = bin_features(column[:, None], missing=np.array([missing]))
+    np.testing.assert_array_equal(data.codes, [[1, 0, 0, 1]])
+    expected = [-1.0, 3.0, np.nan] if missing else [-1.0, 3.0]
+    np.testing.assert_array_equal(data.lowest, expected)
+    np.testing.assert_array_equal(data.highest, expected)
+
+
 def test_neighbouring_floats_part():
     upper = np.nextafter(1.0, 2.0)
     X = np.array([[1.0], [upper]])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from budgetlearn.tree import growth
 from budgetlearn.tree.binning import BinnedData, bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Entropy, Gini, Polynomial, Powers, ThresholdPairs
@@ -241,6 +242,26 @@ def test_stumps_are_a_random_sample_of_the_thresholds():
     for seed in range(5):
         tree = grow_tree(bin_features(few), labels, weights, 2, rule, np.ones(6), seed)
         check_tree(tree, few, labels, weights, 2, "pairs", rule, np.ones(6))
+
+
+@pytest.mark.parametrize("impurity", [ThresholdPairs(), ThresholdPairs(2), Powers()])
+@pytest.mark.parametrize("max_bins", [None, 40])
+def test_stumps_are_the_same_where_hopeless_ones_are_not_sorted(monkeypatch, impurity, max_bins):
+    """Sums that are not known to be exact are made in order, of all thresholds."""
+    X, labels, weights = make_table(3000, "mixed", 3, 0)
+    X[::7, 1] = np.nan
+    missing = np.isnan(X).any(axis=0)
+    rule = GrowthRule(impurity, "minimax", "risk", thresholds="random", max_depth=6)
+
+    def grow():
+        data = bin_features(X, max_bins, missing=missing)
+        return grow_tree(data, labels, weights, 3, rule, np.arange(1.0, 7), 1)
+
+    bounded = grow()
+    monkeypatch.setattr(growth, "_counts_are_exact", lambda rule, weights: False)
+    in_order = grow()
+    for name in ("feature", "threshold", "value"):
+        np.testing.assert_array_equal(getattr(bounded, name), getattr(in_order, name))
 
 
 def test_drawn_features_follow_their_odds():

@@ -97,6 +97,13 @@ def _code_column(column, n_bins, missing):
 
     `n_bins` may be None: a code for each distinct value. With `missing` there is one more for NaN.
     """
+    low, high = column.min(), column.max()
+    upper = column == high
+    if low < high and (upper | (column == low)).all():  # two values need no sort, and are frequent
+        ends = np.array([low, high], dtype=np.float64)
+        if missing:
+            ends = np.append(ends, np.nan)
+        return upper.astype(np.uint8), ends, ends
     order = np.argsort(column)  # NaN comes last
     n_known = column.size - np.count_nonzero(np.isnan(column)) if missing else column.size
     order, absent = order[:n_known], order[n_known:]

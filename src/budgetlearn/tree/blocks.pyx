@@ -24,13 +24,16 @@ cdef class Blocks:
         return memory
 
 
-cdef object allocate(Blocks blocks, Search* search, Py_ssize_t n, Py_ssize_t K):
-    """Give a search its scratch, for n examples of K classes."""
+cdef object allocate(
+    Blocks blocks, Search* search, Py_ssize_t n, Py_ssize_t K, Py_ssize_t n_codes
+):
+    """Give a search its scratch, for n examples of K classes and features of `n_codes` codes."""
     search.inside.codes = <uint32_t*> blocks.get(n * sizeof(uint32_t))
     search.inside.labels = <int32_t*> blocks.get(n * sizeof(int32_t))
     search.inside.weights = <double*> blocks.get(n * sizeof(double))
     search.keys = <uint64_t*> blocks.get(n * sizeof(uint64_t))
     search.spare_keys = <uint64_t*> blocks.get(n * sizeof(uint64_t))
+    search.present = <uint64_t*> blocks.get((n_codes // 64 + 1) * sizeof(uint64_t))
     search.histogram = <double*> blocks.get(max(2 * n + 64, 256 * K) * sizeof(double))
     search.bounds = <double*> blocks.get(2 * max(n + 64, 256) * sizeof(double))
     search.node.counts = <double*> blocks.get(K * sizeof(double))

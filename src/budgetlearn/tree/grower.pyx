@@ -118,7 +118,7 @@ cdef class Grower:
         self.places_of_classes = <int32_t*> self.blocks.get(K * sizeof(int32_t))
         self.node_labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
         self.column.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
-        allocate(self.blocks, &self.search, n, K)
+        allocate(self.blocks, &self.search, n, K, self.table.most_codes())
 
     def set_impurity(self, int kind, double parameter):
         """Choose the impurity, by its kind and parameter."""
@@ -133,7 +133,7 @@ cdef class Grower:
         """Choose how splits are judged; see `Rule` in splitter.pxd."""
         rule = &self.search.rule
         rule.minimax, rule.gain, rule.bounded, rule.stumps = minimax, gain, bounded, stumps
-        rule.ties = <Ties> ties
+        rule.ties, rule.exact = <Ties> ties, self.bundle_counts is not None
         rule.least_gain, rule.tolerance, rule.equal = least_gain, tolerance, equal
         self.pay_once = gain
         self.counts_classes = not minimax and not stumps and rule.impurity.kind >= Kind.GINI

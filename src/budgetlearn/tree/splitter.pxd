@@ -14,6 +14,7 @@ cdef struct Rule:
     bint minimax           # judge a split by its worse side, else by the mean of both
     bint gain              # score by drop - price, else by risk = price / drop
     bint bounded           # F is monotone and the split minimax: whole ranges can be skipped
+    bint exact             # all sums are, so that their order makes no difference
     bint stumps            # the paper's random sample of the thresholds, else all
     Ties ties
     double least_gain      # a gain must exceed it
@@ -71,7 +72,8 @@ cdef struct Search:
     double* bounds         # (2, n_buckets): impurities before and after each bucket
     uint64_t* keys
     uint64_t* spare_keys
-    Column inside          # the examples of one bucket
+    uint64_t* present      # a bit for each code
+    Column inside          # the examples of some buckets
 
 
 cdef void begin_node(Search* search, double impurity) noexcept nogil
@@ -85,3 +87,13 @@ cdef void examine_tally(
 cdef bint examine_ones(
     Search* search, const double* ones, Py_ssize_t feature, double price, double rank
 ) noexcept nogil
+
+# For `stumps`.
+cdef void copy_side(Side* target, const Side* source, Py_ssize_t n_classes) noexcept nogil
+cdef void begin_sides(Search* search) noexcept nogil
+cdef void offer_sides(
+    Search* search, double left_value, double right_value, double left_share, int32_t cut
+) noexcept nogil
+cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil
+cdef Py_ssize_t stumps_to_draw(Search* search, const Column* column) noexcept nogil
+cdef bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil

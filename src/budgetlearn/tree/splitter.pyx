@@ -18,9 +18,11 @@ from ._random cimport below, uniform
 from .code_histogram cimport MAX_BUCKETS, fill_histogram
 from .impurity cimport Impurity, Side, shift, value
 from .sorting cimport sort_keys
+from .stumps cimport scan_stumps
 
 cdef enum:
     FEW = 16           # up to so many examples sorting beats a histogram
+    LEAST_SAMPLED = 64  # from so many examples on random thresholds are not sorted
 
 
 cdef void begin_node(Search* search, double impurity) noexcept nogil:
@@ -32,7 +34,7 @@ cdef void begin_node(Search* search, double impurity) noexcept nogil:
     search.best.n_tied = 0
 
 
-cdef inline void copy_side(Side* target, const Side* source, Py_ssize_t n_classes) noexcept nogil:
+cdef void copy_side(Side* target, const Side* source, Py_ssize_t n_classes) noexcept nogil:
     target.n, target.sum, target.cubes = source.n, source.sum, source.cubes
     memcpy(target.counts, source.counts, n_classes * sizeof(double))
 
@@ -42,7 +44,7 @@ cdef inline void clear_side(Side* side, Py_ssize_t n_classes) noexcept nogil:
     memset(side.counts, 0, n_classes * sizeof(double))
 
 
-cdef inline void begin_sides(Search* search) noexcept nogil:
+cdef void begin_sides(Search* search) noexcept nogil:
     """Put all examples on the right, but those without a value that go left."""
     cdef Py_ssize_t K = search.n_classes, c
     clear_side(&search.left, K)
@@ -115,7 +117,7 @@ cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) n
             best.slack *= best.score / (search.impurity - after)
 
 
-cdef inline void offer_sides(
+cdef void offer_sides(
     Search* search, double left_value, double right_value, double left_share, int32_t cut
 ) noexcept nogil:
     """Offer a split, given F of its sides and the left one's share."""
@@ -174,7 +176,7 @@ cdef void scan_keys(
         shift(&search.rule.impurity, right, column.labels[position], -column.weights[position])
 
 
-cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
+cdef bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
     """Move the examples of a bucket from right to left; say whether there were any."""
     cdef Py_ssize_t K = search.n_classes, c
     cdef double* counts = search.histogram + bucket * K
@@ -303,6 +305,13 @@ cdef void examine(
     cdef int bits = coarseness(search, column) if search.rule.bounded else 0
     begin_feature(search, feature, price, rank)
     n_buckets = (spread >> bits) + 1
+    if search.rule.stumps and search.rule.bounded and search.rule.exact and (
+        column.size >= LEAST_SAMPLED and n_buckets * search.n_all_classes <= 2 * column.size + 64
+        and spread // 64 <= column.size
+    ):
+        fill_histogram(search, column, bits, n_buckets)
+        scan_stumps(search, column, bits, n_buckets)
+        return
     if (
         search.rule.stumps or (column.size <= FEW and n_buckets > 2)
         or n_buckets * search.n_all_classes > 2 * column.size + 64

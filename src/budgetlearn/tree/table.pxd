@@ -34,6 +34,13 @@ cdef class Table:
         cdef Py_ssize_t stored = self.columns[feature]
         return self.offsets[stored + 1] - self.offsets[stored]
 
+    cdef inline Py_ssize_t most_codes(self) noexcept nogil:
+        """Return how many codes the feature with the most has."""
+        cdef Py_ssize_t feature, most = 0
+        for feature in range(self.n_features):
+            most = max(most, self.n_codes(feature))
+        return most
+
     cdef inline int32_t missing_code(self, Py_ssize_t feature) noexcept nogil:
         """Return the code of missing values, -1: the feature had none."""
         cdef Py_ssize_t last = self.offsets[self.columns[feature] + 1] - 1
