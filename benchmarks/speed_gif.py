@@ -83,6 +83,11 @@ def measure_predict():
         report(what, *times, "0.8")
 
 
+def peak_memory():
+    """Return the most memory that the process has taken so far, in GB of 2**30 bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
 def measure_mnist():
     """Fit 50,000 digits with 1000 trees at 10 % of the nodes of fully grown ones."""
     data = load_dataset("mnist")
@@ -91,11 +96,11 @@ def measure_mnist():
     model = GIFClassifier(full // 10, random_state=0)
     start = time.process_time()
     model.fit(X, y)
-    spent = time.process_time() - start
+    spent, fitted = time.process_time() - start, peak_memory()
     error = 100 * (model.predict(data.X[50_000:]) != data.y[50_000:]).mean()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"MNIST 50,000 x 784, {model.n_nodes_} nodes: fit {spent:.0f} s, error {error:.2f} %")
-    print(f"peak memory of the whole process {peak:.2f} GB (target: below 1.2)")
+    print(f"peak memory of the process: {fitted:.2f} GB once fitted (target: below 1.2)", end=", ")
+    print(f"{peak_memory():.2f} GB after predicting 10,000 digits or more")
 
 
 def main():

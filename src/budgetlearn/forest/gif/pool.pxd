@@ -24,15 +24,23 @@ cdef class Pool:
     cdef int replace(self, int32_t child) except -1 nogil
 
 
+cdef struct Candidate:
+    # What `find` needs of a node, in less room than the node takes.
+    int32_t* samples
+    int32_t size
+    int32_t node
+
+
 cdef class RandomWindow(Pool):
     cdef:
-        int32_t[::1] candidates
+        Candidate* candidates
+        object memory
         int32_t n_candidates, n_window, position
+        int32_t next         # the candidate that is likely to be drawn next
         double[::1] stats, trial
         uint64_t state
 
-    # Solve for the optimal weight of a node, into `trial`; return its gap.
-    cdef double examine(self, int32_t j) noexcept nogil
+    cdef void foresee(self) noexcept nogil
 
 
 cdef class AllCandidates(Pool):

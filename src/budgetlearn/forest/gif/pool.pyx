@@ -6,6 +6,7 @@ uniformly at random, and the one whose optimal weight lowers the loss most is ta
 
 import numpy as np
 
+from libc.stdint cimport uint8_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
@@ -63,7 +64,10 @@ cdef class RandomWindow(Pool):
 
     def __init__(self, NodeTable table, Loss loss, n_window, seed):
         Pool.__init__(self, table, loss)
-        self.candidates = np.empty(table.records.shape[0], dtype=np.int32)
+        # There are never more candidates than nodes; what is not used takes no memory.
+        self.memory = np.empty(table.records.shape[0] * sizeof(Candidate), dtype=np.uint8)
+        cdef uint8_t[::1] memory = self.memory
+        self.candidates = <Candidate*> &memory[0]
         self.n_candidates = 0
         self.n_window = min(n_window, table.records.shape[0])
         self.stats = np.empty(loss.width)
@@ -71,7 +75,8 @@ cdef class RandomWindow(Pool):
         self.state = <uint64_t> seed * 2 + 1
 
     cdef bint find(self) noexcept nogil:
-        cdef int32_t size, i, drawn, node
+        cdef int32_t size, i, drawn
+        cdef Candidate candidate
         cdef double gap, best
         while self.n_candidates > 0:
             size = min(self.n_window, self.n_candidates)
@@ -81,40 +86,49 @@ cdef class RandomWindow(Pool):
                 drawn = i + <int32_t> as_below(
                     next_xorshift(&self.state), self.n_candidates - i
                 )
-                node = self.candidates[drawn]
+                candidate = self.candidates[drawn]
                 self.candidates[drawn] = self.candidates[i]
-                self.candidates[i] = node
-                gap = self.examine(node)
+                self.candidates[i] = candidate
+                self.loss.gather(candidate.samples, candidate.size, &self.stats[0])
+                gap = self.loss.solve(&self.stats[0], candidate.size, &self.trial[0])
                 if gap > best or self.position < 0:
                     best = gap
                     self.position = i
-                    self.found = node
                     self.weight, self.trial = self.trial, self.weight
             if best > 0.0:
+                self.found = self.candidates[self.position].node
+                self.foresee()
                 return True
             if size == self.n_candidates:
                 return False
             self.remove()
         return False
 
-    cdef void look_ahead(self) noexcept nogil:
-        # The found node will give way to the last one, and to two children at the end, or none.
-        cdef int32_t n_left = self.n_candidates - 1, drawn, node
+    cdef void foresee(self) noexcept nogil:
+        """Tell which candidate `find` will draw first when it is called again, and fetch it."""
+        # The found one will give way to the last one, and to two children at the end, or none.
+        cdef int32_t n_left = self.n_candidates - 1
+        cdef int32_t n_children = 2 if self.candidates[self.position].size > 1 else 0
         cdef uint64_t state = self.state
-        cdef ForestNode* found = &self.table.nodes[self.found]
-        drawn = <int32_t> as_below(next_xorshift(&state), n_left + (2 if found.size > 1 else 0))
-        if drawn < n_left:
-            node = self.candidates[n_left if drawn == self.position else drawn]
-            found = &self.table.nodes[node]
-            fetch_ahead(&self.table.order[found.tree, found.start])
+        self.next = <int32_t> as_below(next_xorshift(&state), n_left + n_children)
+        if self.next == self.position:
+            self.next = n_left
+        elif self.next >= n_left:
+            self.next = self.position  # a child, which is at hand
+        fetch_ahead(&self.candidates[self.next])
 
-    cdef double examine(self, int32_t j) noexcept nogil:
-        cdef ForestNode* node = &self.table.nodes[j]
-        self.loss.gather(&self.table.order[node.tree, node.start], node.size, &self.stats[0])
-        return self.loss.solve(&self.stats[0], node.size, &self.trial[0])
+    cdef void look_ahead(self) noexcept nogil:
+        cdef Candidate candidate = self.candidates[self.next]
+        fetch_ahead(candidate.samples)
+        fetch_ahead(&self.table.nodes[candidate.node].threshold)
+        fetch_ahead(&self.table.nodes[candidate.node].step)  # on the next line, as often as not
 
     cdef int add(self, int32_t node) except -1 nogil:
-        self.candidates[self.n_candidates] = node
+        cdef ForestNode* added = &self.table.nodes[node]
+        cdef Candidate* candidate = &self.candidates[self.n_candidates]
+        candidate.samples = &self.table.order[added.tree, added.start]
+        candidate.size = added.size
+        candidate.node = node
         self.n_candidates += 1
         return 0
 
