@@ -1,6 +1,7 @@
 """Speed of BudgetRF against scikit-learn's random forest on all features, one process.
 
-    python benchmarks/speed_budgetrf.py [--peer-trees N] [--repeats N] [fit] [threads] [predict]
+    python benchmarks/speed_budgetrf.py [--peer-trees N] [--repeats N] [fit] [thresholds]
+        [threads] [predict]
 
 Times are CPU seconds of one thread, the least of the repeats; for `threads` they are wall-clock.
 The peer's time per tree is constant: it grows `--peer-trees` trees and is scaled to as many as
@@ -35,6 +36,23 @@ def measure_fit(options):
             time_, _ = least(lambda ours=ours, X=X, y=y: ours.fit(X, y), options.repeats)
             kind = "exact" if max_bins is None else f"{max_bins} bins"
             report(f"fit, {name}, {kind}", time_, peer_time)
+
+
+def measure_thresholds(options):
+    """Grow 10 trees on random and on all thresholds."""
+    for name, (X, y) in tables().items():
+        for max_bins in (255, None):
+            random, every = (
+                least(
+                    lambda kind=kind, max_bins=max_bins, X=X, y=y: BudgetRFClassifier(
+                        n_estimators=10, thresholds=kind, max_bins=max_bins, random_state=0
+                    ).fit(X, y),
+                    options.repeats,
+                )[0]
+                for kind in ("random", "all")
+            )
+            kind = "exact" if max_bins is None else f"{max_bins} bins"
+            report(f"fit on random thresholds (peer: all), {name}, {kind}", random, every)
 
 
 def measure_threads(options):
@@ -76,7 +94,12 @@ def measure_predict(options):
 
 def main():
     """Run the measures that were named, or all."""
-    measures = {"fit": measure_fit, "threads": measure_threads, "predict": measure_predict}
+    measures = {
+        "fit": measure_fit,
+        "thresholds": measure_thresholds,
+        "threads": measure_threads,
+        "predict": measure_predict,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer-trees", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=3)

@@ -115,11 +115,13 @@ def pack(
     """Lay out a tree so that the children of a node lie side by side."""
     cdef int32_t[::1] position = np.zeros(feature.shape[0], dtype=np.int32)
     cdef int32_t node, at, fresh = 1
+    cdef Py_ssize_t k
     with nogil:
         # Invariant: parents come before children, so `position[node]` is known.
         for node in range(<int32_t> feature.shape[0]):
             at = root + position[node]
-            values[at] = value[node]
+            for k in range(value.shape[1]):
+                values[at, k] = value[node, k]
             if left[node] < 0:
                 nodes[at] = Node(0.0, -1, node)
                 continue
