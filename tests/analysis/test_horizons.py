@@ -90,6 +90,17 @@ def test_a_winner_that_one_data_set_decides_is_told():
     assert sentence == "msB has the best mean rank however much of the full cost may be spent."
 
 
+def test_a_data_set_with_fewer_methods_is_not_counted():
+    points = make_points()
+    points.loc[points["method"] == "logitb", "test_score"] -= 0.6
+    fewer = points[(points["dataset"] == "wine") | (points["method"] != "logitb")]
+    (sentence,) = winner_sentences(horizon_table(areas_of(fewer)), make_display())
+    assert sentence == (
+        "msB has the best mean rank however much of the full cost may be spent (over 1 of 2 data "
+        "sets, those with the most methods)."
+    )
+
+
 def test_a_single_data_set_is_left_in():
     table = horizon_table(areas_of(make_points().query("dataset == 'wine'")))
     assert all(survives_leaving_one_out(table, ["msb", "logitb"]).values())

@@ -244,6 +244,16 @@ def test_bands_stay_within_what_a_score_can_be(browser, tmp_path):
     assert drawing(chart(browser))
 
 
+def test_only_the_data_sets_that_are_ranked_are_counted(browser, tmp_path):
+    points = make_points(n_runs=2)
+    for run in range(2):
+        points = fail(points, "logitb", run)  # on wine
+    write_page(make_report(points, make_study(2)), tmp_path)
+    browser.get((tmp_path / "report.html").as_uri())
+    told = one(browser, "#compared").text
+    assert "over 1 of 2 data sets (those with the most methods)" in told
+
+
 def test_a_phone_keeps_the_first_column_and_the_dark_has_dark_figures(page):
     resize(page, 390)
     region = one(page, "#areas .scroll")

@@ -52,10 +52,12 @@ def plain_decades(axis, values):
     """Label a logarithmic axis with plain numbers, as many as there is room for."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    wide = values.max() > 30 * values.min()
-    axis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    ratio = values.max() / values.min()
+    steps = (1.0,) if ratio > 30 else (1.0, 2.0, 5.0)
+    base = 100.0 if ratio > 1e4 else 10.0  # every second decade: long numbers need the room
+    axis.set_major_locator(LogLocator(base, subs=steps))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
 
 
 def legend_below(figure, handles, labels):

@@ -1,5 +1,7 @@
 """Error against memory: means per size, where methods are compared by memory."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -148,3 +150,18 @@ def test_what_a_method_tries_is_one_line_chosen_on_validation_data(tmp_path):
     table = pd.read_csv(tmp_path / "tables" / "memory.csv")
     assert table["variant"].isna().all()
     assert table["setting"].str.fullmatch(r"≤ \d+ nodes").all()
+
+
+def test_labels_of_many_sizes_are_plain_numbers_side_by_side(display):
+    table = size_table(sized(), COMPETITORS)
+    table["n_nodes"] *= np.geomspace(0.1, 3e4, len(table))
+    figure = memory_figure(table, display, "wine", "random")
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        low, high = axes.get_xlim()
+        places = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        labels = [label for place, label in places if low <= place <= high]
+        boxes = [label.get_window_extent() for label in labels]
+        assert len(labels) > 1
+        assert not any("e" in label.get_text() for label in labels)
+        assert all(one.x1 < two.x0 for one, two in pairwise(boxes))

@@ -73,7 +73,8 @@ function standings(chosen, methods, charge, place) {
     const rank = turn < 0 || !ranks.length ? null : mean(ranks.map((own) => own[turn]));
     return { method, rank, areas, mean: known.length === areas.length && known.length ? mean(known) : null };
   });
-  return rows.sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
+  rows.sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
+  return { rows, ranked };
 }
 
 function cell(tag, text, best = false) {
@@ -105,14 +106,15 @@ function fillTable(rows, chosen) {
   document.dispatchEvent(new Event("table"));
 }
 
-function words(rows, chosen, methods) {
+function words(rows, ranked, chosen, methods) {
   const { horizon, charge } = form.elements;
   if (!chosen.length || !methods.length) return "Nothing is chosen: pick a data set and a method.";
   const where = horizon.value === "log" ? "on a logarithmic cost axis" : `when at most ${horizon.value} of the full cost may be spent`;
   const hard = charge.value === "hard" ? ", by the most expensive example" : "";
   const first = rows[0].rank === null ? "Nobody has an area on all of these data sets"
     : `${rows[0].method.label} has the best mean rank (${rows[0].rank.toFixed(2)} of ${rows.filter(({ rank }) => rank !== null).length})`;
-  return `${first} over ${chosen.length} of ${cases.length} data sets, ${where}${hard}.`;
+  const others = ranked.length < chosen.length ? " (those with the most methods)" : "";
+  return `${first} over ${ranked.length} of ${cases.length} data sets${others}, ${where}${hard}.`;
 }
 
 function update() {
@@ -120,9 +122,9 @@ function update() {
   const names = new Set(picked("filter-methods"));
   const methods = rivals.filter(({ id }) => names.has(id));
   const { horizon, charge } = form.elements;
-  const rows = standings(chosen, methods, charge.value, horizons.indexOf(horizon.value));
+  const { rows, ranked } = standings(chosen, methods, charge.value, horizons.indexOf(horizon.value));
   fillTable(rows, chosen);
-  document.getElementById("compared").textContent = words(rows, chosen, methods);
+  document.getElementById("compared").textContent = words(rows, ranked, chosen, methods);
   window.comparison = {
     cases: chosen, methods: [...names], best: rows.slice(0, 5).map(({ method }) => method.id),
     horizon: horizon.value, hard: charge.value === "hard",
