@@ -1,0 +1,88 @@
+"""The cascade beside LightGBM and msB in the results of a study: who is ahead, and by how much.
+
+    python benchmarks/accuracy_field.py results/field
+
+Of LightGBM's two kinds, coupled and lazy, each run takes the one with the larger area on validation
+data. Errors at a share of the full cost are those of the models that validation data choose within
+it, the free constant's where nothing is affordable; means over runs, then over data sets.
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from budgetlearn.analysis.horizons import HORIZONS, horizon_areas, horizon_ranks, horizon_table
+from budgetlearn.analysis.schedules import compressed_points
+from budgetlearn.benchmark import records
+
+RUN = ["dataset", "costs", "run"]
+CONTROLS = ("constant", "all_features")
+KINDS = ("lightgbm_coupled", "lightgbm_lazy")
+NAMED = [  # the data sets of config/studies/cascade.yaml, as config/studies/field.yaml calls them
+    *("spambase", "satellite", "vehicle", "thyroid", "concrete", "steel", "bank", "naval"),
+    *("letter_binary", "mfeat_pix", "covertype_sample", "miniboone_tiny", "pima", "wine"),
+    *("breast_cancer", "digits"),
+]
+
+
+def better_kind(table, lazy_is_better):
+    """Return LightGBM's column: coupled, or lazy where that is better on validation data."""
+    coupled, lazy = (table[kind] for kind in KINDS)
+    return coupled.where(~lazy_is_better, lazy)
+
+
+def errors_within(points, share):
+    """Return the test error of each run (rows) and method within a share of the full cost."""
+    chosen = compressed_points(points)
+    within = chosen[chosen["cost_fraction"] <= share + 1e-12].sort_values("cost", kind="stable")
+    scores = within.pivot_table("test_score", RUN, "method", aggfunc="last")
+    free = points[points["method"] == "constant"].groupby(RUN)["test_score"].first()
+    scores = scores.reindex(free.index, columns=points["method"].unique())
+    return 1 - scores.apply(lambda column: column.fillna(free))
+
+
+def show_leads(ours, rival, name):
+    """Print on how many data sets, and in which share of the runs, the cascade is ahead."""
+    for place, names in (("all", None), ("named", NAMED)):
+        lead = ours - rival
+        lead = lead if names is None else lead[lead.index.isin(names, level="dataset")]
+        means = lead.groupby("dataset").mean()
+        print(
+            f"{place}: ahead of {name} on {(means > 0).sum()} of {len(means)} data sets, "
+            f"in {(lead > 0).sum()} of {len(lead)} runs; not on {list(means.index[means <= 0])}"
+        )
+
+
+def main():
+    """Print mean ranks, leads and errors."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("results", type=Path)
+    folder = options.parse_args().results
+    points = records.read(folder / "points.parquet")
+    areas = pd.read_csv(folder / "tables" / "areas.csv")
+    test, valid = (areas.pivot_table(f"aup_{part}", RUN, "method")
+                   for part in ("test", "valid"))  # fmt: skip
+    lazy_is_better = valid[KINDS[1]] > valid[KINDS[0]]
+
+    table = horizon_table(horizon_areas(points, compressed_points(points)))
+    methods = [name for name in test if name not in CONTROLS]
+    print(horizon_ranks(table, methods)[list(HORIZONS)].head(6).round(2).to_string())
+
+    lightgbm = better_kind(test, lazy_is_better)
+    for name, rival in (("LightGBM", lightgbm), ("msB", test["msb"]),
+                        ("both", lightgbm.combine(test["msb"], max))):  # fmt: skip
+        show_leads(test["cascade"], rival, name)
+    print(f"areas: {test['cascade'].mean():.3f}, {lightgbm.mean():.3f}, {test['msb'].mean():.3f}")
+
+    for share in (0.05, 0.1, 0.2, 1.0):
+        errors = errors_within(points, share)
+        errors["lightgbm"] = better_kind(errors, lazy_is_better)
+        means = errors.groupby("dataset").mean().mean()
+        lower = 1 - means["cascade"] / means["lightgbm"]
+        shown = means[["cascade", "lightgbm", *KINDS, "msb", "all_features"]].round(3).to_dict()
+        print(f"error at {share:.0%}: {lower:.1%} lower than LightGBM's; {shown}")
+
+
+if __name__ == "__main__":
+    main()
