@@ -138,6 +138,28 @@ class BudgetedPrediction(AcquiringPrediction):
         acquired = self.acquired_features(X, budget, max_cost, fallback=fallback)
         return self.feature_costs_.total(acquired)
 
+    def predict_with_cost(self, X, budget=None, max_cost=None, *, fallback=False):
+        """Predict, and tell what each prediction costs, in one pass over the examples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples, as for `predict`.
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
+            As for `predict`.
+
+        Returns
+        -------
+        output : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            As from `predict`.
+        cost : ndarray of shape (n_samples,)
+            As from `acquisition_cost`.
+        """
+        made = self._decide(X, budget, max_cost, fallback, {"output", "acquired"})
+        return made.output, self.feature_costs_.total(made.acquired)
+
     def score(self, X, y, sample_weight=None, budget=None, max_cost=None, *, fallback=False):
         """Return the accuracy of the predictions, in regression R²; or what `scoring` names.
 

@@ -137,6 +137,9 @@ def _check_stages(model, X):
         np.testing.assert_allclose(stage.cost, model.feature_costs_.total(stage.acquired))
     for outputs in zip(stages, model.staged_predict(X), strict=True):
         np.testing.assert_array_equal(outputs[0].output, outputs[1])
+    output, cost = model.predict_with_cost(X)
+    np.testing.assert_array_equal(output, model.predict(X))
+    np.testing.assert_array_equal(cost, model.acquisition_cost(X))
 
 
 def _check_names(estimator, train, valid, X, costs):
