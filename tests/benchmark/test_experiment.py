@@ -276,6 +276,30 @@ def test_ranking_is_scored_by_whole_queries(ranking_run):
         assert row["status"] == "ok"
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {
+            "class": "budgetlearn.sequential.ScheduleCascadeClassifier",
+            "parameters": {"estimators": "forest", "orders": "gain_per_cost", "n_stages": 2},
+        },
+        forest(refit=True),
+    ],
+    ids=["cascade", "refitted"],
+)
+def test_in_ranking_a_model_that_measures_itself_is_measured_by_queries(ranking_run, spec):
+    run, fitted = ranking_run, []
+    frame = records.table(run_method("m", spec | {"refit": True}, run, fitted=fitted))
+    assert set(frame["status"]) == {"ok"}
+    for column, (X, y), queries in (
+        ("valid_score", run.valid, run.valid_queries),
+        ("test_score", run.test, run.test_queries),
+    ):
+        shares = fitted[0].staged_predict_proba(X)
+        expected = [average_precision_at_5(y, each[:, 1], queries) for each in shares]
+        np.testing.assert_allclose(frame[column], expected)
+
+
 def test_buying_one_by_one_is_evaluated_after_each_purchase(wine_runs):
     spec = {"class": "budgetlearn.sequential.FMCCClassifier"}
     run = wine_runs[0]

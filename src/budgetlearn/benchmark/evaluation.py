@@ -38,7 +38,7 @@ def operating_points(model, run, setting=None, final=None):
     list of dict
     """
     rows = []
-    valid_stages = _told(model) or _charged(model, run, *run.valid, run.valid_queries)
+    valid_stages = _told(model, run) or _charged(model, run, *run.valid, run.valid_queries)
     test_stages = _charged(final or model, run, *run.test, run.test_queries, run.choosing)
     both = zip(valid_stages, test_stages, strict=True)
     for index, ((_, valid), (stage, test)) in enumerate(both):
@@ -66,13 +66,24 @@ def operating_points(model, run, setting=None, final=None):
     return rows
 
 
-def _told(model):
+def _told(model, run):
     """Return what a model that trains on the validation data measured without having seen it."""
-    if not (
-        getattr(model, "trains_on_validation", False) or getattr(model, "refit", False) is True
-    ):
+    if not trains_on_validation(model, run):
         return None
     return [(None, row) for row in model.operating_points_[["cost", "score"]].to_dict("records")]
+
+
+def trains_on_validation(model, run):
+    """Tell whether a model learns from validation data, and so measures itself, out of fold.
+
+    In ranking none does: a model's own scores know no queries, so that they are not AP@5.
+    """
+    return run.task != "ranking" and measures_itself(model)
+
+
+def measures_itself(model):
+    """Tell whether a model that is given validation data also learns from them."""
+    return getattr(model, "trains_on_validation", False) or getattr(model, "refit", False) is True
 
 
 def _stored_bytes(model, index):

@@ -13,7 +13,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from .evaluation import operating_points, setting_column
+from .evaluation import (
+    measures_itself,
+    operating_points,
+    setting_column,
+    trains_on_validation,
+)
 from .methods import build
 from .records import OK
 from .tries import models_fitted, settings_of
@@ -103,15 +108,20 @@ def head(method, run, stage, number):
 
 
 def refitted(model, run):
-    """Return the model fitted again on training and validation data, None where fit sees both."""
-    if _sees_validation(model):
+    """Return the model fitted again on training and validation data.
+
+    None where fit sees both, and where a second fit has operating points of its own.
+    """
+    if _sees_validation(model, run) or measures_itself(model):
         return None
     both = (np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True))
     return clone(model).fit(*both)
 
 
-def _sees_validation(model):
+def _sees_validation(model, run):
     """Tell whether the fit of a model uses validation data."""
+    if measures_itself(model) and not trains_on_validation(model, run):
+        return False
     chooses = getattr(get_tags(model), "chooses_on_validation", True)
     return chooses and "X_val" in inspect.signature(model.fit).parameters
 
@@ -119,7 +129,7 @@ def _sees_validation(model):
 def fit(model, run):
     """Fit on the training part, with the validation part where `fit` uses it; return seconds."""
     extra = {}
-    if _sees_validation(model):
+    if _sees_validation(model, run):
         extra = {"X_val": run.valid[0], "y_val": run.valid[1]}
     start = time.perf_counter()
     model.fit(*run.train, **extra)
