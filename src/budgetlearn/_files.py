@@ -18,23 +18,37 @@ def _strict_loader():
     with extra("workflow", "reading a configuration"):
         import yaml
 
-    class Strict(yaml.SafeLoader):
-        def compose_mapping_node(self, anchor):
-            """Return a mapping as it is written, before `<<` is resolved."""
-            node = super().compose_mapping_node(anchor)
-            seen = {}
-            for key, _ in node.value:
-                first = seen.setdefault((key.tag, str(key.value)), key)
-                if first is not key:
-                    raise yaml.composer.ComposerError(
-                        f"the key {key.value!r} appears twice in one mapping: first",
-                        first.start_mark,
-                        "and again; keep one of them",
-                        key.start_mark,
-                    )
-            return node
+    class Strict(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        def get_single_node(self):
+            """Return the document as it is written, before `<<` is resolved."""
+            document = super().get_single_node()
+            waiting, seen = [document], set()
+            while waiting:
+                node = waiting.pop()
+                if node is None or id(node) in seen or isinstance(node, yaml.ScalarNode):
+                    continue
+                seen.add(id(node))
+                if isinstance(node, yaml.MappingNode):
+                    _refuse_second(node, yaml)
+                    waiting += [value for _, value in node.value]
+                else:
+                    waiting += node.value
+            return document
 
     return Strict, yaml
+
+
+def _refuse_second(mapping, yaml):
+    seen = {}
+    for key, _ in mapping.value:
+        first = seen.setdefault((key.tag, str(key.value)), key)
+        if first is not key:
+            raise yaml.composer.ComposerError(
+                f"the key {key.value!r} appears twice in one mapping: first",
+                first.start_mark,
+                "and again; keep one of them",
+                key.start_mark,
+            )
 
 
 def read_yaml(path, what=None):

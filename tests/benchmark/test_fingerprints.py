@@ -10,8 +10,9 @@ import pytest
 from budgetlearn.benchmark import fingerprints, source_graph
 from budgetlearn.benchmark.fingerprints import report_fingerprint, script_fingerprint
 from budgetlearn.benchmark.methods import classes_of
+from budgetlearn.benchmark.source_facts import facts_of
 from budgetlearn.benchmark.source_graph import PACKAGE, closure, compiled_into, home_of
-from budgetlearn.benchmark.source_text import Import, code_text, imports_of
+from budgetlearn.benchmark.source_text import Import, code_text
 from budgetlearn.exceptions import ConfigError
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
@@ -218,7 +219,7 @@ def test_imports_of_cython_are_read(tmp_path):
         "from libc.math cimport (\n    log,  # natural\n    sqrt,\n)\nimport a.b as c\n"
         'from .x import y\ntext = "import z"\n'
     )
-    found = {(one.module, one.name, one.compiled) for one in imports_of(source)}
+    found = {(one.module, one.name, one.compiled) for one in facts_of(source).imports}
     assert found == {
         ("numpy", None, True),
         ("cython", None, True),

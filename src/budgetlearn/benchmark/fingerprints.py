@@ -4,17 +4,15 @@ Comments, docstrings and layout do not count. A compiled kernel counts beside it
 compiler and flags decide its last bits. Imports nothing heavy: the Snakefile asks at every start.
 """
 
-import ast
-import hashlib
 from pathlib import Path
 
 from ..exceptions import ConfigError
+from .source_facts import facts_of, keep_facts
 from .source_graph import PACKAGE, closure, compiled_into, kernel_of
-from .source_text import Import, cached, code_text, imports_of, package_of, tree_of
+from .source_text import Import, digest, package_of
 
 # What a report is drawn with beside its code.
 REPORT_PARTS = (".j2", ".css", ".js", ".html", ".svg")
-_LATER_SYNTAX = ("type_params", "type_comment", "kind")  # of newer Pythons, or without effect
 
 
 def script_fingerprint(script, *classes):
@@ -40,7 +38,7 @@ def script_fingerprint(script, *classes):
     """
     script = Path(script)
     named = (name.rpartition(".") for name in classes)
-    roots = (*imports_of(script), *(Import(module, name) for module, _, name in named))
+    roots = (*facts_of(script).imports, *(Import(module, name) for module, _, name in named))
     return _combined({"script": (script,), **closure(roots)})
 
 
@@ -50,7 +48,7 @@ def report_fingerprint(script):
     # The page finds its sections by looking: no import names them.
     modules = sorted(path.stem for path in (PACKAGE / "report" / "sections").glob("[!_]*.py"))
     sections = (f"budgetlearn.report.sections.{name}" for name in modules)
-    return _digest([script_fingerprint(script, *sections), *(_file_digest(path) for path in parts)])
+    return digest([script_fingerprint(script, *sections), *map(_file_digest, parts)])
 
 
 def _combined(modules):
@@ -60,7 +58,12 @@ def _combined(modules):
         for path in files:
             _check_kernel(path)
         parts += [module, *map(_file_digest, files)]
-    return _digest(parts)
+    keep_facts()
+    return digest(parts)
+
+
+def _file_digest(path):
+    return facts_of(path).digest
 
 
 def _check_kernel(source):
@@ -78,43 +81,3 @@ def _check_kernel(source):
             f"the kernel {name} was compiled before {newest} was last written, so results would "
             f"come from outdated code. {remedy}"
         )
-
-
-@cached
-def _file_digest(path):
-    """Return a hash of what a file does, or of its bytes where that cannot be told."""
-    if path.suffix == ".py":
-        content = _shape(_without_docstrings(tree_of(path))).encode()
-    elif path.suffix in (".pyx", ".pxd"):
-        content = code_text(path.read_text(encoding="utf-8")).encode()
-    else:
-        content = path.read_bytes()
-    return _digest([path.name, hashlib.sha256(content).hexdigest()])
-
-
-def _digest(parts):
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-def _without_docstrings(tree):
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                node.body = node.body[1:]
-    return tree
-
-
-def _shape(node):
-    """Return a syntax tree as text, the same in every version of Python."""
-    if isinstance(node, ast.AST):
-        fields = ((name, value) for name, value in ast.iter_fields(node))
-        told = (
-            f"{name}={_shape(value)}"
-            for name, value in fields
-            if value is not None and value != [] and name not in _LATER_SYNTAX
-        )
-        return f"{type(node).__name__}({','.join(told)})"
-    if isinstance(node, list):
-        return f"[{','.join(map(_shape, node))}]"
-    return repr(node)

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-from .source_text import imports_of, made, passed_on
+from .source_facts import facts_of
 
 PACKAGE = Path(__file__).resolve().parents[1]
 INSTALLED = ("site-packages", "dist-packages")
@@ -104,10 +104,11 @@ def home_of(module, name):
     for path in source_files(module):
         if path.suffix != ".py":
             return module
-        origin = passed_on(path).get(name)
+        facts = facts_of(path)
+        origin = facts.passed_on.get(name)
         if origin is not None and source_files(origin.module):
             return home_of(origin.module, origin.name)
-        if origin is not None or name == "*" or name in made(path):
+        if origin is not None or name == "*" or name in facts.made:
             return module
     return None
 
@@ -143,7 +144,7 @@ def compiled_into(source):
         if path in reached:
             continue
         reached.append(path)
-        for wanted in imports_of(path):
+        for wanted in facts_of(path).imports:
             module = _target(wanted) if wanted.compiled else None
             waiting += [file for file in source_files(module or "") if file.suffix == ".pxd"]
     return reached
@@ -170,5 +171,5 @@ def closure(imports):
         files = tuple(path for path in source_files(module) if _tracked(path))
         reached[module] = files
         for path in files:
-            waiting += imports_of(path)
+            waiting += facts_of(path).imports
     return {module: files for module, files in reached.items() if files}
