@@ -51,6 +51,9 @@ class ForestPredictor:
         Columns of the tables that will be walked.
     shares : bool, default=False
         Divide the values of each node by their sum: class counts become class shares.
+    values : ndarray of float64 of shape (n_nodes, n_values), default=None
+        Where the values of all nodes, tree after tree, are in one array of which those of the trees
+        are parts: it is used, not copied. The right child of each node must follow its left one.
 
     Attributes
     ----------
@@ -60,7 +63,7 @@ class ForestPredictor:
         Sizes.
     """
 
-    def __init__(self, trees, n_features, shares=False):
+    def __init__(self, trees, n_features, shares=False, values=None):
         self.trees, self._shares = trees, shares
         sizes = [tree.node_count for tree in trees]
         if sum(sizes) > INT32_MAX:
@@ -70,7 +73,7 @@ class ForestPredictor:
         self.n_values = trees[0].value.shape[1]
         self._second = SecondColumns(trees, n_features)
         self._nodes = np.empty(sum(sizes), dtype=NODE_DTYPE)
-        self._values = np.empty((sum(sizes), self.n_values))
+        self._values = np.empty((sum(sizes), self.n_values)) if values is None else values
         for tree, root in zip(trees, self._roots.tolist(), strict=True):
             pack(
                 self._second.tested(tree),
@@ -80,11 +83,10 @@ class ForestPredictor:
                 tree.value,
                 root,
                 self._nodes,
-                self._values,
+                self._values if values is None else None,
             )
         if shares:
             self._values /= self._values.sum(axis=1, keepdims=True)
-        self._labels = self._values.argmax(axis=1).astype(np.int32)
 
     def __reduce__(self):
         # Pickles hold the trees, which the estimator keeps too, and so hold them once.
@@ -258,6 +260,10 @@ class ForestPredictor:
         )
 
     @cached_property
+    def _labels(self):
+        return self._values.argmax(axis=1).astype(np.int32)
+
+    @cached_property
     def _small_trees(self):
         starts = np.append(self._roots, len(self._nodes)).astype(np.int32)
         return SmallTrees(self._nodes, starts)
@@ -265,6 +271,7 @@ class ForestPredictor:
     def _add(self, X, walk, first, last, n_jobs):
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         only_values = walk.values is not None and all(part is None for part in walk[1:])
+        labels = None if walk.votes is None else self._labels
 
         def block(rows):
             table = self._second.added(X[rows])
@@ -275,7 +282,7 @@ class ForestPredictor:
             tested = acquired
             if acquired is not None and self._second.features.size:
                 tested = np.zeros(table.shape, dtype=bool)
-            where = self._nodes, self._roots, first, last, table, self._values, self._labels
+            where = self._nodes, self._roots, first, last, table, self._values, labels
             walk_rows(*where, *parts, None if tested is None else tested.view(np.uint8))
             if tested is not acquired:
                 acquired |= self._second.fold(tested)

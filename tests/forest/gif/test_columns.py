@@ -35,6 +35,18 @@ def test_other_numbers_stay_as_they_are(value, row):
     np.testing.assert_array_equal(columns, X)
 
 
+@pytest.mark.parametrize("as_bytes", [False, True])
+def test_single_precision_is_not_widened_and_changes_no_forest(as_bytes, monkeypatch):
+    X = (bytes_table() if as_bytes else bytes_table() / 3).astype(np.float32)
+    y = X[:, 0] - X[:, 1]
+    model = GIFRegressor(300, n_estimators=20, random_state=0)
+    wide = model.fit(X.astype(float), y).predict(X.astype(float))
+    given = []
+    monkeypatch.setattr(base, "in_columns", lambda X: given.append(X) or in_columns(X))
+    np.testing.assert_array_equal(model.fit(X, y).predict(X), wide)
+    assert given[0] is X
+
+
 @pytest.mark.parametrize("kind", [GIFClassifier, GIFRegressor])
 @pytest.mark.parametrize("weight", [None, np.linspace(0.5, 2, 60)])
 def test_bytes_change_no_forest(kind, weight, monkeypatch):

@@ -17,6 +17,7 @@ from ..._validation import (
 )
 from ...base import BudgetedEstimator, Stage, WeightedFit
 from ...exceptions import BudgetError, BudgetlearnWarning
+from ..base import X_TYPES
 from ..compact.methods import CompactMethods
 from ..compact.model import FORMATS, CompactForest
 from ..compact.trees import stored_bytes
@@ -44,6 +45,7 @@ def _weighted_splitter(X, n_visits, seed, *, targets, weight):
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     """What the regressor and the classifier share: growing, stages, acquired features."""
 
+    _dtype = X_TYPES
     _regressions = ("ridge",)  # that `refit` may name
 
     def __init__(

@@ -13,7 +13,7 @@ def in_columns(X):
 
     Parameters
     ----------
-    X : ndarray of float64 of shape (n_samples, n_features)
+    X : ndarray of float64 or float32 of shape (n_samples, n_features)
         Finite.
 
     Returns
@@ -24,8 +24,8 @@ def in_columns(X):
     for start in range(0, len(X), ROWS):
         part = X[start : start + ROWS]
         if part.min() < 0 or part.max() > 255:
-            return np.asfortranarray(X)
+            return np.asfortranarray(X, dtype=np.float64)
         columns[start : start + ROWS] = part
         if (columns[start : start + ROWS] != part).any():
-            return np.asfortranarray(X)
+            return np.asfortranarray(X, dtype=np.float64)
     return columns

@@ -40,6 +40,11 @@ class GIFModel:
         self.nodes_per_tree = np.bincount(accepted, minlength=n_trees)
         self.nodes_per_tree += self.nodes_per_tree > 0
 
+    def __getstate__(self):
+        # Pickles hold what the rest follows from.
+        derived = ("_values", "trees", "predictor")
+        return {name: value for name, value in vars(self).items() if name not in derived}
+
     @property
     def n_nodes(self):
         """Nodes in the model: the accepted ones, and the roots of their trees."""
@@ -73,12 +78,17 @@ class GIFModel:
         return total / total.sum() if total.sum() > 0 else total
 
     @cached_property
+    def _values(self):
+        """Sum of the weights on the path to each node; the trees and the predictor share it."""
+        records = self._records
+        return path_sums(
+            records["parent"].copy(), records["step"].copy(), self._weights, len(self._weights)
+        )
+
+    @cached_property
     def trees(self):
         """List of `Tree`; a node's value is the sum of the weights on its path from the root."""
         records = self._records
-        value = path_sums(
-            records["parent"].copy(), records["step"].copy(), self._weights, len(self._weights)
-        )
         starts = np.flatnonzero(records["parent"] < 0)
         stops = np.append(starts[1:], len(records))
         inner = records["child"] >= 0
@@ -86,7 +96,7 @@ class GIFModel:
         threshold = np.where(inner, records["threshold"], 0.0)
         left = np.where(inner, records["child"] - np.repeat(starts, stops - starts), LEAF)
         right = np.where(inner, left + 1, LEAF)
-        arrays = feature, threshold, left, right, value, records["size"]
+        arrays = feature, threshold, left, right, self._values, records["size"]
         return [
             Tree(*(array[start:stop] for array in arrays))
             for start, stop in zip(starts, stops, strict=True)
@@ -95,4 +105,4 @@ class GIFModel:
     @cached_property
     def predictor(self):
         """The trees as `ForestPredictor`."""
-        return ForestPredictor(self.trees, self.n_features)
+        return ForestPredictor(self.trees, self.n_features, values=self._values)
