@@ -57,7 +57,11 @@ cdef class SquaredLoss(Loss):
             size = min(ROWS, n - start)
             for k in range(0, n_outputs - 3, 4):
                 add_rows(residuals + k, samples + start, size, n_outputs, 4, out + k)
-            for k in range(n_outputs // 4 * 4, n_outputs):
+            k = n_outputs // 4 * 4
+            if n_outputs % 4 >= 2:
+                add_rows(residuals + k, samples + start, size, n_outputs, 2, out + k)
+                k += 2
+            if n_outputs % 2:
                 add_rows(residuals + k, samples + start, size, n_outputs, 1, out + k)
             start += ROWS
         for k in range(n_outputs):
@@ -81,7 +85,11 @@ cdef class SquaredLoss(Loss):
             size = min(ROWS, n - start)
             for k in range(0, n_outputs - 3, 4):
                 subtract(residuals + k, samples + start, size, n_outputs, 4, step + k)
-            for k in range(n_outputs // 4 * 4, n_outputs):
+            k = n_outputs // 4 * 4
+            if n_outputs % 4 >= 2:
+                subtract(residuals + k, samples + start, size, n_outputs, 2, step + k)
+                k += 2
+            if n_outputs % 2:
                 subtract(residuals + k, samples + start, size, n_outputs, 1, step + k)
             start += ROWS
 

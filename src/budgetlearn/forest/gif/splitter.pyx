@@ -322,24 +322,14 @@ cdef class GiniSplitter(Splitter):
         self, const int32_t* samples, int32_t n, const int32_t** order
     ) noexcept nogil:
         # Class by class: counts are then sums of neighbours, many at once.
-        cdef int32_t* ends = &self.ends[0]
-        cdef int32_t i, code, total, start = 0
-        cdef Py_ssize_t k
-        self.ends[:] = 0
-        for i in range(n):
-            ends[self.codes[samples[i]]] += 1
-        if ends[self.codes[samples[0]]] == n:
-            return False
-        for k in range(self.ends.shape[0]):
-            total = ends[k]
-            ends[k] = start
-            start += total
-        for i in range(n):
-            code = self.codes[samples[i]]
-            self.by_class[ends[code]] = samples[i]
-            ends[code] += 1
         order[0] = &self.by_class[0]
-        return True
+        if self.ends.shape[0] == 2:
+            self.ends[0] = part_classes(&self.codes[0], samples, n, &self.by_class[0])
+            self.ends[1] = n
+            return 0 < self.ends[0] < n
+        return sort_classes(
+            &self.codes[0], samples, n, &self.by_class[0], &self.ends[0], self.ends.shape[0]
+        )
 
     cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil:
         cdef:
@@ -359,3 +349,41 @@ cdef class GiniSplitter(Splitter):
             of_all += total * total
             start = self.ends[k]
         return <double> of_left / n_left + <double> of_right / (n - n_left) - <double> of_all / n
+
+
+cdef inline int32_t part_classes(
+    const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class
+) noexcept nogil:
+    """Copy the samples, class 0 to the front and class 1 to the back; count class 0."""
+    cdef int32_t i, code, front = 0, back = n - 1
+    for i in range(n):
+        # Each is written to both ends and counted at one: no branch to mispredict.
+        by_class[front] = by_class[back] = samples[i]
+        code = codes[samples[i]]
+        front += 1 - code
+        back -= code
+    return front
+
+
+cdef inline bint sort_classes(
+    const int32_t* codes, const int32_t* samples, int32_t n, int32_t* by_class, int32_t* ends,
+    Py_ssize_t n_classes,
+) noexcept nogil:
+    """Copy the samples, one class after the other; return False where there is one class only."""
+    cdef int32_t i, code, total, start = 0
+    cdef Py_ssize_t k
+    for k in range(n_classes):
+        ends[k] = 0
+    for i in range(n):
+        ends[codes[samples[i]]] += 1
+    if ends[codes[samples[0]]] == n:
+        return False
+    for k in range(n_classes):
+        total = ends[k]
+        ends[k] = start
+        start += total
+    for i in range(n):
+        code = codes[samples[i]]
+        by_class[ends[code]] = samples[i]
+        ends[code] += 1
+    return True
