@@ -74,3 +74,18 @@ def best_splits(X, labels, weights, n_classes, function, split, score, prices, t
             price = prices[feature]
             scores[feature, low, high] = price / drop if price > 0 else -drop
     return scores
+
+
+def chances_of_samples(features, n_wanted):
+    """Return the possible least scores, in order, and the chance that the least is no larger.
+
+    `features` has the scores of all thresholds of each feature, of which the least of a sample of
+    `n_wanted`, drawn without replacement, counts.
+    """
+    scores = np.unique(np.concatenate(features))
+    none = np.ones(scores.size)  # chance that no sampled threshold scores as low
+    for own in features:
+        larger = own.size - np.searchsorted(np.sort(own), scores, side="right")
+        for i in range(min(n_wanted, own.size)):
+            none *= np.maximum(larger - i, 0) / (own.size - i)
+    return scores, 1 - none

@@ -5,6 +5,7 @@ import pytest
 
 from budgetlearn.tree import growth
 from budgetlearn.tree.binning import bin_features
+from budgetlearn.tree.bundling import Bundles
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Polynomial, Powers, ThresholdPairs
 
@@ -58,19 +59,21 @@ RULES = [
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("kind", ["bytes", "wide"])
-def test_the_tree_is_the_same_as_from_single_columns(monkeypatch, rule, kind):
+def test_the_tree_is_the_same_as_from_single_columns(rule, kind):
     X, labels = one_hot_table(1)
     if kind == "wide":
         X[:, np.flatnonzero([np.unique(x).size > 2 for x in X.T])[0]] = np.arange(len(X))
     weights = np.bincount(np.random.default_rng(0).integers(900, size=900), minlength=900) * 1.0
 
-    def grow():
+    def grow(data):
         prices = np.arange(X.shape[1]) % 3.0 if rule.score == "risk" else np.zeros(X.shape[1])
-        return grow_tree(bin_features(X), labels, weights, 4, rule, prices, 5)
+        return grow_tree(data, labels, weights, 4, rule, prices, 5)
 
-    bundled = grow()
-    monkeypatch.setattr(growth, "_counts_are_exact", lambda rule, weights: False)
-    alone = grow()
+    data = bin_features(X)
+    bundled = grow(data)
+    none = Bundles(data.codes[:0], np.full_like(data.bundles.bundle, -1), data.bundles.member)
+    data.__dict__["bundles"] = none
+    alone = grow(data)
     for name in ("feature", "threshold", "children_left", "value", "n_node_samples"):
         np.testing.assert_array_equal(getattr(bundled, name), getattr(alone, name))
 

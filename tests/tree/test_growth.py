@@ -244,24 +244,73 @@ def test_stumps_are_a_random_sample_of_the_thresholds():
         check_tree(tree, few, labels, weights, 2, "pairs", rule, np.ones(6))
 
 
-@pytest.mark.parametrize("impurity", [ThresholdPairs(), ThresholdPairs(2), Powers()])
-@pytest.mark.parametrize("max_bins", [None, 40])
-def test_stumps_are_the_same_where_hopeless_ones_are_not_sorted(monkeypatch, impurity, max_bins):
-    """Sums that are not known to be exact are made in order, of all thresholds."""
-    X, labels, weights = make_table(3000, "mixed", 3, 0)
-    X[::7, 1] = np.nan
-    missing = np.isnan(X).any(axis=0)
-    rule = GrowthRule(impurity, "minimax", "risk", thresholds="random", max_depth=6)
+def sampled_scores(X, labels, weights, n_classes, function, split):
+    """Return F after each threshold of each column that a sample is drawn of.
 
-    def grow():
-        data = bin_features(X, max_bins, missing=missing)
-        return grow_tree(data, labels, weights, 3, rule, np.arange(1.0, 7), 1)
+    Where a column has missing values there are two: they go right, or left of all thresholds.
+    """
+    columns = []
+    for x in X.T:
+        missing = np.isnan(x)
+        columns.append(np.where(missing, np.inf, x))
+        if missing.any():
+            columns.append(np.where(missing, -np.inf, x))
+    after = [[] for _ in columns]
+    for index, low, _, F, n in reference.splits(
+        np.array(columns).T, labels, weights, n_classes, function
+    ):
+        if low > -np.inf:
+            after[index].append(max(F) if split == "minimax" else np.dot(F, n) / sum(n))
+    return [np.array(each) for each in after]
 
-    bounded = grow()
-    monkeypatch.setattr(growth, "_counts_are_exact", lambda rule, weights: False)
-    in_order = grow()
-    for name in ("feature", "threshold", "value"):
-        np.testing.assert_array_equal(getattr(bounded, name), getattr(in_order, name))
+
+# Number of examples, of which 80, 40 or 20 thresholds are drawn, and of classes; impurity, split.
+SAMPLED = {
+    "all codes differ": (400, 20, 2, "powers", "minimax", {"unit": True}),
+    "some are equal": (400, 20, 3, "powers", "minimax", {"decimals": 2}),
+    "40": (900, 40, 2, "powers", "minimax", {"decimals": 2}),
+    "80": (2100, 80, 2, "powers", "minimax", {"unit": True}),
+    "few examples": (50, 20, 2, "pairs_2.5", "minimax", {}),
+    "few examples of many classes": (50, 20, 12, "powers", "minimax", {"unit": True}),
+    "codes one by one": (900, 40, 2, "powers", "minimax", {"max_bins": 100}),
+    "sums not exact": (400, 20, 2, "powers", "minimax", {"inexact": True}),
+    "missing values": (300, 20, 2, "powers", "minimax", {"missing": True}),
+    "expected": (300, 20, 2, "gini", "expected", {}),
+    "expected, one by one": (900, 40, 2, "entropy", "expected", {"max_bins": 100}),
+}
+
+
+@pytest.mark.parametrize("case", SAMPLED)
+def test_all_samples_of_thresholds_are_equally_likely(case, monkeypatch):
+    """The root's F is that of the best of a sample as often as it must be."""
+    n, n_wanted, n_classes, name, split, how = SAMPLED[case]
+    rng = np.random.default_rng(3)
+    labels = rng.integers(n_classes, size=n).astype(np.int32)
+    X = (rng.normal(size=(n, 3)) + labels[:, None] * [0.5, 1, 0.7] / n_classes).round(
+        how.get("decimals", 15)
+    )
+    weights = np.ones(n) if "unit" in how else 1.0 * rng.integers(4, size=n)
+    if "missing" in how:
+        X[rng.random(n) < 0.3, 0] = np.nan
+        weights[:] = 1  # counts of examples decide how many thresholds are drawn
+    if "inexact" in how:
+        monkeypatch.setattr(growth, "_counts_are_exact", lambda rule, weights: False)
+    data = bin_features(X, how.get("max_bins"), missing=np.isnan(X).any(axis=0))
+    if "max_bins" in how:
+        X = data.codes.T.astype(float)
+    rule = GrowthRule(IMPURITIES[name][0], split, "risk", thresholds="random", max_depth=1)
+    function = IMPURITIES[name][1]
+    found = []
+    for seed in range(1000):
+        tree = grow_tree(data, labels, weights, n_classes, rule, np.ones(3), seed)
+        sides = tree.value[1:]
+        F = [function(side) for side in sides] if len(sides) else [function(tree.value[0])] * 2
+        share = sides.sum(axis=1) / sides.sum() if len(sides) else np.full(2, 0.5)
+        found.append(max(F) if split == "minimax" else np.dot(F, share))
+    scores = sampled_scores(X, labels, weights, n_classes, function, split)
+    ordered, chances = reference.chances_of_samples(scores, n_wanted)
+    observed = np.searchsorted(np.sort(found), ordered * (1 + 1e-9), side="right") / len(found)
+    assert np.abs(observed - chances).max() < 0.06  # Kolmogorov: 1 in 700 is larger
 
 
 def test_drawn_features_follow_their_odds():

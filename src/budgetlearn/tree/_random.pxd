@@ -17,11 +17,6 @@ cdef inline uint64_t next_bits(uint64_t* state) noexcept nogil:
     return z ^ (z >> 31)
 
 
-cdef inline void skip(uint64_t* state, Py_ssize_t n) noexcept nogil:
-    """Take n times 64 bits of `next_bits` in vain."""
-    state[0] += <uint64_t> n * <uint64_t> 0x9E3779B97F4A7C15
-
-
 cdef inline uint64_t next_xorshift(uint64_t* state) noexcept nogil:
     """Return 64 random bits: xorshift64* (Vigna, 2016). Requires a state that is not 0."""
     cdef uint64_t x = state[0]

@@ -33,7 +33,7 @@ cdef object allocate(
     search.inside.weights = <double*> blocks.get(n * sizeof(double))
     search.keys = <uint64_t*> blocks.get(n * sizeof(uint64_t))
     search.spare_keys = <uint64_t*> blocks.get(n * sizeof(uint64_t))
-    search.present = <uint64_t*> blocks.get((n_codes // 64 + 1) * sizeof(uint64_t))
+    search.present = <uint64_t*> blocks.get((n_codes // 64 + 1) * sizeof(uint64_t), True)
     search.histogram = <double*> blocks.get(max(2 * n + 64, 256 * K) * sizeof(double))
     search.bounds = <double*> blocks.get(2 * max(n + 64, 256) * sizeof(double))
     search.node.counts = <double*> blocks.get(K * sizeof(double))

@@ -73,6 +73,7 @@ cdef class Grower:
         BundleCounts bundle_counts    # None: `table` is not bundled
         int32_t* places_of_classes    # (n_classes,): of those that a node has
         int32_t* node_labels          # (n,): labels of a node that lacks a class
+        bint distinct_rows            # no row of the table is there twice
         bint counts_classes           # whether the rule lets it find the best threshold
         Blocks blocks                 # own all that pointers point to
 
@@ -83,6 +84,7 @@ cdef class Grower:
         self.table = Table(data, bundled)
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
+        self.distinct_rows = rows is None
         cdef Py_ssize_t i, n = 0
         for i in range(weights.shape[0]):
             n += weights[i] != 0
@@ -305,6 +307,7 @@ cdef class Grower:
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef int32_t missing = self.table.missing_code(feature)
         cdef bint varies
+        search.distinct = self.distinct_rows and missing < 0 and n_codes == self.table.n_rows
         if self.discounts is not None:
             price = self.discounts.price(feature, rows, column.weights, column.size)
         if self.table.bundle[feature] >= 0:
@@ -327,7 +330,7 @@ cdef class Grower:
             return examine_classes(
                 search, histogram, column, codes, rows, n_codes, feature, price, rank
             )
-        if n_codes * search.n_all_classes * 2 <= column.size and not search.rule.stumps:
+        if n_codes * search.n_all_classes * 2 <= column.size:
             varies = tally(search, column, codes, rows, n_codes)
             if varies:
                 examine_tally(search, column, feature, price, rank)
@@ -382,6 +385,10 @@ cdef class Grower:
         node.threshold = INFINITY if right_code == missing else midpoint(
             self.table.highest[offset + left_code], self.table.lowest[offset + right_code]
         )
+        if self.search.rule.stumps:
+            # Examined sooner, it rules out more of what others offer. All thresholds keep to the
+            # old order, on which depends which of equals a seed takes.
+            self.swap(self.places[best.feature], self.places[best.feature] // 2)
         self.usage[best.feature] += task.end - task.start
         if self.pay_once:
             self.prices[best.feature] = 0.0

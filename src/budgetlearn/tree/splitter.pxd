@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from .impurity cimport Impurity, Side
+from .impurity cimport Impurity, Side, shift
 
 
 cdef enum Ties:
@@ -63,8 +63,10 @@ cdef struct Search:
     Py_ssize_t feature
     double price           # cost, or penalty of a gain
     double rank
+    bint distinct          # no two examples of a node share a code, as far as it is known
     Missing missing
     Side without           # with LEFT: the examples without a value, not in the column
+    Py_ssize_t n_sampled   # so many of its thresholds are tried, drawn at random; 0: all
     double limit           # with `bounded`: an impurity above it cannot win or tie
     # scratch
     Side left, right, left_inside, right_inside
@@ -72,7 +74,7 @@ cdef struct Search:
     double* bounds         # (2, n_buckets): impurities before and after each bucket
     uint64_t* keys
     uint64_t* spare_keys
-    uint64_t* present      # a bit for each code
+    uint64_t* present      # a bit for each code, zero between features
     Column inside          # the examples of some buckets
 
 
@@ -90,10 +92,19 @@ cdef bint examine_ones(
 
 # For `stumps`.
 cdef void copy_side(Side* target, const Side* source, Py_ssize_t n_classes) noexcept nogil
-cdef void begin_sides(Search* search) noexcept nogil
 cdef void offer_sides(
     Search* search, double left_value, double right_value, double left_share, int32_t cut
 ) noexcept nogil
-cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil
-cdef Py_ssize_t stumps_to_draw(Search* search, const Column* column) noexcept nogil
-cdef bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil
+
+
+cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
+    """Move the examples of a bucket from right to left; say whether there were any."""
+    cdef Py_ssize_t K = search.n_classes, c
+    cdef double* counts = search.histogram + bucket * K
+    cdef bint occupied = False
+    for c in range(K):
+        if counts[c] != 0:
+            occupied = True
+            shift(&search.rule.impurity, &search.left, <int32_t> c, counts[c])
+            shift(&search.rule.impurity, &search.right, <int32_t> c, -counts[c])
+    return occupied

@@ -14,15 +14,14 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ._random cimport below, uniform
+from ._random cimport below
 from .code_histogram cimport MAX_BUCKETS, fill_histogram
 from .impurity cimport Impurity, Side, shift, value
 from .sorting cimport sort_keys
-from .stumps cimport scan_stumps
+from .stumps cimport Sample, count_occupied, draw, n_stumps, scan_stumps
 
 cdef enum:
     FEW = 16           # up to so many examples sorting beats a histogram
-    LEAST_SAMPLED = 64  # from so many examples on random thresholds are not sorted
 
 
 cdef void begin_node(Search* search, double impurity) noexcept nogil:
@@ -137,56 +136,33 @@ cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil:
     return sort_keys(keys, search.spare_keys, n, column.high - column.low)
 
 
-cdef Py_ssize_t stumps_to_draw(Search* search, const Column* column) noexcept nogil:
-    """Return the paper's number of random stumps for a node: 80, 40 or 20."""
-    return 80 if column.size > 2000 else 40 if column.size > 500 else 20
-
-
 cdef void scan_keys(
     Search* search, const Column* column, const uint64_t* keys, Py_ssize_t n, Side* left,
     Side* right,
 ) noexcept nogil:
     """Offer every threshold between neighbouring codes, or a random sample of them."""
     cdef uint64_t before = keys[0] >> 32, code
-    cdef Py_ssize_t i, position, n_left = 0, n_wanted = 0
-    cdef bint sampling = search.rule.stumps
+    cdef Py_ssize_t i, position
+    cdef Sample sample = Sample(search.n_sampled, 0)
     cdef double left_value
-    if sampling:
-        n_wanted = stumps_to_draw(search, column)
+    if search.n_sampled:
         for i in range(1, n):
-            n_left += (keys[i] >> 32) != (keys[i - 1] >> 32)
+            sample.n_left += (keys[i] >> 32) != (keys[i - 1] >> 32)
     for i in range(n):
         code = keys[i] >> 32
         position = <Py_ssize_t> <uint32_t> keys[i]
         if code != before:
-            left_value = value(&search.rule.impurity, left)
-            if search.rule.bounded and left_value > search.limit:
-                return  # the left side only grows
-            # Sampling without replacement: each of the n_left thresholds still to come is as
-            # likely to be one of the n_wanted.
-            if not sampling or uniform(&search.random) * n_left < n_wanted:
+            if not search.n_sampled or draw(search, &sample):
+                left_value = value(&search.rule.impurity, left)
+                if search.rule.bounded and left_value > search.limit:
+                    return  # the left side only grows
                 offer_sides(
                     search, left_value, value(&search.rule.impurity, right),
                     left.n / search.node.n, <int32_t> (before + column.low),
                 )
-                n_wanted -= 1
-            n_left -= 1
             before = code
         shift(&search.rule.impurity, left, column.labels[position], column.weights[position])
         shift(&search.rule.impurity, right, column.labels[position], -column.weights[position])
-
-
-cdef bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
-    """Move the examples of a bucket from right to left; say whether there were any."""
-    cdef Py_ssize_t K = search.n_classes, c
-    cdef double* counts = search.histogram + bucket * K
-    cdef bint occupied = False
-    for c in range(K):
-        if counts[c] != 0:
-            occupied = True
-            shift(&search.rule.impurity, &search.left, <int32_t> c, counts[c])
-            shift(&search.rule.impurity, &search.right, <int32_t> c, -counts[c])
-    return occupied
 
 
 cdef inline bint can_win(const Search* search, Py_ssize_t bucket) noexcept nogil:
@@ -197,10 +173,16 @@ cdef inline bint can_win(const Search* search, Py_ssize_t bucket) noexcept nogil
 cdef Py_ssize_t scan_bounds(
     Search* search, const Column* column, int bits, Py_ssize_t n_buckets
 ) noexcept nogil:
-    """Offer the thresholds between buckets; keep each bucket's bounds; return how many matter."""
+    """Offer the thresholds between buckets; keep each bucket's bounds; return how many matter.
+
+    Where thresholds are sampled a bucket is to be a code.
+    """
+    cdef Sample sample = Sample(search.n_sampled, 0)
     cdef Py_ssize_t bucket
     cdef double left_value = 0.0, right_value
     cdef int32_t cut
+    if search.n_sampled:
+        sample.n_left = count_occupied(search, n_buckets) - 1
     for bucket in range(n_buckets):
         # Invariant: `left`, with F = left_value, holds the buckets below, `right` the rest.
         if search.rule.bounded and left_value > search.limit:
@@ -209,7 +191,7 @@ cdef Py_ssize_t scan_bounds(
         if shift_bucket(search, bucket):
             left_value = value(&search.rule.impurity, &search.left)
             right_value = value(&search.rule.impurity, &search.right)
-            if bucket < n_buckets - 1:
+            if bucket < n_buckets - 1 and (not search.n_sampled or draw(search, &sample)):
                 cut = column.low + <int32_t> ((bucket + 1) << bits) - 1
                 offer_sides(
                     search, left_value, right_value, search.left.n / search.node.n, cut
@@ -292,9 +274,17 @@ cdef inline void begin_feature(
     Search* search, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     search.feature, search.price, search.rank = feature, price, rank
+    search.n_sampled = 0
     begin_sides(search)
     if search.rule.bounded:
         update_limit(search)
+
+
+cdef inline void begin_sample(Search* search, const Column* column) noexcept nogil:
+    """Settle how many thresholds are sampled: 0, all, where there are no more than that."""
+    cdef Py_ssize_t most = min(<Py_ssize_t> (column.high - column.low), column.size - 1)
+    if search.rule.stumps and n_stumps(column.size) < most:
+        search.n_sampled = n_stumps(column.size)
 
 
 cdef void examine(
@@ -304,16 +294,10 @@ cdef void examine(
     cdef Py_ssize_t spread = column.high - column.low, n_buckets
     cdef int bits = coarseness(search, column) if search.rule.bounded else 0
     begin_feature(search, feature, price, rank)
+    begin_sample(search, column)
     n_buckets = (spread >> bits) + 1
-    if search.rule.stumps and search.rule.bounded and search.rule.exact and (
-        column.size >= LEAST_SAMPLED and n_buckets * search.n_all_classes <= 2 * column.size + 64
-        and spread // 64 <= column.size
-    ):
-        fill_histogram(search, column, bits, n_buckets)
-        scan_stumps(search, column, bits, n_buckets)
-        return
     if (
-        search.rule.stumps or (column.size <= FEW and n_buckets > 2)
+        (column.size <= FEW and n_buckets > 2)
         or n_buckets * search.n_all_classes > 2 * column.size + 64
     ):
         scan_keys(
@@ -321,18 +305,26 @@ cdef void examine(
         )
         return
     fill_histogram(search, column, bits, n_buckets)
-    n_buckets = scan_bounds(search, column, bits, n_buckets)
-    if bits > 0:
-        refine(search, column, bits, n_buckets)
+    if search.n_sampled and search.rule.bounded:
+        scan_stumps(search, column, bits, n_buckets)
+    else:
+        n_buckets = scan_bounds(search, column, bits, n_buckets)
+        if bits > 0:
+            refine(search, column, bits, n_buckets)
 
 
 cdef void examine_tally(
     Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     """Offer the thresholds of a feature whose histogram `tally` has filled, code by code."""
+    cdef Py_ssize_t n_codes = column.high - column.low + 1
     begin_feature(search, feature, price, rank)
+    begin_sample(search, column)
     search.histogram += column.low * search.n_classes
-    scan_bounds(search, column, 0, column.high - column.low + 1)
+    if search.n_sampled and search.rule.bounded:
+        scan_stumps(search, column, 0, n_codes)
+    else:
+        scan_bounds(search, column, 0, n_codes)
     search.histogram -= column.low * search.n_classes
 
 
@@ -358,7 +350,5 @@ cdef bint examine_ones(
             shift(impurity, &search.right, <int32_t> c, -zeros)
     left_value, right_value = value(impurity, &search.left), value(impurity, &search.right)
     if not search.rule.bounded or left_value <= search.limit:
-        if search.rule.stumps:
-            uniform(&search.random)  # as each threshold takes one
         offer_sides(search, left_value, right_value, search.left.n / search.node.n, 0)
     return True
