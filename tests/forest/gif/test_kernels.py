@@ -82,6 +82,17 @@ def test_random_window_gives_the_optimal_weights(make, width):
         assert slow.gap(grown.rows(node)) > -1e-12
 
 
+@pytest.mark.parametrize("width", [3, 5, 6, 7])
+def test_weights_are_optimal_for_any_number_of_outputs(width):
+    X, _ = regression(0)
+    targets = X[:, :1] * np.arange(1, width + 1) + np.random.default_rng(1).normal(size=(70, width))
+    grown = Grown(X, targets, Squared(), n_trees=8, budget=100, rate=0.3, window=1)
+    slow = SlowSquared(targets, grown.intercept)
+    for step, (node, _) in enumerate(grown.replay(slow)):
+        expected = 0.3 * slow.weight(grown.rows(node))
+        np.testing.assert_allclose(grown.weights[step], expected, rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize(("make", "width"), CASES)
 def test_all_candidates_equals_a_window_of_all(make, width):
     options = {"n_trees": 8, "budget": 60, "rate": 0.1}
