@@ -67,9 +67,9 @@ def test_the_small_budget_is_the_forest_that_this_budget_grows(classes, growth, 
 def test_each_budget_is_packed_for_prediction_once(numbers, monkeypatch):
     packed = []
 
-    def pack(*arguments):
+    def pack(*arguments, **named):
         packed.append(arguments)
-        return ForestPredictor(*arguments)
+        return ForestPredictor(*arguments, **named)
 
     monkeypatch.setattr(gif_model, "ForestPredictor", pack)
     X, y = numbers
