@@ -20,19 +20,26 @@ from budgetlearn.benchmark import records
 RUN = ["dataset", "costs", "run"]
 CONTROLS = ("constant", "all_features")
 KINDS = ("lightgbm_coupled", "lightgbm_lazy")
-NAMED = [  # the data sets of config/studies/cascade.yaml; config/studies/field.yaml has more
-    *(
-        "spambase",
-        "satellite",
-        "satellite_train",
-        "vehicle",
-        "thyroid",
-        "concrete",
-        "steel",
-        "bank",
-    ),
-    *("naval", "letter_binary", "mfeat_pix", "covertype_sample", "miniboone_tiny", "pima", "wine"),
-    *("miniboone_tiny_measured", "breast_cancer", "digits"),
+# The data sets of config/studies/cascade.yaml; config/studies/field.yaml has more.
+NAMED = [
+    "spambase",
+    "satellite",
+    "satellite_train",
+    "vehicle",
+    "thyroid",
+    "concrete",
+    "steel",
+    "bank",
+    "naval",
+    "letter_binary",
+    "mfeat_pix",
+    "covertype_sample",
+    "miniboone_tiny",
+    "miniboone_tiny_measured",
+    "pima",
+    "wine",
+    "breast_cancer",
+    "digits",
 ]
 FEATURES = {"miniboone_tiny_measured": (4.5, 6.5)}  # limits, at unit prices
 

@@ -13,6 +13,7 @@ import time
 
 from _budgetrf_data import continuous, covertype
 from _measuring import least, report
+from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetlearn.forest.budget_rf import BudgetRFClassifier
@@ -71,21 +72,32 @@ def measure_threads(options):
         report(f"fit in 2 threads (peer: in 1), {name}", two, one)
 
 
+# Rows to learn from, rows to predict, columns, classes.
+SHAPES = (
+    *((45_523, 65_031, 50, 2), (3000, 100, 20, 2), (2000, 5000, 10, 3)),
+    *((2000, 5000, 500, 2), (20_000, 50_000, 8, 10)),
+)
+
+
 def measure_predict(options):
-    """Predict and charge 65,031 rows; the peer's forest has as many trees and only predicts."""
-    X, y = continuous(45_523 + 65_031)
-    train, test = slice(None, 45_523), slice(45_523, None)
-    ours = BudgetRFClassifier(n_estimators=N_TREES, random_state=0, n_jobs=1).fit(
-        X[train], y[train]
-    )
-    peer = RandomForestClassifier(N_TREES, random_state=0, n_jobs=2).fit(X[train], y[train])
-    peer.set_params(n_jobs=1)
-    rows = X[test]
-    time_, _ = least(lambda: ours.predict_with_cost(rows), 2 * options.repeats)
-    peer_time, _ = least(lambda: peer.predict(rows), 2 * options.repeats)
-    nodes = sum(tree.node_count for tree in ours.trees_)
-    peer_nodes = sum(tree.tree_.node_count for tree in peer.estimators_)
-    report(f"predict and charge ({nodes} nodes, peer {peer_nodes})", time_, peer_time)
+    """Predict and charge tables of many shapes; the peer, of as many trees, only predicts."""
+    for n_train, n_rows, n_features, n_classes in SHAPES:
+        X, y = make_classification(
+            n_train + n_rows,
+            n_features,
+            n_informative=6,
+            n_classes=n_classes,
+            n_clusters_per_class=1,
+            random_state=0,
+        )
+        train, rows = (X[:n_train], y[:n_train]), X[n_train:]
+        ours = BudgetRFClassifier(n_estimators=N_TREES, random_state=0, n_jobs=1).fit(*train)
+        peer = RandomForestClassifier(N_TREES, random_state=0, n_jobs=2).fit(*train)
+        peer.set_params(n_jobs=1)
+        time_, _ = least(lambda: ours.predict_with_cost(rows), 2 * options.repeats)  # noqa: B023
+        peer_time, _ = least(lambda: peer.predict(rows), 2 * options.repeats)  # noqa: B023
+        what = f"predict and charge {n_rows} x {n_features}, {n_classes} classes"
+        report(what, time_, peer_time)
 
 
 def main():
