@@ -47,22 +47,29 @@ def digest(*arrays):
     return sha.hexdigest()[:16]
 
 
-def of_forest(model, X):
-    """Return the digest of the trees and of what they predict and acquire."""
+def of_forest(model, X, decimals=None):
+    """Return the digest of the trees and of what they predict and acquire.
+
+    Values are rounded where they come from logarithms, whose last bit depends on the processor.
+    """
+    asked = "predict_proba" if hasattr(model, "predict_proba") else "predict"
+
+    def rounded(values):
+        return values if decimals is None else np.round(values, decimals) + 0.0  # no -0
+
     arrays = [
-        getattr(tree, name)
+        array
         for tree in model.trees_
-        for name in (
-            "feature",
-            "threshold",
-            "children_left",
-            "children_right",
-            "value",
-            "n_node_samples",
+        for array in (
+            tree.feature,
+            tree.threshold,
+            tree.children_left,
+            tree.children_right,
+            rounded(tree.value),
+            tree.n_node_samples,
         )
     ]
-    asked = "predict_proba" if hasattr(model, "predict_proba") else "predict"
-    return digest(*arrays, getattr(model, asked)(X), model.acquired_features(X))
+    return digest(*arrays, rounded(getattr(model, asked)(X)), model.acquired_features(X))
 
 
 def _budget_rf(data, **options):
@@ -92,7 +99,8 @@ def _gif(kind, data, **options):
     X, y, _ = table(data)
     target = X[:, 0] * X[:, 1] - X[:, 2] if kind is GIFRegressor else y
     options = {"node_budget": 200, "n_estimators": 30, "random_state": 0} | options
-    return of_forest(kind(**options).fit(X, target), X)
+    decimals = 6 if "exponential" in options.get("loss", "") else None
+    return of_forest(kind(**options).fit(X, target), X, decimals)
 
 
 def _miser(data):

@@ -3,8 +3,9 @@
 import numpy as np
 
 from budgetlearn.forest.gif.grower import grow
+from budgetlearn.forest.gif.growing import all_candidates
 from budgetlearn.forest.gif.nodes import NodeTable
-from budgetlearn.forest.gif.pool import AllCandidates, RandomWindow
+from budgetlearn.forest.gif.pool import RandomWindow
 from budgetlearn.forest.gif.splitter import GiniSplitter, VarianceSplitter
 
 
@@ -76,7 +77,7 @@ class Grown:
         self.intercept, kernel = loss.start(targets)
         self.table = NodeTable(n_trees, len(X), 3 * n_trees + 2 * budget)
         if window is None:
-            pool = AllCandidates(self.table, kernel)
+            pool = all_candidates(self.table, kernel, rate)
         else:
             pool = RandomWindow(self.table, kernel, window, 3)
         if codes is None:

@@ -56,7 +56,8 @@ def test_all_candidates_accepts_the_largest_gap(make, width, rate):
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_all_candidates_stays_exact_to_the_last_digit(n_outputs, seed):
-    # Full steps: residuals fall to rounding errors, then to those of rounding errors, then to 0.
+    # Full steps: residuals fall to rounding errors, then to those of rounding errors, and so on
+    # until their squares leave the range of numbers.
     options = {"n_trees": 12, "budget": 12 * 139, "rate": 1.0, "window": None}
     grown, slow = grown_squared(seed, n_outputs, **options)
     residuals = grown.targets - grown.intercept
@@ -64,8 +65,8 @@ def test_all_candidates_stays_exact_to_the_last_digit(n_outputs, seed):
         gaps = {j: gap_of(residuals[grown.rows(j)]) for j in candidates}
         assert gaps[node] >= max(gaps.values()) * (1 - 1e-9) > 0
         residuals[grown.rows(node)] -= grown.weights[step]
-    assert 700 < len(grown.weights) < 12 * 138
-    assert max(gap_of(residuals[grown.rows(j)]) for j in candidates if j != node) == 0
+    assert 600 < len(grown.weights) < 12 * 138
+    assert max(gap_of(residuals[grown.rows(j)]) for j in candidates if j != node) < 1e-289
 
 
 def gap_of(residuals):

@@ -4,8 +4,7 @@ from libc.stdint cimport int32_t
 cdef enum:
     # What lies where in the record of a slot.
     GAP = 0              # 0 in slot 0
-    INVERSE = 1          # 1 / samples
-    STATS = 2            # and the following
+    STATS = 1            # and the following
 
 
 cdef struct Slots:

@@ -5,8 +5,10 @@ from ._losses cimport Loss
 
 cdef class SquaredLoss(Loss):
     cdef double[:, ::1] residuals
-    cdef double[::1] step
-    cdef int32_t[:, ::1] touched  # slots of each tree of a block that an update changes
+    # Weight of the samples of a node: the gap is the squared length of the sums, divided by it.
+    cdef double mass(self, const double* stats, int32_t n) noexcept nogil
+    # Weight of a single sample: a step moves its residual by this many times the step.
+    cdef double weight_of(self, int32_t sample) noexcept nogil
 
 
 cdef class WeightedSquaredLoss(SquaredLoss):

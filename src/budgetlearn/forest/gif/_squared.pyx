@@ -3,20 +3,8 @@
 Begon, Joly and Geurts (2017), section 2. The state of a sample is its residual for each output.
 """
 
-import numpy as np
-
-from ._losses cimport GAP, INVERSE, STATS, Slots, Strides
-from ._prefetch cimport fetch_ahead
-
-# A kept gap that updates have brought below this share of its anchor (what it was when last summed
-# afresh, or more that it has reached since) comes from a sum of which few digits are left.
-cdef double LEAST_GAP = 1e-6
-# Stands for the gap of a slot between the two passes of an update.
-cdef double TOUCHED = -2.0
-
 cdef enum:
-    ROWS = 64   # that are summed up together, while they are in the cache
-    TREES = 16  # that an update changes together: their holders fill a line of the cache
+    ROWS = 64  # that are summed up together, while they are in the cache
 
 
 cdef class SquaredLoss(Loss):
@@ -31,10 +19,7 @@ cdef class SquaredLoss(Loss):
     def __init__(self, residuals):
         self.residuals = residuals
         self.n_outputs = residuals.shape[1]
-        # Behind the sums stands their anchor, as a gap, which `spread` needs.
-        self.width = self.n_outputs + 1
-        self.step = np.zeros(self.n_outputs)
-        self.touched = np.empty((TREES, residuals.shape[0] + 2), dtype=np.int32)
+        self.width = self.n_outputs
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef double even = 0.0, odd = 0.0
@@ -49,9 +34,8 @@ cdef class SquaredLoss(Loss):
             if n % 2:
                 even += residuals[samples[n - 1]]
             out[0] = even + odd
-            out[1] = out[0] * out[0] / n
             return
-        for k in range(n_outputs + 1):
+        for k in range(n_outputs):
             out[k] = 0.0
         while start < n:
             size = min(ROWS, n - start)
@@ -64,8 +48,12 @@ cdef class SquaredLoss(Loss):
             if n_outputs % 2:
                 add_rows(residuals + k, samples + start, size, n_outputs, 1, out + k)
             start += ROWS
-        for k in range(n_outputs):
-            out[n_outputs] += out[k] * out[k] / n
+
+    cdef double mass(self, const double* stats, int32_t n) noexcept nogil:
+        return n
+
+    cdef double weight_of(self, int32_t sample) noexcept nogil:
+        return 1.0
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
         cdef double gap = 0.0
@@ -79,8 +67,6 @@ cdef class SquaredLoss(Loss):
         cdef double* residuals = &self.residuals[0, 0]
         cdef Py_ssize_t k, n_outputs = self.n_outputs
         cdef int32_t size, start = 0
-        for k in range(n_outputs):
-            self.step[k] = step[k]
         while start < n:
             size = min(ROWS, n - start)
             for k in range(0, n_outputs - 3, 4):
@@ -92,17 +78,6 @@ cdef class SquaredLoss(Loss):
             if n_outputs % 2:
                 subtract(residuals + k, samples + start, size, n_outputs, 1, step + k)
             start += ROWS
-
-    cdef void spread(
-        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
-        int32_t* best,
-    ) noexcept nogil:
-        if self.n_outputs == 1:
-            spread_step(samples, n, trees, strides, &self.step[0], 1, NULL, self.touched, best)
-        else:
-            spread_step(
-                samples, n, trees, strides, &self.step[0], self.n_outputs, NULL, self.touched, best
-            )
 
 
 cdef inline void add_rows(
@@ -141,77 +116,6 @@ cdef inline void subtract(
             row[k] -= less[k]
 
 
-cdef inline void spread_step(
-    const int32_t* samples, int32_t n, const Slots* trees, Strides strides, const double* step,
-    Py_ssize_t n_outputs, const double* sample_weight, int32_t[:, ::1] touched, int32_t* best,
-) noexcept nogil:
-    """Subtract the step from the residuals that each slot holds; write the best touched slots.
-
-    To be called with the constant NULL where samples weigh the same: nothing is multiplied then.
-    """
-    # Most samples of a node are in one slot of a tree, whose sum waits for itself: trees in turn.
-    cdef int32_t[TREES] n_touched
-    cdef const int32_t* holder
-    cdef double* record
-    cdef int32_t i, j, width, slot, t = 0
-    cdef Py_ssize_t k
-    while t < strides.n_trees:
-        width = min(TREES, <int32_t> strides.n_trees - t)
-        for j in range(width):
-            n_touched[j] = 0
-        for i in range(n):
-            holder = trees[t].holder + samples[i] * strides.n_trees
-            fetch_ahead(holder + TREES)
-            for j in range(width):
-                slot = holder[j]
-                record = trees[t + j].records + slot * strides.record
-                # Written always and counted the first time: no branch to mispredict.
-                touched[j, n_touched[j]] = slot
-                n_touched[j] += record[GAP] != TOUCHED
-                record[GAP] = TOUCHED
-                for k in range(n_outputs):
-                    if sample_weight == NULL:
-                        record[STATS + k] -= step[k]
-                    else:
-                        record[STATS + k] -= step[k] * sample_weight[samples[i]]
-        for j in range(width):
-            best[t + j] = best_touched(
-                trees + t + j, strides, n_outputs, sample_weight != NULL, &touched[j, 0],
-                n_touched[j],
-            )
-        t += TREES
-
-
-cdef inline int32_t best_touched(
-    const Slots* slots, Strides strides, Py_ssize_t n_outputs, bint weighted,
-    const int32_t* touched, int32_t n_touched,
-) noexcept nogil:
-    """Find the gaps of the touched slots; return the slot of the largest, or one that is lost."""
-    cdef int32_t i, slot, best = 0, lost = 0
-    cdef double gap, anchor, largest = 0.0
-    cdef double* record
-    cdef Py_ssize_t k
-    for i in range(n_touched):
-        slot = touched[i]
-        record = slots.records + slot * strides.record
-        gap = 0.0
-        for k in range(n_outputs):
-            gap += record[STATS + k] * record[STATS + k]
-        if weighted:  # slot 0 holds whatever is left over
-            gap = gap / record[STATS + n_outputs + 1] if slot > 0 else 0.0
-        else:
-            gap *= record[INVERSE]
-        record[GAP] = gap
-        anchor = max(record[STATS + n_outputs], gap)
-        record[STATS + n_outputs] = anchor
-        if gap < LEAST_GAP * anchor:
-            record[GAP] = -1.0
-            lost = slot
-        best = slot if gap > largest else best
-        largest = gap if gap > largest else largest
-    return lost if lost > 0 else best
-
-
 cdef class WeightedSquaredLoss(SquaredLoss):
     """Squared error of samples with weights: a node's weight is its weighted mean residual.
 
@@ -228,8 +132,7 @@ cdef class WeightedSquaredLoss(SquaredLoss):
     def __init__(self, residuals, sample_weight):
         SquaredLoss.__init__(self, residuals * sample_weight[:, None])
         self.sample_weight = sample_weight
-        # Behind the sums and their anchor stands the weight of the node.
-        self.width = self.n_outputs + 2
+        self.width = self.n_outputs + 1  # behind the sums stands the weight of the node
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef double total = 0.0
@@ -241,33 +144,25 @@ cdef class WeightedSquaredLoss(SquaredLoss):
             total += self.sample_weight[samples[i]]
             for k in range(self.n_outputs):
                 out[k] += self.residuals[samples[i], k]
-        out[self.n_outputs] = 0.0
-        out[self.n_outputs + 1] = total
-        for k in range(self.n_outputs):
-            out[self.n_outputs] += out[k] * out[k] / total
+        out[self.n_outputs] = total
+
+    cdef double mass(self, const double* stats, int32_t n) noexcept nogil:
+        return stats[self.n_outputs]
+
+    cdef double weight_of(self, int32_t sample) noexcept nogil:
+        return self.sample_weight[sample]
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
         cdef double gap = 0.0
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
-            weight[k] = stats[k] / stats[self.n_outputs + 1]
+            weight[k] = stats[k] / stats[self.n_outputs]
             gap += stats[k] * weight[k]
         return gap
 
     cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
         cdef Py_ssize_t k
         cdef int32_t i
-        for k in range(self.n_outputs):
-            self.step[k] = step[k]
         for i in range(n):
             for k in range(self.n_outputs):
                 self.residuals[samples[i], k] -= step[k] * self.sample_weight[samples[i]]
-
-    cdef void spread(
-        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
-        int32_t* best,
-    ) noexcept nogil:
-        spread_step(
-            samples, n, trees, strides, &self.step[0], self.n_outputs, &self.sample_weight[0],
-            self.touched, best,
-        )

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import softmax
 
 from ..._parallel import watched
+from ._squared import SquaredLoss
 from .grower import grow, refit
 from .logit import NodeLogit, logarithms
 from .model import GIFModel
@@ -13,6 +14,7 @@ from .nodes import NodeTable
 from .pool import AllCandidates, RandomWindow
 from .pruning import AcceptedNodes, Memory, prune_and_refit
 from .ridge import NodeRidge
+from .squared_pool import SquaredCandidates
 
 # How `refit` fits all weights at once.
 REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
@@ -100,14 +102,14 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
     most = min(wanted, n_trees * (2 * n_samples - 1))
     table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most)
+    rate = params.learning_rate
     if params.candidate_window is None:
-        pool = AllCandidates(table, loss)
+        pool = all_candidates(table, loss, rate)
     else:
         pool = RandomWindow(table, loss, params.candidate_window, seeds[1])
     weights = np.empty((most, targets.shape[1]))
     nodes_after = np.zeros(most, dtype=np.int64)
     splitter = make_splitter(X, n_visits, seeds[0])
-    rate = params.learning_rate
     with watched(lambda: nodes_after.max(initial=0), "nodes", most):
         n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
     weights, nodes_after = weights[:n_steps], nodes_after[:n_steps]
@@ -120,6 +122,13 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     if not n_steps or not isinstance(params.refit, str):
         return grown
     return _pruned(grown, table, targets, weight, params, valid)
+
+
+def all_candidates(table, loss, learning_rate):
+    """Return the candidates of a forest whose every step examines all of them."""
+    if isinstance(loss, SquaredLoss):
+        return SquaredCandidates(table, loss, learning_rate)
+    return AllCandidates(table, loss)
 
 
 def _pruned(grown, table, targets, weight, params, valid):

@@ -11,7 +11,7 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from ...tree._random cimport as_below, next_xorshift
-from ._losses cimport GAP, INVERSE, STATS
+from ._losses cimport GAP, STATS
 from ._prefetch cimport fetch_ahead
 from .nodes cimport ForestNode
 
@@ -149,6 +149,8 @@ cdef class AllCandidates(Pool):
 
     The candidates of a tree share no sample, so the statistics that a node's acceptance changes
     are those of the candidates that hold its samples: n_trees additions for each of its samples.
+    For losses whose gaps take time to find: only those that have changed are found again. The
+    squared loss has `SquaredCandidates`.
 
     Parameters
     ----------
@@ -243,7 +245,6 @@ cdef class AllCandidates(Pool):
         for i in range(node.size):
             tree.holder[samples[i] * self.strides.n_trees] = slot
         tree.node[slot] = j
-        tree.records[slot * self.strides.record + INVERSE] = 1.0 / node.size
         self.measure(tree, slot)
 
     cdef void measure(self, Slots* tree, int32_t slot) noexcept nogil:
