@@ -50,6 +50,7 @@ def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
                 "n_fitted": 20.0,
                 "fit_seconds": seconds,
                 "predict_seconds": 0.002,
+                "added_seconds": 0.002,
                 "status": "ok",
                 "variables": variables_text(chosen),
                 "acquisition_rates": np.isin(np.arange(len(prices)), chosen).astype(np.float32),
@@ -89,7 +90,7 @@ def make_points(n_runs=5, seed=0):
             }
             scores = {"valid_score": 0.41, "test_score": 0.4 + rng.normal(0, 0.003)}
             scores |= {"choice_score": 0.4, "held_out_score": 0.4}
-            times = {"fit_seconds": 1e-4, "predict_seconds": 1e-5}
+            times = {"fit_seconds": 1e-4, "predict_seconds": 1e-5, "added_seconds": 1e-5}
             rows.append(everything[0] | {"method": "constant"} | nothing | scores | times)
     return pd.DataFrame(rows)
 

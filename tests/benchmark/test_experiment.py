@@ -203,6 +203,7 @@ def test_a_forest_is_evaluated_after_each_tree(wine_runs):
     assert frame["setting"].tolist() == [f"trees={n}" for n in range(1, 6)]
     for column in ("cost", "n_features", "predict_seconds"):
         assert frame[column].is_monotonic_increasing
+    assert frame["added_seconds"].sum() == pytest.approx(frame["predict_seconds"].iloc[-1])
     model = build(
         forest(), feature_costs=wine_runs[0].costs, random_state=wine_runs[0].seed("budgetrf")
     ).fit(*wine_runs[0].train)

@@ -78,13 +78,24 @@ def test_other_formats_are_refused(tmp_path, change, message):
         records.read(path)
 
 
-def test_points_without_bytes_are_read(tmp_path):
+@pytest.mark.parametrize("version", range(records.OLDEST_VERSION, records.FORMAT_VERSION))
+def test_older_points_are_read_with_later_columns_unknown(tmp_path, version):
     path = tmp_path / "points.parquet"
-    earlier = records.table([ROW]).drop(columns="n_bytes")
-    earlier.assign(format_version=records.WITHOUT_BYTES).to_parquet(path)
+    later = records.unknown_columns(version)
+    earlier = records.table([ROW]).assign(format_version=version)
+    earlier.drop(columns=later).to_parquet(path)
     read = records.read(path)
     assert list(read.columns) == list(records.COLUMNS)
-    assert np.isnan(read["n_bytes"]).all()
+    assert read[later].isna().all(axis=None)
+    assert "added_seconds" in later
+
+
+@pytest.mark.parametrize("column", records.SINCE)
+def test_a_file_of_today_has_all_columns(tmp_path, column):
+    path = tmp_path / "points.parquet"
+    records.table([ROW]).drop(columns=column).to_parquet(path)
+    with pytest.raises(records.RecordError, match=f"lacks \\['{column}'\\]"):
+        records.read(path)
 
 
 def test_origins_are_kept_with_the_points(tmp_path):

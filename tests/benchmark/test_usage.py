@@ -11,7 +11,9 @@ from budgetlearn.benchmark.usage import job_usage, usage_line, working_seconds
 def rows():
     common = {"dataset": "wine", "costs": "unit", "method": "m", "run": 0}
     return [
-        {**common, "fit": fit, "stage": stage, "fit_seconds": 3.0 + fit, "predict_seconds": 0.5}
+        common
+        | {"fit": fit, "stage": stage, "fit_seconds": 3.0 + fit}
+        | {"predict_seconds": 0.5 * (stage + 1), "added_seconds": 0.5}
         for fit in range(2)
         for stage in range(3)
     ]
@@ -52,3 +54,11 @@ def test_share_memory_and_time_are_told(tmp_path):
     assert "worked for 20 s, of which 50% were" in line
     assert "up to 1,234 MB each (a cluster is asked for 1,500)" in line
     assert "up to 0.1 min a run (asked for 3)" in line  # 18 s for two runs
+
+
+def test_a_share_that_older_results_do_not_know_is_not_told(tmp_path):
+    records.write(
+        records.table(rows()).assign(added_seconds=float("nan")), tmp_path / "points.parquet"
+    )
+    usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[18])
+    assert "worked for 18 s. They held" in usage_line(study_in(tmp_path))

@@ -60,6 +60,7 @@ def operating_points(model, run, setting=None, final=None):
             "estimated_score": test["estimate"],
             "acquisition_rates": test["rates"],
             "predict_seconds": test["seconds"],
+            "added_seconds": test["added_seconds"],
             "status": OK,
         }
         rows.append(row | _facts(stage) | setting_column({**(setting or {}), **stage.setting}))
@@ -129,6 +130,7 @@ def _charged(model, run, X, y, queries, choosing=None):
                 "rates": acquired.mean(axis=0, dtype=np.float32),
                 "estimate": np.nan if stage.estimate is None else float(stage.estimate.mean()),
                 "seconds": seconds,
+                "added_seconds": elapsed,
             },
         )
         start = time.perf_counter()

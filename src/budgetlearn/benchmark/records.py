@@ -14,11 +14,14 @@ from .._files import whole_file
 from ..exceptions import BudgetlearnError, DatasetError
 from ..preprocessing.damage import reading
 
-FORMAT_VERSION = 6
-WITHOUT_BYTES = 5  # a version that lacked n_bytes, and is read with that unknown
+FORMAT_VERSION = 7
+OLDEST_VERSION = 5  # that is still read
+SINCE = {"n_bytes": 6, "added_seconds": 7}  # columns that came later; unknown in older files
 
 # One row per operating point of one method in one run. `fit` counts the fits of a run, one for
-# each setting of a grid; `fit_seconds` is what that one took. `n_bytes` is what the model takes in
+# each setting of a grid; `fit_seconds` is what that one took. `predict_seconds` is what the point
+# takes by itself, `added_seconds` what it added to those before it in its fit: a forest of 20 trees
+# goes on from one of 10. `n_bytes` is what the model takes in
 # the compact format "float32" (docs/gif-format.md). `node_entropy` is the entropy of the nodes'
 # distribution over the trees, by the logarithm of their number. `choice_score` is the test
 # score on the rows that choose between methods, `held_out_score` that on the others (see
@@ -52,6 +55,7 @@ COLUMNS = {
     "n_fitted": "float64",
     "fit_seconds": "float64",
     "predict_seconds": "float64",
+    "added_seconds": "float64",
     "variables": "string",
     "acquisition_rates": "object",
     "status": "string",
@@ -221,15 +225,24 @@ def _part(path):
     with _reading(path):
         content = pq.read_table(path)
         content.validate(full=True)  # text that is none would come up much later
-        if "n_bytes" not in content.column_names:
-            content = content.append_column("n_bytes", pa.nulls(len(content), pa.float64()))
-    lacking = sorted(set(COLUMNS) - set(content.column_names))
-    versions = set() if lacking else set(content["format_version"].unique().to_pylist())
-    if lacking or versions - {WITHOUT_BYTES, FORMAT_VERSION}:
+    present = set(content.column_names)
+    versions = {FORMAT_VERSION}
+    if "format_version" in present:
+        versions = set(content["format_version"].unique().to_pylist()) or versions
+    later = unknown_columns(min(versions))
+    lacking = sorted(set(COLUMNS) - present - set(later))
+    if lacking or not versions <= set(range(OLDEST_VERSION, FORMAT_VERSION + 1)):
         found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"
         raise RecordError(f"{path} {found}; this version reads format {FORMAT_VERSION}. {_REMEDY}")
     with _reading(path):
+        for name in set(later) - present:
+            content = content.append_column(name, pa.nulls(len(content), pa.float64()))
         return content.select(list(COLUMNS)).cast(_schema(content.schema))
+
+
+def unknown_columns(version):
+    """Return the columns that files of a format version do not have yet."""
+    return [name for name, since in SINCE.items() if since > version]
 
 
 def _schema(found):

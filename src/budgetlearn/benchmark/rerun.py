@@ -10,7 +10,7 @@ from . import records
 
 KEY = ("dataset", "costs", "method", "run", "fit", "stage")
 # Clocks tell another time each time.
-UNCOMPARED = ("fit_seconds", "predict_seconds", "format_version")
+UNCOMPARED = ("fit_seconds", "predict_seconds", "added_seconds", "format_version")
 # On another platform, or with other versions, sums may end in other last bits.
 TOLERANCE = 1e-9
 
@@ -108,9 +108,8 @@ def differences(fresh, stored, within=0.0):
         for frame, said in ((fresh, ("there", "missing")), (stored, ("missing", "there")))
     ]
     fresh, stored = fresh.loc[both], stored.loc[both]
-    older = bool((stored["format_version"] == records.WITHOUT_BYTES).all())
-    unknown = [*UNCOMPARED, *(["n_bytes"] if older else [])]
-    for column in fresh.columns.difference(unknown, sort=False):
+    unknown = records.unknown_columns(stored["format_version"].max())
+    for column in fresh.columns.difference([*UNCOMPARED, *unknown], sort=False):
         differ = _differ(fresh[column], stored[column], within)
         found.append(_rows(both[differ], column, fresh[column][differ], stored[column][differ]))
     return pd.concat(found, ignore_index=True)

@@ -1,5 +1,6 @@
 """How much of the jobs' time went into fitting and predicting; the rest is the workflow's own."""
 
+from math import isnan
 from pathlib import Path
 
 FIT = ["dataset", "costs", "method", "run", "fit"]
@@ -7,7 +8,7 @@ _NONE = ("NA", "-", "")  # what Snakemake writes for a job that it did not get t
 
 
 def working_seconds(points):
-    """Return the seconds of all fits, and of predicting test data with every operating point.
+    """Return the seconds of all fits, and of predicting test data; NaN where results do not know.
 
     Parameters
     ----------
@@ -19,7 +20,8 @@ def working_seconds(points):
     float
     """
     fits = points.groupby(FIT)["fit_seconds"].first()
-    return float(fits.sum() + points["predict_seconds"].sum())
+    predicted = points.loc[points["predict_seconds"].notna(), "added_seconds"]
+    return float(fits.sum() + predicted.sum(skipna=False))
 
 
 def job_usage(study):
@@ -69,12 +71,12 @@ def usage_line(study):
     if not spent or not path.is_file():
         return ""
     share = working_seconds(records.read(path)) / spent
+    of_which = "" if isnan(share) else f", of which {share:.0%} were fitting and predicting"
     held = max((memory for _, memory, _ in used if memory == memory), default=0)  # no NaN
     minutes = max(seconds / runs for seconds, _, runs in used) / 60
     asked = study.config["cluster"]
     return (
-        f"The jobs that fit worked for {spent:,.0f} s, of which {share:.0%} were fitting and "
-        f"predicting. They held up to {held:,.0f} MB each (a cluster is asked for "
-        f"{asked['memory']:,}) and took up to {minutes:.1f} min a run (asked for "
-        f"{asked['minutes']})."
+        f"The jobs that fit worked for {spent:,.0f} s{of_which}. They held up to {held:,.0f} MB "
+        f"each (a cluster is asked for {asked['memory']:,}) and took up to {minutes:.1f} min a run "
+        f"(asked for {asked['minutes']})."
     )

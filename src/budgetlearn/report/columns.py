@@ -28,6 +28,7 @@ MEANINGS = {
     "n_fitted": "models fitted, before any is left out",
     "fit_seconds": "seconds of the fit, and of refitting on training and validation data",
     "predict_seconds": "seconds to predict the test part",
+    "added_seconds": "of these, what the stages of the same fit before it had not done",
     "variables": "features that the model may use",
     "acquisition_rates": "share of test examples for which each feature was acquired",
     "status": "ok, or why there is no result",
