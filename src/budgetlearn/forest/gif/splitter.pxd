@@ -16,7 +16,6 @@ cdef class Splitter:
         bint in_bytes
         int32_t n_visits
         uint8_t[::1] values          # of a feature, in either type
-        uint8_t[::1] above
         int32_t[::1] features, moved
         uint64_t state
 
@@ -33,9 +32,13 @@ cdef class Splitter:
     cdef bint enter(
         self, const int32_t* samples, int32_t n, const int32_t** order
     ) noexcept nogil
-    # Return the impurity decrease, times n, of the last entered node when the samples where
-    # `above` is 1 are parted from those where it is 0.
-    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil
+    # Return the impurity decrease, times n, of the last entered node when it is parted at a
+    # threshold of the values gathered last.
+    cdef double score(self, double threshold, int32_t n) noexcept nogil
+    cdef double sum_left(
+        self, const double* targets, double threshold, int32_t n, int32_t* n_left
+    ) noexcept nogil
+    cdef int64_t count_right(self, double threshold, int32_t start, int32_t end) noexcept nogil
 
 
 cdef class VarianceSplitter(Splitter):

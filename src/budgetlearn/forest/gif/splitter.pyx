@@ -42,7 +42,6 @@ cdef class Splitter:
         self.n_visits = n_visits
         self.features = np.arange(X.shape[1], dtype=np.int32)
         self.values = np.empty(X.shape[0] * X.itemsize, dtype=np.uint8)
-        self.above = np.empty(X.shape[0], dtype=np.uint8)
         self.moved = np.empty(X.shape[0], dtype=np.int32)
         self.state = <uint64_t> seed * 2 + 1
 
@@ -66,7 +65,7 @@ cdef class Splitter:
             n_visited += 1
             if not self.cut(feature, order, n, &threshold):
                 continue
-            score = max(0.0, self.score(&self.above[0], n))
+            score = max(0.0, self.score(threshold, n))
             if score > best:
                 best = score
                 out.feature = feature
@@ -78,7 +77,7 @@ cdef class Splitter:
     cdef inline bint cut(
         self, int32_t feature, const int32_t* order, int32_t n, double* threshold
     ) noexcept nogil:
-        """Draw a threshold and compare the values with it; return False at a constant feature."""
+        """Gather the values and draw a threshold; return False at a constant feature."""
         cdef double low, high
         if self.in_bytes:
             gather(&self.small[0, feature], order, n, &self.values[0], &low, &high)
@@ -87,10 +86,6 @@ cdef class Splitter:
         if low >= high:
             return False
         threshold[0] = between(low, high, as_uniform(next_xorshift(&self.state)))
-        if self.in_bytes:
-            compare(&self.values[0], n, <uint8_t> threshold[0], &self.above[0])
-        else:
-            compare(<double*> &self.values[0], n, threshold[0], &self.above[0])
         return True
 
     cdef inline int32_t move_left(
@@ -115,8 +110,24 @@ cdef class Splitter:
     ) noexcept nogil:
         return False
 
-    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil:
+    cdef double score(self, double threshold, int32_t n) noexcept nogil:
         return 0.0
+
+    cdef inline double sum_left(
+        self, const double* targets, double threshold, int32_t n, int32_t* n_left
+    ) noexcept nogil:
+        """Return the sum of the targets whose values are not above the threshold; count them."""
+        if self.in_bytes:
+            return sum_below(targets, &self.values[0], <uint8_t> threshold, n, n_left)
+        return sum_below(targets, <double*> &self.values[0], threshold, n, n_left)
+
+    cdef inline int64_t count_right(
+        self, double threshold, int32_t start, int32_t end
+    ) noexcept nogil:
+        """Count the values above the threshold in a part of those gathered."""
+        if self.in_bytes:
+            return count_above(&self.values[start], <uint8_t> threshold, end - start)
+        return count_above(<double*> &self.values[0] + start, threshold, end - start)
 
 
 cdef inline void gather(
@@ -147,13 +158,37 @@ cdef inline void gather(
     high[0] = odd_largest if odd_largest > even_largest else even_largest
 
 
-cdef inline void compare(
-    const cell_t* values, int32_t n, cell_t threshold, uint8_t* above
+cdef double[2] AS_DOUBLE = [1.0, 0.0]
+
+
+cdef inline double sum_below(
+    const double* targets, const cell_t* values, cell_t threshold, int32_t n, int32_t* n_left
 ) noexcept nogil:
-    """Tell which values lie above the threshold."""
+    # Multiplied by 0 or 1: a branch could not be predicted. Two sums hide the latency.
+    cdef double even = 0.0, odd = 0.0
+    cdef int32_t i, first, second, n_above = 0
+    for i in range(0, n - 1, 2):
+        first = values[i] > threshold
+        second = values[i + 1] > threshold
+        n_above += first + second
+        even += targets[i] * AS_DOUBLE[first]
+        odd += targets[i + 1] * AS_DOUBLE[second]
+    if n % 2:
+        first = values[n - 1] > threshold
+        n_above += first
+        even += targets[n - 1] * AS_DOUBLE[first]
+    n_left[0] = n - n_above
+    return even + odd
+
+
+cdef inline int64_t count_above(
+    const cell_t* values, cell_t threshold, int32_t n
+) noexcept nogil:
+    cdef int64_t count = 0
     cdef int32_t i
     for i in range(n):
-        above[i] = values[i] > threshold
+        count += values[i] > threshold
+    return count
 
 
 cdef inline double between(double low, double high, double share) noexcept nogil:
@@ -203,38 +238,17 @@ cdef class VarianceSplitter(Splitter):
             within += squares - total * total / n
         return within > self.pure_variance * n
 
-    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil:
+    cdef double score(self, double threshold, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k
             int32_t n_left = 0
             double left, right, total, decrease = 0.0
         for k in range(self.total.shape[0]):
-            left = sum_left(&self.node_targets[k, 0], above, n, &n_left)
+            left = self.sum_left(&self.node_targets[k, 0], threshold, n, &n_left)
             total = self.total[k]
             right = total - left
             decrease += left * left / n_left + right * right / (n - n_left) - total * total / n
         return decrease
-
-
-cdef double[2] AS_DOUBLE = [1.0, 0.0]
-
-
-cdef inline double sum_left(
-    const double* targets, const uint8_t* above, int32_t n, int32_t* n_left
-) noexcept nogil:
-    """Return the sum of the targets that are not above the threshold, and count them."""
-    # Multiplied by 0 or 1: a branch could not be predicted. Two sums hide the latency.
-    cdef double even = 0.0, odd = 0.0
-    cdef int32_t i
-    n_left[0] = n
-    for i in range(n):
-        n_left[0] -= above[i]
-    for i in range(0, n - 1, 2):
-        even += targets[i] * AS_DOUBLE[above[i]]
-        odd += targets[i + 1] * AS_DOUBLE[above[i + 1]]
-    if n % 2:
-        even += targets[n - 1] * AS_DOUBLE[above[n - 1]]
-    return even + odd
 
 
 cdef class WeightedVarianceSplitter(VarianceSplitter):
@@ -281,17 +295,17 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
             within += squares - self.total[k] * self.total[k] / self.node_weight
         return within > self.pure_variance * self.node_weight
 
-    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil:
+    cdef double score(self, double threshold, int32_t n) noexcept nogil:
         cdef:
             Py_ssize_t k
             int32_t n_left = 0
             double left, right, total, decrease = 0.0
-            double left_weight = sum_left(&self.node_weights[0], above, n, &n_left)
+            double left_weight = self.sum_left(&self.node_weights[0], threshold, n, &n_left)
             double right_weight = self.node_weight - left_weight
         if right_weight <= 0.0:  # lost to rounding
             return 0.0
         for k in range(self.total.shape[0]):
-            left = sum_left(&self.node_targets[k, 0], above, n, &n_left)
+            left = self.sum_left(&self.node_targets[k, 0], threshold, n, &n_left)
             total = self.total[k]
             right = total - left
             decrease += left * left / left_weight + right * right / right_weight
@@ -331,17 +345,14 @@ cdef class GiniSplitter(Splitter):
             &self.codes[0], samples, n, &self.by_class[0], &self.ends[0], self.ends.shape[0]
         )
 
-    cdef double score(self, const uint8_t* above, int32_t n) noexcept nogil:
+    cdef double score(self, double threshold, int32_t n) noexcept nogil:
         cdef:
             int64_t n_left = 0, of_left = 0, of_right = 0, of_all = 0, left, right, total
-            int32_t i, count, start = 0
+            int32_t start = 0
             Py_ssize_t k
         for k in range(self.ends.shape[0]):
             total = self.ends[k] - start
-            count = 0
-            for i in range(start, self.ends[k]):
-                count += above[i]
-            right = count
+            right = self.count_right(threshold, start, self.ends[k])
             left = total - right
             n_left += left
             of_left += left * left
