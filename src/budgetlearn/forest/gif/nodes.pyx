@@ -2,6 +2,11 @@
 
 import numpy as np
 
+from ._prefetch cimport fetch_ahead
+
+cdef enum:
+    AHEAD = 16  # nodes between asking for memory and needing it
+
 cdef ForestNode record
 
 FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
@@ -98,9 +103,11 @@ cdef int32_t count_kept(
     """Set `place` to 0 for kept nodes and -1 for others, `starts` to each tree's first place."""
     cdef int32_t n_kept = 0, size, child
     cdef Py_ssize_t j, tree
-    for j in range(nodes.shape[0]):
+    cdef Py_ssize_t n_nodes = nodes.shape[0]
+    for j in range(n_nodes):
         place[j] = -1
-    for j in range(nodes.shape[0]):
+    for j in range(n_nodes):
+        fetch_ahead(&nodes[max(0, nodes[min(j + AHEAD, n_nodes - 1)].child)].step)
         child = nodes[j].child
         if child >= 0 and (nodes[child].step >= 0 or nodes[child + 1].step >= 0):
             place[child] = place[child + 1] = 0
