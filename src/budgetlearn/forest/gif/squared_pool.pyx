@@ -5,8 +5,8 @@ and an accepted node changes one of them in each tree for each of its samples.
 
 Which gap is now the largest is found without looking at all of them. The root of a gap is the length
 of the projection of the residuals on the node's indicator, so it changes by no more than the length
-of the step that the residuals make. A block of candidates is therefore looked at again only when its
-largest root, as it was, plus the lengths of all steps since, reaches the largest one found.
+of the step that the residuals make. A block of candidates is therefore looked at again only when
+its largest root, as it was, plus the lengths of all steps since, reaches the largest one found.
 """
 
 import numpy as np
@@ -17,14 +17,14 @@ from .nodes cimport ForestNode, NodeTable
 
 # Sums and bounds are rounded: what falls short of the largest by less than this share may be it.
 cdef double SLACK = 1e-9
-# Gaps that differ by less than this share are equal, and the oldest node leads: the same samples in two
-# trees, say, whose sums went through other roundings.
+# Gaps that differ by less than this share are equal, and the oldest node leads: the same samples in
+# two trees, say, whose sums went through other roundings.
 cdef double TIE = 1e-10
 # No gap at all, for targets of size 1: the rounding of residuals leaves 1e-32, over and over again,
 # and squares below 1e-308 take the processor a hundred times as long.
 cdef double LEAST_GAP = 1e-290
-# Once the largest gap has fallen below this share of what it was, all is summed up afresh: sums keep
-# the rounding errors of when they were large.
+# Once the largest gap has fallen below this share of what it was, all is summed up afresh: sums
+# keep the rounding errors of when they were large.
 cdef double LEAST_REST = 1e-6
 
 cdef enum:
