@@ -3,10 +3,10 @@
 The candidates of one tree share no sample. So the sums of residuals that decide on them are kept,
 and an accepted node changes one of them in each tree for each of its samples.
 
-Which gap is now the largest is found without looking at all of them. The root of a gap is the length
-of the projection of the residuals on the node's indicator, so it changes by no more than the length
-of the step that the residuals make. A block of candidates is therefore looked at again only when
-its largest root, as it was, plus the lengths of all steps since, reaches the largest one found.
+Which gap is now the largest is found without looking at all of them. The root of a gap is the
+length of the projection of the residuals on the node's indicator, so it changes by no more than the
+length of the step that the residuals make. A block of candidates is therefore looked at again only
+when its largest root, as it was, plus the lengths of all steps since, reaches the largest found.
 """
 
 import numpy as np
