@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from budgetlearn.report.display import MARKERS, PALETTE
+from budgetlearn.report.display import MARKERS, PALETTE, Display
 
 # Linear RGB as it is seen by those who lack a kind of cone (Machado, Oliveira and Fernandes 2009).
 SEEN = {
@@ -51,3 +51,13 @@ def test_colours_are_told_apart(kind):
 
 def test_each_colour_has_a_marker_of_its_own():
     assert len(set(MARKERS)) == len(MARKERS) == len(PALETTE)
+
+
+def test_the_best_of_many_methods_do_not_share_a_colour():
+    methods = {f"m{i}": {} for i in range(20)}
+    ranked = ["m19", "m3", "m10", "m17", "m0", "m5", "m12"]
+    display = Display(methods, {}, ranked)
+    assert [display.methods[name].colour for name in ranked] == list(PALETTE)
+    assert list(display.methods) == list(methods)
+    looks = {(m.colour, m.marker, m.line) for m in display.methods.values()}
+    assert len(looks) == len(methods)

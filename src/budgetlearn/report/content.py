@@ -64,8 +64,9 @@ class Report:
         ConfigError
             When the points hold a method or data set that the study does not compare.
         """
-        display = Display(study.methods, sheets)
-        results = Results(check_points(points), display, _expected(study))
+        compared = Display(study.methods, sheets)
+        results = Results(check_points(points), compared, _expected(study))
+        display = Display(study.methods, sheets, ranked=results.ranking.mean.index)
         return cls(study, display, results, prices, provenance)
 
     @property

@@ -88,14 +88,16 @@ class Display(Comparison):
     Parameters
     ----------
     methods : dict of str to dict
-        Id to an entry of the methods file: label, control, peer, class, parameters, grid. Each gets
-        a colour, a marker and a line, in this order.
+        Id to an entry of the methods file: label, control, peer, class, parameters, grid.
     datasets : dict of str to DataSheet
         In the order of display.
+    ranked : iterable of str, default=()
+        The methods that choose a colour, a marker and a line first, so that the best of many do
+        not share a colour; the others follow in their order.
     """
 
-    def __init__(self, methods, datasets):
-        super().__init__(_styled(methods), datasets)
+    def __init__(self, methods, datasets, ranked=()):
+        super().__init__(_styled(methods, ranked), datasets)
 
     def label(self, method):
         """Return a method's name on the page."""
@@ -112,10 +114,11 @@ class Display(Comparison):
         return scores.pop() if len(scores) == 1 else "score"
 
 
-def _styled(methods):
+def _styled(methods, ranked):
     """Return the methods with a colour, a marker and a line each, controls in grey."""
     taken, styled = {True: 0, False: 0}, {}
-    for name, given in methods.items():
+    for name in dict.fromkeys([*ranked, *methods]):
+        given = methods[name]
         control = bool(given.get("control", False))
         colours, markers = (CONTROL_COLOURS, CONTROL_MARKERS) if control else (PALETTE, MARKERS)
         again, turn = divmod(taken[control], len(colours))
@@ -130,4 +133,4 @@ def _styled(methods):
             peer=bool(given.get("peer", False)),
             spec={key: given[key] for key in ("class", "parameters", "grid") if given.get(key)},
         )
-    return styled
+    return {name: styled[name] for name in methods}
