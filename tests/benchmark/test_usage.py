@@ -62,3 +62,9 @@ def test_a_share_that_older_results_do_not_know_is_not_told(tmp_path):
     )
     usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[18])
     assert "worked for 18 s. They held" in usage_line(study_in(tmp_path))
+
+
+def test_memory_that_snakemake_did_not_see_is_told(tmp_path):
+    records.write(rows(), tmp_path / "points.parquet", [{"numpy": "2.0", "peak_mb": 6304}])
+    usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[18], held=1883)
+    assert "They held up to 6,304 MB each" in usage_line(study_in(tmp_path))
