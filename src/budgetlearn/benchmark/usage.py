@@ -73,10 +73,9 @@ def usage_line(study):
     share = working_seconds(records.read(path)) / spent
     of_which = "" if isnan(share) else f", of which {share:.0%} were fitting and predicting"
     # Snakemake looks at a job's processes now and then; the largest process knows its own peak.
-    known = [origin["peak_mb"] for origin in records.origins_of(path) if "peak_mb" in origin]
-    held = max(
-        [*known, *(memory for _, memory, _ in used if memory == memory)], default=0
-    )  # no NaN
+    peaks = [origin["peak_mb"] for origin in records.origins_of(path) if "peak_mb" in origin]
+    peaks += [memory for _, memory, _ in used if memory == memory]  # no NaN
+    held = max(peaks, default=0)
     minutes = max(seconds / runs for seconds, _, runs in used) / 60
     asked = study.config["cluster"]
     return (
