@@ -43,8 +43,9 @@ PENALTIES = {
     "logistic": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3),
 }
 # Grown nodes, and these times squared training rows, so that all tries take about a minute. Where
-# a budget is larger, our models leave the rest of it unused.
-MOST_GROWN, MOST_WORK = 24_000, 2e10
+# a budget is larger, our models leave the rest of it unused, or, in classification, where not even
+# `FEW` nodes can be fitted together, weights are refitted one after the other.
+MOST_GROWN, MOST_WORK, FEW = 24_000, 2e10, 200
 COLUMNS = ["dataset", "percent", "run", "unit", "method", "setting", "error", "size"]
 
 
@@ -69,11 +70,17 @@ class Ours:
         return setting, error_of(task, predict(test[0]), test[1]), size
 
     def settings(self, task, n_nodes, n_samples):
-        """Return twelve settings: two prune factors x six penalties."""
+        """Return twelve settings: prune factors x penalties, or learning rates x trees."""
         affordable = min(MOST_GROWN, int(MOST_WORK / n_samples**2))
+        refit = "ridge" if task == "regression" else "logistic"
+        if refit == "logistic" and affordable < FEW:
+            return [
+                {"node_budget": n_nodes, "refit": 10, "learning_rate": rate, "n_estimators": trees}
+                for rate in (0.03, 0.1, 0.3, 0.6)
+                for trees in (100, 300, 1000)
+            ]
         small, large = (4, 16) if 16 * n_nodes <= affordable else (1, 4)
         n_nodes = min(n_nodes, affordable // large)
-        refit = "ridge" if task == "regression" else "logistic"
         return [
             {"node_budget": n_nodes, "refit": refit, "prune_factor": factor, "alpha": alpha}
             for factor in (small, large)
@@ -85,7 +92,8 @@ class Ours:
         in_bytes = budget[0] == "bytes"
         limit = {"byte_budget": limit_of(budget), "byte_format": "int8"} if in_bytes else {}
         kind = GIFRegressor if task == "regression" else GIFClassifier
-        model = kind(n_estimators="auto", random_state=seed, **limit, **setting).fit(X, y)
+        options = {"n_estimators": "auto", "random_state": seed} | limit | setting
+        model = kind(**options).fit(X, y)
         if not in_bytes:
             return model.predict, model.n_nodes_
         stored = model.compact("int8")
