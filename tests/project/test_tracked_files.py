@@ -1,4 +1,4 @@
-"""Tracked files hold nothing that belongs to one machine."""
+"""Tracked files hold nothing that belongs to one machine, and no data that are fetched."""
 
 import re
 import subprocess
@@ -30,6 +30,12 @@ def test_no_machine_paths():
             text = data.decode(errors="replace")
             found += [f"{path.relative_to(ROOT)}: {hit}" for hit in MACHINE_PATH.findall(text)]
     assert not found
+
+
+def test_no_fetched_data():
+    """Data have licences of their own: whoever uses them fetches them."""
+    names = [path.relative_to(ROOT).as_posix() for path in tracked_files()]
+    assert not [name for name in names if "resources/data/" in name]
 
 
 @pytest.mark.parametrize("folder", ["work", "tmp", "root", "home/me", "Users/me"])
