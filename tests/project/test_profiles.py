@@ -22,4 +22,4 @@ def test_slurm_profile_plans_the_default_study():
     assert "slurm_account=my_account" in output
     assert "Group job runs" in output
     fit = output[output.index("rule fit:") :]
-    assert "mem_mb=1500" in fit[: fit.index("slot=1")]
+    assert "mem_mb=1100" in fit[: fit.index("slot=1")]
