@@ -42,3 +42,22 @@ def test_the_line_joins_who_is_not_beaten_in_both():
 def test_nothing_completed_is_said():
     empty = pd.DataFrame(columns=["method", "seconds", "aup"])
     assert "No run completed" in effort_figure(empty, make_display()).texts[0].get_text()
+
+
+def test_means_are_over_the_same_data_sets_for_all():
+    points = make_points()
+    (first, second), methods = points["dataset"].unique()[:2], points["method"].unique()
+    lacking = next(name for name in methods if name not in ("msb", "constant", "all_features"))
+    # On the second data set one method has no result: it is not ranked, and neither is the case.
+    kept = points[(points["dataset"] != second) | (points["method"] != lacking)].copy()
+    kept.loc[kept["dataset"] == second, "test_score"] -= 0.3
+    report = make_report(kept)
+    section = Effort(make_study())
+    context = section.context(build_tables([section], report))
+    assert set(report.results.ranking.means.index.get_level_values(0)) == {first}
+    assert context["over"] == " (1 of 2, those with the most methods)"
+    alone = kept[kept["dataset"] == first]
+    areas = make_report(alone).results.areas.groupby("method")["aup_test"].mean()
+    for row in context["rows"]:
+        name = next(m for m in methods if report.display.label(m) == row["label"])
+        assert float(row["aup"][1]) == pytest.approx(areas[name], abs=6e-4)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from ...analysis.efforts import effort_table
+from ...analysis.schedules import CASE
 from ...benchmark.study import ACQUISITION
 from ...curves import pareto_indices
 from ..section import Section, figure, table
@@ -11,8 +12,8 @@ from ..text import DASH, seconds
 
 _EFFORT = """Models fitted in a run, seconds that their fits took and AUP on test data: of the first
 fit, the method by default, and of all fits, the method tuned; means over runs."""
-_PARETO = """Mean AUP over data sets against the median seconds of all fits of a run; the line joins
-the methods that no other one beats in both."""
+_PARETO = """Mean AUP over the data sets on which methods are ranked against the median seconds of
+all fits of a run; the line joins the methods that no other one beats in both."""
 
 
 class Effort(Section):
@@ -33,16 +34,32 @@ class Effort(Section):
         return {"effort": effort_table(report.results.bought, report.results.areas)}
 
     def figures(self, report):
-        return {"effort": effort_figure(_over_data_sets(report.tables["effort"]), report.display)}
+        return {"effort": effort_figure(_over_data_sets(report), report.display)}
 
     def context(self, report):
-        means = _over_data_sets(report.tables["effort"])
-        rows = [_row(row, report.display) for row in means.to_dict("records")]
-        return {"rows": rows, "tries": self.study.config.get("tries")}
+        ranking, n_cases = report.results.ranking, len(report.cases)
+        some = 0 < len(ranking.means) < n_cases
+        return {
+            "rows": [
+                _row(row, report.display) for row in _over_data_sets(report).to_dict("records")
+            ],
+            "tries": self.study.config.get("tries"),
+            "over": f" ({len(ranking.means)} of {n_cases}, those with the most methods)"
+            if some
+            else "",
+        }
 
 
-def _over_data_sets(table):
-    """Return one row for each method: mean models and areas, median seconds; best area first."""
+def _over_data_sets(report):
+    """Return one row for each method: mean models and areas, median seconds; best area first.
+
+    Over the data sets on which methods are ranked, and without methods that lack one of them: a
+    mean over others could not be compared.
+    """
+    table, ranking = report.tables["effort"], report.results.ranking
+    if len(ranking.means):
+        table = table[table.set_index(CASE).index.isin(ranking.means.index)]
+    table = table[~table["method"].isin(ranking.left_out)]
     groups = table.groupby("method")
     means = groups[["default_models", "default_aup", "models", "aup"]].mean()
     medians = groups[["default_seconds", "seconds"]].median()
