@@ -6,7 +6,7 @@
 Node budgets are 1 % and 0.1 % of the nodes of 1000 fully grown extra trees, as in the paper; byte
 budgets are two bytes for each of these nodes, about what boosted trees take in the compact format
 "int8". Each method tries its settings on a quarter of the training rows, and the best one is fitted
-to all of them: twelve settings each. Boosting is cut at the number of trees that is best within the
+to all of them: twelve settings each, of ours fewer where the rows are many. Boosting is cut at the number of trees that is best within the
 budget, which costs no try. By bytes, our models predict as they are stored, and so with all their
 errors of rounding; boosting predicts unrounded, and is charged for one column a tree. Rows that
 are finished stay in the file, so that the script goes on where it was stopped.
@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 
 import pandas as pd
-from _gif_peers import Forests, LightGBM, SklearnBoosting, error_of, limit_of
+from _gif_peers import Forests, LightGBM, SklearnBoosting, error_of, limit_of, n_classes_of
 from accuracy_gif import full_budget, parts
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
@@ -39,13 +39,21 @@ NAMES = [
 ]
 PERCENTS = (0.1, 1.0)
 PENALTIES = {
-    "ridge": (0.01, 0.03, 0.1, 0.3, 1.0, 3.0),
-    "logistic": (0.001, 0.003, 0.01, 0.03, 0.1, 0.3),
+    "ridge": (0.03, 0.2, 1.0),
+    "logistic": (0.003, 0.02, 0.1),
+    "logistic, many rows": (0.0005, 0.003, 0.02),
 }
-# Grown nodes, and these times squared training rows, so that all tries take about a minute. Where
-# a budget is larger, our models leave the rest of it unused, or, in classification, where not even
-# `FEW` nodes can be fitted together, weights are refitted one after the other.
-MOST_GROWN, MOST_WORK, FEW = 24_000, 2e10, 200
+# What splits are chosen by.
+SPLITS = (
+    {},
+    {"split_on": "residuals", "max_features": None, "learning_rate": 0.1},
+)
+# Grown nodes, and rows x grown nodes x the smaller of both, so that most tries take seconds.
+# Where a budget is larger, our models leave the rest of it unused. Where not even `FEW` nodes of
+# four grown ones are affordable, numbers are predicted without refitting, and classes with fewer
+# tries.
+MOST_GROWN, MOST_WORK, FEW = 24_000, 2e10, 500
+MOST_OF_MANY = 10_000
 COLUMNS = ["dataset", "percent", "run", "unit", "method", "setting", "error", "size"]
 
 
@@ -62,7 +70,7 @@ class Ours:
 
     def _best(self, task, budget, fit, valid, train, test, seed):
         tries = []
-        for setting in self.settings(task, budget[1], len(fit[1])):
+        for setting in self.settings(task, nodes_of(task, budget, fit[1]), len(fit[1])):
             predict, _ = self._fitted(task, setting, budget, *fit, seed)
             tries.append((error_of(task, predict(valid[0]), valid[1]), setting))
         _, setting = min(tries, key=lambda row: row[0])
@@ -70,22 +78,38 @@ class Ours:
         return setting, error_of(task, predict(test[0]), test[1]), size
 
     def settings(self, task, n_nodes, n_samples):
-        """Return twelve settings: prune factors x penalties, or learning rates x trees."""
-        affordable = min(MOST_GROWN, int(MOST_WORK / n_samples**2))
+        """Return up to twelve settings."""
+        work = MOST_WORK / n_samples
+        affordable = int(min(MOST_GROWN, max(work / n_samples, min(work**0.5, n_samples))))
+        if affordable < 4 * FEW:
+            return self._settings_of_many(task, n_nodes)
         refit = "ridge" if task == "regression" else "logistic"
-        if refit == "logistic" and affordable < FEW:
-            return [
-                {"node_budget": n_nodes, "refit": 10, "learning_rate": rate, "n_estimators": trees}
-                for rate in (0.03, 0.1, 0.3, 0.6)
-                for trees in (100, 300, 1000)
-            ]
-        small, large = (4, 16) if 16 * n_nodes <= affordable else (1, 4)
-        n_nodes = min(n_nodes, affordable // large)
+        factors = 4, 16
+        if 16 * n_nodes > affordable:
+            n_nodes = min(n_nodes, affordable // 2)
+            factors = 1, affordable / n_nodes
+        fixed = {"node_budget": n_nodes, "refit": refit}
         return [
-            {"node_budget": n_nodes, "refit": refit, "prune_factor": factor, "alpha": alpha}
-            for factor in (small, large)
+            fixed | {"prune_factor": factor, "alpha": alpha} | splits
+            for splits in SPLITS
+            for factor in factors
             for alpha in PENALTIES[refit]
         ]
+
+    def _settings_of_many(self, task, n_nodes):
+        """Return three settings for classes, six for numbers."""
+        if task == "regression":
+            return [
+                SPLITS[1]
+                | {"node_budget": n_nodes, "n_thresholds": 8}
+                | {"n_estimators": n_nodes // each, "learning_rate": rate}
+                for each in (25, 80)
+                for rate in (0.03, 0.06, 0.12)
+            ]
+        n_nodes = min(n_nodes, MOST_OF_MANY)
+        fixed = {"node_budget": n_nodes, "refit": "logistic"}
+        fixed["prune_factor"] = min(2, MOST_OF_MANY // n_nodes)
+        return [SPLITS[1] | fixed | {"alpha": alpha} for alpha in PENALTIES["logistic, many rows"]]
 
     def _fitted(self, task, setting, budget, X, y, seed):
         """Return a function that predicts, and the size of the model."""
@@ -98,6 +122,14 @@ class Ours:
             return model.predict, model.n_nodes_
         stored = model.compact("int8")
         return stored.predict, stored.nbytes
+
+
+def nodes_of(task, budget, y):
+    """Return the nodes of a budget; of bytes, about as many as fit in."""
+    if budget[0] == "nodes":
+        return budget[1]
+    n_classes = n_classes_of(task, y)
+    return 2 * limit_of(budget) // (3 + (n_classes if n_classes > 2 else 1))
 
 
 METHODS = {method.name: method for method in (Ours(), LightGBM(), SklearnBoosting(), Forests())}

@@ -162,6 +162,9 @@ CASES = {
         GIFClassifier, "wine", loss="trimmed_exponential", candidate_window=None
     ),
     "gif_exponential": lambda: _gif(GIFClassifier, "wine", loss="exponential"),
+    "gif_residuals": lambda: _gif(
+        GIFClassifier, "wine", split_on="residuals", max_features=None, n_thresholds=3
+    ),
     "gif_refit": lambda: _gif(GIFRegressor, "wine", refit=2),
     "greedy_miser": lambda: _miser("wine"),
     "greedy_miser_two_classes": lambda: _miser("cancer"),

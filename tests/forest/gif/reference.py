@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from budgetlearn.forest.gif.grower import grow
+from budgetlearn.forest.gif.grower import grow, grow_on_residuals
 from budgetlearn.forest.gif.growing import all_candidates
 from budgetlearn.forest.gif.nodes import NodeTable
 from budgetlearn.forest.gif.pool import RandomWindow
@@ -72,22 +72,41 @@ class SlowBinary:
 class Grown:
     """A forest grown by the kernels, with all its candidates."""
 
-    def __init__(self, X, targets, loss, *, codes=None, n_trees, budget, rate, window, n_visits=2):
+    def __init__(
+        self,
+        X,
+        targets,
+        loss,
+        *,
+        codes=None,
+        n_trees,
+        budget,
+        rate,
+        window,
+        n_visits=2,
+        n_thresholds=1,
+    ):
         self.X, self.targets, self.rate = np.asfortranarray(X), targets, rate
         self.intercept, kernel = loss.start(targets)
         self.table = NodeTable(n_trees, len(X), 3 * n_trees + 2 * budget)
-        if window is None:
-            pool = all_candidates(self.table, kernel, rate)
-        else:
-            pool = RandomWindow(self.table, kernel, window, 3)
-        if codes is None:
-            centred = np.ascontiguousarray(targets - targets.mean(axis=0))
-            splitter = VarianceSplitter(self.X, n_visits, 5, centred)
-        else:
-            splitter = GiniSplitter(self.X, n_visits, 5, codes, targets.shape[1])
+        splits = self.X, n_visits, n_thresholds, 5
         weights = np.empty((budget, targets.shape[1]))
         self.nodes_after = np.empty(budget, dtype=np.int64)
-        n_steps = grow(self.table, splitter, kernel, pool, budget, rate, weights, self.nodes_after)
+        out = budget, rate, weights, self.nodes_after
+        if window == "residuals":
+            splitter = VarianceSplitter(*splits, np.asarray(kernel.residuals))
+            n_steps = grow_on_residuals(self.table, splitter, kernel, *out[:2], 3, *out[2:])
+        else:
+            if codes is None:
+                centred = np.ascontiguousarray(targets - targets.mean(axis=0))
+                splitter = VarianceSplitter(*splits, centred)
+            else:
+                splitter = GiniSplitter(*splits, codes, targets.shape[1])
+            if window is None:
+                pool = all_candidates(self.table, kernel, rate)
+            else:
+                pool = RandomWindow(self.table, kernel, window, 3)
+            n_steps = grow(self.table, splitter, kernel, pool, *out)
         self.weights = weights[:n_steps]
         self.records = self.table.records[: self.table.n_nodes]
 

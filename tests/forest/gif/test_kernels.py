@@ -151,7 +151,7 @@ def test_intercept_is_the_loss_optimal_constant():
     seed=st.integers(0, 10**6),
     budget=st.integers(1, 60),
     n_trees=st.integers(1, 20),
-    window=st.sampled_from([1, 3, 100, None]),
+    window=st.sampled_from([1, 3, 100, None, "residuals"]),
 )
 def test_budget_is_never_exceeded(seed, budget, n_trees, window):
     X, targets = regression(seed % 7, n=25)
@@ -163,7 +163,9 @@ def test_budget_is_never_exceeded(seed, budget, n_trees, window):
     assert n_nodes <= budget
     assert n_nodes == (grown.nodes_after[len(nodes) - 1] if len(nodes) else 0)
     # A full tree has 49 nodes here, so one tree always has room; one node alone buys nothing.
-    assert n_nodes == budget or budget in (1, 2) or (budget > 40 and n_trees == 1)
+    # Splits on residuals bring two sides, the first of a tree its root too.
+    bought = {budget, budget - 1} if window == "residuals" else {budget}
+    assert n_nodes in bought or budget in (1, 2) or (budget > 40 and n_trees == 1)
 
 
 @settings(max_examples=30, deadline=None)

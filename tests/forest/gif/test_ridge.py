@@ -31,7 +31,7 @@ def problem(n_samples, n_nodes):
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_weights_are_those_of_scikit_learn(monkeypatch, shape, largest, weighted):
-    monkeypatch.setattr(ridge, "LARGEST_DENSE", largest)
+    monkeypatch.setattr(NodeRidge, "largest_dense", largest)
     monkeypatch.setattr(ridge, "TOLERANCE", 1e-12)
     Z, Y, weight = problem(*shape)
     weight = weight if weighted else None
@@ -80,7 +80,7 @@ def test_cross_validation_by_a_probe_orders_the_penalties(monkeypatch):
     Y[:] = Z[:, :10] @ np.ones((10, 2)) + np.random.default_rng(1).normal(0, 1, Y.shape)
     penalties = [1e-3, 10.0, 1e4]
     _, exact = NodeRidge(Z, Y).path(penalties)
-    monkeypatch.setattr(ridge, "LARGEST_DENSE", 0)
+    monkeypatch.setattr(NodeRidge, "largest_dense", 0)
     _, probed = NodeRidge(Z, Y).path(penalties)
     np.testing.assert_allclose(probed, exact, rtol=0.1)
     assert np.argmin(probed) == np.argmin(exact) == 1

@@ -4,7 +4,8 @@ from ._losses cimport Loss
 
 
 cdef class SquaredLoss(Loss):
-    cdef double[:, ::1] residuals
+    # Targets less scores, times the weights of the samples; `update` changes them in place.
+    cdef readonly double[:, ::1] residuals
     # Weight of the samples of a node: the gap is the squared length of the sums, divided by it.
     cdef double mass(self, const double* stats, int32_t n) noexcept nogil
     # Weight of a single sample: a step moves its residual by this many times the step.

@@ -38,8 +38,8 @@ def weights_of(examples):
     return None if weight is None or (weight == 1).all() else np.ascontiguousarray(weight)
 
 
-def _weighted_splitter(X, n_visits, seed, *, targets, weight):
-    return WeightedVarianceSplitter(X, n_visits, seed, np.ascontiguousarray(targets), weight)
+def _weighted_splitter(*rest, targets, weight):
+    return WeightedVarianceSplitter(*rest, np.ascontiguousarray(targets), weight)
 
 
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
@@ -56,6 +56,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         learning_rate=10**-1.5,
         candidate_window=1,
         max_features="sqrt",
+        n_thresholds=1,
+        split_on="targets",
         loss="squared",
         refit=0,
         prune_factor=1,
@@ -73,6 +75,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self.learning_rate = learning_rate
         self.candidate_window = candidate_window
         self.max_features = max_features
+        self.n_thresholds = n_thresholds
+        self.split_on = split_on
         self.loss = loss
         self.refit = refit
         self.prune_factor = prune_factor
@@ -92,6 +96,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         if self.candidate_window is not None:
             check_number(self.candidate_window, "candidate_window", low=1, integer=True)
         check_number(self.prune_factor, "prune_factor", low=1)
+        check_number(self.n_thresholds, "n_thresholds", low=1, high=INT32_MAX, integer=True)
+        self._check_splits()
         self._check_refit()
         self._check_bytes()
         if isinstance(self.n_estimators, str):
@@ -99,6 +105,16 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         else:
             check_number(self.n_estimators, "n_estimators", low=1, integer=True)
             self._warn_of_few_nodes()
+
+    def _check_splits(self):
+        """Check what the splits are chosen by."""
+        check_choice(self.split_on, "split_on", ("targets", "residuals"))
+        if self.split_on == "residuals" and self.candidate_window != 1:
+            raise ParameterError(
+                "split_on='residuals' accepts both sides of the split of a leaf drawn at random, "
+                "without candidates to choose from: set candidate_window=1, got "
+                f"candidate_window={self.candidate_window!r}."
+            )
 
     def _check_refit(self):
         """Check how the weights are fitted once the nodes are grown."""
@@ -162,13 +178,13 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         """Return the class probabilities that scores stand for; None in regression."""
 
     def _grow(self, X, targets, weight, random, make_splitter, valid, exponent=0):
-        """Grow the forest; `make_splitter(X, n_visits, seed)` knows the impurity.
+        """Grow the forest; `make_splitter(X, n_visits, n_thresholds, seed)` knows the impurity.
 
         Where samples have weights, it is the weighted variance of the targets. The model is that
         of 2**exponent times the targets.
         """
         if weight is not None:
-            centred = targets - weight @ targets / weight.sum()
+            centred = weight[:, None] * (targets - weight @ targets / weight.sum())
             make_splitter = partial(_weighted_splitter, targets=centred, weight=weight)
         X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
@@ -251,7 +267,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Returns
         -------
         GIFRegressor or GIFClassifier
-            Fitted: what this budget and the same seed give, short of at most the last node.
+            Fitted: what this budget and the same seed give, short of at most the last node, or
+            the last two sides with `split_on="residuals"`.
 
         Raises
         ------

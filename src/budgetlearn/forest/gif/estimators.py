@@ -30,6 +30,13 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         Candidates examined at each step. None: all of them, exactly.
     max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features that a split visits; None: all.
+    n_thresholds : int, default=1
+        Thresholds drawn for each of them.
+    split_on : {"targets", "residuals"}, default="targets"
+        What splits are chosen by. "residuals": a leaf drawn at random is split by what the forest
+        misses at that moment, as in boosting, and both sides are accepted. For many examples, or
+        with `prune_factor`, where all features and several thresholds predict best. With
+        `loss="squared"` and `candidate_window=1`.
     loss : {"squared"}, default="squared"
         The loss.
     refit : int or "ridge", default=0
@@ -152,11 +159,19 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         Candidates examined at each step. None: all of them, exactly.
     max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features that a split visits; None: all.
+    n_thresholds : int, default=1
+        Thresholds drawn for each of them.
+    split_on : {"targets", "residuals"}, default="targets"
+        What splits are chosen by. "residuals": a leaf drawn at random is split by what the forest
+        misses at that moment, as in boosting, and both sides are accepted. For many examples, or
+        with `prune_factor`, where all features and several thresholds predict best. With
+        `loss="squared"` and `candidate_window=1`.
     loss : {"squared", "trimmed_exponential", "exponential", "auto"}, default="squared"
         "squared": one output for each class, the choice for more than two classes.
         "trimmed_exponential": multiclass exponential loss with bounded weights, the paper's
         choice for two classes. "exponential": without that bound, for comparison. "auto": the
-        choice for the number of classes; "squared" where `refit` is a regression.
+        choice for the number of classes; "squared" where `refit` is a regression, or splits are
+        chosen by residuals.
     saturation : float, default=3.0
         Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
     refit : int, "ridge" or "logistic", default=0
@@ -224,6 +239,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         learning_rate=10**-1.5,
         candidate_window=1,
         max_features="sqrt",
+        n_thresholds=1,
+        split_on="targets",
         loss="squared",
         saturation=3.0,
         refit=0,
@@ -244,6 +261,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
             learning_rate=learning_rate,
             candidate_window=candidate_window,
             max_features=max_features,
+            n_thresholds=n_thresholds,
+            split_on=split_on,
             loss=loss,
             refit=refit,
             prune_factor=prune_factor,
@@ -271,12 +290,18 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     def _chosen_loss(self):
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))
         if self.loss == "auto":
-            squared = isinstance(self.refit, str) or self.classes_.size > 2
+            regression = isinstance(self.refit, str) or self.split_on == "residuals"
+            squared = regression or self.classes_.size > 2
             return "squared" if squared else "trimmed_exponential"
         if isinstance(self.refit, str) and self.loss != "squared":
             raise ParameterError(
                 f"refit={self.refit!r} fits nodes grown by the squared loss: set loss='squared', "
                 f"got loss={self.loss!r}."
+            )
+        if self.split_on == "residuals" and self.loss != "squared":
+            raise ParameterError(
+                "split_on='residuals' splits by the residuals of the squared loss: set "
+                f"loss='squared', got loss={self.loss!r}."
             )
         return self.loss
 

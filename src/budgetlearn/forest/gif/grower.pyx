@@ -1,9 +1,10 @@
-"""Kernel: the growing loop of globally induced forests."""
+"""Kernel: the growing loops of globally induced forests."""
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
+from ...tree._random cimport as_below, next_xorshift
 from ._losses cimport Loss
 from .nodes cimport ForestNode, NodeTable
 from .pool cimport Pool
@@ -54,6 +55,72 @@ def grow(
             nodes_after[n_accepted] = n_nodes
             n_accepted += 1
     return n_accepted
+
+
+def grow_on_residuals(
+    NodeTable table,
+    Splitter splitter,  # of the residuals of the loss
+    Loss loss,
+    int64_t node_budget,
+    double learning_rate,
+    uint64_t seed,
+    double[:, ::1] weights,    # OUT as in `grow`
+    int64_t[::1] nodes_after,  # OUT
+):
+    """Draw a leaf at random, split it and accept both sides, until the budget is spent.
+
+    A leaf is split when it is drawn, by what the forest misses at that moment. A root is charged
+    with its first split; a leaf whose split costs more than is left is dropped, as is one that
+    cannot be split.
+
+    Returns
+    -------
+    int
+        Number of accepted nodes.
+    """
+    cdef:
+        int32_t[::1] leaves = np.empty(table.nodes.shape[0], dtype=np.int32)
+        double[::1] stats = np.empty(loss.width)
+        uint64_t state = 2 * seed + 1
+        int32_t n_leaves = table.n_nodes, n_accepted = 0, drawn, node, child
+        int64_t n_nodes = 0, price
+    for node in range(n_leaves):
+        leaves[node] = node
+    with nogil:
+        while n_nodes + 2 <= node_budget and n_leaves > 0:
+            drawn = <int32_t> as_below(next_xorshift(&state), n_leaves)
+            node = leaves[drawn]
+            n_leaves -= 1
+            leaves[drawn] = leaves[n_leaves]
+            price = 3 if table.nodes[node].parent < 0 else 2
+            if n_nodes + price > node_budget:
+                continue
+            child = open_node(table, splitter, node)
+            if child < 0:
+                continue
+            n_nodes += price
+            for node in range(child, child + 2):
+                adjust(table, loss, node, learning_rate, &stats[0], &weights[n_accepted, 0])
+                table.nodes[node].step = n_accepted
+                nodes_after[n_accepted] = n_nodes
+                n_accepted += 1
+                leaves[n_leaves] = node
+                n_leaves += 1
+    return n_accepted
+
+
+cdef inline void adjust(
+    NodeTable table, Loss loss, int32_t j, double learning_rate, double* stats, double* step
+) noexcept nogil:
+    """Write the shrunk weight of a node and update the predictions of its samples."""
+    cdef ForestNode* node = &table.nodes[j]
+    cdef int32_t* samples = &table.order[node.tree, node.start]
+    cdef Py_ssize_t k
+    loss.gather(samples, node.size, stats)
+    loss.solve(stats, node.size, step)
+    for k in range(loss.n_outputs):
+        step[k] *= learning_rate
+    loss.update(samples, node.size, step)
 
 
 cdef inline void accept(

@@ -7,13 +7,14 @@ from scipy.special import softmax
 
 from ..._parallel import watched
 from ._squared import SquaredLoss
-from .grower import grow, refit
+from .grower import grow, grow_on_residuals, refit
 from .logit import NodeLogit, logarithms
 from .model import GIFModel
 from .nodes import NodeTable
 from .pool import AllCandidates, RandomWindow
 from .pruning import AcceptedNodes, Memory, prune_and_refit
 from .ridge import NodeRidge
+from .splitter import VarianceSplitter, WeightedVarianceSplitter
 from .squared_pool import SquaredCandidates
 
 # How `refit` fits all weights at once.
@@ -85,7 +86,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     n_visits : int
         Features that a split visits.
     make_splitter : callable
-        Takes X, n_visits and a seed.
+        Takes X, n_visits, the number of thresholds and a seed; for splits on the targets.
     valid : tuple of ndarray, or None
         Rows and targets to choose alpha by.
 
@@ -102,26 +103,50 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
     most = min(wanted, n_trees * (2 * n_samples - 1))
     table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most)
-    rate = params.learning_rate
-    if params.candidate_window is None:
-        pool = all_candidates(table, loss, rate)
+    splits = X, n_visits, params.n_thresholds, seeds[0]
+    if params.split_on == "residuals":
+        splitter = _residual_splitter(splits, loss, weight)
     else:
-        pool = RandomWindow(table, loss, params.candidate_window, seeds[1])
-    weights = np.empty((most, targets.shape[1]))
-    nodes_after = np.zeros(most, dtype=np.int64)
-    splitter = make_splitter(X, n_visits, seeds[0])
-    with watched(lambda: nodes_after.max(initial=0), "nodes", most):
-        n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
-    weights, nodes_after = weights[:n_steps], nodes_after[:n_steps]
+        splitter = make_splitter(*splits)
+    weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
     if not isinstance(params.refit, str):
-        refit(table, loss, params.refit, rate, weights)
+        refit(table, loss, params.refit, params.learning_rate, weights)
     records = table.records[: table.n_nodes]
     grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
-    if not n_steps and params.refit == "logistic":
+    if not len(weights) and params.refit == "logistic":
         grown.intercept = logarithms(intercept)
-    if not n_steps or not isinstance(params.refit, str):
+    if not len(weights) or not isinstance(params.refit, str):
         return grown
     return _pruned(grown, table, targets, weight, params, valid)
+
+
+def _residual_splitter(splits, loss, weight):
+    """Return the splitter of what a forest still misses, which changes as it grows."""
+    residuals = np.asarray(loss.residuals)
+    if weight is None:
+        return VarianceSplitter(*splits, residuals)
+    return WeightedVarianceSplitter(*splits, residuals, weight)
+
+
+def _grow(params, table, splitter, loss, most, seed):
+    """Accept nodes; return their weights, and how many nodes there were after each."""
+    rate = params.learning_rate
+    weights = np.empty((most, loss.n_outputs))
+    nodes_after = np.zeros(most, dtype=np.int64)
+    with watched(lambda: nodes_after.max(initial=0), "nodes", most):
+        if params.split_on == "residuals":
+            out = weights, nodes_after
+            n_steps = grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
+        else:
+            pool = _pool(params, table, loss, seed)
+            n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
+    return weights[:n_steps], nodes_after[:n_steps]
+
+
+def _pool(params, table, loss, seed):
+    if params.candidate_window is None:
+        return all_candidates(table, loss, params.learning_rate)
+    return RandomWindow(table, loss, params.candidate_window, seed)
 
 
 def all_candidates(table, loss, learning_rate):

@@ -22,6 +22,9 @@ class NodeLogit(NodeRidge):
     one matrix, and with Nesterov's momentum.
     """
 
+    # One matrix serves all steps and classes, where conjugate gradients would start anew for each.
+    largest_dense = 12_000
+
     def solve(self, penalty):
         """Return the weights (n_nodes, n_classes) that a penalty gives, and the intercept."""
         solver, shares = self._solver(penalty), self._mean

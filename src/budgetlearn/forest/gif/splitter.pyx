@@ -29,17 +29,20 @@ cdef class Splitter:
         Training features.
     n_visits : int
         Features to visit; more only while all of them were constant in the node.
+    n_thresholds : int
+        Thresholds to draw for each of them.
     seed : int
         Start of the random numbers.
     """
 
-    def __init__(self, X, n_visits, seed):
+    def __init__(self, X, n_visits, n_thresholds, seed):
         if X.dtype == np.uint8:
             self.small = X
         else:
             self.large = X
         self.in_bytes = X.dtype == np.uint8
         self.n_visits = n_visits
+        self.n_thresholds = n_thresholds
         self.features = np.arange(X.shape[1], dtype=np.int32)
         self.values = np.empty(X.shape[0] * X.itemsize, dtype=np.uint8)
         self.moved = np.empty(X.shape[0], dtype=np.int32)
@@ -48,9 +51,9 @@ cdef class Splitter:
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil:
         cdef:
             int32_t n_features = <int32_t> self.features.shape[0]
-            int32_t n_visited = 0, drawn, feature
+            int32_t n_visited = 0, drawn, feature, _trial
             const int32_t* order = samples
-            double threshold, score, best = -1.0
+            double low, high, threshold, score, best = -1.0
         out.n_left = 0
         if n < 2 or not self.enter(samples, n, &order):
             return
@@ -63,30 +66,28 @@ cdef class Splitter:
             self.features[drawn] = self.features[n_visited]
             self.features[n_visited] = feature
             n_visited += 1
-            if not self.cut(feature, order, n, &threshold):
+            self.look_up(feature, order, n, &low, &high)
+            if low >= high:
                 continue
-            score = max(0.0, self.score(threshold, n))
-            if score > best:
-                best = score
-                out.feature = feature
-                out.threshold = threshold
+            for _trial in range(self.n_thresholds):
+                threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
+                score = max(0.0, self.score(threshold, n))
+                if score > best:
+                    best = score
+                    out.feature = feature
+                    out.threshold = threshold
         if best >= 0:
             out.decrease = best
             out.n_left = self.move_left(out.feature, samples, n, out.threshold)
 
-    cdef inline bint cut(
-        self, int32_t feature, const int32_t* order, int32_t n, double* threshold
+    cdef inline void look_up(
+        self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
     ) noexcept nogil:
-        """Gather the values and draw a threshold; return False at a constant feature."""
-        cdef double low, high
+        """Gather the values of a feature; find the least and the largest."""
         if self.in_bytes:
-            gather(&self.small[0, feature], order, n, &self.values[0], &low, &high)
+            gather(&self.small[0, feature], order, n, &self.values[0], low, high)
         else:
-            gather(&self.large[0, feature], order, n, <double*> &self.values[0], &low, &high)
-        if low >= high:
-            return False
-        threshold[0] = between(low, high, as_uniform(next_xorshift(&self.state)))
-        return True
+            gather(&self.large[0, feature], order, n, <double*> &self.values[0], low, high)
 
     cdef inline int32_t move_left(
         self, int32_t feature, int32_t* samples, int32_t n, double threshold
@@ -202,14 +203,15 @@ cdef class VarianceSplitter(Splitter):
 
     Parameters
     ----------
-    X, n_visits, seed
+    X, n_visits, n_thresholds, seed
         As for `Splitter`.
     targets : ndarray of float64 of shape (n_samples, n_outputs), C-contiguous
-        Their column means must be 0, which keeps the sums of squares accurate.
+        Looked up anew at each split, so they may change, as residuals do. Their column means must
+        be about 0, which keeps the sums of squares accurate.
     """
 
-    def __init__(self, X, n_visits, seed, targets):
-        Splitter.__init__(self, X, n_visits, seed)
+    def __init__(self, X, n_visits, n_thresholds, seed, targets):
+        Splitter.__init__(self, X, n_visits, n_thresholds, seed)
         self.targets = targets
         self.node_targets = np.empty(targets.shape[::-1])
         self.total = np.empty(targets.shape[1])
@@ -258,20 +260,21 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
 
     Parameters
     ----------
-    X, n_visits, seed
+    X, n_visits, n_thresholds, seed
         As for `Splitter`.
     targets : ndarray of float64 of shape (n_samples, n_outputs), C-contiguous
-        Their weighted column means must be 0.
+        Times the weights of their samples, as the squared loss keeps its residuals; their columns
+        must add up to about 0.
     sample_weight : ndarray of float64 of shape (n_samples,)
         Positive.
     """
 
-    def __init__(self, X, n_visits, seed, targets, sample_weight):
-        VarianceSplitter.__init__(self, X, n_visits, seed, targets)
+    def __init__(self, X, n_visits, n_thresholds, seed, targets, sample_weight):
+        VarianceSplitter.__init__(self, X, n_visits, n_thresholds, seed, targets)
         self.sample_weight = sample_weight
         self.node_weights = np.empty(targets.shape[0])
-        variance = (sample_weight @ np.square(targets)).sum() / sample_weight.sum()
-        self.pure_variance = PURITY * variance
+        squares = targets / np.sqrt(sample_weight)[:, None]
+        self.pure_variance = PURITY * np.square(squares).sum() / sample_weight.sum()
 
     cdef bint enter(
         self, const int32_t* samples, int32_t n, const int32_t** order
@@ -279,19 +282,18 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
         cdef:
             Py_ssize_t k
             int32_t i
-            double weight, value, squares, within = 0.0
+            double value, squares, within = 0.0
         self.node_weight = 0.0
         for i in range(n):
-            weight = self.sample_weight[samples[i]]
-            self.node_weights[i] = weight
-            self.node_weight += weight
+            self.node_weights[i] = self.sample_weight[samples[i]]
+            self.node_weight += self.node_weights[i]
         for k in range(self.targets.shape[1]):
             squares = self.total[k] = 0.0
             for i in range(n):
                 value = self.targets[samples[i], k]
-                self.node_targets[k, i] = value * self.node_weights[i]
-                self.total[k] += self.node_targets[k, i]
-                squares += self.node_targets[k, i] * value
+                self.node_targets[k, i] = value
+                self.total[k] += value
+                squares += value * (value / self.node_weights[i])
             within += squares - self.total[k] * self.total[k] / self.node_weight
         return within > self.pure_variance * self.node_weight
 
@@ -318,7 +320,7 @@ cdef class GiniSplitter(Splitter):
 
     Parameters
     ----------
-    X, n_visits, seed
+    X, n_visits, n_thresholds, seed
         As for `Splitter`.
     codes : ndarray of int32 of shape (n_samples,)
         Class of each sample, in [0, n_classes).
@@ -326,8 +328,8 @@ cdef class GiniSplitter(Splitter):
         Number of classes.
     """
 
-    def __init__(self, X, n_visits, seed, codes, n_classes):
-        Splitter.__init__(self, X, n_visits, seed)
+    def __init__(self, X, n_visits, n_thresholds, seed, codes, n_classes):
+        Splitter.__init__(self, X, n_visits, n_thresholds, seed)
         self.codes = codes
         self.by_class = np.empty_like(codes)
         self.ends = np.empty(n_classes, dtype=np.int32)
