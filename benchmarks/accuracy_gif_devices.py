@@ -6,10 +6,11 @@
 Node budgets are 1 % and 0.1 % of the nodes of 1000 fully grown extra trees, as in the paper; byte
 budgets are two bytes for each of these nodes, about what boosted trees take in the compact format
 "int8". Each method tries its settings on a quarter of the training rows, and the best one is fitted
-to all of them: twelve settings each, of ours fewer where the rows are many. Boosting is cut at the number of trees that is best within the
-budget, which costs no try. By bytes, our models predict as they are stored, and so with all their
-errors of rounding; boosting predicts unrounded, and is charged for one column a tree. Rows that
-are finished stay in the file, so that the script goes on where it was stopped.
+to all of them: twelve settings each, of ours fewer where the rows are many. Boosting is cut at the
+number of trees that is best within the budget, which costs no try. By bytes, our models predict as
+they are stored, and so with all their errors of rounding; boosting predicts unrounded, and is
+charged for one column a tree. Rows that are finished stay in the file, so that the script goes on
+where it was stopped.
 """
 
 import argparse
@@ -41,7 +42,6 @@ PERCENTS = (0.1, 1.0)
 PENALTIES = {
     "ridge": (0.03, 0.2, 1.0),
     "logistic": (0.003, 0.02, 0.1),
-    "logistic, many rows": (0.0005, 0.003, 0.02),
 }
 # What splits are chosen by.
 SPLITS = (
@@ -49,9 +49,8 @@ SPLITS = (
     {"split_on": "residuals", "max_features": None, "learning_rate": 0.1},
 )
 # Grown nodes, and rows x grown nodes x the smaller of both, so that most tries take seconds.
-# Where a budget is larger, our models leave the rest of it unused. Where not even `FEW` nodes of
-# four grown ones are affordable, numbers are predicted without refitting, and classes with fewer
-# tries.
+# Where a budget is larger, our models leave the rest of it unused. Where not even four times `FEW`
+# are affordable, numbers are predicted without refitting, and classes by a single setting.
 MOST_GROWN, MOST_WORK, FEW = 24_000, 2e10, 500
 MOST_OF_MANY = 10_000
 COLUMNS = ["dataset", "percent", "run", "unit", "method", "setting", "error", "size"]
@@ -69,11 +68,12 @@ class Ours:
         }
 
     def _best(self, task, budget, fit, valid, train, test, seed):
+        settings = self.settings(task, nodes_of(task, budget, fit[1]), len(fit[1]))
         tries = []
-        for setting in self.settings(task, nodes_of(task, budget, fit[1]), len(fit[1])):
+        for setting in settings if len(settings) > 1 else ():
             predict, _ = self._fitted(task, setting, budget, *fit, seed)
             tries.append((error_of(task, predict(valid[0]), valid[1]), setting))
-        _, setting = min(tries, key=lambda row: row[0])
+        setting = min(tries, key=lambda row: row[0])[1] if tries else settings[0]
         predict, size = self._fitted(task, setting, budget, *train, seed)
         return setting, error_of(task, predict(test[0]), test[1]), size
 
@@ -97,30 +97,26 @@ class Ours:
         ]
 
     def _settings_of_many(self, task, n_nodes):
-        """Return three settings for classes, six for numbers."""
+        """Return three settings for numbers, a single one for classes."""
         if task == "regression":
-            return [
-                SPLITS[1]
-                | {"node_budget": n_nodes, "n_thresholds": 8}
-                | {"n_estimators": n_nodes // each, "learning_rate": rate}
-                for each in (25, 80)
-                for rate in (0.03, 0.06, 0.12)
-            ]
+            fixed = {"node_budget": n_nodes, "n_estimators": n_nodes // 50, "n_thresholds": 8}
+            # In "int8" a few outliers make the steps between thresholds wide.
+            fixed["byte_format"] = "float16"
+            return [SPLITS[1] | fixed | {"learning_rate": rate} for rate in (0.03, 0.06, 0.12)]
         n_nodes = min(n_nodes, MOST_OF_MANY)
-        fixed = {"node_budget": n_nodes, "refit": "logistic"}
-        fixed["prune_factor"] = min(2, MOST_OF_MANY // n_nodes)
-        return [SPLITS[1] | fixed | {"alpha": alpha} for alpha in PENALTIES["logistic, many rows"]]
+        fixed = {"node_budget": n_nodes, "refit": "logistic", "alpha": 0.003}
+        return [SPLITS[1] | fixed | {"prune_factor": min(2, MOST_OF_MANY // n_nodes)}]
 
     def _fitted(self, task, setting, budget, X, y, seed):
         """Return a function that predicts, and the size of the model."""
         in_bytes = budget[0] == "bytes"
-        limit = {"byte_budget": limit_of(budget), "byte_format": "int8"} if in_bytes else {}
+        limit = {"byte_budget": limit_of(budget)} if in_bytes else {}
         kind = GIFRegressor if task == "regression" else GIFClassifier
-        options = {"n_estimators": "auto", "random_state": seed} | limit | setting
-        model = kind(**options).fit(X, y)
+        options = {"n_estimators": "auto", "random_state": seed, "byte_format": "int8"}
+        model = kind(**(options | limit | setting)).fit(X, y)
         if not in_bytes:
             return model.predict, model.n_nodes_
-        stored = model.compact("int8")
+        stored = model.compact(model.byte_format)
         return stored.predict, stored.nbytes
 
 
@@ -174,6 +170,7 @@ def summary(path):
     rows = pd.read_csv(path)
     keys = ["unit", "percent", "dataset"]
     table = rows.pivot_table(index=[*keys, "run"], columns="method", values="error")
+    table = table.reindex(columns=list(METHODS))
     means = table.dropna(subset=["gif"]).groupby(keys).mean()
     means["runs"] = table.groupby(keys).size()
     means["booster"] = means[["lightgbm", "sklearn_gb"]].min(axis=1)

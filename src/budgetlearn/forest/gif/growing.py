@@ -96,7 +96,9 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     """
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
-    intercept, loss = params._loss().start(targets, weight)
+    # The scores of two classes add up to 1: the second class's tell both.
+    one_of_two = params._is_binary() and params.loss_ == "squared"
+    intercept, loss = params._loss().start(targets[:, 1:] if one_of_two else targets, weight)
     # Never more nodes than in fully grown trees; each accepted node brings two candidates.
     # A model of one node has room for none that is accepted, whatever is grown.
     wanted = params.node_budget
@@ -111,6 +113,9 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
     if not isinstance(params.refit, str):
         refit(table, loss, params.refit, params.learning_rate, weights)
+    if one_of_two:
+        intercept = np.append(1.0 - intercept, intercept)
+        weights = np.column_stack([-weights, weights])
     records = table.records[: table.n_nodes]
     grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
     if not len(weights) and params.refit == "logistic":
