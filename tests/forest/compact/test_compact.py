@@ -136,6 +136,32 @@ def test_grids_are_exact_and_near(pairs):
         assert step[k] <= max(2 * np.ptp(of) / 254, np.abs(of).max() * 2.0**-21, 2.0**-119)
 
 
+def test_a_few_far_thresholds_do_not_make_the_grid_of_the_others_coarse():
+    random = np.random.default_rng(0)
+    near, far = random.uniform(1, 8, 500), np.array([300.0, 700.0, -90.0])
+    _, low, step, bins = binned(np.zeros(503, dtype=int), np.concatenate([near, far]))
+    placed = low[0] + step[0] * bins
+    assert np.abs(placed[:500] - near).max() <= step[0] / 2 <= 0.0625
+    # The far ones are still beyond the others, at the ends of the grid.
+    np.testing.assert_array_equal(bins[500:], [255, 255, 0])
+    # Without them, and where most are far, the grid holds all.
+    for thresholds in (near, np.concatenate([near, random.uniform(-500, 500, 500)])):
+        _, low, step, bins = binned(np.zeros(thresholds.size, dtype=int), thresholds)
+        assert np.abs(low[0] + step[0] * bins - thresholds).max() <= step[0]
+
+
+def test_few_bits_cost_little_where_a_feature_has_outliers():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2000, 3))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    X[:, 0] = np.exp(1.5 * X[:, 0])
+    options = {"learning_rate": 0.2, "split_on": "residuals", "n_thresholds": 8}
+    model = GIFRegressor(4000, n_estimators=100, max_features=None, random_state=0, **options)
+    report = quantization_errors(model.fit(X, y), X, y)
+    assert report.loc["float16", "error"] < 0.001
+    assert report.loc["int8", "error"] < 0.06  # 0.18 with steps that a few outliers make wide
+
+
 @given(st.floats(-1e38, 1e38), st.floats(width=32, allow_nan=False))
 def test_float32_thresholds_part_float32_examples_alike(threshold, x):
     near = float32_below(np.array([threshold]))[0]

@@ -137,6 +137,22 @@ def test_stages_are_the_models_of_smaller_budgets(three_classes, loss):
     assert len(list(model.staged_predict(X))) == 10
 
 
+@pytest.mark.parametrize("options", [{}, {"refit": 2}, {"split_on": "residuals"}])
+def test_two_classes_are_regression_of_the_second(options):
+    X, y = make_classification(150, 6, n_informative=4, flip_y=0.2, random_state=0)
+    options = {"n_estimators": 15, "learning_rate": 0.3, "max_features": 1} | options
+    classifier = GIFClassifier(200, random_state=0, **options).fit(X, y)
+    regressor = GIFRegressor(200, random_state=0, **options).fit(X, y.astype(float))
+    expected = regressor.predict(X)
+    assert np.ptp(expected) > 0.5
+    np.testing.assert_allclose(classifier.decision_function(X), 2 * expected - 1, atol=1e-9)
+    assert classifier.intercept_.shape == (2,)
+    assert all(tree.value.shape[1] == 2 for tree in classifier.trees_)
+    inside = (expected > 0.01) & (expected < 0.99)
+    shares = classifier.predict_proba(X)[inside]
+    np.testing.assert_allclose(shares[:, 1], expected[inside], atol=1e-9)
+
+
 def test_the_forest_within_a_smaller_budget_is_a_fitted_forest(three_classes):
     X, y = three_classes
     forest = GIFClassifier(500, n_estimators=50, loss="squared", random_state=0).fit(X, y)

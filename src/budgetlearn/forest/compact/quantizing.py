@@ -3,6 +3,9 @@
 import numpy as np
 
 N_BINS = 256
+# Where the grid that holds all of many thresholds moves them past more than this share of each
+# other, on average, one that need not hold all is looked for.
+MANY, COARSE, MOST_HALVED = 32, 0.05, 16
 INT8_MAX = 127
 
 
@@ -16,7 +19,9 @@ def binned(feature, threshold):
     """Put the thresholds of each feature on a grid of at most 256 points.
 
     The grid's step is a power of two and its start a multiple of it, so that start + step * bin is
-    exact in float32, whatever fuses or reorders the two operations.
+    exact in float32, whatever fuses or reorders the two operations. A grid holds all thresholds of
+    its feature, unless a few of them lie so far out that the others would fall together: then these
+    few move to its end.
 
     Parameters
     ----------
@@ -30,17 +35,46 @@ def binned(feature, threshold):
     low, step : ndarray of float32 of shape (n_used,)
     bins : ndarray of int of shape (n_splits,)
     """
-    used, place = np.unique(feature, return_inverse=True)
-    least, largest = np.full(used.size, np.inf), np.full(used.size, -np.inf)
-    np.minimum.at(least, place, threshold)
-    np.maximum.at(largest, place, threshold)
-    size = np.maximum(np.abs(least), np.abs(largest))
+    order = np.lexsort((threshold, feature))
+    used, starts = np.unique(feature[order], return_index=True)
+    low, step = np.empty(used.size, np.float32), np.empty(used.size, np.float32)
+    bins = np.empty(threshold.size, dtype=np.int64)
+    for k, places in zip(range(used.size), np.split(order, starts[1:]), strict=False):
+        low[k], step[k], bins[places] = _grid(threshold[places])
+    return used, low, step, bins
+
+
+def _grid(thresholds):
+    """Return start, step and bins of the grid of ascending thresholds."""
+    size = np.abs(thresholds[[0, -1]]).max()
     # Below 2^22 steps from zero, every point of the grid is a float32; so is the step itself.
-    wanted = np.maximum((largest - least) / (N_BINS - 2), size * 2.0**-22)
-    step = np.exp2(np.ceil(np.log2(np.maximum(wanted, 2.0**-120))))
-    low = np.floor(least / step) * step
-    bins = np.rint((threshold - low[place]) / step[place]).astype(np.int64)
-    return used, low.astype(np.float32), step.astype(np.float32), bins
+    least = max(size * 2.0**-22, 2.0**-120)
+    step = np.exp2(np.ceil(np.log2(max(np.ptp(thresholds) / (N_BINS - 2), least))))
+    whole = _placed(thresholds, step)
+    if thresholds.size < MANY or whole[0] < COARSE * thresholds.size**2:
+        return whole[1:]
+    finer = [step / 2**halved for halved in range(MOST_HALVED) if step / 2**halved >= least]
+    return min((_placed(thresholds, step) for step in finer), key=lambda grid: grid[0])[1:]
+
+
+def _placed(thresholds, step):
+    """Return how far the thresholds move on the grid that holds most, and the grid.
+
+    The distance of two places is the number of thresholds between them.
+    """
+    # One bin is left for the start, which lies up to a step below the first threshold.
+    n_held = np.searchsorted(thresholds, thresholds + (N_BINS - 2) * step, side="right")
+    first = np.argmax(n_held - np.arange(thresholds.size))
+    low = np.floor(thresholds[first] / step) * step
+    bins = np.clip(np.rint((thresholds - low) / step), 0, N_BINS - 1).astype(np.int64)
+    moved = _ranks(thresholds, low + step * bins) - _ranks(thresholds, thresholds)
+    return np.abs(moved).sum(), low, step, bins
+
+
+def _ranks(ascending, numbers):
+    """Return how many of the ascending ones are less than each number, equal ones half."""
+    sides = (np.searchsorted(ascending, numbers, side=side) for side in ("left", "right"))
+    return sum(sides) / 2
 
 
 def scaled_int8(value, constant, shared):
