@@ -35,6 +35,12 @@ cdef class Loss:
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil
     # Add `step` to the predictions of the samples.
     cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil
+
+
+cdef class ExponentialLoss(Loss):
+    cdef const int32_t[::1] codes
+    cdef double[::1] errors, factor, logs, trial
+
     # Bring the slots (candidates) of all trees up to date with the last `update`: their
     # statistics, and the gaps of those that hold an updated sample; the one of these with the
     # largest gap is written to `best` for each tree. A gap of -1 asks the caller to gather the
@@ -43,11 +49,6 @@ cdef class Loss:
         self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
         int32_t* best,
     ) noexcept nogil
-
-
-cdef class ExponentialLoss(Loss):
-    cdef const int32_t[::1] codes
-    cdef double[::1] errors, factor, logs, trial
     cdef double nothing(self, double* weight) noexcept nogil
     cdef double gap(self, const double* stats, const double* weight) noexcept nogil
     cdef int32_t shift_errors(

@@ -34,12 +34,6 @@ cdef class Loss:
     cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
         pass
 
-    cdef void spread(
-        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
-        int32_t* best,
-    ) noexcept nogil:
-        pass
-
 
 cdef inline double* record_of(
     const Slots* slots, int32_t sample, Strides strides, int32_t* slot

@@ -7,11 +7,12 @@ from scipy.special import softmax
 
 from ..._parallel import watched
 from ._squared import SquaredLoss
+from .exponential_pool import ExponentialCandidates
 from .grower import grow, grow_on_residuals, refit
 from .logit import NodeLogit, logarithms
 from .model import GIFModel
 from .nodes import NodeTable
-from .pool import AllCandidates, RandomWindow
+from .pool import RandomWindow
 from .pruning import AcceptedNodes, Memory, prune_and_refit
 from .ridge import NodeRidge
 from .splitter import VarianceSplitter, WeightedVarianceSplitter
@@ -158,7 +159,7 @@ def all_candidates(table, loss, learning_rate):
     """Return the candidates of a forest whose every step examines all of them."""
     if isinstance(loss, SquaredLoss):
         return SquaredCandidates(table, loss, learning_rate)
-    return AllCandidates(table, loss)
+    return ExponentialCandidates(table, loss)
 
 
 def _pruned(grown, table, targets, weight, params, valid):
