@@ -100,7 +100,7 @@ class Ours:
         """Return three settings for numbers, a single one for classes."""
         if task == "regression":
             fixed = {"node_budget": n_nodes, "n_estimators": n_nodes // 50, "n_thresholds": 8}
-            # In "int8" a few outliers make the steps between thresholds wide.
+            # Longitude and latitude need finer steps than thresholds have in "int8".
             fixed["byte_format"] = "float16"
             return [SPLITS[1] | fixed | {"learning_rate": rate} for rate in (0.03, 0.06, 0.12)]
         n_nodes = min(n_nodes, MOST_OF_MANY)

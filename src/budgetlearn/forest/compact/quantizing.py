@@ -39,7 +39,7 @@ def binned(feature, threshold):
     used, starts = np.unique(feature[order], return_index=True)
     low, step = np.empty(used.size, np.float32), np.empty(used.size, np.float32)
     bins = np.empty(threshold.size, dtype=np.int64)
-    for k, places in zip(range(used.size), np.split(order, starts[1:]), strict=False):
+    for k, places in enumerate(np.split(order, starts)[1:]):
         low[k], step[k], bins[places] = _grid(threshold[places])
     return used, low, step, bins
 
