@@ -66,7 +66,8 @@ class NodeRidge:
             self._dual, self._gram = True, self._project(_outer(self._B))
         elif n_nodes <= self.largest_dense:
             self._dual = False
-            self._gram = _outer(self._B.T.tocsc()) - np.outer(self._c, self._c)
+            self._gram = _outer(self._B.T.tocsc())
+            self._gram -= np.outer(self._c, self._c)
 
     @property
     def scale(self):
@@ -74,10 +75,13 @@ class NodeRidge:
         return float(self._reached.sum() / self._size**2)
 
     def _project(self, gram):
-        """Centre the product of B with itself on both sides."""
+        """Centre the product of B with itself on both sides, in place."""
         along = self._u @ gram
         across = np.outer(self._u, along)
-        return gram - across - across.T + (along @ self._u) * np.outer(self._u, self._u)
+        gram -= across
+        gram -= across.T
+        gram += (along @ self._u) * np.outer(self._u, self._u)
+        return gram
 
     def keep(self, kept):
         """Do without the nodes that are not in the mask `kept`."""
