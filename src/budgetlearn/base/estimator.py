@@ -155,11 +155,11 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         if valid is None and self._needs_validation():
             train, valid = train.held_out(self.validation_fraction, source, self)
         self.__dict__.pop("operating_points_", None)
-        self._fit(train, valid, seeds)
+        self._fit(train.weighed_for(self), valid, seeds)
         if valid is not None:
             self.operating_points_ = measured(self, valid)
             if getattr(self, "refit", False) is True:  # in GIF a number of passes
-                self._refit(train.joined(valid), seeds)
+                self._refit(train.joined(valid).weighed_for(self), seeds)
         return self
 
 
@@ -180,7 +180,12 @@ class WeightedFit:
             Training data of shape (n_samples, n_features) and (n_samples,), and validation data,
             as for `BudgetedEstimator.fit`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the training examples, finite and >= 0; None: 1 each.
+            Weights of the training examples, finite and >= 0; None: 1 each. Only their ratios
+            count: they are divided by their mean, so that n examples weigh as much as n rows.
+            An example of weight 0 is left out. One of weight k is as good as k such rows, but for
+            what is drawn by rows (bootstrap samples, held-out rows) or measured in rows (penalties,
+            and thresholds of class counts): there copies are further rows. Scores on validation
+            data count each row once.
 
         Returns
         -------
