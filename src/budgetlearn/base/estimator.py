@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from .._validation import all_or_nothing
 from .examples import checked_examples
 from .fixed_features import fixed_purchases
-from .operating_points import measured
+from .operating_points import measured, refuse_alike, refuse_unscored
 from .prediction import BudgetedPrediction
 from .stage import BudgetedTags, Stage
 
@@ -149,18 +150,24 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         return self._learn(X, y, X_val, y_val)
 
     def _learn(self, X, y, X_val, y_val, weight=None):
-        """Check the data, hold out a part where it is needed, fit, measure and refit."""
-        train, valid = checked_examples(self, X, y, X_val, y_val, weight)
+        """Check the data and learn from them; what fails leaves the estimator as it was."""
+        with all_or_nothing(self):
+            self._learn_from(*checked_examples(self, X, y, X_val, y_val, weight))
+        return self
+
+    def _learn_from(self, train, valid):
+        """Hold out a part where it is needed, fit, measure and refit."""
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
         if valid is None and self._needs_validation():
             train, valid = train.held_out(self.validation_fraction, source, self)
+        if valid is not None:
+            refuse_alike(self, train, valid)
         self.__dict__.pop("operating_points_", None)
         self._fit(train.weighed_for(self), valid, seeds)
         if valid is not None:
-            self.operating_points_ = measured(self, valid)
+            self.operating_points_ = refuse_unscored(measured(self, valid), len(valid.y))
             if getattr(self, "refit", False) is True:  # in GIF a number of passes
                 self._refit(train.joined(valid).weighed_for(self), seeds)
-        return self
 
 
 class WeightedFit:
