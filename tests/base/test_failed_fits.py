@@ -91,6 +91,16 @@ def test_numbers_that_are_all_alike_do_not_judge(model, n_rows):
     assert not hasattr(model, "operating_points_")
 
 
+def test_held_out_numbers_are_not_all_alike():
+    X, y = np.arange(100.0)[:, None], np.zeros(100)
+    y[40:42] = 5.0
+    for seed in range(10):
+        model = BudgetRFRegressor(n_estimators=2, prune=[0, 1], random_state=seed).fit(X, y)
+        assert (model.operating_points_["score"] != 0).any()
+    with pytest.raises(ParameterError, match="two different ones: got 1 row"):
+        model.set_params(validation_fraction=0.01).fit(X, y)
+
+
 def test_one_row_judges_by_a_score_of_one_row():
     ((X, y), (X_val, y_val), _), _ = example_data(BudgetRFRegressor())
     model = BudgetRFRegressor(n_estimators=3, scoring="neg_mean_absolute_error", random_state=0)

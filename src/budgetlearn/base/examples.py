@@ -44,7 +44,10 @@ class Examples:
         return Examples(self.X[rows], self.y[rows], self.targets[rows], weight)
 
     def held_out(self, fraction, random, estimator):
-        """Split into training and validation examples, classes each in proportion."""
+        """Split into training and validation examples, classes each in proportion.
+
+        Of numbers the validation examples have two that differ, where there are such.
+        """
         if is_classifier(estimator):
             train, valid = holdout(self.y, fraction, random)
         else:
@@ -53,6 +56,7 @@ class Examples:
             )
             order = random.permutation(len(self.y))
             n_valid = round(fraction * order.size)
+            self._mix(order, n_valid)
             valid, train = np.sort(order[:n_valid]), np.sort(order[n_valid:])
             if not valid.size or not train.size:
                 raise ParameterError(
@@ -61,6 +65,16 @@ class Examples:
                     "fraction, or X_val and y_val."
                 )
         return self.take(train), self.take(valid)
+
+    def _mix(self, order, n_first):
+        """Change a drawn order where its first rows have all the same target: swap in another."""
+        if n_first > 1:
+            others = np.flatnonzero(
+                np.reshape(self.y != self.y[order[0]], (len(self.y), -1)).any(1)
+            )
+            places = np.flatnonzero(np.isin(order, others))
+            if places.size and places[0] >= n_first:
+                order[[n_first - 1, places[0]]] = order[[places[0], n_first - 1]]
 
     def joined(self, other):
         """Return these and the other examples, without those of classes unknown in training."""
