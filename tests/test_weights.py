@@ -340,3 +340,15 @@ def test_class_weights_that_are_none_are_refused(bad):
     X, y, *_ = example(GIFClassifier())
     with pytest.raises(ParameterError, match="class_weight must give each class a finite number"):
         gif(class_weight={0: bad}).fit(X, y)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 0.3}, {"impurity": "powers"}])
+def test_equal_splits_are_not_settled_by_the_rounding_of_weights(options):
+    random = np.random.default_rng(0)
+    x = random.normal(size=N)
+    y = (np.sin(3 * x) + random.normal(size=N) > 0).astype(int)
+    forest = budget_rf(max_depth=None, **options).set_params(feature_costs=None)
+    # All features part the examples alike, some from the other end.
+    X = np.column_stack([x, -x, x**3, 1 - 2 * x])
+    forest.fit(X, y, sample_weight=random.uniform(0.1, 3.0, N))
+    assert max(tree.feature.max() for tree in forest.trees_) == 0
