@@ -352,3 +352,12 @@ def test_equal_splits_are_not_settled_by_the_rounding_of_weights(options):
     X = np.column_stack([x, -x, x**3, 1 - 2 * x])
     forest.fit(X, y, sample_weight=random.uniform(0.1, 3.0, N))
     assert max(tree.feature.max() for tree in forest.trees_) == 0
+
+
+def test_equal_splits_are_not_settled_by_the_rounding_of_a_threshold():
+    random = np.random.default_rng(0)
+    x = random.normal(size=600)
+    y = (np.sin(3 * x) + random.normal(size=600) > 0).astype(int)
+    forest = budget_rf(alpha=1 / 3, max_depth=None).set_params(feature_costs=None)
+    forest.fit(np.column_stack([x, -x, x**3, 1 - 2 * x]), y)
+    assert max(tree.feature.max() for tree in forest.trees_) == 0
