@@ -2,6 +2,7 @@
 
 import hashlib
 import numbers
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -191,6 +192,26 @@ def holdout(y, fraction, random_state):
             "leaves no validation data. Give more rows, a larger fraction, or X_val and y_val."
         )
     return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+@contextmanager
+def all_or_nothing(estimator):
+    """Leave an estimator as it was where the block fails, be it by an error or an interruption.
+
+    A second fit that fails would otherwise leave, say, new class labels on old trees.
+
+    Parameters
+    ----------
+    estimator : object
+        The block sets its attributes; what these held before must not be changed in place.
+    """
+    before = vars(estimator).copy()
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def in_row(rows, what="rows"):

@@ -43,10 +43,11 @@ def test_prefixes_grow_geometrically():
 def test_values_are_a_minimum():
     trees = grown().fit(X, Y).trees_
     weight = np.random.default_rng(0).uniform(0.5, 2, len(Y))
+    weight /= weight.mean()
     refit = LogisticRefit(trees, Examples(X, Y, Y, weight), 3, None)
     (penalty, values), *_ = refit._path(5, [2.0])
     Z = refit.table.indicator(5)
-    miss = (weight / weight.mean())[:, None] * (softmax(Z @ values, axis=1) - np.eye(3)[Y])
+    miss = weight[:, None] * (softmax(Z @ values, axis=1) - np.eye(3)[Y])
     slope = Z.T @ miss + penalty * (values - refit.start / 5)
     assert np.abs(slope).max() < 0.05
     assert np.abs(Z.T @ miss).max() > 1  # where there was no penalty it would go on

@@ -234,3 +234,41 @@ def test_strange_names_and_a_name_twice():
     assert BudgetPreprocessor().fit_transform(table).columns.tolist() == table.columns.tolist()
     with pytest.raises(DatasetError, match="'c' appear twice"):
         BudgetPreprocessor().fit(pd.DataFrame([[1, 2]], columns=["c", "c"]))
+
+
+@pytest.mark.parametrize("large", [1e17, -1e17, 1e300, -1.7e308, 123456789012.0, 0.0])
+def test_a_gap_is_apart_from_one_large_value(large):
+    table = pd.DataFrame({"a": [large, None, large], "b": [1.0, 2.0, 3.0]})
+    made = BudgetPreprocessor().fit_transform(table)["a"]
+    assert np.isfinite(made).all()
+    assert made[1] < made[0] == made[2] == large
+    with np.errstate(over="ignore"):
+        assert np.float32(made[1]) < np.float32(large) or abs(large) > 1e38
+
+
+def test_a_gap_is_finite_beside_numbers_far_apart():
+    table = pd.DataFrame({"a": [-1e308, None, 1e308]})
+    assert np.isfinite(BudgetPreprocessor().fit_transform(table)["a"]).all()
+    with pytest.raises(DatasetError, match="no number is left below it"):
+        BudgetPreprocessor().fit(pd.DataFrame({"a": [-1.7976931348623157e308, None]}))
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint64", "Int64", "object", "str"])
+def test_large_whole_numbers_are_different_categories(kind):
+    numbers = pd.Series([2**53, 2**53 + 1, 2**53 + 2, 5]).astype(kind)
+    encoder = BudgetPreprocessor(categorical=["id"]).fit(pd.DataFrame({"id": numbers}))
+    assert len(encoder.categories_["id"]) == 4
+    assert sorted(encoder.transform(pd.DataFrame({"id": numbers}))["id"]) == [0, 1, 2, 3]
+
+
+def test_large_categories_that_lost_digits_are_refused():
+    table = pd.DataFrame({"id": [2**53, 2**53 + 1, None, 5]})
+    with pytest.raises(DatasetError, match=r"'id' holds 9007199254740992 in row 1 .*as text"):
+        BudgetPreprocessor(categorical=["id"]).fit(table)
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "float64"])
+def test_categories_are_the_same_whatever_type_they_are_read_as(kind):
+    encoder = BudgetPreprocessor(categorical=["region"]).fit(TABLE)
+    again = TABLE.assign(region=TABLE["region"].astype(kind))
+    assert encoder.transform(again)["region"].tolist() == [0, 1, 0, 2]

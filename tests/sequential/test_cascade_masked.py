@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import ExtraTreesClassifier
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.sequential import cascade_masked
 from budgetlearn.sequential.cascade_gain import GainModel, States, soft_losses
-from budgetlearn.sequential.cascade_masked import MaskedModel, Units
+from budgetlearn.sequential.cascade_masked import MaskedModel, MaskedTrees, Units
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +112,11 @@ def test_soft_losses_are_least_at_the_reference():
     assert off[0] > at[0]
     numbers = soft_losses(np.array([[3.0]]), np.array([[1.0]]), 2.0)
     assert numbers[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("large", [1e9, -1e9, 1e17])
+def test_a_hidden_value_is_apart_from_one_large_value(large):
+    X, y = np.full((200, 1), large), np.repeat([0, 1], 100)
+    X[y == 1] = np.nan
+    trees = MaskedTrees(ExtraTreesClassifier(5, random_state=0), X, y, 2)
+    np.testing.assert_array_equal(trees.predict(X), np.eye(2)[y])

@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from .._validation import all_or_nothing
 from .examples import checked_examples
 from .fixed_features import fixed_purchases
-from .operating_points import measured
+from .operating_points import measured, refuse_alike, refuse_unscored
 from .prediction import BudgetedPrediction
 from .stage import BudgetedTags, Stage
 
@@ -149,18 +150,24 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         return self._learn(X, y, X_val, y_val)
 
     def _learn(self, X, y, X_val, y_val, weight=None):
-        """Check the data, hold out a part where it is needed, fit, measure and refit."""
-        train, valid = checked_examples(self, X, y, X_val, y_val, weight)
+        """Check the data and learn from them; what fails leaves the estimator as it was."""
+        with all_or_nothing(self):
+            self._learn_from(*checked_examples(self, X, y, X_val, y_val, weight))
+        return self
+
+    def _learn_from(self, train, valid):
+        """Hold out a part where it is needed, fit, measure and refit."""
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
         if valid is None and self._needs_validation():
             train, valid = train.held_out(self.validation_fraction, source, self)
-        self.__dict__.pop("operating_points_", None)
-        self._fit(train, valid, seeds)
         if valid is not None:
-            self.operating_points_ = measured(self, valid)
+            refuse_alike(self, train, valid)
+        self.__dict__.pop("operating_points_", None)
+        self._fit(train.weighed_for(self), valid, seeds)
+        if valid is not None:
+            self.operating_points_ = refuse_unscored(measured(self, valid), len(valid.y))
             if getattr(self, "refit", False) is True:  # in GIF a number of passes
-                self._refit(train.joined(valid), seeds)
-        return self
+                self._refit(train.joined(valid).weighed_for(self), seeds)
 
 
 class WeightedFit:
@@ -180,7 +187,12 @@ class WeightedFit:
             Training data of shape (n_samples, n_features) and (n_samples,), and validation data,
             as for `BudgetedEstimator.fit`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the training examples, finite and >= 0; None: 1 each.
+            Weights of the training examples, finite and >= 0; None: 1 each. Only their ratios
+            count: they are divided by their mean, so that n examples weigh as much as n rows.
+            An example of weight 0 is left out. One of weight k is as good as k such rows, but for
+            what is drawn by rows (bootstrap samples, held-out rows) or measured in rows (penalties,
+            and thresholds of class counts): there copies are further rows. Scores on validation
+            data count each row once.
 
         Returns
         -------

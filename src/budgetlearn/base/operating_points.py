@@ -5,6 +5,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
 
+from .._validation import ParameterError
+
 RESAMPLES = 100
 
 
@@ -90,6 +92,44 @@ def _score(estimator, stage, targets):
     variance = max(float(np.var(targets, axis=0).mean()), 1e-300)
     spread = float(np.sqrt(squares.var(ddof=1) / n)) / variance
     return float(r2_score(targets, stage.output)), spread
+
+
+def refuse_alike(estimator, train, valid):
+    """Raise where R² is to score numbers, and those of the validation data are all alike.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+    train, valid : Examples
+    """
+    if is_classifier(estimator) or getattr(estimator, "scoring", None) is not None:
+        return
+    n = len(valid.y)
+    if n < 2 or (np.ptp(valid.targets, axis=0).max() == 0 < np.ptp(train.targets, axis=0).max()):
+        raise ParameterError(
+            "R² compares errors with the spread of the targets, and the validation data need at "
+            f"least two different ones: got {n} row{'s' * (n > 1)}, the first with "
+            f"{valid.targets[0]!s}. Give more rows, or scoring='neg_mean_absolute_error' where the "
+            "estimator has that parameter."
+        )
+
+
+def refuse_unscored(points, n_samples):
+    """Return operating points, all of which have a score, else raise `ParameterError`.
+
+    Parameters
+    ----------
+    points : DataFrame
+        As from `measured`.
+    n_samples : int
+        How many examples they were measured on.
+    """
+    if points["score"].isna().any():
+        raise ParameterError(
+            f"scoring gives no number (NaN) for the {n_samples} validation examples, so that "
+            "nothing can be chosen by it: give more of them, of all classes, or another scoring."
+        )
+    return points
 
 
 def measured(estimator, valid):

@@ -12,6 +12,7 @@ from ..tree.predictor import ForestPredictor
 from .compact.methods import CompactMethods
 from .compact.model import CompactForest
 from .inspection import InspectedForest
+from .leaf_refit import leaf_values
 from .purchases import tree_purchases
 
 X_TYPES = (np.float64, np.float32)
@@ -182,9 +183,12 @@ class ForestRegressor(RegressorMixin, Forest):
 
     def _compact(self, format):
         trees = self._predictor.trees
+        # What all leaves have in common would take the few digits of small formats.
+        common = leaf_values(trees).mean(axis=0)
         return CompactForest.of(
-            [replace(tree, value=tree.value / len(trees)) for tree in trees],
+            [replace(tree, value=(tree.value - common) / len(trees)) for tree in trees],
             self.n_features_in_,
+            intercept=common,
             format=format,
         )
 

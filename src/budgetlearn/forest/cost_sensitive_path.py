@@ -23,7 +23,7 @@ SMALLEST_SHARE = 0.1
 SMALLEST_PENALTY = 0.3
 
 
-def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20):
+def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weights=None):
     """Return λ from one that buys (nearly) nothing down to 0.
 
     The yardstick is the largest ratio of a split's gain to the price of its feature on the whole
@@ -42,6 +42,8 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20):
         Prices.
     n_weights : int, default=20
         Number of positive λ, evenly spaced in log λ.
+    weights : ndarray of float64 of shape (n_samples,), default=None
+        How much each example counts; None: 1 each.
 
     Returns
     -------
@@ -51,7 +53,8 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20):
     prices = feature_costs.alone
     charged = np.where(prices > 0, prices, np.inf)
     rule = GrowthRule(impurity=Entropy(), score="risk", ties="first", max_depth=1)
-    root = grow_tree(data, labels, np.ones(data.n_samples), n_classes, rule, charged, seed=0)
+    weights = np.ones(data.n_samples) if weights is None else weights
+    root = grow_tree(data, labels, weights, n_classes, rule, charged, seed=0)
     if root.node_count == 1:
         return np.zeros(1)
     root_weight = _gain(root) / prices[root.feature[0]]
@@ -167,7 +170,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
         data = bin_features(train.X, self.max_bins, self.n_jobs)
-        self.cost_weights_ = self._weights(data, train.targets)
+        self.cost_weights_ = self._weights(data, train)
         seed = int(seeds.randint(INT32_MAX))
 
         def grow(cost_weight):
@@ -206,11 +209,10 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
             stage.incremental = False
             yield stage
 
-    def _weights(self, data, y):
+    def _weights(self, data, train):
         if self.cost_weights is None:
-            classes, labels = np.unique(y, return_inverse=True)
-            labels = labels.astype(np.int32)
-            return cost_weight_grid(data, labels, classes.size, self.feature_costs_)
+            parts = train.y.astype(np.int32), self.classes_.size, self.feature_costs_
+            return cost_weight_grid(data, *parts, weights=train.weight)
         weights = np.asarray(self.cost_weights, dtype=object)
         if weights.ndim != 1 or not weights.size:
             raise ParameterError(

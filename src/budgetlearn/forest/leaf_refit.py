@@ -106,8 +106,7 @@ class LeafRefit(ABC):
     def __init__(self, trees, train, start, n_jobs):
         self.trees, self.n_features, self.n_jobs = trees, train.X.shape[1], n_jobs
         self.table, self.start = LeafTable(trees, train.X, n_jobs), start
-        weight = np.ones(len(train.y)) if train.weight is None else train.weight
-        self.weight = weight / weight.mean()
+        self.weight = np.ones(len(train.y)) if train.weight is None else train.weight
 
     @abstractmethod
     def objective(self, scores):
@@ -209,8 +208,7 @@ class LogisticRefit(LeafRefit):
     """
 
     def __init__(self, trees, train, n_classes, n_jobs):
-        scale = 1.0 if train.weight is None else train.weight.mean()
-        logs = np.log(leaf_values(trees) / scale + PRIOR)
+        logs = np.log(leaf_values(trees) + PRIOR)
         super().__init__(trees, train, logs - logs.mean(axis=1, keepdims=True), n_jobs)
         self.target = np.eye(n_classes)[train.y]
 
@@ -240,7 +238,8 @@ class RidgeRefit(LeafRefit):
     def __init__(self, trees, train, n_jobs):
         super().__init__(trees, train, leaf_values(trees), n_jobs)
         self.target = train.y[:, None]
-        self.scale = np.var(train.y) or 1.0
+        centred = train.y - np.average(train.y, weights=self.weight)
+        self.scale = np.average(centred**2, weights=self.weight) or 1.0
 
     def objective(self, scores):
         """Return half of the squared error, and its slope, in units of the targets' variance."""

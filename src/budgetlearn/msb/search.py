@@ -126,7 +126,7 @@ class ModelScheduleSearch(ScheduleClassifier):
         seed, random = self._seeds(check_random_state(self.random_state))
         if valid is None:
             train, valid = train.held_out(self.validation_fraction, random, self)
-        return self._problem(train, valid, seed).importance
+        return self._problem(train.weighed_for(self), valid, seed).importance
 
     def _problem(self, train, valid, seed):
         min_variables = check_number(self.min_variables, "min_variables", low=1, integer=True)

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import INT32_MAX, check_classes, check_number
+from .._validation import INT32_MAX, all_or_nothing, check_classes, check_number
 from ..tree.convert import from_sklearn
 from .staged import TreeSum
 
@@ -75,7 +75,11 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         """
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
-        X, y = validate_data(self, X, y, dtype=np.float32)
+        with all_or_nothing(self):
+            self._boost(*validate_data(self, X, y, dtype=np.float32))
+        return self
+
+    def _boost(self, X, y):
         self.classes_, labels = check_classes(y)
         random = check_random_state(self.random_state)
         base = DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator
@@ -94,7 +98,6 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
             own = reached[np.arange(len(X)), labels] / (self.classes_.size - 1)
             weights *= np.exp(-self.learning_rate * own)
             weights /= weights.sum()
-        return self
 
     def decision_function(self, X):
         """Return the sums of the votes.

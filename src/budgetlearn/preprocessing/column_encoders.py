@@ -12,6 +12,8 @@ from .kinds import as_words
 
 INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
 MISSING = "(missing)"
+# Least distance of what stands for a gap, as a share of the least number: a few steps of float32.
+APART = 2.0**-20
 
 
 class _ColumnEncoder(TransformerMixin, BaseEstimator):
@@ -63,8 +65,7 @@ class Numbers(_ColumnEncoder):
         elif self.missing == REFUSE or not gaps.any():
             fills = np.full(gaps.size, np.nan)
         else:
-            low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
-            fills = np.where(gaps, low - (high - low) - 1.0, np.nan)
+            fills = np.where(gaps, _below(numbers, X.columns), np.nan)
         self.learned_ = dict(zip(X.columns, fills.tolist(), strict=True))
         return self
 
@@ -119,6 +120,23 @@ class Spread(Codes):
 def _codes(column, categories):
     """Return the place of each cell among the categories, -1 for gaps and unknown words."""
     return pd.Index(categories, dtype=object).get_indexer(as_words(column))
+
+
+def _below(numbers, names):
+    """Return a number below those of each column, apart from them even in float32."""
+    low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
+    with np.errstate(over="ignore"):
+        near = low - (high - low) - 1.0
+        # Beside a large number that hardly varies 1 less is the same number.
+        below = np.where(near < low - APART * np.abs(low), near, low - np.abs(low))
+    below = np.maximum(below, np.finfo(np.float64).min)
+    if (below >= low).any():
+        name = names[np.argmax(below >= low)]
+        raise DatasetError(
+            f"Column {name!r} holds {low.min():g}, and no number is left below it that could stand "
+            'for empty cells. Divide the column by ten, or take missing="median".'
+        )
+    return below
 
 
 def _numbers_of(frame):

@@ -16,6 +16,8 @@ _DATE = re.compile(
 )
 # More different words than this, and than half the rows, are names or free text, not categories.
 MOST_WORDS = 50
+# From here on not every whole number is a float.
+MOST_WHOLE = 2.0**53
 
 
 def as_words(column):
@@ -30,9 +32,17 @@ def as_words(column):
     -------
     Series of object
         Without blanks around; 2.0, as a whole number beside gaps is read, is "2".
+
+    Raises
+    ------
+    DatasetError
+        For floats of 2^53 and more: they may have been whole numbers that differed.
     """
+    if pd.api.types.is_integer_dtype(column.dtype):
+        return column.astype(object).map(str, na_action="ignore").astype(object)
     if is_number(column):
         numbers = column.astype(float)
+        _refuse_rounded(numbers)
         whole = (numbers == np.floor(numbers)) & np.isfinite(numbers)
         words = numbers.map(repr, na_action="ignore").astype(object)
         words[whole] = [str(int(number)) for number in numbers[whole]]
@@ -78,6 +88,16 @@ def kind_of(column, categorical=False):
             "it among the categorical columns if it is one."
         )
     return "words"
+
+
+def _refuse_rounded(column):
+    rows = np.flatnonzero(np.isfinite(column) & (column.abs() >= MOST_WHOLE))
+    if rows.size:
+        raise DatasetError(
+            f"Column {column.name!r} holds {column.iloc[rows[0]]:.17g} {in_row(rows)}, as a "
+            "floating-point number, of which so large ones lose digits: different categories may "
+            "have become the same. Read the column as text (dtype=str)."
+        )
 
 
 def _refuse_infinite(column):

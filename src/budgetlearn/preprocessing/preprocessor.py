@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, in_row
+from .._validation import all_or_nothing, check_choice, in_row
 from ..costs import FeatureCosts
 from ..exceptions import DatasetError
 from .column_encoders import INDICATOR, MEDIAN, REFUSE, Codes, Numbers, Spread
@@ -98,14 +98,15 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             "codes": (Codes, coded),
             "one_hot": (Spread, list(self.one_hot)),
         }
-        self.encoder_ = ColumnTransformer(
+        encoder = ColumnTransformer(
             [(key, kind(self.missing), names) for key, (kind, names) in parts.items() if names],
             verbose_feature_names_out=False,
         ).set_output(transform="pandas")
-        self.encoder_.fit(frame)
-        self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        self.n_features_in_ = frame.shape[1]
-        self._remember_columns()
+        with all_or_nothing(self):
+            self.encoder_ = encoder.fit(frame)
+            self.feature_names_in_ = np.array(frame.columns, dtype=object)
+            self.n_features_in_ = frame.shape[1]
+            self._remember_columns()
         return self
 
     def _check_names(self, frame):

@@ -8,7 +8,6 @@ from sklearn.utils import check_random_state
 
 from .._validation import INT32_MAX, ParameterError, check_number
 from ..base import BudgetedEstimator, Stage
-from ..base.examples import checked_examples
 from .cascade_dynamic_fitting import dynamic_journey
 from .cascade_fitting import StageModels, StageReader, walk
 from .cascade_masked import MaskedModel, Units
@@ -79,12 +78,10 @@ class ScheduleCascade(BudgetedEstimator):
     def _label(self, predictions):
         """Return labels or numbers for predictions of shape (n_samples, n_outputs)."""
 
-    def _learn(self, X, y, X_val, y_val, weight=None):
-        train, valid = checked_examples(self, X, y, X_val, y_val, weight)
+    def _learn_from(self, train, valid):
         if valid is not None:
             train = train.joined(valid)
         self._fit(train, None, check_random_state(self.random_state))
-        return self
 
     def _fit(self, train, valid, seeds):
         self._check_parameters(len(train.y))

@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
+from ..preprocessing.column_encoders import APART
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from .cascade_models import BoostedModel, SklearnModel, boosting_rounds
@@ -98,7 +99,9 @@ class MaskedTrees:
 
     def __init__(self, forest, X, y, n_classes):
         below = np.nanmin(X, axis=0, initial=np.inf)
-        self._below = np.where(np.isfinite(below), below, 0.0) - 1.0
+        below = np.where(np.isfinite(below), below, 0.0)
+        # Trees read float32, in which 1 less than a large number is the same number.
+        self._below = below - np.maximum(1.0, APART * np.abs(below))
         self._n_classes = n_classes
         forest.fit(self._coded(X), y)
         self._classes = getattr(forest, "classes_", None)

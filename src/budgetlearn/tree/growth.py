@@ -14,7 +14,7 @@ TIES = ("first", "random", "reuse")
 # A drop in impurity below this share of the node's impurity is rounding, not a split.
 TOLERANCE = 1e-10
 # Drops that differ by less than this share of the node's impurity are equal but for rounding.
-# Minimax compares sums of whole numbers, which are exact.
+# Minimax compares sums of whole numbers, which are exact, where weights and alpha are such.
 EQUAL = 1e-12
 
 
@@ -165,7 +165,7 @@ def grow_tree(
         Its values are weighted class counts.
     """
     grower = Grower(data, labels, weights, n_classes, rows, _counts_are_exact(rule, weights))
-    _set_rule(grower, rule)
+    _set_rule(grower, rule, _slack(rule, weights))
     if usage is None:
         usage = np.zeros(data.n_features)
     max_features = data.n_features if rule.max_features is None else rule.max_features
@@ -189,12 +189,20 @@ def grow_tree(
 
 def _counts_are_exact(rule, weights):
     """Say whether all that a rule compares is made of whole numbers that a float holds."""
-    total = weights.sum()
-    whole = total < 2**53 and np.array_equal(weights, np.rint(weights))
-    return bool(whole and total**rule.impurity.degree < 2**53)
+    return bool(weights.sum() ** rule.impurity.degree < 2**53 and _are_whole(weights))
 
 
-def _set_rule(grower, rule):
+def _are_whole(weights):
+    return weights.sum() < 2**53 and np.array_equal(weights, np.rint(weights))
+
+
+def _slack(rule, weights):
+    """Return by what share of the node's impurity equal drops may differ."""
+    whole = np.isfinite(rule.impurity.degree) and _are_whole(weights)
+    return 0.0 if rule.split == "minimax" and whole else EQUAL
+
+
+def _set_rule(grower, rule, equal):
     """Tell a grower how splits are judged."""
     risk, minimax = rule.score == "risk", rule.split == "minimax"
     grower.set_impurity(rule.impurity.kind, rule.impurity.parameter)
@@ -206,5 +214,5 @@ def _set_rule(grower, rule):
         ties=TIES.index(rule.ties),
         least_gain=rule.least_gain,
         tolerance=TOLERANCE,
-        equal=0.0 if minimax else EQUAL,
+        equal=equal,
     )

@@ -110,7 +110,7 @@ cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) n
     best.missing = search.missing
     if search.rule.bounded:
         update_limit(search)
-    elif search.rule.equal > 0:
+    if search.rule.equal > 0:
         best.slack = search.rule.equal * search.impurity
         if not search.rule.gain and search.price > 0:
             best.slack *= best.score / (search.impurity - after)

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
 from budgetlearn._validation import ParameterError
 from budgetlearn.forest import (
     BudgetRFClassifier,
+    BudgetRFRegressor,
     GIFClassifier,
     GIFRegressor,
     RandomForestClassifier,
@@ -38,6 +40,10 @@ MODELS = {
     "BudgetRF, counts": (
         BudgetRFClassifier(n_estimators=9, voting="counts", random_state=0),
         TEN,
+    ),
+    "BudgetRF of numbers": (
+        BudgetRFRegressor(n_estimators=9, max_depth=6, random_state=0),
+        REGRESSION,
     ),
     "random forest": (RandomForestClassifier(n_estimators=9, random_state=0), TEN),
 }
@@ -190,6 +196,31 @@ def test_what_the_format_cannot_hold_is_refused(fitted):
     X, y = REGRESSION
     with pytest.raises(ParameterError, match="holds values up to 65504"):
         GIFRegressor(100, **SMALL).fit(X, 1e9 * y).nbytes("float16")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e6, 1e10])
+@pytest.mark.parametrize("unit", [1e-60, 1e-42, 1e-12, 1e-8, 1e-4, 1.0, 1e6, 1e36, 1e60])
+@pytest.mark.parametrize("model", [GIFRegressor(300, **SMALL), BudgetRFRegressor(**SMALL)])
+def test_values_of_any_unit_are_held_or_refused(model, unit, shift, format):
+    X, y = REGRESSION[0][:100], REGRESSION[1][:100]
+    model = clone(model).fit(X, unit * (y + shift))
+    try:
+        predicted = model.compact(format).predict(X)
+    except ParameterError:
+        far = shift > 1e3 or not 1e-30 < unit < 1e30
+        assert far or (format == "float16" and not 1e-4 <= unit <= 1)
+        return
+    miss = predicted.astype(np.float64) - model.predict(X)
+    assert np.sqrt(np.mean((miss / unit) ** 2)) < 0.06 * y.std()
+
+
+def test_one_output_of_two_may_not_vanish():
+    X, y = REGRESSION
+    model = GIFRegressor(300, **SMALL).fit(X, np.column_stack([y, 1e-9 * y]))
+    assert np.isfinite(model.compact("int8").predict(X)).all()
+    with pytest.raises(ParameterError, match="vanish in format='float16': multiply the targets"):
+        model.compact("float16")
 
 
 def chain(n_splits, feature=0):

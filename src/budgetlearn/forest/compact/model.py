@@ -7,7 +7,7 @@ import numpy as np
 from ..._validation import ParameterError, check_choice
 from ...tree.predictor import ForestPredictor
 from . import serialization
-from .quantizing import binned, float32_below, scaled_int8
+from .quantizing import binned, float32_below, refuse_unheld, scaled_int8
 from .trees import FULL, LEFT_IS_ZERO, rebuilt, stored
 
 FORMATS = ("float32", "float16", "int8")
@@ -102,7 +102,8 @@ class CompactForest:
             kind, value = REGRESSION if classes is None else SCORES, forest.value
             if n_classes == 2:
                 value, constant = value[:, 1:] - value[:, :1], constant[1:] - constant[:1]
-        parts = _values(value, constant, kind, format) | _thresholds(forest, format)
+        values = _values(value, constant, kind, format, len(trees))
+        parts = values | _thresholds(forest, format)
         return cls(
             kind=kind,
             format=format,
@@ -270,20 +271,15 @@ def _labels(value, n_classes):
     return value.argmax(axis=1).astype(np.uint8)[:, None]
 
 
-def _values(value, constant, kind, format):
+def _values(value, constant, kind, format, n_trees):
     """Return the values, the constant and the scale in the format."""
     none = np.empty(0, dtype=np.float32)
     if kind == VOTES:
         return {"value": value, "constant": constant.astype(np.float32), "scale": none}
+    refuse_unheld(value, constant, format, kind != REGRESSION, n_trees)
     if format == "int8":
         value, constant, scale = scaled_int8(value, constant, kind != REGRESSION)
         return {"value": value, "constant": constant, "scale": scale}
-    largest = np.abs(value).max(initial=0.0)
-    if largest > np.finfo(format).max:
-        raise ParameterError(
-            f"format={format!r} holds values up to {np.finfo(format).max:.5g}, and the largest of "
-            f"this model is {largest:.5g}: scale the targets, or take another format."
-        )
     return {"value": value.astype(format), "constant": constant.astype(np.float32), "scale": none}
 
 

@@ -2,11 +2,15 @@
 
 import numpy as np
 
+from ..._validation import ParameterError
+
 N_BINS = 256
 # Where the grid that holds all of many thresholds moves them past more than this share of each
 # other, on average, one that need not hold all is looked for.
 MANY, COARSE, MOST_HALVED = 32, 0.05, 16
 INT8_MAX = 127
+# Largest step of sums in float32, as a share of the largest value that is added to them.
+COARSEST = 0.1
 
 
 def float32_below(thresholds):
@@ -75,6 +79,46 @@ def _ranks(ascending, numbers):
     """Return how many of the ascending ones are less than each number, equal ones half."""
     sides = (np.searchsorted(ascending, numbers, side=side) for side in ("left", "right"))
     return sum(sides) / 2
+
+
+def refuse_unheld(value, constant, format, shared, n_trees):
+    """Raise `ParameterError` where the values of a model overflow a format, or vanish in it.
+
+    Parameters
+    ----------
+    value : ndarray of shape (n_stops, n_columns)
+    constant : ndarray of shape (n_columns,)
+        What the sums, in float32, start from.
+    format : {"float32", "float16", "int8"}
+    shared : bool
+        Whether columns are compared with each other, so that a small one may vanish.
+    n_trees : int
+        How many values are added up.
+    """
+    largest, constant = np.abs(value).max(axis=0, initial=0.0), np.abs(constant)
+    if shared:
+        largest, constant = largest.max(keepdims=True), constant.max(keepdims=True)
+    kind, sums = np.finfo("float32" if format == "int8" else format), np.finfo("float32")
+    reach = (constant + n_trees * largest).max()
+    if largest.max() > kind.max or reach > sums.max:
+        raise ParameterError(
+            f"format={format!r} holds values up to {kind.max:.5g} and sums up to {sums.max:.5g}, "
+            f"and those of this model reach {largest.max():.5g} and {reach:.5g}: divide the "
+            "targets by a power of ten, or take another format."
+        )
+    for size in largest[largest > 0]:
+        if size < INT8_MAX * float(kind.smallest_subnormal) * (INT8_MAX if format == "int8" else 1):
+            raise ParameterError(
+                f"the values of this model, at most {size:.5g}, vanish in format={format!r}: "
+                "multiply the targets by a power of ten, or take another format."
+            )
+    lost = np.spacing(constant.astype(np.float32)) > COARSEST * largest
+    if (lost & (largest > 0)).any():
+        raise ParameterError(
+            f"the values of this model, at most {largest[lost].min():.5g}, vanish beside its "
+            f"constant, {constant[lost].max():.5g}, in sums of float32: subtract a number near "
+            "their mean from the targets."
+        )
 
 
 def scaled_int8(value, constant, shared):

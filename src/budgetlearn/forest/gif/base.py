@@ -166,7 +166,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 f"node, and few steps of learning_rate={self.learning_rate:.4g}. Fewer trees, a "
                 "larger learning_rate, or both usually predict better at this budget.",
                 BudgetlearnWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
 
     @abstractmethod

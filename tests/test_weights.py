@@ -1,0 +1,363 @@
+"""Weights of examples say how much more one counts than another, in every estimator."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import r2_score, recall_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.validation import has_fit_parameter
+
+import budgetlearn
+from budgetlearn import (
+    BudgetRFClassifier,
+    BudgetRFRegressor,
+    CostSensitiveRFClassifier,
+    CostSensitiveRFPathClassifier,
+    CostWeightedRFClassifier,
+    ExhaustiveSearch,
+    GIFClassifier,
+    GIFRegressor,
+    LogitPathClassifier,
+    ModelScheduleSearch,
+    RandomForestClassifier,
+    SparseLinearClassifier,
+)
+from budgetlearn._validation import ParameterError
+from budgetlearn.tree.impurity import Powers
+
+N = 240
+UNITS = (1e-100, 1e-9, 0.1, 3.0, 1e9, 1e100)
+
+
+def budget_rf(**options):
+    """Return a forest whose trees see the same rows, and settle ties alike."""
+    plain = {"n_estimators": 3, "bootstrap": False, "ties": "first", "max_depth": 4}
+    return BudgetRFClassifier(range(1, 7), **(plain | options), random_state=0)
+
+
+def budget_regression(**options):
+    """Return such a forest of numbers."""
+    plain = {"n_estimators": 3, "bootstrap": False, "ties": "first", "max_depth": 4}
+    return BudgetRFRegressor(range(1, 7), **(plain | options), random_state=0)
+
+
+def gif(kind=GIFClassifier, **options):
+    """Return a small forest of one visited feature for each split: such have no ties."""
+    plain = {"n_estimators": 20, "max_features": 1, "learning_rate": 0.3}
+    return kind(100, **(plain | options), random_state=0)
+
+
+# What a weight of k makes of a row, k rows make too.
+EXACT = {
+    "BudgetRF": budget_rf(),
+    "BudgetRF, powers": budget_rf(impurity="powers"),
+    "BudgetRF, high powers": budget_rf(impurity=Powers(6)),
+    "BudgetRF, polynomial": budget_rf(impurity="polynomial"),
+    "BudgetRF, Gini": budget_rf(impurity="gini", split="expected"),
+    "BudgetRF, entropy": budget_rf(impurity="entropy", split="expected", voting="counts"),
+    "BudgetRF, discount": budget_rf(reuse_discount=0.5, cost_exponent=0.5),
+    "BudgetRF, balanced": budget_rf(class_weight="balanced"),
+    "BudgetRF, budget": budget_rf(budget=20),
+    "BudgetRF, numbers": budget_regression(),
+    "BudgetRF, numbers, discount": budget_regression(reuse_discount=0.5),
+    # Deeper down, chance settles the ties of small nodes.
+    "forest": RandomForestClassifier(
+        n_estimators=5, bootstrap=False, max_depth=3, max_features=None, random_state=0
+    ),
+    "GIF": gif(),
+    "GIF, exponential": gif(loss="exponential"),
+    "GIF, balanced": gif(class_weight="balanced", loss="squared"),
+    "GIF, residuals": gif(split_on="residuals", loss="squared"),
+    "GIF, all candidates": gif(candidate_window=None, refit=2),
+    "GIF, numbers": gif(GIFRegressor),
+    "GIF, numbers, early": gif(GIFRegressor, early_stopping=True),
+    "msB": ModelScheduleSearch(GaussianNB(), random_state=0),
+    "msB, balanced": ModelScheduleSearch(GaussianNB(), class_weight="balanced", random_state=0),
+    "subsets": ExhaustiveSearch(GaussianNB(), random_state=0),
+    "L1 path": LogitPathClassifier(n_lambda=20, random_state=0),
+    "priced L1": SparseLinearClassifier(n_lambda=20, random_state=0),
+}
+# Something in these is measured in rows, of which copies are more, or rows are drawn.
+RELATIVE = {
+    "BudgetRF, threshold": budget_rf(alpha=4),
+    "BudgetRF, thresholds": budget_rf(alpha=[0, 2, 8], budget=20),
+    "BudgetRF, pruned": budget_rf(prune=[0.1, 1.0], bootstrap=True),
+    "BudgetRF, leaves": budget_rf(refit_leaves=True),
+    "BudgetRF, refitted": budget_rf(refit=True, alpha=[0, 4], class_weight={0: 3, 1: 1, 2: 2}),
+    "BudgetRF, drawn": budget_rf(
+        bootstrap=True, max_features="sqrt", thresholds="random", ties="reuse", oob_score=True
+    ),
+    "BudgetRF, numbers, pruned": budget_regression(prune=[0.1, 1.0], bootstrap=True),
+    "BudgetRF, numbers, leaves": budget_regression(refit_leaves=[1.0, 10.0]),
+    "BudgetRF, numbers, drawn": budget_regression(bootstrap=True, ties="random", refit=True),
+    "GIF, ridge": gif(refit="ridge", prune_factor=2),
+    "GIF, ridge, chosen": gif(refit="ridge", prune_factor=2, alpha="auto"),
+    "GIF, logistic": gif(refit="logistic", prune_factor=2),
+    "GIF, trimmed": gif(loss="trimmed_exponential"),
+    "GIF, numbers, ridge": gif(GIFRegressor, refit="ridge", prune_factor=2, alpha="auto"),
+    "forest, drawn": RandomForestClassifier(n_estimators=5, criterion="entropy", random_state=0),
+    "cost-sensitive": CostSensitiveRFClassifier(
+        range(1, 7), cost_weight=0.01, n_estimators=5, complementary=True, random_state=0
+    ),
+    "cost-sensitive path": CostSensitiveRFPathClassifier(
+        range(1, 7), n_estimators=3, random_state=0
+    ),
+    "cost-weighted": CostWeightedRFClassifier(
+        range(1, 7), n_estimators=5, subset="above_mean", random_state=0
+    ),
+    "msB, refitted": ModelScheduleSearch(
+        LogisticRegression(), refit=True, class_weight={0: 3, 1: 1, 2: 2}, random_state=0
+    ),
+}
+# Forests that draw their rows: alike on average where leaves are not pure, whatever the weights.
+DRAWN = {
+    "BudgetRF": budget_rf(n_estimators=150, bootstrap=True, voting="counts"),
+    "forest": RandomForestClassifier(n_estimators=150, max_depth=4, random_state=0),
+    "cost-weighted": CostWeightedRFClassifier(n_estimators=150, max_depth=4, random_state=0),
+}
+
+
+def example(model):
+    """Return training and validation data, and a whole number for each training row."""
+    make = make_classification if is_classifier(model) else make_regression
+    kind = {"n_classes": 3, "flip_y": 0.1} if is_classifier(model) else {"noise": 5.0}
+    X, y = make(2 * N, 6, n_informative=4, random_state=0, **kind)
+    return X[:N], y[:N], X[N:], y[N:], np.random.default_rng(1).integers(0, 4, N)
+
+
+def said(model, X):
+    """Return what a fitted model says of examples, and what it looks at."""
+    ask = model.predict_proba if is_classifier(model) else model.predict
+    return ask(X), model.acquired_features(X)
+
+
+def assert_alike(model, other, X):
+    (says, sees), (other_says, other_sees) = said(model, X), said(other, X)
+    np.testing.assert_allclose(says, other_says, rtol=1e-4, atol=1e-4 * np.abs(says).max())
+    np.testing.assert_array_equal(sees, other_sees)
+
+
+def copies(X, y, times):
+    return X.repeat(times, axis=0), y.repeat(times)
+
+
+def test_all_estimators_with_weights_are_here():
+    public = (getattr(budgetlearn, name) for name in budgetlearn.__all__)
+    classes = {each for each in public if inspect.isclass(each) and hasattr(each, "fit")}
+    weighted = {
+        each
+        for each in classes
+        if has_fit_parameter(each, "sample_weight")
+        or "class_weight" in inspect.signature(each).parameters
+    }
+    assert {type(model) for model in (*EXACT.values(), *RELATIVE.values())} == weighted
+
+
+@pytest.mark.parametrize("name", EXACT | RELATIVE)
+def test_the_unit_of_weights_is_of_no_effect(name):
+    model = (EXACT | RELATIVE)[name]
+    X, y, X_val, y_val, times = example(model)
+    weight = times + np.random.default_rng(2).uniform(0.1, 1.0, N)
+    first = clone(model).fit(X, y, X_val, y_val, sample_weight=weight)
+    for unit in UNITS:
+        scaled = clone(model).fit(X, y, X_val, y_val, sample_weight=unit * weight)
+        assert_alike(first, scaled, X_val)
+
+
+@pytest.mark.parametrize("name", EXACT | RELATIVE)
+def test_equal_weights_change_nothing(name):
+    model = (EXACT | RELATIVE)[name]
+    X, y, X_val, y_val, _ = example(model)
+    plain = said(clone(model).fit(X, y, X_val, y_val), X_val)
+    equal = clone(model).fit(X, y, X_val, y_val, sample_weight=np.full(N, 1e-7))
+    for one, other in zip(plain, said(equal, X_val), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_weight_is_as_good_as_that_many_rows(name):
+    model = EXACT[name]
+    X, y, X_val, y_val, times = example(model)
+    weighted = clone(model).fit(X, y, X_val, y_val, sample_weight=1e-3 * times)
+    repeated = clone(model).fit(*copies(X, y, times), X_val, y_val)
+    assert_alike(weighted, repeated, X_val)
+
+
+@pytest.mark.parametrize("name", EXACT | RELATIVE)
+def test_a_weight_of_zero_leaves_a_row_out(name):
+    model = (EXACT | RELATIVE)[name]
+    X, y, X_val, y_val, times = example(model)
+    kept = times > 0
+    weighted = clone(model).fit(X, y, X_val, y_val, sample_weight=times)
+    without = clone(model).fit(X[kept], y[kept], X_val, y_val, sample_weight=times[kept])
+    for one, other in zip(said(weighted, X_val), said(without, X_val), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_forests_of_drawn_rows_take_weights_as_rows_on_average(name):
+    model = DRAWN[name]
+    X, y, X_val, *_ = example(model)
+    times = np.where(y == 0, 4, 1)
+    plain = clone(model).fit(X, y).predict_proba(X_val)
+    weighted = clone(model).fit(X, y, sample_weight=times).predict_proba(X_val)
+    repeated = clone(model).fit(*copies(X, y, times)).predict_proba(X_val)
+    shift, miss = (repeated - plain).mean(axis=0), (repeated - weighted).mean(axis=0)
+    assert shift[0] > 0.03
+    assert np.abs(miss).max() < 0.35 * shift[0]
+
+
+THRESHOLD = {"alpha": 4}
+RIDGE = {"refit": "ridge", "prune_factor": 2, "alpha": 0.3}
+
+
+@pytest.mark.parametrize(("make", "options"), [(budget_rf, THRESHOLD), (gif, RIDGE)])
+def test_what_is_measured_in_rows_sees_copies_as_rows(make, options):
+    model = make(**options, **({"loss": "squared"} if make is gif else {}))
+    X, y, X_val, y_val, times = example(model)
+    rows = times.sum() / np.count_nonzero(times)
+    weighted = clone(model).fit(X, y, X_val, y_val, sample_weight=times)
+    repeated = clone(model).set_params(alpha=rows * options["alpha"])
+    assert_alike(weighted, repeated.fit(*copies(X, y, times), X_val, y_val), X_val)
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-9, 1e9, 1e100])
+@pytest.mark.parametrize("make", [budget_rf, gif, LogitPathClassifier, ModelScheduleSearch])
+def test_the_unit_of_class_weights_is_of_no_effect(make, unit):
+    model, shares = make(), {0: 3.0, 1: 1.0, 2: 0.5}
+    X, y, X_val, y_val, _ = example(model)
+    model.set_params(random_state=0)
+    if make is ModelScheduleSearch:
+        model.set_params(estimator=LogisticRegression())
+    one, other = (
+        clone(model).set_params(class_weight={c: by * share for c, share in shares.items()})
+        for by in (1.0, unit)
+    )
+    assert_alike(one.fit(X, y, X_val, y_val), other.fit(X, y, X_val, y_val), X_val)
+
+
+REFITTING = {
+    "BudgetRF": (budget_rf(refit=True, prune=[0.3, 1.0], bootstrap=True), {"prune_": "prune"}),
+    "msB": (ModelScheduleSearch(LogisticRegression(), refit=True, random_state=0), {}),
+    "subsets": (ExhaustiveSearch(LogisticRegression(), refit=True, random_state=0), {}),
+}
+
+
+@pytest.mark.parametrize("class_weight", [{0: 9.0, 1: 1.0, 2: 2.0}, "balanced"])
+@pytest.mark.parametrize("name", REFITTING)
+def test_refitting_is_one_fit_on_all_rows_with_their_weights(name, class_weight):
+    model, chosen = REFITTING[name]
+    X, y, X_val, y_val, times = example(model)
+    model = clone(model).set_params(class_weight=class_weight)
+    rows, weight = (
+        np.vstack([X, X_val]),
+        1e-5 * np.append(times + 1, np.full(N, np.mean(times + 1))),
+    )
+    model.fit(X, y, X_val, y_val, sample_weight=weight[:N])
+    once = clone(model).set_params(refit=False)
+    for fitted, parameter in chosen.items():
+        once.set_params(**{parameter: getattr(model, fitted)})
+    if chosen:
+        once.fit(rows, np.append(y, y_val), sample_weight=weight)
+        assert_alike(once, model, X_val)
+        return
+    features = list(model.schedule_.variables[-1])
+    labels, classes = np.append(y, y_val), np.unique(y)
+    totals = np.array([weight[labels == label].sum() for label in classes])
+    balanced = dict(zip(classes.tolist(), 1 / totals, strict=True))
+    shares = balanced if class_weight == "balanced" else class_weight
+    product = weight * np.array([shares[label] for label in labels])
+    engine = LogisticRegression().fit(
+        rows[:, features], labels, sample_weight=product / product.mean()
+    )
+    np.testing.assert_allclose(
+        engine.predict_proba(X_val[:, features]), model.predict_proba(X_val), atol=1e-3
+    )
+
+
+def test_refitting_keeps_a_rare_class_in_sight():
+    X, y = make_classification(
+        1500, 6, n_informative=4, weights=[0.9], flip_y=0.05, class_sep=0.7, random_state=0
+    )
+    train, valid, test = np.split(np.arange(1500), [400, 1000])
+    search = ModelScheduleSearch(LogisticRegression(), class_weight="balanced", random_state=0)
+    recalls = [
+        recall_score(
+            y[test],
+            clone(search)
+            .set_params(refit=refit)
+            .fit(X[train], y[train], X[valid], y[valid])
+            .predict(X[test]),
+        )
+        for refit in (False, True)
+    ]
+    assert recalls[1] > recalls[0] - 0.05
+
+
+def test_held_out_rows_keep_their_weights_when_all_are_learned_from():
+    X, y, X_val, _, _ = example(GaussianNB())
+    search = ModelScheduleSearch(GaussianNB(), refit=True, random_state=0)
+    search.fit(X, y, sample_weight=np.where(y == 0, 50.0, 1.0))
+    once = GaussianNB().fit(
+        X[:, list(search.schedule_.variables[-1])], y, sample_weight=np.where(y == 0, 50.0, 1.0)
+    )
+    columns = X_val[:, list(search.schedule_.variables[-1])]
+    np.testing.assert_allclose(once.predict_proba(columns), search.predict_proba(X_val), rtol=1e-6)
+
+
+def test_small_weights_do_not_prune_trees_to_their_roots():
+    X, y, X_val, y_val, _ = example(BudgetRFClassifier())
+    forest = budget_rf(prune=0.1, bootstrap=True, max_depth=None)
+    error = np.mean(forest.fit(X, y).predict(X_val) != y_val)
+    forest.fit(X, y, sample_weight=np.full(N, 1e-5 / N))
+    assert max(tree.node_count for tree in forest.trees_) > 1
+    assert np.mean(forest.predict(X_val) != y_val) == error
+
+
+def test_small_weights_do_not_shrink_a_ridge_regression():
+    X, y, X_val, y_val, _ = example(GIFRegressor())
+    model = gif(GIFRegressor, refit="ridge", prune_factor=2)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, N)
+    usual = r2_score(y_val, model.fit(X, y, sample_weight=weight).predict(X_val))
+    small = r2_score(y_val, model.fit(X, y, sample_weight=weight / N).predict(X_val))
+    assert small == pytest.approx(usual, abs=1e-6)
+
+
+def test_weights_too_far_apart_are_refused():
+    X, y, *_ = example(GIFClassifier())
+    with pytest.raises(ParameterError, match="sample_weight must not differ by more than a factor"):
+        gif().fit(X, y, sample_weight=10.0 ** np.linspace(-200, 0, N))
+    with pytest.raises(ParameterError, match="weights must not differ by more than a factor"):
+        gif(class_weight={0: 1e-30, 1: 1.0, 2: 1.0}).fit(X, y)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
+def test_class_weights_that_are_none_are_refused(bad):
+    X, y, *_ = example(GIFClassifier())
+    with pytest.raises(ParameterError, match="class_weight must give each class a finite number"):
+        gif(class_weight={0: bad}).fit(X, y)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 0.3}, {"impurity": "powers"}])
+def test_equal_splits_are_not_settled_by_the_rounding_of_weights(options):
+    random = np.random.default_rng(0)
+    x = random.normal(size=N)
+    y = (np.sin(3 * x) + random.normal(size=N) > 0).astype(int)
+    forest = budget_rf(max_depth=None, **options).set_params(feature_costs=None)
+    # All features part the examples alike, some from the other end.
+    X = np.column_stack([x, -x, x**3, 1 - 2 * x])
+    forest.fit(X, y, sample_weight=random.uniform(0.1, 3.0, N))
+    assert max(tree.feature.max() for tree in forest.trees_) == 0
+
+
+def test_equal_splits_are_not_settled_by_the_rounding_of_a_threshold():
+    random = np.random.default_rng(0)
+    x = random.normal(size=600)
+    y = (np.sin(3 * x) + random.normal(size=600) > 0).astype(int)
+    forest = budget_rf(alpha=1 / 3, max_depth=None).set_params(feature_costs=None)
+    forest.fit(np.column_stack([x, -x, x**3, 1 - 2 * x]), y)
+    assert max(tree.feature.max() for tree in forest.trees_) == 0
