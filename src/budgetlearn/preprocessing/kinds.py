@@ -16,6 +16,7 @@ _DATE = re.compile(
 )
 # More different words than this, and than half the rows, are names or free text, not categories.
 MOST_WORDS = 50
+FEWEST_NAMES = 10  # so many words or more, each in one row only, are names as well
 
 
 def as_words(column):
@@ -70,14 +71,21 @@ def kind_of(column, categorical=False):
         refuse_numbers(column)
     different = words.dropna().unique()
     refuse_blank_twins(column.dropna().map(str).unique(), f"Column {column.name!r}")
-    if not categorical and different.size > max(MOST_WORDS, words.notna().sum() / 2):
+    n_words = int(words.notna().sum())
+    if not categorical and _are_names(different.size, n_words):
         raise DatasetError(
             f"Column {column.name!r} holds {different.size} different words in "
-            f"{words.notna().sum()} rows ({', '.join(map(repr, different[:3]))}, …): names or free "
+            f"{n_words} rows ({', '.join(map(repr, different[:3]))}, …): names or free "
             "text, from which nothing can be learned for other rows. Leave it out (drop), or name "
             "it among the categorical columns if it is one."
         )
     return "words"
+
+
+def _are_names(n_different, n_words):
+    """Return whether so many different words are names of rows, or free text."""
+    each_its_own = n_different == n_words >= FEWEST_NAMES
+    return each_its_own or n_different > max(MOST_WORDS, n_words / 2)
 
 
 def _refuse_infinite(column):
