@@ -29,7 +29,8 @@ def predict(model, table, budget, fallback, out, separator, decimal, na):
     """Predict the rows of TABLE with a MODEL of `budgetlearn fit`, and write them as csv.
 
     Only the columns that are bought are read: others may be empty or absent. Each row gets its
-    prediction, the probability of it, what it costs, and the columns bought.
+    prediction, the probability of it, what it costs, and the columns bought. How cells are written
+    (--decimal, --na) is as in the table of `fit`, unless it is said here.
     """
     saved = SavedModel.load(model)
     known = saved.reading

@@ -14,7 +14,7 @@ from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnError
 from ..preprocessing.preprocessor import BudgetPreprocessor
 
-FORMAT = 1
+FORMAT = 2
 
 
 class ModelFileError(BudgetlearnError):
