@@ -148,8 +148,10 @@ def test_a_target_of_few_amounts_is_estimated(folder, told):
     table = patients().assign(ill=HALVES)
     status, out, err = fit(told, table, "--target", "ill")
     assert (status, out[:7]) == (0, "cascade")
-    assert "16 different numbers with decimals, taken as amounts to estimate" in err
+    assert "16 different numbers, taken as amounts to estimate (regression)" in err
     assert re.search(r"Buying nothing, always 3\.\d+: R²", out)
+    many = table.assign(ill=NUMBERS % 40)
+    assert "40 different numbers, taken as amounts" in fit(told, many)[2]
     status, out, err = fit(told, table, *FOREST, "--task", "classification")
     assert (status, err) == (0, "")
     assert "is one of: 0 (" in out

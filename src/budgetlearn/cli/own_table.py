@@ -17,8 +17,10 @@ from .schedule_text import shown
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 FEWEST_ROWS = 10
-FEWEST_AMOUNTS = 2  # a target of more different numbers could be meant as amounts
-MOST_CLASSES = 20  # a target of numbers with more different values is one to be estimated
+# A target of more different numbers than the first, and no more than the last, may be meant as
+# amounts or as names of classes.
+FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
+MOST_CLASSES = 20  # a target of whole numbers with more different values is one to be estimated
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,18 +196,18 @@ def _suggested(column):
     """Return the task that a target of numbers suggests, and a note where it could be another."""
     n_values, whole = column.nunique(), bool((column % 1 == 0).all())
     what = f"the target {shown(column.name)} holds {n_values} different numbers"
-    if n_values > MOST_CLASSES:
-        return REGRESSION, None
-    if n_values > FEWEST_AMOUNTS and not whole:
-        return REGRESSION, (
-            f"{what} with decimals, taken as amounts to estimate (regression). If they name "
-            "classes: --task classification"
-        )
-    if n_values > FEWEST_AMOUNTS:
+    if n_values <= FEWEST_AMOUNTS:
+        return CLASSIFICATION, None
+    if whole and n_values <= MOST_CLASSES:
         return CLASSIFICATION, (
             f"{what}, taken as names of classes. If they are amounts to estimate: --task regression"
         )
-    return CLASSIFICATION, None
+    if n_values > SURELY_AMOUNTS:
+        return REGRESSION, None
+    return REGRESSION, (
+        f"{what}, taken as amounts to estimate (regression). If they name classes: --task "
+        "classification"
+    )
 
 
 def _label(value):
