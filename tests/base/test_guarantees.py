@@ -1,13 +1,14 @@
 """Learn then Test: p-values, refusals, and the promised confidence over many draws."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.base import ClassifierMixin
 
 from budgetlearn._validation import ParameterError
 from budgetlearn.base import BudgetedEstimator, Stage
-from budgetlearn.base.guarantees import binomial_p, hoeffding_bentkus_p
+from budgetlearn.base.guarantees import binomial_p, certified, hoeffding_bentkus_p
 from budgetlearn.exceptions import BudgetError, GuaranteeError
 
 N_STAGES, PRICE = 6, 10.0
@@ -74,6 +75,22 @@ def test_hoeffding_bentkus_is_a_p_value(limit):
         assert (p_values <= delta).mean() <= delta + 3 * np.sqrt(delta / 4000)
     assert hoeffding_bentkus_p(0.0, n, limit) < 0.05
     assert hoeffding_bentkus_p(limit, n, limit) == 1.0
+
+
+def test_the_bound_of_bentkus_counts_a_part_of_a_loss_as_a_whole_one():
+    """Rounded down it would be 2.4 times too small; Hoeffding's bound is larger here."""
+    assert hoeffding_bentkus_p(0.0495, 100, 0.1) == pytest.approx(np.e * binom.cdf(5, 100, 0.1))
+
+
+def test_what_comes_after_the_first_failure_counts_no_more():
+    """In the order of validation margins 2, 1, 0 the second fails: that 0 would pass is chance."""
+    model, y = fitted(np.random.default_rng(5)), np.zeros(200)
+    model.operating_points_ = pd.DataFrame({"cost": [1, 2, 3], "score": [0.7, 0.8, 0.9]})
+    wrong = [np.arange(200) < n for n in (40, 70, 40)]
+    stages = [Stage({}, np.where(w, 1, 0), acquired=np.zeros((200, 3), bool)) for w in wrong]
+    certificate = certified(model, stages, y, None, 0.35, 0.95)
+    assert certificate.tested["stage"].tolist() == [2]
+    assert certificate.stage == 2
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,30 @@ class SignOfFirst(ClassifierMixin, BudgetedEstimator):
             yield Stage({"features": k}, self.classes_[shares.argmax(axis=1)], shares, acquired)
 
 
+class NeverFree(SignOfFirst):
+    """Without the stage that looks at nothing."""
+
+    n_stages_ = 2
+
+    def _fixed_costs(self):
+        return super()._fixed_costs()[1:]
+
+    def _stages(self, X, which, want):
+        return super()._stages(X, [k + 1 for k in which], want)
+
+
+def test_a_session_below_the_cheapest_stage_is_refused_and_buys_nothing_where_that_is_one(table):
+    X, y = table
+    dear, free = (kind([5, 1, 1, 1]).fit(X, y) for kind in (NeverFree, SignOfFirst))
+    for limit in ({"budget": 4}, {"max_cost": 4}):
+        with pytest.raises(BudgetError, match="the cheapest one costs 5"):
+            dear.session(**limit)
+        session = free.session(**limit)
+        assert (session.done, session.cost) == (True, 0)
+    told = dear.explain(X[:1], budget=4, fallback=True)
+    assert told.empty
+
+
 @pytest.fixture
 def table():
     rng = np.random.default_rng(0)

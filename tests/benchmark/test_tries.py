@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import yaml
+from sklearn.base import BaseEstimator
 
 from budgetlearn.benchmark import experiment
-from budgetlearn.benchmark.experiment import fit, run_method
+from budgetlearn.benchmark.experiment import fit, refitted, run_method
 from budgetlearn.benchmark.methods import build
 from budgetlearn.benchmark.tries import models_fitted, settings_of
 
@@ -73,6 +74,21 @@ def test_refitting_learns_from_validation_data_and_is_chosen_without(wine_runs):
     assert [row["valid_score"] for row in once] == [row["valid_score"] for row in again]
     assert [row["setting"] for row in once] == [row["setting"] for row in again]
     assert [row["test_score"] for row in once] != [row["test_score"] for row in again]
+
+
+class Remembers(BaseEstimator):
+    """What fit was given."""
+
+    def fit(self, X, y):
+        self.X_, self.y_ = X, y
+        return self
+
+
+def test_refitting_learns_from_each_training_and_validation_row_once(wine_runs):
+    run = wine_runs[0]
+    again = refitted(Remembers(), run)
+    for given, part in ((again.X_, 0), (again.y_, 1)):
+        np.testing.assert_array_equal(given, np.concatenate([run.train[part], run.valid[part]]))
 
 
 def test_the_seconds_of_a_fit_have_those_of_refitting(wine_runs, monkeypatch):

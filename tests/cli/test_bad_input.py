@@ -63,7 +63,7 @@ def test_prices_of_columns_left_out_are_not_needed(folder, told):
     [
         ((*FIT, "--budget", "0.5", "--method", "msb"), "Raise the budget to"),
         ((*QUICK, "--drop", "agee"), "has no column 'agee'"),
-        ((*QUICK, "--categorical", "agee"), "categorical names columns that the table lacks"),
+        ((*QUICK, "--categorical", "agee"), "has no column 'agee'"),
         ((*QUICK, "--missing", "refuse"), "'age' is empty in row 1"),
         ((*QUICK, "--separator", ";;"), "separator must be one character"),
         (("predict", "table.csv", "table.csv"), "is not a model that `budgetlearn fit` wrote"),

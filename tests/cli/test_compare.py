@@ -11,8 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from sklearn.utils import check_random_state
 
 from budgetlearn.benchmark import records
+from budgetlearn.cli.fitting import parts_of
+from budgetlearn.cli.own_study import folders, read_study
+from budgetlearn.cli.own_table import read_own_table
+from budgetlearn.cli.predict import predictions
+from budgetlearn.cli.saved_model import SavedModel
 
 from .conftest import PRICES, patients
 
@@ -94,11 +100,10 @@ def test_recommend_fits_what_the_comparison_found_best(compared):
     folder, _ = compared
     words = ("recommend", "results/my-table", "--budget", "20", "--out", "m.joblib")
     said = worked(folder, *words)
-    assert said.startswith("Recommended for 20: ")
-    assert "in the one run, for" in said
+    assert re.match("Recommended for 20: .*, by the comparison in 1 run.\n", said)
     assert "nan" not in said
-    train, valid = re.search(r"(\d+) rows to train, (\d+) to validate; 4 columns", said).groups()
-    assert int(train) + int(valid) == 150
+    numbers = re.search(r"(\d+) rows to train, (\d+) to validate, (\d+) held out", said).groups()
+    assert sum(map(int, numbers)) == 150
     made = pd.read_csv(
         io.StringIO(worked(folder, "predict", "m.joblib", "my_table.csv")), keep_default_na=False
     )
@@ -107,6 +112,37 @@ def test_recommend_fits_what_the_comparison_found_best(compared):
     answers = '{"value": null}\n' * 4
     states = worked(folder, "ask", "m.joblib", "--json", text=answers).splitlines()
     assert json.loads(states[-1])["done"]
+
+
+@pytest.mark.workflow
+def test_recommend_quotes_the_model_that_it_writes_on_rows_that_this_has_not_seen(compared):
+    folder, _ = compared
+    out = folder / "quoted.joblib"
+    said = worked(folder, "recommend", "results/my-table", "--budget", "20", "--out", out)
+    saved = SavedModel.load(out)
+    own = read_own_table(
+        folder / "my_table.csv", "ill", folder / "prices.csv", (), None, None, None, None
+    )
+    seed = yaml.safe_load((folder / "results/my-table/study.yaml").read_text())["seed"]
+    held_out = parts_of(own, np.arange(150), check_random_state(seed))[2]
+    rows = predictions(saved, own.X.iloc[held_out], None)
+    right, cost = np.mean(rows["ill"] == own.y[held_out]), rows["cost"].mean()
+    last = said.splitlines()[-2]
+    assert last.startswith(f"On {held_out.size} rows that this model has not seen: accuracy ")
+    assert f"accuracy {right:.3f} ±" in last
+    assert last.endswith(f"for {cost:.2f} a row.")
+
+
+@pytest.mark.workflow
+def test_where_buying_nothing_is_recommended_the_model_predicts(compared):
+    folder, _ = compared
+    out = folder / "free.joblib"
+    said = worked(folder, "recommend", "results/my-table", "--budget", "0", "--out", out)
+    assert "→      0.00" in said
+    made = worked(folder, "predict", out, "my_table.csv")
+    assert made.count("\n") == 151
+    assert set(pd.read_csv(io.StringIO(made))["cost"]) == {0}
+    assert json.loads(worked(folder, "ask", out, "--json"))["done"]
 
 
 @pytest.mark.workflow
@@ -161,6 +197,21 @@ def test_the_configuration_is_written_and_nothing_run(folder, told):
     assert entry["source"]["drop"] == ["age"]
     prices = pd.read_csv(written / "prices.csv")
     assert prices["feature"].tolist() == ["smoker", "glucose", "insulin"]
+
+
+def test_an_identifier_is_left_out_of_a_comparison_and_may_be_kept(folder, told):
+    patients().assign(id=range(240)).to_csv("table.csv", index=False)
+    (folder / "prices.csv").write_text(PRICES + "id,3,,\n")
+    for words, dropped in (((), ["id"]), (("--keep", "id"), None)):
+        status, _, err = told("compare", "table.csv", *OWN, "--dry-run", *words)
+        assert status == 0
+        assert ("Note: id has a different whole number in each row" in err) == bool(dropped)
+        written = folder / "results" / "table"
+        (entry,) = yaml.safe_load((written / "datasets.yaml").read_text())["datasets"].values()
+        assert entry["source"].get("drop") == dropped
+        assert (len(pd.read_csv(written / "prices.csv")) == 4) == bool(dropped)
+        kept = ["insulin", "id"][dropped is None]
+        assert read_study(written, folders()[0])[1].X.columns[-1] == kept
 
 
 @pytest.mark.parametrize(

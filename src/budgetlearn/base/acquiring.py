@@ -69,10 +69,18 @@ class AcquiringPrediction:
         Returns
         -------
         Session
+
+        Raises
+        ------
+        BudgetError
+            When no operating point is within the budget; the message names the cheapest one.
         """
         check_is_fitted(self)
+        return self._session(self._chosen(budget, max_cost, fallback=False), max_cost)
+
+    def _session(self, stage, max_cost):
+        """Return a `Session` of a stage; None: the constant, which wants nothing."""
         ledger = Ledger(self.feature_costs_, 1, max_cost)
-        stage = self._chosen(budget, max_cost, fallback=True)
         purchases = iter(()) if stage is None else self._purchases(1, stage, ledger)
         return Session(
             purchases,
@@ -107,9 +115,10 @@ class AcquiringPrediction:
             raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
         x, _ = self._checked(x)
         source = self._from_table(x)
+        stage = self._chosen(budget, max_cost, fallback)
         if not fallback:  # raises what predict raises
-            self._acquire(source, 1, self._chosen(budget, max_cost, False), max_cost, False)
-        session, rows = self.session(budget, max_cost), []
+            self._acquire(source, 1, stage, max_cost, False)
+        session, rows = self._session(stage, max_cost), []
         while not session.done:
             name, price, _ = session.wanted[0]
             value = source(np.zeros(1, dtype=np.intp), name)[0]

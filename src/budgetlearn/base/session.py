@@ -143,7 +143,7 @@ class Session:
 
     def _belief(self):
         now = self._outcome if self.done else self._request.belief()
-        return now if now.answered[0] else self._constant
+        return self._constant if now is None or not now.answered[0] else now
 
     @property
     def prediction(self):

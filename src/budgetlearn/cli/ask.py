@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DatasetError
+from ..preprocessing.delimited import MISSING_MARKS
 from . import options
 from .saved_model import SavedModel
 from .schedule_text import shown
@@ -26,8 +27,8 @@ class Case:
 
     def __init__(self, saved, budget, max_cost):
         self.encoder = saved.preprocessor
-        budget = saved.budget if budget is None else budget
-        self.session = saved.model.session(budget, max_cost)
+        self._missing = {*MISSING_MARKS, saved.reading.get("na")}
+        self.session = saved.model.session(saved.limit(budget), max_cost)
         names = self.encoder.get_feature_names_out()
         originals = self.encoder.feature_names_in_[self.encoder.origins_]
         self._original = dict(zip(names, originals, strict=True))
@@ -43,8 +44,8 @@ class Case:
         return self.session.wanted[0][1]
 
     def give(self, name, text):
-        """Hand in the value of a column, as text; an empty one cannot be had."""
-        text = None if text is None or not str(text).strip() else text
+        """Hand in the value of a column, as text; what stands for a missing one cannot be had."""
+        text = None if text is None or str(text).strip() in self._missing else text
         frame = pd.DataFrame({name: [np.nan if text is None else text]})
         unknown = self.encoder.unknown_words(frame)
         if unknown:

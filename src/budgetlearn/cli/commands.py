@@ -41,11 +41,16 @@ def run(arguments=None):
     except BAD_INPUT as error:
         if debug:
             raise
-        click.echo(f"Error: {' '.join(str(error).split())}", err=True)
+        click.echo(f"Error: {_one_line(error)}", err=True)
         return 2
     except Exception as error:
         if debug:
             raise
-        said = " ".join(f"{type(error).__name__}: {error}".split())
+        said = _one_line(f"{type(error).__name__}: {error}")
         click.echo(f"Error: {said} (--debug shows where it happened)", err=True)
         return 1
+
+
+def _one_line(error):
+    """Return what an error says on one line; blanks within it may be what it is about."""
+    return " ".join(line.strip() for line in str(error).splitlines())

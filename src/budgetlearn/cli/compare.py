@@ -11,7 +11,7 @@ from .._extras import extra
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
 from .own_study import checked_study, folders, identifier, refuse_rare_classes, write_study
-from .own_table import read_own_table
+from .own_table import described, read_own_table, tell_notes
 
 NAME = "[a-z0-9][a-z0-9-]*"  # as the schema of a study has it
 
@@ -66,10 +66,9 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         import snakemake  # noqa: F401
         import yaml  # noqa: F401
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
-    reading = {
-        k: rest[k] for k in ("target", "costs", "drop", "task", "separator", "decimal", "na")
-    }
-    own = read_own_table(table, **reading)
+    own = read_own_table(table, **described(rest))
+    tell_notes(own)
+    rest["drop"] = (*rest["drop"], *own.left_out)
     BudgetPreprocessor(rest["missing"], rest["categorical"]).fit(own.X)
     if len(own.y) > rest["max_rows"]:
         click.echo(

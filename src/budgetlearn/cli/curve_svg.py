@@ -39,7 +39,7 @@ def drawing(steps, chosen=None):
     Parameters
     ----------
     steps : DataFrame
-        cost, score and score_se, ascending; test_score where rows were held out.
+        cost, score, score_se and test_score, ascending.
     chosen : int, default=None
         Index of the point to mark.
 
@@ -48,7 +48,7 @@ def drawing(steps, chosen=None):
     dict
         In units of the picture.
     """
-    tests = steps["test_score"] if "test_score" in steps else steps["score"]
+    tests = steps["test_score"]
     low = min((steps["score"] - steps["score_se"]).min(), tests.min())
     high = max((steps["score"] + steps["score_se"]).max(), tests.max())
     pad = 0.05 * (high - low) or 0.05

@@ -4,9 +4,9 @@ import click
 from sklearn.utils import check_random_state
 
 from . import options
-from .fitting import TEST, fit_table, sampled
+from .fitting import fit_table, sampled
 from .methods import NAMES, default_method, make
-from .own_table import read_own_table
+from .own_table import described, read_own_table, tell_notes
 from .schedule_text import print_schedule
 
 SEVERAL = ("categorical", "one_hot")
@@ -26,6 +26,7 @@ SEVERAL = ("categorical", "one_hot")
     help="[default: msb; budgetrf with more than 60 columns; cascade for regression]",
 )
 @options.budget
+@options.guaranteed
 @click.option("--out", type=options.OUT, help="Write the model to this file.")
 @click.option("--report", type=options.OUT, help="Write a page about the model (html).")
 @click.option(
@@ -39,7 +40,7 @@ SEVERAL = ("categorical", "one_hot")
 @options.seed
 @options.jobs
 @options.debug
-def fit(table, method, budget, out, report, max_rows, seed, jobs, **rest):
+def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **rest):
     """Train on TABLE (csv or Parquet) and print what each price buys.
 
     A fifth of the rows is held out: the model does not see them, and its score on them is what to
@@ -48,8 +49,9 @@ def fit(table, method, budget, out, report, max_rows, seed, jobs, **rest):
         budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
     """
     preprocessor = {name: rest[name] for name in ("missing", *SEVERAL)}
-    described = ("target", "costs", "drop", "task", "separator", "decimal", "na")
-    own = read_own_table(table, **{key: rest[key] for key in described})
+    options.needs_budget(guaranteed, budget)
+    own = read_own_table(table, **described(rest))
+    tell_notes(own)
     random = check_random_state(seed)
     rows = sampled(own, max_rows, random)
     if rows.size < len(own.y):
@@ -60,7 +62,7 @@ def fit(table, method, budget, out, report, max_rows, seed, jobs, **rest):
     method = method or default_method(own.task, own.X.shape[1])
     estimator = make(method, own.task, own.costs, seed, jobs)
     about = {"method": method, "budget": budget}
-    saved = fit_table(own, estimator, preprocessor, rows, TEST, random, about)
+    saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed)
     if budget is not None:
         saved.stage(budget)  # refused before anything is written
     print_schedule(saved)

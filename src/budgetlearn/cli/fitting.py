@@ -7,15 +7,21 @@ import numpy as np
 from sklearn.base import is_classifier
 from tqdm import tqdm
 
+import budgetlearn
+
 from .._validation import holdout
 from ..base.examples import Examples
 from ..base.operating_points import measured
+from ..exceptions import DatasetError
 from ..preprocessing.column_encoders import MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from .own_table import CLASSIFICATION
 from .saved_model import SavedModel
 
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
+CALIBRATION = 0.25  # of those that are not held out, before any is for validation
+CONFIDENCE = 0.95
+FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 
 
 @contextmanager
@@ -48,11 +54,30 @@ def sampled(table, most, random):
     return np.sort(random.permutation(n_rows)[:most])
 
 
-def parts_of(table, rows, test_share, random):
-    """Return the rows to train on, to validate with and to hold out."""
-    rest, test = _split(table, rows, test_share, random) if test_share else (rows, rows[:0])
+def parts_of(table, rows, random, guaranteed=False):
+    """Return the rows to train on, to validate with, to hold out, and to calibrate with."""
+    _refuse_rare_classes(table, rows)
+    rest, test = _split(table, rows, TEST, random)
+    rest, calibration = _split(table, rest, CALIBRATION, random) if guaranteed else (rest, rest[:0])
     train, valid = _split(table, rest, VALIDATION, random)
-    return train, valid, test
+    return train, valid, test, calibration
+
+
+def _refuse_rare_classes(table, rows):
+    """Refuse classes that would be in no part but the training data."""
+    if table.task != CLASSIFICATION:
+        return
+    labels, codes = np.unique(table.y, return_inverse=True)
+    counts = np.bincount(codes[rows], minlength=labels.size)
+    rare = np.flatnonzero(counts < FEWEST_OF_CLASS)
+    if rare.size:
+        first, count = str(labels[rare[0]]), counts[rare[0]]
+        more = f" ({rare.size} classes have so few)" if rare.size > 1 else ""
+        raise DatasetError(
+            f"The target {table.target!r} has the class {first!r} in {count} of {rows.size} rows"
+            f"{more}: too few to train, to validate and to hold out. Leave these rows out, or "
+            f"write a class that has {FEWEST_OF_CLASS} rows or more, such as 'other'."
+        )
 
 
 def _split(table, rows, share, random):
@@ -64,7 +89,7 @@ def _split(table, rows, share, random):
     return np.sort(order[n_second:]), np.sort(order[:n_second])
 
 
-def fit_table(table, estimator, preprocessor, rows, test_share, random, about):
+def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=False):
     """Fit an estimator to some rows of a table and measure its operating points.
 
     Parameters
@@ -77,46 +102,71 @@ def fit_table(table, estimator, preprocessor, rows, test_share, random, about):
         Parameters of `BudgetPreprocessor`.
     rows : ndarray of int
         The rows to use.
-    test_share : float
-        Share of them that is held out for an estimate; 0: none.
     random : RandomState
         What splits the rows.
     about : dict
         What else `SavedModel` keeps: method, budget.
+    guaranteed : bool, default=False
+        Whether the budget is to be kept with 95 % confidence.
 
     Returns
     -------
     SavedModel
     """
-    train, valid, test = parts_of(table, rows, test_share, random)
+    parts = parts_of(table, rows, random, guaranteed)
+    train = parts[0]
     encoder = BudgetPreprocessor(**preprocessor)
     # Words and kinds are those of the whole table, so that none is unknown; medians are learned.
     encoder.fit(table.X.iloc[train if encoder.missing == MEDIAN else rows])
-    X_train, X_valid, X_test = (
-        encoder.transform(table.X.iloc[part]) for part in (train, valid, test)
+    train_data, valid_data, test_data, calibration_data = (
+        (encoder.transform(table.X.iloc[part]), table.y[part]) for part in parts
     )
     with working(f"Fitting {about['method']} on {train.size:,} rows, {table.X.shape[1]:,} columns"):
-        estimator.fit(X_train, table.y[train], X_valid, table.y[valid])
-    points = estimator.operating_points_
-    curve = points[["cost", "score", "score_se", "n_features"]].copy()
-    curve["variables"] = [encoder.original_names(names) for names in points["variables"]]
-    if test.size:
-        held_out = measured(estimator, _examples(estimator, X_test, table.y[test]))
-        curve["test_cost"] = held_out["cost"].to_numpy()
-        curve["test_score"] = held_out["score"].to_numpy()
-        curve["test_score_se"] = held_out["score_se"].to_numpy()
+        estimator.fit(*train_data, *valid_data)
+    certificate = None
+    if guaranteed:
+        limits = {"cost": about["budget"], "confidence": CONFIDENCE}
+        certificate = estimator.certify(*calibration_data, **limits)
     return SavedModel(
         preprocessor=encoder,
         model=estimator,
-        curve=curve,
+        curve=_curve(estimator, encoder, *test_data),
+        free=_free(table, encoder, train_data, valid_data, test_data),
         target=table.target,
         task=table.task,
         table=table.name,
         costs=table.costs,
-        n_rows=(train.size, valid.size, test.size),
+        n_rows=tuple(part.size for part in parts),
         n_drawn_from=len(table.y) if rows.size < len(table.y) else None,
+        certificate=certificate,
+        reading=table.reading,
         **about,
     )
+
+
+def _curve(estimator, encoder, X_test, y_test):
+    """Return what a fitted estimator costs and scores, as `SavedModel` keeps it."""
+    points = estimator.operating_points_
+    curve = points[["cost", "score", "score_se", "n_features"]].copy()
+    curve["variables"] = [encoder.original_names(names) for names in points["variables"]]
+    held_out = measured(estimator, _examples(estimator, X_test, y_test))
+    for name in ("cost", "score", "score_se"):
+        curve[f"test_{name}"] = held_out[name].to_numpy()
+    curve["test_cost_sd"] = 0.0
+    if estimator._fixed_costs() is None:
+        stages = estimator.stages(X_test, {"acquired"})
+        # Equal costs have a spread of 0, not of what summing them leaves.
+        curve["test_cost_sd"] = [stage.cost.std() * bool(np.ptp(stage.cost)) for stage in stages]
+    return curve
+
+
+def _free(table, encoder, train, valid, test):
+    """Return what the constant says and scores, which buys nothing."""
+    kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
+    made = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train, *valid)
+    row = _curve(made, encoder, *test).iloc[0]
+    scores = ("score", "score_se", "test_score", "test_score_se")
+    return {"says": made.predict(test[0])[0], **{name: float(row[name]) for name in scores}}
 
 
 def _examples(estimator, X, y):

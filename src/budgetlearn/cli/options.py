@@ -3,9 +3,16 @@
 import click
 
 from ..preprocessing.column_encoders import INDICATOR, MEDIAN, REFUSE
+from ..preprocessing.delimited import MISSING_MARKS
 
 FILE = click.Path(exists=True, dir_okay=False)
 OUT = click.Path(dir_okay=False, writable=True)
+
+
+def needs_budget(guaranteed, budget):
+    """Refuse a guarantee of nothing."""
+    if guaranteed and budget is None:
+        raise click.UsageError("--guaranteed needs a --budget to be kept.")
 
 
 def _with(function, *decorators):
@@ -20,6 +27,9 @@ debug = click.option(
 )
 
 
+_ALWAYS_MISSING = f"an empty field, {', '.join(mark for mark in MISSING_MARKS if mark)}"
+
+
 def reading(command):
     """Give a command the options of how a table is read."""
     return _with(
@@ -27,8 +37,8 @@ def reading(command):
         click.option(
             "--separator", help="Between fields.  [default: the , ; or tab of the header]"
         ),
-        click.option("--decimal", default=".", show_default=True, help="Before decimals: . or ,"),
-        click.option("--na", help="What stands for a missing value, beside an empty field and NA."),
+        click.option("--decimal", help="Before decimals: . or ,  [default: .]"),
+        click.option("--na", help=f"What stands for a missing value, beside {_ALWAYS_MISSING}."),
     )
 
 
@@ -44,6 +54,11 @@ def columns(command):
         ),
         click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
         click.option(
+            "--keep",
+            multiple=True,
+            help="A column of whole numbers, all different, that is no identifier; repeatable.",
+        ),
+        click.option(
             "--categorical",
             multiple=True,
             help="A column of numbers that name categories; repeatable.",
@@ -58,7 +73,8 @@ def columns(command):
         click.option(
             "--task",
             type=click.Choice(["classification", "regression"]),
-            help="[default: regression where the target is numbers with more than 20 values]",
+            help="[default: regression where the target is numbers with more than 20 values, or "
+            "with decimals]",
         ),
     )
 
@@ -66,6 +82,12 @@ def columns(command):
 seed = click.option("--seed", type=int, default=0, show_default=True, help="Of all that is random.")
 jobs = click.option(
     "--jobs", type=int, default=1, show_default=True, help="Threads; -1: all cores."
+)
+guaranteed = click.option(
+    "--guaranteed",
+    is_flag=True,
+    help="Keep the mean cost of new rows within --budget with 95 % confidence: a fifth of the rows "
+    "is put aside for it.",
 )
 budget = click.option(
     "--budget", type=click.FloatRange(min=0), help="Most that a prediction may cost on average."

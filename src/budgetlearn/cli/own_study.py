@@ -211,14 +211,14 @@ def read_study(folder, root):
     study = checked_study(folder / STUDY, root)
     (spec,) = study.datasets.values()
     source = dict(spec.parameters)
-    options = {key: source.get(key) for key in ("separator", "na")}
+    options = {key: source.get(key) for key in ("separator", "decimal", "na")}
+    options["keep"] = None  # what compare left out stands among the dropped columns
     own = read_own_table(
         source["path"],
         source["target"],
         spec.costs,
         source.get("drop", ()),
         spec.task,
-        decimal=source.get("decimal", "."),
         **options,
     )
     kept = {key: source[key] for key in ("missing", "categorical") if key in source}

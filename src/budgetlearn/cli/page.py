@@ -5,6 +5,7 @@ from pathlib import Path
 from .._extras import extra
 from .._files import whole_file
 from .curve_svg import drawing
+from .schedule_text import for_nothing, how_kept
 
 MOST_COLUMNS, MOST_WORDS = 500, 50
 FOLDERS = [Path(__file__).parent / "templates", Path(__file__).parents[1] / "report" / "templates"]
@@ -45,7 +46,8 @@ def _content(saved):
         "rows": list(steps.itertuples()),
         "chosen": None if index is None else saved.curve.loc[index],
         "chosen_index": index,
-        "held_out": "test_score" in saved.curve,
+        "for_nothing": for_nothing(saved),
+        "kept": None if index is None else how_kept(saved),
         "varies": any(len(row.variables) > row.n_features + 0.05 for row in steps.itertuples()),
         "drawn": drawing(steps, index),
         "columns": columns[:MOST_COLUMNS],

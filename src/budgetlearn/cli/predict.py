@@ -2,17 +2,19 @@
 
 import sys
 from contextlib import nullcontext
+from functools import partial
 
 import click
 import numpy as np
 import pandas as pd
 
 from .._files import whole_file
-from ..exceptions import DatasetError
+from ..costs import affords
+from ..exceptions import DatasetError, MissingValueError
 from ..preprocessing.reading import read_table
 from . import options
 from .saved_model import SavedModel
-from .schedule_text import shown
+from .schedule_text import mean_cost, shown
 
 
 @click.command()
@@ -27,26 +29,67 @@ def predict(model, table, budget, fallback, out, separator, decimal, na):
     """Predict the rows of TABLE with a MODEL of `budgetlearn fit`, and write them as csv.
 
     Only the columns that are bought are read: others may be empty or absent. Each row gets its
-    prediction, the probability of it, what it costs, and the columns bought.
+    prediction, the probability of it, what it costs, and the columns bought. How cells are written
+    (--decimal, --na) is as in the table of `fit`, unless it is said here.
     """
     saved = SavedModel.load(model)
-    budget = saved.budget if budget is None else budget
+    known = saved.reading
+    source = partial(
+        read_table, table, separator, decimal or known.get("decimal"), na or known.get("na")
+    )
     wanted = needed(saved, budget)
-    frame = read_table(table, separator, decimal, na, wanted)
-    if wanted and not frame.shape[1]:
+    frame = _frame(source, table, wanted)
+    _tell_unknown(saved, frame)
+    absent = [name for name in wanted if name not in frame.columns]
+    if absent and fallback:
+        click.echo(f"Note: {table} lacks {', '.join(map(shown, absent))}.", err=True)
+    try:
+        rows = predictions(saved, frame, budget, fallback)
+    except MissingValueError as error:
+        text = str(error).replace("pass fallback=True", "take --fallback")
+        if absent:
+            found = ", ".join(map(repr, source().columns[:20]))
+            text += f" {table} has the columns: {found}."
+        raise DatasetError(text) from error
+    _tell_overspent(saved, rows["cost"], budget)
+    with whole_file(out) if out else nullcontext(sys.stdout) as place:
+        rows.to_csv(place, index=False, lineterminator="\n")
+
+
+def _frame(source, table, wanted):
+    """Return the columns that may be bought; where there are none, the rows are still counted."""
+    if not wanted:
+        return source()[[]]
+    frame = source(columns=wanted)
+    if not frame.shape[1]:
         raise DatasetError(
             f"{table} has none of the columns that are bought: {', '.join(map(shown, wanted))}. "
             "Is --separator right?"
         )
+    return frame
+
+
+def _tell_unknown(saved, frame):
+    """Name the categories that training did not have."""
     for name, words in saved.preprocessor.unknown_words(frame).items():
         click.echo(
             f"Note: {shown(name)} has categories unknown in training, taken as missing: "
             f"{', '.join(map(shown, words[:5]))}",
             err=True,
         )
-    rows = predictions(saved, frame, budget, fallback)
-    with whole_file(out) if out else nullcontext(sys.stdout) as place:
-        rows.to_csv(place, index=False, lineterminator="\n")
+
+
+def _tell_overspent(saved, costs, budget):
+    """Say that rows cost more on average than the budget, and what was to be expected."""
+    budget = saved.budget if budget is None else budget
+    if budget is None or affords(budget, costs.mean()):
+        return
+    click.echo(
+        f"Note: these rows cost {costs.mean():.2f} on average, more than the budget of {budget:g}: "
+        "it is kept on average over many rows. By the rows held out in training "
+        f"{mean_cost(saved, saved.stage(budget), len(costs))}.",
+        err=True,
+    )
 
 
 def needed(saved, budget):
@@ -67,7 +110,7 @@ def predictions(saved, frame, budget, fallback=False):
     frame : DataFrame
         Its columns, as far as they are there.
     budget : float or None
-        What a prediction may cost on average.
+        What a prediction may cost on average; None: the model's own.
     fallback : bool, default=False
         Whether missing cells are done without.
 
@@ -76,7 +119,7 @@ def predictions(saved, frame, budget, fallback=False):
     DataFrame
     """
     encoder, model = saved.preprocessor, saved.model
-    X, how = encoder.transform(frame), {"budget": budget, "fallback": fallback}
+    X, how = encoder.transform(frame), {"budget": saved.limit(budget), "fallback": fallback}
     made = {saved.target: model.predict(X, **how)}
     if saved.task == "classification" and hasattr(model, "predict_proba"):
         shares = model.predict_proba(X, **how)

@@ -1,4 +1,4 @@
-"""`budgetlearn recommend`: from a comparison to a model of the best method, fitted on all rows."""
+"""`budgetlearn recommend`: from a comparison to a model of its best method, fitted and measured."""
 
 from collections import Counter
 from pathlib import Path
@@ -12,7 +12,7 @@ from ..exceptions import BudgetError, ConfigError
 from . import options
 from .fitting import fit_table, sampled
 from .own_study import folders, read_study
-from .schedule_text import print_schedule
+from .schedule_text import plus_minus, print_schedule
 
 
 @click.command()
@@ -23,15 +23,17 @@ from .schedule_text import print_schedule
     required=True,
     help="Most that a prediction may cost on average.",
 )
+@options.guaranteed
 @click.option("--out", type=options.OUT, help="Write the model to this file.")
 @click.option("--max-rows", type=click.IntRange(min=10), default=100_000, show_default=True)
 @options.jobs
 @options.debug
-def recommend(folder, budget, out, max_rows, jobs):
-    """Fit the method that FOLDER, a comparison, recommends for a budget, on all rows.
+def recommend(folder, budget, guaranteed, out, max_rows, jobs):
+    """Fit the method that FOLDER, a comparison, recommends for a budget.
 
-    FOLDER is results/NAME of `budgetlearn compare`. Three quarters of the rows train, the others
-    choose what to buy; what to expect of new rows is what the comparison measured.
+    FOLDER is results/NAME of `budgetlearn compare`. As in `budgetlearn fit` a fifth of the rows is
+    held out: what is printed was measured with the model that is written, on rows that it has not
+    seen.
     """
     with extra("workflow", "budgetlearn recommend"):
         from ..benchmark.methods import build
@@ -40,10 +42,9 @@ def recommend(folder, budget, out, max_rows, jobs):
     (dataset,) = study.datasets
     spec, seed = study.spec(best["method"], dataset), study.seed
     label = study.methods[best["method"]]["label"]
-    click.echo(
-        f"Recommended for {budget:g}: {label}, held-out score {_measured(best)}, for "
-        f"{best['cost'] * own.costs.full:.2f}."
-    )
+    n_runs = int(best["n_runs"])
+    runs = f"{n_runs} run{'s' * (n_runs != 1)}"
+    click.echo(f"Recommended for {budget:g}: {label}, by the comparison in {runs}.")
     if best["as_good"]:
         click.echo("The free constant, which buys nothing, may do as well.")
     extras = {"feature_costs": own.costs, "random_state": seed, "n_jobs": jobs}
@@ -51,22 +52,18 @@ def recommend(folder, budget, out, max_rows, jobs):
     random = check_random_state(seed)
     rows = sampled(own, max_rows, random)
     about = {"method": best["method"], "budget": budget}
-    saved = fit_table(own, estimator, preprocessor, rows, 0, random, about)
-    saved.stage(budget)
+    saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed)
+    stage = saved.stage()  # refused before anything is written
     print_schedule(saved)
+    measured = saved.curve.loc[stage]
+    click.echo(
+        f"On {saved.n_rows[2]:,} rows that this model has not seen: {saved.score_name} "
+        f"{plus_minus(measured['test_score'], measured['test_score_se'])}, for "
+        f"{measured['test_cost']:.2f} a row."
+    )
     if out:
         saved.save(out)
         click.echo(f"Model: {out}")
-
-
-def _measured(best):
-    """Return the score of a recommendation, with its interval where several runs give one."""
-    if best["n_runs"] == 1:
-        return f"{best['test']:.3f} in the one run"
-    return (
-        f"{best['test']:.3f} (95 % interval {best['low']:.3f} to {best['high']:.3f}), mean of "
-        f"{best['n_runs']} runs"
-    )
 
 
 def _best(study, folder, own, budget):

@@ -9,11 +9,12 @@ import pandas as pd
 
 from .. import __version__
 from .._files import whole_file
+from ..base.guarantees import Certificate
 from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnError
 from ..preprocessing.preprocessor import BudgetPreprocessor
 
-FORMAT = 1
+FORMAT = 2
 
 
 class ModelFileError(BudgetlearnError):
@@ -34,17 +35,24 @@ class SavedModel:
         Its name on the command line.
     curve : DataFrame
         One row for each operating point: cost, score, score_se, n_features and variables (original
-        names) on validation data; test_cost, test_score and test_score_se where rows were held out.
+        names) on validation data; test_cost, test_cost_sd (between rows), test_score and
+        test_score_se on rows that the model has not seen.
+    free : dict
+        What buys nothing: "says", the constant, and its scores as in the curve.
     target, task, table : str
         What is predicted, whether classes or numbers, and the file it was learned from.
     costs : FeatureCosts
         Prices of the original columns.
     n_rows : tuple of int
-        Rows to train, to validate, held out.
+        Rows to train, to validate, held out, and to calibrate a guarantee.
     n_drawn_from : int or None
         Rows of the table, where these were drawn at random from more.
     budget : float or None
         What a prediction may cost on average where the call names no budget.
+    certificate : Certificate or None
+        The guarantee that this budget is kept, where one was asked for.
+    reading : dict
+        How the table's cells were written: decimal and na, as options name them.
     version : str
         Of budgetlearn.
     """
@@ -53,6 +61,7 @@ class SavedModel:
     model: Any
     method: str
     curve: pd.DataFrame
+    free: dict
     target: str
     task: str
     table: str
@@ -60,6 +69,8 @@ class SavedModel:
     n_rows: tuple
     n_drawn_from: int | None = None
     budget: float | None = None
+    certificate: Certificate | None = None
+    reading: dict = field(default_factory=dict)
     version: str = field(default=__version__)
 
     @property
@@ -69,8 +80,34 @@ class SavedModel:
 
     def stage(self, budget=None):
         """Return the index of the operating point for a budget, by default the model's own."""
+        return self.model._chosen(self.limit(budget), None, False)
+
+    def limit(self, budget=None):
+        """Return the mean cost on validation data that a budget allows.
+
+        That is the budget, by default the model's own; a guaranteed one keeps a distance.
+        """
         budget = self.budget if budget is None else budget
-        return self.model._chosen(budget, None, False)
+        guaranteed = self.certificate is not None and budget == self.certificate.cost
+        return self.certificate.budget if guaranteed else budget
+
+    def expected_cost(self, stage, n_rows):
+        """Return what new rows cost on average, and two standard errors of it.
+
+        Parameters
+        ----------
+        stage : int
+            Index of the operating point.
+        n_rows : int
+            How many new rows.
+
+        Returns
+        -------
+        tuple of float
+        """
+        row, n_held_out = self.curve.loc[stage], self.n_rows[2]
+        error = row["test_cost_sd"] * np.sqrt(1 / n_held_out + 1 / n_rows)
+        return float(row["test_cost"]), 2 * float(error)
 
     def steps(self):
         """Return the rows of the curve that pay off: each better than all that cost less."""

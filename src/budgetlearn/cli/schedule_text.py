@@ -52,15 +52,12 @@ def lines_of(saved, budget=None):
         kept = np.linspace(0, len(steps) - 1, MOST_STEPS).round().astype(int).tolist()
         kept += [] if chosen is None else [steps.index.get_loc(chosen)]
         steps = steps.iloc[sorted(set(kept))]
-    held_out = "test_score" in steps
-    head = f"  {'price':>9}  {saved.score_name:<13}"
-    lines = [head + (f"  {'held out':<13}" if held_out else "") + "  buys"]
+    lines = [f"  {'price':>9}  {saved.score_name:<13}  {'held out':<13}  buys"]
     for index, row in steps.iterrows():
         mark = "→" if index == chosen else " "
-        line = f"{mark} {row['cost']:>9.2f}  {plus_minus(row['score'], row['score_se']):<13}"
-        if held_out:
-            line += f"  {plus_minus(row['test_score'], row['test_score_se']):<13}"
-        lines.append(f"{line}  {bought(row)}")
+        scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
+        columns = "".join(f"  {score:<13}" for score in scores)
+        lines.append(f"{mark} {row['cost']:>9.2f}{columns}  {bought(row)}")
     if thinned:
         lines.append("  (and steps between these; --report shows all)")
     return lines
@@ -68,15 +65,17 @@ def lines_of(saved, budget=None):
 
 def print_schedule(saved):
     """Print what was fitted, and its schedule."""
-    train, valid, test = saved.n_rows
-    held_out = f", {test:,} held out" if test else ""
+    train, valid, test, calibration = saved.n_rows
+    put_aside = f", {calibration:,} to calibrate" if calibration else ""
     drawn = f", drawn from {saved.n_drawn_from:,}" if saved.n_drawn_from else ""
     n_columns = saved.costs.n_features
     click.echo(
-        f"{saved.method} on {shown(saved.table)}: {train:,} rows to train, {valid:,} to validate"
-        f"{held_out}{drawn}; {n_columns:,} column{'s' * (n_columns != 1)}, all of them for "
-        f"{saved.costs.full:g}."
+        f"{saved.method} on {shown(saved.table)}: {train:,} rows to train, {valid:,} to validate, "
+        f"{test:,} held out{put_aside}{drawn}; {n_columns:,} column{'s' * (n_columns != 1)}, all "
+        f"of them for {saved.costs.full:g}."
     )
+    if hasattr(saved.model, "classes_"):
+        click.echo(f"  {shown(saved.target)} is one of: {_classes(saved.model)}")
     for name, words in list(saved.preprocessor.categories_.items())[:20]:
         known = ", ".join(map(shown, words[:6]))
         click.echo(f"  {shown(name)} has the categories: {known}{' …' if len(words) > 6 else ''}")
@@ -84,4 +83,49 @@ def print_schedule(saved):
     for line in lines_of(saved, saved.budget):
         click.echo(line)
     if saved.budget is not None:
-        click.echo(f"→ is what a budget of {saved.budget:g} buys.")
+        kept = how_kept(saved)
+        click.echo(f"→ is what a budget of {saved.budget:g} buys{f'; {kept}' * bool(kept)}.")
+    click.echo(for_nothing(saved))
+
+
+def _classes(model, most=6):
+    """Return the classes and how frequent they are in training."""
+    shares = zip(model.classes_[:most], model.constant_, strict=False)
+    text = ", ".join(f"{shown(label)} ({100 * share:.0f} %)" for label, share in shares)
+    return text + " …" * (len(model.classes_) > most)
+
+
+def mean_cost(saved, stage, n_rows):
+    """Return what new rows cost on average, in words."""
+    mean, margin = saved.expected_cost(stage, n_rows)
+    return f"{n_rows:,} new rows are expected to cost {mean:.2f} ± {margin:.2f} on average"
+
+
+def how_kept(saved):
+    """Return how the budget of a model is kept, where what is bought differs between rows."""
+    if saved.certificate is not None:
+        return (
+            f"with {100 * saved.certificate.confidence:g} % confidence new rows cost no more than "
+            f"{saved.certificate.cost:g} on average"
+        )
+    stage = saved.stage()
+    if not saved.curve.loc[stage, "test_cost_sd"]:
+        return ""
+    return f"{mean_cost(saved, stage, 100)} (--guaranteed keeps the budget)"
+
+
+def for_nothing(saved):
+    """Return what the constant scores, and whether nothing that is bought was any better."""
+    free = saved.free
+    says = f"{free['says']:.6g}" if saved.task == "regression" else shown(free["says"])
+    text = (
+        f"Buying nothing, always {says}: {saved.score_name} "
+        f"{plus_minus(free['score'], free['score_se'])}, held out "
+        f"{plus_minus(free['test_score'], free['test_score_se'])}."
+    )
+    offered = saved.steps() if saved.budget is None else saved.curve.loc[[saved.stage()]]
+    bought = offered[offered["cost"] > 0]
+    if bought.empty or bought["test_score"].max() > free["test_score"]:
+        return text
+    what = "Nothing that is bought" if saved.budget is None else "Nothing that the budget buys"
+    return f"{text} {what} is better on the rows held out."

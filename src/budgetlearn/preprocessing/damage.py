@@ -63,6 +63,7 @@ def reading(path, form, also=()):
     except (*DAMAGE, *also) as error:
         if is_of_disk(error):
             raise
+        hint = " Save it as UTF-8." if isinstance(error, UnicodeDecodeError) else ""
         raise DatasetError(
-            f"{path.name} cannot be read as {form} ({type(error).__name__}: {error})."
+            f"{path.name} cannot be read as {form} ({type(error).__name__}: {error}).{hint}"
         ) from error

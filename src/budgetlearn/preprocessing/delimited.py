@@ -11,6 +11,8 @@ from ..exceptions import DatasetError
 from .damage import reading
 
 WHITESPACE = "whitespace"
+# What a cell that is missing may hold; any other word, such as None, is a word.
+MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
 
 
 def read_frame(
@@ -38,8 +40,8 @@ def read_frame(
     max_rows : int, default=None
         Rows to read, all if None; for a file that was cut off.
     missing : str or list of str, default=None
-        What stands for a missing value: a list, instead of what pandas takes for one (an empty
-        field, "NA", "NaN", "None", "null" …); a text, beside these.
+        What stands for a missing value: a list, instead of `MISSING_MARKS` (an empty field, "NA",
+        "NaN", "null" …); a text, beside these.
     decimal : str, default="."
         Before the decimals of numbers.
     columns : collection of str, default=None
@@ -66,13 +68,20 @@ def read_frame(
                 skiprows=skip_rows,
                 nrows=max_rows,
                 skipinitialspace=separator != WHITESPACE,  # blanks after a comma belong to no field
-                keep_default_na=missing is None or isinstance(missing, str),
-                na_values=missing,
+                keep_default_na=False,
+                na_values=_marks(missing),
                 decimal=decimal,
                 usecols=None if columns is None else lambda name: name.strip() in columns,
                 # In one piece: in pieces, a column could be numbers here and words there.
                 low_memory=False,
             )
+
+
+def _marks(missing):
+    """Return all that stands for a missing value."""
+    if isinstance(missing, str):
+        return [*MISSING_MARKS, missing]
+    return list(MISSING_MARKS if missing is None else missing)
 
 
 def _pattern(separator):

@@ -18,6 +18,7 @@ _DATE = re.compile(
 MOST_WORDS = 50
 # From here on not every whole number is a float.
 MOST_WHOLE = 2.0**53
+FEWEST_NAMES = 10  # so many words or more, each in one row only, are names as well
 
 
 def as_words(column):
@@ -80,10 +81,11 @@ def kind_of(column, categorical=False):
         refuse_numbers(column)
     different = words.dropna().unique()
     refuse_blank_twins(column.dropna().map(str).unique(), f"Column {column.name!r}")
-    if not categorical and different.size > max(MOST_WORDS, words.notna().sum() / 2):
+    n_words = int(words.notna().sum())
+    if not categorical and _are_names(different.size, n_words):
         raise DatasetError(
             f"Column {column.name!r} holds {different.size} different words in "
-            f"{words.notna().sum()} rows ({', '.join(map(repr, different[:3]))}, …): names or free "
+            f"{n_words} rows ({', '.join(map(repr, different[:3]))}, …): names or free "
             "text, from which nothing can be learned for other rows. Leave it out (drop), or name "
             "it among the categorical columns if it is one."
         )
@@ -98,6 +100,12 @@ def _refuse_rounded(column):
             "floating-point number, of which so large ones lose digits: different categories may "
             "have become the same. Read the column as text (dtype=str)."
         )
+
+
+def _are_names(n_different, n_words):
+    """Return whether so many different words are names of rows, or free text."""
+    each_its_own = n_different == n_words >= FEWEST_NAMES
+    return each_its_own or n_different > max(MOST_WORDS, n_words / 2)
 
 
 def _refuse_infinite(column):

@@ -1,6 +1,7 @@
 """A user's table from a file: delimited text or Parquet."""
 
 import csv
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from .delimited import opened, read_frame
 SEPARATORS = (",", ";", "\t")
 
 
-def read_table(path, separator=None, decimal=".", missing=None, columns=None):
+def read_table(path, separator=None, decimal=None, missing=None, columns=None):
     """Read a table with a header: csv, also compressed by gzip, or Parquet (``.parquet``).
 
     Parameters
@@ -23,10 +24,11 @@ def read_table(path, separator=None, decimal=".", missing=None, columns=None):
         The file. A byte order mark is not part of the first name.
     separator : str, default=None
         Between fields; None: the comma, semicolon or tab that the header has most of.
-    decimal : str, default="."
-        Before the decimals of numbers.
+    decimal : str, default=None
+        Before the decimals of numbers; None: a point.
     missing : str, default=None
-        What stands for a missing value, beside an empty field, NA, NaN and null.
+        What stands for a missing value, beside an empty field, NA, NaN, null and the others of
+        `budgetlearn.preprocessing.delimited.MISSING_MARKS`; in Parquet, beside its own gaps.
     columns : collection of str, default=None
         The columns to read, where they are there; None: all.
 
@@ -49,10 +51,20 @@ def read_table(path, separator=None, decimal=".", missing=None, columns=None):
                 batch.validate(full=True)  # text that is none would come up much later
             frame = pd.read_parquet(path)
         frame.columns = _stripped(frame.columns)
-        return frame[[name for name in frame.columns if columns is None or name in columns]]
+        frame = frame[[name for name in frame.columns if columns is None or name in columns]]
+        return frame if missing is None else _emptied(frame, missing)
     separator = separator or _separator(path)
-    frame = read_frame(path, separator, decimal=decimal, missing=missing, columns=columns)
+    how = {"decimal": decimal or ".", "missing": missing, "columns": columns}
+    frame = read_frame(path, separator, **how)
     return frame.set_axis(_stripped(frame.columns), axis=1)
+
+
+def _emptied(frame, mark):
+    """Return a frame without the cells that hold a mark, written as text or as a number."""
+    marks = [mark]
+    with suppress(ValueError):
+        marks.append(float(mark))
+    return frame.mask(frame.isin(marks))
 
 
 def _stripped(names):

@@ -1,0 +1,416 @@
+"""Calls that could give a wrong number: each is done right, or it says what was taken how."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils import check_random_state
+
+from budgetlearn import FreeConstantClassifier
+from budgetlearn.cli.commands import run
+from budgetlearn.cli.fitting import fit_table, parts_of
+from budgetlearn.cli.own_table import read_own_table
+from budgetlearn.cli.saved_model import SavedModel
+from budgetlearn.cli.schedule_text import lines_of
+
+from .conftest import PRICES, QUICK, patients
+
+N = 240
+RANDOM = np.random.default_rng(5)
+NUMBERS = RANDOM.permutation(N) + 1000
+HALVES = RANDOM.integers(0, 16, N) / 2
+FEW = RANDOM.integers(0, 5, N)
+BINARY = RANDOM.integers(0, 2, N)
+NOISE = np.where(RANDOM.random(N) < 0.8, "no", "yes")
+FOREST = ("--target", "ill", "--method", "filter_forest")
+
+
+def fit(told, table, *words):
+    """Fit to a changed table; return exit status, what was said, and what was complained of."""
+    table.to_csv("table.csv", index=False)
+    return told("fit", "table.csv", *(words or FOREST))
+
+
+def bought(out):
+    """Return what the steps of a printed schedule buy."""
+    return " ".join(re.findall(r"± \.\d+   (?:on average .* of: )?(.*)", out))
+
+
+# Tables that work, and what is said of them: (table, what stands on the screen, the note).
+TAKEN = {
+    "numeric id": (lambda t: t.assign(id=NUMBERS), "4 columns", "id has a different whole number"),
+    "id as decimals": (lambda t: t.assign(id=NUMBERS * 1.0), "4 columns", "--keep id"),
+    "id with a strange name": (lambda t: t.assign(**{"my id": NUMBERS}), "4", "--keep 'my id'"),
+    "index written by pandas": (lambda t: t.reset_index(), "4 columns", "--keep index"),
+    "whole numbers to predict": (
+        *(lambda t: t.assign(ill=FEW), "is one of: 0 (", "5 different numbers, taken as names"),
+    ),
+    "capitals": (
+        lambda t: t.assign(ill=np.where(t.index % 4, t["ill"], t["ill"].str.upper())),
+        "is one of: NO (",
+        "'NO' and 'no' differ in capitals only: taken as two",
+    ),
+    "two numbers to tell apart": (lambda t: t.assign(ill=BINARY), "is one of: 0 (", None),
+    "truth values": (lambda t: t.assign(ill=BINARY == 1), "is one of: False (", None),
+    "three classes": (
+        lambda t: t.assign(ill=np.array(list("abc"))[FEW % 3]),
+        "is one of: a (",
+        None,
+    ),
+    "None is a word": (
+        *(lambda t: t.assign(smoker=t["smoker"].replace("no", "None")), "None, former, yes", None),
+    ),
+    "NA is a gap": (
+        *(
+            lambda t: t.assign(smoker=t["smoker"].replace("no", "NA")),
+            "categories: former, yes",
+            None,
+        ),
+    ),
+    "nothing to learn": (
+        lambda t: t.assign(ill=NOISE)[["insulin", "ill"]],
+        "Nothing that is bought is better on the rows held out.",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_taken_for_granted_is_told(folder, told, name):
+    change, said, note = TAKEN[name]
+    status, out, err = fit(told, change(patients()))
+    assert status == 0, err
+    assert said in out
+    assert "id" not in bought(out).split(", ")
+    assert (note is None) == (err == "")
+    assert note is None or note in err
+
+
+# Tables that are refused in one line, and what it says.
+REFUSED = {
+    "only an id": (lambda t: t[["ill"]].assign(id=NUMBERS), "measurements with --keep"),
+    "one row of a class": (
+        lambda t: t.assign(ill=np.where(t.index == 7, "odd", t["ill"])),
+        "'odd' in 1 of 240 rows: too few",
+    ),
+    "an id to predict": (
+        lambda t: t.assign(ill=[f"p{k}" for k in range(N)]),
+        "240 classes have so",
+    ),
+    "dates to predict": (
+        lambda t: t.assign(ill=pd.date_range("2020-01-01", periods=N).strftime("%Y-%m-%d")),
+        "'2020-01-01' in 1 of 240 rows (240 classes",
+    ),
+    "amounts for a classifier": (lambda t: t.assign(ill=HALVES), "use --task classification"),
+    "an odd cell in the target": (
+        lambda t: t.assign(ill=np.where(t.index == 7, "?", BINARY)),
+        "'?' in row 8 (rows counted from 1, without the header)",
+    ),
+    "a gap in the target": (lambda t: t.assign(ill=t["ill"].where(t.index != 7)), "empty in row 8"),
+    "classes with blanks": (
+        lambda t: t.assign(ill=np.where(t.index % 2, "a b", "a  b")),
+        "'a  b' and 'a b' differ only in blanks",
+    ),
+    "dates": (lambda t: t.assign(when="1.3.2024"), "'when' holds dates or times"),
+    "decimal commas": (
+        lambda t: t.assign(age=t["insulin"].map(str).str.replace(".", ",")),
+        "--dec",
+    ),
+    "question marks": (lambda t: t.assign(age=[*["80"] * 239, "?"]), "and --na '?' tell how"),
+    "names": (lambda t: t.assign(who=[f"p{k}" for k in range(N)]), "names or free text"),
+    "names in a small table": (
+        *(
+            lambda t: t.head(40).assign(who=[f"p{k}" for k in range(40)]),
+            "40 different words in 40",
+        ),
+    ),
+    "infinity": (lambda t: t.assign(age=[*[1.5] * 239, np.inf]), "'age' holds infinity in row 240"),
+    "an empty column": (lambda t: t.assign(more=None), "without a single value: 'more'"),
+    "a wrong target": (
+        lambda t: t.rename(columns={"ill": "Ill"}),
+        "no column 'ill'. It has: 'age'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_right_is_refused(folder, told, name):
+    change, said = REFUSED[name]
+    status, out, err = fit(told, change(patients()))
+    assert (status, out) == (2, "")
+    assert said in err.splitlines()[-1]
+
+
+def test_a_target_of_few_amounts_is_estimated(folder, told):
+    table = patients().assign(ill=HALVES)
+    status, out, err = fit(told, table, "--target", "ill")
+    assert (status, out[:7]) == (0, "cascade")
+    assert "16 different numbers, taken as amounts to estimate (regression)" in err
+    assert re.search(r"Buying nothing, always 3\.\d+: R²", out)
+    many = table.assign(ill=NUMBERS % 40)
+    assert "40 different numbers, taken as amounts" in fit(told, many)[2]
+    status, out, err = fit(told, table, *FOREST, "--task", "classification")
+    assert (status, err) == (0, "")
+    assert "is one of: 0 (" in out
+
+
+def test_an_identifier_that_is_kept_or_named_otherwise_stays(folder, told):
+    table = patients().assign(id=NUMBERS)
+    for words in (("--keep", "id"), ("--categorical", "id")):
+        status, out, err = fit(told, table, *FOREST, *words)
+        assert (status, err) == (0, "")
+        assert "5 columns" in out
+    assert fit(told, table, *FOREST, "--keep", "Id")[0] == 2
+
+
+def test_the_price_of_an_identifier_is_not_needed(folder, told):
+    (folder / "prices.csv").write_text(PRICES + "id,4,,\n")
+    assert "all of them for 41.3" in fit(told, patients().assign(id=NUMBERS), *QUICK[2:])[1]
+
+
+def test_a_class_that_drawing_rows_would_lose_is_told(folder, told):
+    table = patients().assign(ill=lambda t: np.where(t.index < 6, "odd", t["ill"]))
+    assert fit(told, table)[0] == 0
+    status, _, err = fit(told, table, *FOREST, "--max-rows", "80")
+    assert status == 2
+    assert "'odd' in 2 of 80 rows" in err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (patients().replace("no", "für").to_csv().encode("latin-1"), "Save it as UTF-8."),
+        (patients().to_csv().encode("utf-16"), "Save it as UTF-8."),
+        (b"PK\x03\x04\x14\x00\x06\x00", "table.csv is not text: expected csv, or Parquet"),
+        (b"age,age,ill\n1,2,yes\n", "column names must differ; repeated: ['age']"),
+        (b"age,ill\n1,yes,\n", "line 2: 3 fields, but 2"),
+    ],
+    ids=["Latin-1", "UTF-16", "a spreadsheet", "a name twice", "one field too many"],
+)
+def test_files_that_are_no_table(folder, told, content, said):
+    (folder / "table.csv").write_bytes(content)
+    status, out, err = told("fit", "table.csv", *FOREST)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("age,1,,\n", "", "no price for: 'age'. Add them"),
+        ("age,1,", "Age,1,", "unknown features: 'Age'"),
+        ("age,1,", "age,,", "line 2: the cost of 'age' is missing"),
+        ("age,1,", "age,-1,", "must be finite and >= 0"),
+        ("smoker,2,", "age,2,", "more than once: age"),
+        ("20.7,blood,2.1", "20.7,blood,3.1", "'blood' must have the same group_cost"),
+        ("age,1,,", "age,1,blood,", "'blood' must have the same group_cost"),
+    ],
+)
+def test_price_lists_that_would_charge_wrongly(folder, told, old, new, said):
+    (folder / "prices.csv").write_text(PRICES.replace(old, new))
+    status, out, err = told(*QUICK)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A folder with a table, its prices, and two models with a budget of 15."""
+    folder = tmp_path_factory.mktemp("models")
+    patients().to_csv(folder / "table.csv", index=False)
+    (folder / "prices.csv").write_text(PRICES)
+    words = ["fit", folder / "table.csv", "--target", "ill", "--costs", folder / "prices.csv"]
+    for method in ("cascade", "filter_forest"):
+        out = ("--method", method, "--budget", 25, "--out", folder / f"{method}.joblib")
+        assert run([str(word) for word in (*words, *out)]) == 0
+    return folder
+
+
+@pytest.fixture
+def predicted(models, told):
+    """Predict a changed table; return exit status, the rows, and what was complained of."""
+
+    def made(table, *words, model="filter_forest"):
+        table.to_csv(models / "new.csv", index=False)
+        words = ("predict", models / f"{model}.joblib", models / "new.csv", *words)
+        status, out, err = told(*words)
+        rows = pd.read_csv(io.StringIO(out), keep_default_na=False) if out else None
+        return status, rows, err
+
+    return made
+
+
+ROWS = patients().iloc[1:13]
+
+
+def test_only_the_bought_columns_are_needed(predicted):
+    status, rows, err = predicted(ROWS[["age", "smoker", "glucose"]])
+    assert (status, err) == (0, "")
+    assert rows.equals(predicted(ROWS)[1])
+
+
+def test_columns_of_another_name_are_told_with_those_that_are_there(predicted):
+    status, _, err = predicted(ROWS.rename(columns={"age": "Age"}))
+    assert status == 2
+    assert "look at 'age': add the column, or take --fallback" in err
+    assert "has the columns: 'Age', 'smoker', 'glucose'" in err
+    status, rows, err = predicted(ROWS.rename(columns={"age": "Age"}), "--fallback")
+    assert status == 0
+    assert "lacks age." in err
+    assert not rows["bought"].str.contains("age").any()
+    status, _, err = predicted(ROWS.add_prefix("my "))
+    assert "none of the columns that are bought: age, smoker, glucose" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"glucose": np.nan},
+            "has no value (NaN) in row 1 (counted from 1, without the header; 12",
+        ),
+        ({"glucose": "1,5"}, "'glucose' held numbers in training, but now '1,5' in row 1"),
+        ({"age": "old"}, "'age' held numbers in training, but now 'old'"),
+        ({"age": "?"}, "'age' held numbers in training, but now '?'"),
+    ],
+)
+def test_cells_that_training_did_not_have_are_refused(predicted, change, said):
+    status, rows, err = predicted(ROWS.assign(**change))
+    assert (status, rows) == (2, None)
+    assert said in err
+    assert "fallback=True" not in err
+
+
+def test_new_categories_are_told(predicted):
+    status, rows, err = predicted(ROWS.assign(smoker="YES"))
+    assert (status, len(rows)) == (0, len(ROWS))
+    assert "smoker has categories unknown in training, taken as missing: YES" in err
+
+
+def test_a_table_without_rows_is_refused(predicted):
+    assert "has column names, but no rows" in predicted(ROWS.head(0))[2]
+
+
+@pytest.mark.parametrize("model", ["cascade", "filter_forest"])
+@pytest.mark.parametrize("budget", ["0", "0.5"])
+def test_a_budget_below_the_cheapest_names_it(models, told, predicted, model, budget):
+    status, rows, err = predicted(ROWS, "--budget", budget, model=model)
+    assert (status, rows) == (2, None)
+    assert "the cheapest one costs 1. Raise the budget to 1 or more." in err
+    status, out, err = told("ask", models / f"{model}.joblib", "--budget", budget, "--json")
+    assert (status, out) == (2, "")
+    assert "the cheapest one costs 1. Raise the budget to 1 or more." in err
+
+
+@pytest.mark.parametrize("budget", ["nan", "-1", "forty"])
+def test_a_budget_that_is_none(predicted, budget):
+    status, rows, err = predicted(ROWS, "--budget", budget)
+    assert (status, rows) == (2, None)
+    assert "budget" in err
+
+
+def test_a_mean_budget_that_some_rows_exceed_says_what_was_to_be_expected(models, predicted):
+    costs = predicted(patients(), model="cascade")[1]["cost"]
+    dear = costs.nlargest(40).index
+    assert costs[dear].mean() > 25
+    status, _, err = predicted(patients().loc[dear], model="cascade")
+    assert status == 0
+    assert f"cost {costs[dear].mean():.2f} on average, more than the budget of 25" in err
+    saved = SavedModel.load(models / "cascade.joblib")
+    mean, margin = saved.expected_cost(saved.stage(), 40)
+    assert f"40 new rows are expected to cost {mean:.2f} ± {margin:.2f}" in err
+
+
+def test_the_expected_spread_is_that_of_the_rows_held_out(models):
+    saved = SavedModel.load(models / "cascade.joblib")
+    costs = predictions_held_out(saved, models)[1]
+    mean, margin = saved.expected_cost(saved.stage(), 100)
+    assert mean == pytest.approx(costs.mean())
+    assert margin == pytest.approx(2 * costs.std() * np.sqrt(1 / 48 + 1 / 100))
+    fixed = SavedModel.load(models / "filter_forest.joblib")
+    assert fixed.expected_cost(fixed.stage(), 100)[1] == 0
+
+
+def predictions_held_out(saved, folder):
+    """Return how often a model is right on the rows that were held out, and what each costs."""
+    described = ("ill", folder / "prices.csv", (), None, None, None, None)
+    own = read_own_table(folder / "table.csv", *described)
+    test = parts_of(own, np.arange(len(own.y)), check_random_state(0))[2]
+    X, budget = saved.preprocessor.transform(own.X.iloc[test]), saved.limit()
+    return (
+        np.mean(saved.model.predict(X, budget) == own.y[test]),
+        saved.model.acquisition_cost(X, budget),
+    )
+
+
+@pytest.mark.parametrize("method", ["cascade", "filter_forest"])
+def test_what_is_quoted_was_measured_with_the_model_that_is_written(models, method):
+    saved = SavedModel.load(models / f"{method}.joblib")
+    right, costs = predictions_held_out(saved, models)
+    quoted = saved.curve.loc[saved.stage()]
+    assert quoted["test_score"] == pytest.approx(right)
+    assert quoted["test_cost"] == pytest.approx(costs.mean())
+
+
+def test_a_guaranteed_budget_keeps_its_distance(folder, told):
+    patients(400).to_csv("table.csv", index=False)
+    words = ("--costs", "prices.csv", "--method", "cascade", "--target", "ill", "--guaranteed")
+    status, out, err = told("fit", "table.csv", *words, "--budget", 20, "--out", "m.joblib")
+    assert (status, err) == (0, "")
+    assert "240 rows to train" not in out
+    assert "80 held out, 80 to calibrate" in out
+    assert "with 95 % confidence new rows cost no more than 20 on average" in out
+    saved = SavedModel.load("m.joblib")
+    assert saved.stage() == saved.stage(20) == saved.certificate.stage
+    assert saved.curve.loc[saved.stage(), "cost"] < 17
+    assert saved.limit(19) == 19
+    new = patients(2000).tail(1600)
+    new.to_csv("new.csv", index=False)
+    assert told("predict", "m.joblib", "new.csv", "--out", "out.csv")[::2] == (0, "")
+    assert pd.read_csv("out.csv")["cost"].mean() < 20
+
+
+def test_a_guarantee_that_cannot_be_given_is_refused(folder, told):
+    words = (*QUICK[:-1], "cascade", "--guaranteed")
+    assert "--guaranteed needs a --budget" in told(*words)[2]
+    status, out, err = told(*words, "--budget", "1.5")
+    assert (status, out) == (2, "")
+    assert "no operating point keeps cost <= 1.5 with confidence 0.95" in err
+
+
+def test_predictions_take_the_marks_of_missing_cells_from_training(folder, told):
+    table = patients().assign(age=lambda t: t["age"].fillna(-9))
+    status, _, err = fit(told, table, *FOREST, "--na", "-9", "--out", "m.joblib")
+    assert (status, err) == (0, "")
+    marked = told("predict", "m.joblib", "table.csv")[1]
+    patients().to_csv("gaps.csv", index=False)
+    assert marked == told("predict", "m.joblib", "gaps.csv")[1]
+    assert marked != told("predict", "m.joblib", "table.csv", "--na", "?")[1]
+    table.to_parquet("table.parquet")
+    assert marked == told("predict", "m.joblib", "table.parquet")[1]
+
+
+def test_a_mark_of_a_missing_cell_is_no_answer(models, told, monkeypatch):
+    lines = '{"value": "NA"}\n{"value": ""}\n{"value": null}\n{"value": null}\n'
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    status, out, _ = told("ask", models / "cascade.joblib", "--json")
+    last = json.loads(out.splitlines()[-1])
+    assert (status, last["done"], last["spent"]) == (0, True, 0.0)
+
+
+def test_a_model_that_buys_nothing_predicts_every_row(folder, told):
+    own = read_own_table("table.csv", "ill", "prices.csv", (), None, None, None, None)
+    constant, about = FreeConstantClassifier(own.costs), {"method": "constant", "budget": 20}
+    saved = fit_table(own, constant, {}, np.arange(N), check_random_state(0), about)
+    assert "0.00" in lines_of(saved, 20)[1]
+    saved.save("m.joblib")
+    for words in ((), ("--budget", "0"), ("--fallback",)):
+        status, out, err = told("predict", "m.joblib", "table.csv", *words)
+        assert (status, err, out.count("\n")) == (0, "", N + 1)
+    pd.DataFrame({"other": range(7)}).to_csv("new.csv", index=False)
+    assert told("predict", "m.joblib", "new.csv")[1].splitlines()[1:] == ["yes,1.0,0.0,"] * 7
+    status, out, _ = told("ask", "m.joblib", "--json")
+    assert (status, json.loads(out)["done"], json.loads(out)["spent"]) == (0, True, 0.0)
