@@ -45,7 +45,7 @@ def predict(model, table, budget, fallback, out, separator, decimal, na):
             err=True,
         )
     rows = predictions(saved, frame, budget, fallback)
-    with whole_file(out) if out else nullcontext(sys.stdout) as place:
+    with whole_file(out, through_links=True) if out else nullcontext(sys.stdout) as place:
         rows.to_csv(place, index=False, lineterminator="\n")
 
 
