@@ -1,6 +1,7 @@
 """Reading of YAML and writing of files, as every part of the project does it."""
 
 import os
+import re
 import secrets
 from contextlib import contextmanager
 from functools import cache
@@ -79,6 +80,42 @@ def read_yaml(path, what=None):
         raise ConfigError(f"{named} cannot be read: {error.strerror}.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"{named} is not valid YAML: {error}") from error
+
+
+# What a spreadsheet takes a cell for a formula by, where more follows.
+_FORMULA = re.compile(r"[=+\-@\t\r](?=.)", re.DOTALL)
+
+
+def csv_text(frame):
+    """Return a frame as csv in which no name is a formula: a quote is put before one.
+
+    Spreadsheets run what begins with =, +, - or @. Numbers stay as they are, also in columns of
+    text.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, without its index.
+
+    Returns
+    -------
+    str
+    """
+    plain = frame.copy()
+    for name in frame.select_dtypes(exclude=["number", "bool"]):
+        plain[name] = frame[name].map(_plain)
+    return plain.rename(columns=_plain).to_csv(index=False, lineterminator="\n")
+
+
+def _plain(cell):
+    """Return a cell, a formula as text."""
+    if not isinstance(cell, str) or not _FORMULA.match(cell):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 """`budgetlearn predict`: classes of new rows, from the columns that the budget buys."""
 
 import sys
-from contextlib import nullcontext
 
 import click
 import numpy as np
 import pandas as pd
 
-from .._files import whole_file
+from .._files import csv_text, whole_file
 from ..exceptions import DatasetError
 from ..preprocessing.reading import read_table
 from . import options
@@ -22,14 +21,15 @@ from .schedule_text import shown
 @click.option("--fallback", is_flag=True, help="Where cells are missing, do with what is there.")
 @click.option("--out", type=options.OUT, help="Write here instead of to the screen.")
 @options.reading
+@options.trust
 @options.debug
-def predict(model, table, budget, fallback, out, separator, decimal, na):
+def predict(model, table, budget, fallback, out, separator, decimal, na, trust):
     """Predict the rows of TABLE with a MODEL of `budgetlearn fit`, and write them as csv.
 
     Only the columns that are bought are read: others may be empty or absent. Each row gets its
     prediction, the probability of it, what it costs, and the columns bought.
     """
-    saved = SavedModel.load(model)
+    saved = SavedModel.load(model, trust)
     budget = saved.budget if budget is None else budget
     wanted = needed(saved, budget)
     frame = read_table(table, separator, decimal, na, wanted)
@@ -45,8 +45,11 @@ def predict(model, table, budget, fallback, out, separator, decimal, na):
             err=True,
         )
     rows = predictions(saved, frame, budget, fallback)
-    with whole_file(out, through_links=True) if out else nullcontext(sys.stdout) as place:
-        rows.to_csv(place, index=False, lineterminator="\n")
+    if out:
+        with whole_file(out, through_links=True) as partial:
+            partial.write_text(csv_text(rows), encoding="utf-8")
+    else:
+        sys.stdout.write(csv_text(rows))
 
 
 def needed(saved, budget):

@@ -25,11 +25,7 @@ from .schedule_text import print_schedule
 )
 @click.option("--out", type=options.OUT, help="Write the model to this file.")
 @click.option("--max-rows", type=click.IntRange(min=10), default=100_000, show_default=True)
-@click.option(
-    "--trust",
-    is_flag=True,
-    help="Run the classes that FOLDER names, wherever they come from: look at them first.",
-)
+@options.trust
 @options.jobs
 @options.debug
 def recommend(folder, budget, out, max_rows, trust, jobs):
