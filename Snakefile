@@ -25,7 +25,7 @@ min_version("9.0")
 configfile: os.path.join(workflow.basedir, "config/config.yaml")
 
 
-if "study" not in config:  # nobody named one: the default study
+if "study" not in config or not config.keys() & {"datasets", "methods"}:  # the default one
 
     configfile: os.path.join(workflow.basedir, "config/studies/default.yaml")
 

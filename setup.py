@@ -13,7 +13,10 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
 # What `budgetlearn compare` runs: here in a clone, inside the package where it is installed.
-WORKFLOW = ("Snakefile", "environment.yml", "workflow", "config", "profiles/default")
+WORKFLOW = (
+    *("Snakefile", "environment.yml", "workflow", "config", "profiles/default"),
+    *("resources/costs", "resources/published"),
+)
 # What every kernel with a memoryview needs, translated and compiled once.
 SHARED = "budgetlearn._memoryview"
 DIRECTIVES = {

@@ -1,6 +1,8 @@
 """Reading of YAML and writing of files, as every part of the project does it."""
 
 import os
+import re
+import secrets
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -80,23 +82,70 @@ def read_yaml(path, what=None):
         raise ConfigError(f"{named} is not valid YAML: {error}") from error
 
 
+# What a spreadsheet takes a cell for a formula by, where more follows.
+_FORMULA = re.compile(r"[=+\-@\t\r](?=.)", re.DOTALL)
+
+
+def csv_text(frame):
+    """Return a frame as csv in which no name is a formula: a quote is put before one.
+
+    Spreadsheets run what begins with =, +, - or @. Numbers stay as they are, also in columns of
+    text.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, without its index.
+
+    Returns
+    -------
+    str
+    """
+    plain = frame.copy()
+    for name in frame.select_dtypes(exclude=["number", "bool"]):
+        plain[name] = frame[name].map(_plain)
+    return plain.rename(columns=_plain).to_csv(index=False, lineterminator="\n")
+
+
+def _plain(cell):
+    """Return a cell, a formula as text."""
+    if not isinstance(cell, str) or not _FORMULA.match(cell):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
 @contextmanager
-def whole_file(path):
+def whole_file(path, through_links=False):
     """Write a file beside its place; it appears under its name only when it is complete.
 
     Parameters
     ----------
     path : path-like
         File to write; its folder is made where missing.
+    through_links : bool, default=False
+        Whether of a symbolic link the file that it leads to is written, and the link stays; else
+        the link is replaced.
 
     Yields
     ------
     Path
         Where to write.
+
+    Raises
+    ------
+    OSError
+        When something else than a file has this name: a device, a pipe, a folder.
     """
-    path = Path(path)
+    named, path = path, Path(os.path.realpath(path) if through_links else path)
+    if path.exists() and not path.is_file():
+        raise OSError(f"{named} is not a file, and is left alone: name another one to write.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    # A name that nobody can foresee, so that nothing waits there.
+    partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}")
     try:
         yield partial
         os.replace(partial, path)

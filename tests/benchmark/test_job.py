@@ -86,7 +86,7 @@ def test_points_are_written_with_their_origin_and_failures_kept(tmp_path, monkey
     names = {"dataset": "wine", "costs": "unit", "method": "voc"}
     rows = [{**names, "run": 4, "test_score": 0.5}, {**names, "run": 5, "status": "died: x"}]
     output = "results/own/points/wine/unit/voc/0.parquet"
-    job.write_points(rows, output, 1, CONFIG)
+    job.write_points(rows, output, 1, CONFIG, {"the data of wine": "ab"})
     frame = records.read(output)
     assert frame["run"].tolist() == [4, 5]
     assert np.isnan(frame["test_score"][1])
@@ -96,6 +96,7 @@ def test_points_are_written_with_their_origin_and_failures_kept(tmp_path, monkey
     kept = failure_file(CONFIG, output).read_text()
     assert '"attempt": 1' in kept
     assert "died: x" in kept
-    job.write_points(rows[:1], output, 2, CONFIG, [{"python": "3.1", "jobs": 3}])
+    assert records.sources_of(output) == {"the data of wine": ["ab"]}
+    job.write_points(rows[:1], output, 2, CONFIG, {}, [{"python": "3.1", "jobs": 3}])
     assert records.origins_of(output) == [{"python": "3.1", "jobs": 3}]
     assert "died" not in failure_file(CONFIG, output).read_text()

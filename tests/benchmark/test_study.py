@@ -138,6 +138,12 @@ def test_a_study_with_methods_is_not_laid_over_the_default_study():
     assert study.config["runs"] == 2
 
 
+def test_a_study_without_a_title_is_called_by_its_name():
+    config = {key: value for key, value in PLAIN.items() if key != "title"}
+    assert Study.from_config({**config, "study": "mine"}, ROOT).config["title"] == "mine"
+    assert changed().config["title"] == PLAIN["title"]
+
+
 def test_text_from_the_command_line_is_read_as_the_schema_asks():
     assert changed(runs="3", offline="true").config["runs"] == 3
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -15,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from budgetlearn.benchmark import records
 from budgetlearn.cli.fitting import parts_of
-from budgetlearn.cli.own_study import folders, read_study
+from budgetlearn.cli.own_study import REGISTRY, STUDY, folders, read_study, write_files
 from budgetlearn.cli.own_table import read_own_table
 from budgetlearn.cli.predict import predictions
 from budgetlearn.cli.saved_model import SavedModel
@@ -72,7 +73,7 @@ def test_compare_leaves_a_report_in_the_current_folder(compared):
     points = records.read(results / "points.parquet")
     assert set(points["method"]) == {"cascade", "filter_forest", "constant"}
     assert (points["status"] == "ok").all()
-    assert "blood" in (results / "prices.csv").read_text()
+    assert "blood" in (results / "costs/my_table/given/0.csv").read_text()
 
 
 @pytest.mark.workflow
@@ -146,6 +147,27 @@ def test_where_buying_nothing_is_recommended_the_model_predicts(compared):
 
 
 @pytest.mark.workflow
+@pytest.mark.parametrize(("file", "rule"), [("my_table.csv", "fetch"), ("prices.csv", "costs")])
+def test_an_older_file_put_in_place_is_noticed(compared, file, rule):
+    folder, said = compared
+    line = next(line for line in said.splitlines() if line.startswith(f"In {folder}: "))
+    path, before = folder / file, (folder / file).stat()
+    content = path.read_text()
+    path.write_text(content.replace("yes", "YES", 1).replace("15.5", "25.5", 1))
+    os.utime(path, ns=(0, 10**18))
+    try:
+        command = [sys.executable, "-m", *shlex.split(line.partition(": ")[2]), "-n"]
+        plan = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        done = program(folder, "recommend", "results/my-table", "--budget", "20")
+    finally:
+        path.write_text(content)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert re.search(rf"rule {rule}:.*rule fit:.*rule report:", plan.stdout + plan.stderr, re.S)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "changed since. Run `budgetlearn compare` again" in done.stderr
+
+
+@pytest.mark.workflow
 def test_recommend_names_what_the_cheapest_method_costs(compared):
     folder, _ = compared
     config = folder / "results/my-table/study.yaml"
@@ -180,36 +202,37 @@ def test_numbers_are_predicted_from_table_to_case(elsewhere):
     assert last["probability"] is None
 
 
-def test_the_configuration_is_written_and_nothing_run(folder, told):
+def test_a_dry_run_shows_the_configuration_and_writes_nothing(folder, told):
     (folder / "table.csv").rename(folder / "2nd Table.csv")
     table = ("compare", "2nd Table.csv", *OWN, "--dry-run", "--drop", "age")
     status, out, err = told(*table, "--max-rows", "100", "--na", "?")
     assert status == 0
     assert "Note: each run draws 100 of 240 rows (--max-rows)." in err
-    written = folder / "results" / "table-2nd-table"
-    assert f"Configuration: {written / 'study.yaml'}" in out
-    study = yaml.safe_load((written / "study.yaml").read_text())
+    assert sorted(path.name for path in folder.iterdir()) == ["2nd Table.csv", "prices.csv"]
+    registry, study = map(yaml.safe_load, re.findall(r", not written:\n(.*?\n)\n", out, re.S))
+    assert "--configfile results/table-2nd-table/study.yaml" in out.splitlines()[-1]
     assert study["datasets"] == ["table_2nd_table"]
     assert study["split"] == {"train": 60, "valid": 20, "test": 20}
     assert study["methods"][-1] == "constant"
-    (entry,) = yaml.safe_load((written / "datasets.yaml").read_text())["datasets"].values()
+    (entry,) = registry["datasets"].values()
     assert entry["source"]["na"] == "?"
     assert entry["source"]["drop"] == ["age"]
-    prices = pd.read_csv(written / "prices.csv")
-    assert prices["feature"].tolist() == ["smoker", "glucose", "insulin"]
+    assert entry["costs"] == str(folder / "prices.csv")
 
 
 def test_an_identifier_is_left_out_of_a_comparison_and_may_be_kept(folder, told):
     patients().assign(id=range(240)).to_csv("table.csv", index=False)
     (folder / "prices.csv").write_text(PRICES + "id,3,,\n")
     for words, dropped in (((), ["id"]), (("--keep", "id"), None)):
-        status, _, err = told("compare", "table.csv", *OWN, "--dry-run", *words)
+        status, out, err = told("compare", "table.csv", *OWN, "--dry-run", *words)
         assert status == 0
         assert ("Note: id has a different whole number in each row" in err) == bool(dropped)
-        written = folder / "results" / "table"
-        (entry,) = yaml.safe_load((written / "datasets.yaml").read_text())["datasets"].values()
+        shown = map(yaml.safe_load, re.findall(r", not written:\n(.*?\n)\n", out, re.S))
+        files = dict(zip((REGISTRY, STUDY), shown, strict=True))
+        (entry,) = files[REGISTRY]["datasets"].values()
         assert entry["source"].get("drop") == dropped
-        assert (len(pd.read_csv(written / "prices.csv")) == 4) == bool(dropped)
+        written = folder / "results" / "table"
+        write_files(files, written)
         kept = ["insulin", "id"][dropped is None]
         assert read_study(written, folders()[0])[1].X.columns[-1] == kept
 

@@ -1,18 +1,23 @@
 """The archive of sources can be built from: with its kernels; without them it says so."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT_FROM = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")
-WORKFLOW = ("Snakefile", "environment.yml", "workflow", "config", "profiles")
+WORKFLOW = (
+    *("Snakefile", "environment.yml", "workflow", "config", "profiles"),
+    *("resources/costs", "resources/published"),
+)
 WITHOUT = shutil.ignore_patterns("*.so", "*.pyd", "*.c", "__pycache__", "*.egg-info")
 
 
@@ -23,6 +28,7 @@ def clone(tmp_path):
     shutil.copytree(ROOT / "src", clone / "src", ignore=WITHOUT)
     for name in (*BUILT_FROM, *WORKFLOW):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (clone / name).parent.mkdir(exist_ok=True)
         copy(ROOT / name, clone / name)
     return clone
 
@@ -63,24 +69,77 @@ def test_a_build_without_kernels_is_refused(clone):
     assert "holds no .pyx file" in done.stderr
 
 
-@pytest.mark.workflow
-def test_what_is_installed_brings_its_workflow(clone, tmp_path):
-    def run(command, folder, **environment):
-        process = {"cwd": folder, "env": os.environ | environment, "text": True}
-        done = subprocess.run(command, capture_output=True, check=False, **process)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout + done.stderr
+def run(command, folder, **environment):
+    """Run a command in a folder and return what it says."""
+    process = {"cwd": folder, "env": os.environ | environment, "text": True}
+    command = [sys.executable, *map(str, command)]
+    done = subprocess.run(command, capture_output=True, check=False, **process)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout + done.stderr
 
-    installed, work = tmp_path / "installed", tmp_path / "work"
-    run([sys.executable, "setup.py", "-q", "build_py", "--build-lib", installed], clone)
+
+@pytest.fixture
+def installed(clone, tmp_path):
+    """A folder that holds budgetlearn as pip installs it, kernels included."""
+    installed = tmp_path / "installed"
+    run(["setup.py", "-q", "build_py", "--build-lib", installed], clone)
     for kernel in (ROOT / "src").rglob("*.so"):
         shutil.copy(kernel, installed / kernel.relative_to(ROOT / "src"))
-    work.mkdir()
+    return installed
+
+
+@pytest.mark.workflow
+def test_what_is_installed_brings_its_workflow(installed, tmp_path):
     rows = "".join(f"{k % 7},{k % 5},{k % 2}\n" for k in range(40))
-    (work / "table.csv").write_text("a,b,y\n" + rows)
+    (tmp_path / "table.csv").write_text("a,b,y\n" + rows)
     compare = (*("-m", "budgetlearn.cli", "compare", "table.csv"), *("--target", "y", "--dry-run"))
-    said = run([sys.executable, *compare], work, PYTHONPATH=str(installed))
+    said = run(compare, tmp_path, PYTHONPATH=str(installed))
     command = shlex.split(said.splitlines()[-1].partition(": ")[2])
     assert command[-1] == str(installed / "budgetlearn" / "_project" / "Snakefile")
-    plan = run([sys.executable, "-m", *command, "-n"], work, PYTHONPATH=str(installed))
-    assert "rule fit:" in plan
+    assert not (tmp_path / "results").exists()
+
+
+OWN = """
+study: mine
+datasets: [wine]
+methods: [cheapest_2, constant]
+methods_file: my_folder/my_methods.yaml
+methods_path: my_folder
+runs: 1
+"""
+PRICED = """
+study: priced
+datasets: [yahoo_like]
+costs: [given]
+methods: [all_features, constant]
+published: [msb-table-2]
+"""
+
+
+@pytest.mark.workflow
+def test_what_is_installed_does_what_a_clone_does(installed, tmp_path):
+    work = tmp_path / "work"
+    (work / "my_folder").mkdir(parents=True)
+    page = (ROOT / "docs" / "own-method.md").read_text()
+    blocks = re.findall(r"^```(?:python|yaml)\n(.*?)^```", page, re.M | re.S)
+    for name, text in zip(("cheapest_k.py", "my_methods.yaml"), blocks, strict=False):
+        (work / "my_folder" / name).write_text(text)
+    (work / "own.yaml").write_text(OWN)
+    (work / "priced.yaml").write_text(PRICED)
+    project = installed / "budgetlearn" / "_project"
+    command = ("-m", "snakemake", "--cores", "2", "--snakefile", project / "Snakefile")
+    before = {path for path in installed.rglob("*") if path.suffix != ".pyc"}
+
+    def snakemake(*words):
+        return run([*command, *words], work, PYTHONPATH=str(installed))
+
+    assert "rule costs:" in snakemake("-n", "--configfile", "priced.yaml")
+    snakemake("archive", "--configfile", "own.yaml")
+    with zipfile.ZipFile(work / "results" / "mine.zip") as packed:
+        names = set(packed.namelist())
+        methods = packed.read("mine/my_folder/my_methods.yaml").decode()
+    assert {"mine/report.html", "mine/points.parquet", "mine/config/datasets.yaml"} <= names
+    assert "mine/resources/costs/heart.csv" in names
+    assert "cheapest_2" in methods
+    after = {path for path in installed.rglob("*") if path.suffix != ".pyc"}
+    assert {path for path in after - before if path.name != "__pycache__"} == set()

@@ -15,6 +15,8 @@ import yaml
 
 from budgetlearn.benchmark import fingerprints, source_graph
 
+from .conftest import Workflow
+
 pytestmark = pytest.mark.workflow
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
 STUDY = "config/studies/probe.yaml"
@@ -220,6 +222,16 @@ def test_an_edit_reruns(finished, edit, name):
     if file:
         edit(file, function)
     assert planned(finished, *arguments) == jobs
+
+
+def test_a_copied_project_runs_nothing_again(finished, tmp_path):
+    copy = shutil.copytree(finished.folder, tmp_path / "copy", symlinks=True)
+    assert planned(Workflow(copy)) == {}
+
+
+def test_a_name_alone_is_the_default_study_under_that_name(finished):
+    _, told = finished.plan("-n", "--config", "study=mine")
+    assert "output: results/mine/report.html" in told
 
 
 def test_a_kernel_older_than_its_source_stops_the_call(finished, edit):

@@ -117,7 +117,6 @@ rule report:
         settings=STUDY.settings,
         methods=STUDY.methods,
         shown=STUDY.shown,
-        root=workflow.basedir,
         code=report_fingerprint(script_path("report.py")),
     script:
         "../scripts/report.py"

@@ -25,7 +25,6 @@ rule archive:
         "../../environment.yml"
     params:
         settings=STUDY.settings,
-        root=workflow.basedir,
         code=code_of("archive.py"),
     script:
         "../scripts/archive.py"
@@ -43,7 +42,6 @@ rule data_report:
     params:
         settings=STUDY.settings,
         shown=STUDY.shown,
-        root=workflow.basedir,
         code=report_fingerprint(script_path("data_report.py")),
     script:
         "../scripts/data_report.py"

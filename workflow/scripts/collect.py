@@ -3,4 +3,5 @@ from budgetlearn.benchmark.job import job_log
 
 files = snakemake.input
 with job_log(snakemake.log[0]):
-    records.write(records.read(files), snakemake.output[0], records.origins_of(files))
+    made = records.origins_of(files), records.sources_of(files)
+    records.write(records.read(files), snakemake.output[0], *made)

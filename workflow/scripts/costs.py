@@ -1,11 +1,12 @@
 from budgetlearn.benchmark import runs
 from budgetlearn.benchmark.job import job_log
-from budgetlearn.datasets import Dataset, read_prices
+from budgetlearn.datasets import Dataset
+from budgetlearn.datasets.own import own_prices
 
+params, kind = snakemake.params, snakemake.wildcards.costs
 with job_log(snakemake.log[0]):
-    dataset = Dataset.load(snakemake.input.data)
-    given = read_prices(snakemake.input.given[0]) if snakemake.input.given else None
-    params = snakemake.params
-    kind, crossed = snakemake.wildcards.costs, params.crossed
-    table = runs.draw_costs(dataset, kind, params.runs, params.seed, given, crossed)
+    dataset, given = Dataset.load(snakemake.input.data), None
+    if snakemake.input.given:
+        given = own_prices(snakemake.input.given[0], params.unpriced, params.content)
+    table = runs.draw_costs(dataset, kind, params.runs, params.seed, given, params.crossed)
     table.to_csv(snakemake.output[0], index=False)

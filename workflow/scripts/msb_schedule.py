@@ -8,5 +8,5 @@ files, params, config = snakemake.input, snakemake.params, snakemake.config
 with job_log(snakemake.log[0]):
     importance = pd.read_csv(files.importance)
     points = schedule_points(records.read(files.sequences), importance, config["time_limit"])
-    origins = records.origins_of(files.sequences)
-    write_points(points, snakemake.output[0], params.attempt, config, origins)
+    made = records.sources_of(files.sequences), records.origins_of(files.sequences)
+    write_points(points, snakemake.output[0], params.attempt, config, *made)

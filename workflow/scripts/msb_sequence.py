@@ -2,6 +2,7 @@ import pandas as pd
 
 from budgetlearn.benchmark.job import job_log, limits_of, load_runs, write_points
 from budgetlearn.benchmark.model_sequences import sequence_points
+from budgetlearn.benchmark.sources import sources_of_run
 
 wildcards, params, config = snakemake.wildcards, snakemake.params, snakemake.config
 with job_log(snakemake.log[0], snakemake.threads):
@@ -12,5 +13,6 @@ with job_log(snakemake.log[0], snakemake.threads):
         points, models = sequence_points(*method, run, *how, **limits_of(config))
         rows += points
         visited.append(models)
-    write_points(rows, snakemake.output.points, params.attempt, config)
+        sources = sources_of_run(wildcards.method, params.spec, run)
+    write_points(rows, snakemake.output.points, params.attempt, config, sources)
     pd.concat(visited).to_csv(snakemake.output.visited, index=False)

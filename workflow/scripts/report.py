@@ -1,9 +1,11 @@
+from pathlib import Path
+
 from budgetlearn.benchmark import provenance, records
 from budgetlearn.benchmark.job import job_log
 from budgetlearn.benchmark.study import Study
 from budgetlearn.report import Report, price_table, read_sheets, write_report
 
-files, root = snakemake.input, snakemake.params.root
+files, root = snakemake.input, Path(snakemake.scriptdir).resolve().parents[1]
 with job_log(snakemake.log[0]):
     study = Study.from_config(snakemake.config, root)
     sheets, prices = read_sheets(study, files.data), price_table(files.costs)

@@ -8,10 +8,11 @@ import yaml
 
 from .._files import whole_file
 from . import records
+from .study import place_of
 
 # What of a study's folder is packed: logs and durations speak of one machine only.
 PACKED = ("report.html", "points.parquet", "tables", "figures", "captions", "costs", "splits")
-# What decides results beside the configuration, in the project's folder.
+# What decides results beside the configuration.
 SOURCES = ("resources/costs", "resources/published")
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # the first time that zip knows: the same content, the same bytes
 
@@ -36,15 +37,13 @@ with `config/datasets.yaml` and `config/methods.yaml` of this folder where they 
 """
 
 
-def pack(study, root, path):
+def pack(study, path):
     """Write a study as one zip file, which is the same for the same results.
 
     Parameters
     ----------
     study : Study
-        The study, whose report is made.
-    root : path-like
-        The project's folder.
+        The study, whose report is made in the current folder.
     path : path-like
         The file to write.
 
@@ -53,8 +52,7 @@ def pack(study, root, path):
     int
         Number of files in it.
     """
-    root = Path(root)
-    origins = records.origins_of(root / study.folder / "points.parquet")
+    origins = records.origins_of(Path(study.folder) / "points.parquet")
     texts = {
         "README.md": READ_ME.format(
             study=study.name, commit=" or ".join(sorted({one["commit"] for one in origins}))
@@ -62,7 +60,7 @@ def pack(study, root, path):
         "study.yaml": yaml.safe_dump(_portable(study.config), sort_keys=False, allow_unicode=True),
         "provenance.json": json.dumps(origins, indent=1, sort_keys=True) + "\n",
     }
-    files = dict(_files(study, root))
+    files = dict(_files(study))
     with whole_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted({*texts, *files}):
             content = texts[name].encode() if name in texts else files[name].read_bytes()
@@ -83,13 +81,16 @@ def _entry(name):
     return entry
 
 
-def _files(study, root):
+def _files(study):
     """Yield (name in the archive, file) of what is packed."""
     own = [study.config["datasets_file"], study.config["methods_file"]]
     for source in (*SOURCES, *own):
-        for path in _below(root / source):
-            yield path.relative_to(root).as_posix(), path
-    folder = root / study.folder
+        place = Path(place_of(source, study.root))
+        # What lies elsewhere is packed under its own name: no folders of this machine.
+        named = Path(source) if not Path(source).is_absolute() else Path(place.name)
+        for path in _below(place):
+            yield (named / path.relative_to(place)).as_posix(), path
+    folder = Path(study.folder)
     for part in PACKED:
         for path in _below(folder / part):
             yield path.relative_to(folder).as_posix(), path

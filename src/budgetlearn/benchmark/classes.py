@@ -1,4 +1,4 @@
-"""The classes that methods name: whether they can be had, and which were meant."""
+"""The classes that methods name: whether they can be had and trusted, and which were meant."""
 
 import importlib
 import os
@@ -9,6 +9,49 @@ from ..exceptions import ConfigError
 from .checking import close_to
 from .methods import classes_of, resolve
 from .source_graph import home_of, is_own
+
+# Packages whose estimators do what their parameters say, and nothing else.
+TRUSTED = ("budgetlearn", "lightgbm", "sklearn")
+# Parameters of theirs that name files or folders, to write to or to unpickle from.
+FILES = {"checkpoint", "memory"}
+
+
+def refuse_untrusted(method, spec):
+    """Refuse a specification that asks for other code than that of `TRUSTED`, or for files.
+
+    Nothing is imported for the answer.
+
+    Parameters
+    ----------
+    method : str
+        Its id, for the message.
+    spec : dict
+        Class, parameters, grid and space, nested classes included.
+
+    Raises
+    ------
+    ConfigError
+        With what to look at.
+    """
+    foreign = [name for name in classes_of(spec) if name.split(".")[0] not in TRUSTED]
+    files = sorted(FILES.intersection(_parameters_of(spec)))
+    if foreign or files:
+        what = f"runs code of {foreign[0]}" if foreign else f"names a file in {files[0]!r}"
+        raise ConfigError(
+            f"method {method} {what}. Look at it first, then add --trust; without it all classes "
+            f"come from {', '.join(TRUSTED)}."
+        )
+
+
+def _parameters_of(spec):
+    """Yield the names of all parameters in a specification, nested ones by their last part."""
+    if isinstance(spec, dict):
+        for name, value in spec.items():
+            yield str(name).rpartition("__")[2]
+            yield from _parameters_of(value)
+    elif isinstance(spec, list):
+        for value in spec:
+            yield from _parameters_of(value)
 
 
 def find_classes_in(folder):

@@ -74,7 +74,7 @@ def limits_of(config):
     return {limit: config[limit] for limit in LIMITS.values()}
 
 
-def write_points(rows, output, attempt, config, origins=None):
+def write_points(rows, output, attempt, config, sources, origins=None):
     """Write a job's operating points with what they were made with, and keep which runs failed.
 
     Parameters
@@ -87,9 +87,12 @@ def write_points(rows, output, attempt, config, origins=None):
         The job's parameter of that name.
     config : dict
         The study's settings.
+    sources : dict
+        What they were made of, as for `budgetlearn.benchmark.records.write`.
     origins : list of dict, default=None
         What they were made with; None: what this job runs on, and what it took until now.
     """
     points = records.table(rows)
-    records.write(points, output, [origin() | effort()] if origins is None else origins)
+    origins = [origin() | effort()] if origins is None else origins
+    records.write(points, output, origins, sources)
     keep_failures(config, output, attempt, zip(points["run"], points["status"], strict=True))

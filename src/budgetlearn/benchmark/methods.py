@@ -117,6 +117,11 @@ def build(spec, **extra):
         When the class is unknown or refuses a parameter; the message names both.
     """
     cls = resolve(spec["class"])
+    if not (inspect.isclass(cls) and (hasattr(cls, "get_params") or hasattr(cls, "subsets"))):
+        raise ConfigError(
+            f"{spec['class']} is neither an estimator (a class with `get_params` and `fit`) nor a "
+            "model sequence (one with `subsets`)."
+        )
     parameters = {name: _value(value) for name, value in (spec.get("parameters") or {}).items()}
     accepted = inspect.signature(cls).parameters
     unknown = sorted(set(parameters) - set(accepted))

@@ -65,7 +65,8 @@ OK = "ok"
 _REMEDY = "Delete the file and run the workflow again."
 # Of a job's origin, how the same of several jobs are put together.
 SUMMED = {"jobs": sum, "seconds": sum, "peak_mb": max}
-_ORIGINS = b"budgetlearn"  # under which a file's own metadata keep what its points were made with
+# Under which a file's own metadata keep what its points were made with, and what of.
+_ORIGINS, _SOURCES = b"budgetlearn", b"budgetlearn sources"
 
 
 class RecordError(BudgetlearnError, ValueError):
@@ -132,7 +133,7 @@ def table(rows):
     return frame[list(COLUMNS)].astype(COLUMNS).reset_index(drop=True)
 
 
-def write(rows, path, origins=()):
+def write(rows, path, origins=(), sources=None):
     """Write operating points as one Parquet file; it appears whole or not at all.
 
     Parameters
@@ -143,9 +144,11 @@ def write(rows, path, origins=()):
         The file; its folder is made.
     origins : iterable of dict
         What they were made with, as `origins_of` returns it.
+    sources : dict of str to str or list of str, default=None
+        What they were made of, as `sources_of_run` or `sources_of` return it.
     """
     content = pa.Table.from_pandas(table(rows), preserve_index=False)
-    made_with = {_ORIGINS: json.dumps(list(origins))}
+    made_with = {_ORIGINS: json.dumps(list(origins)), _SOURCES: json.dumps(sources or {})}
     content = content.replace_schema_metadata(content.schema.metadata | made_with)
     with whole_file(path) as partial:
         pq.write_table(content, partial)
@@ -173,6 +176,29 @@ def origins_of(paths):
                 key = json.dumps({name: one[name] for name in one if name not in SUMMED})
                 found.setdefault(key, []).append({"jobs": 1, **one})
     return [json.loads(key) | _put_together(same) for key, same in found.items()]
+
+
+def sources_of(paths):
+    """Return what the operating points in one or many files were made of.
+
+    Parameters
+    ----------
+    paths : str, Path or iterable of them
+        Files that `write` made.
+
+    Returns
+    -------
+    dict of str to list of str
+        Hashes of data, price lists and methods (see `budgetlearn.benchmark.sources`), more than
+        one where files differ.
+    """
+    found = {}
+    for path in _listed(paths):
+        with _reading(path):
+            made_of = json.loads(pq.read_schema(path).metadata.get(_SOURCES, "{}"))
+            for name, hashes in made_of.items():
+                found[name] = sorted({*found.get(name, ()), *_listed(hashes)})
+    return found
 
 
 def _put_together(same):

@@ -38,6 +38,8 @@ class Run:
         In ranking the query of each row.
     choosing : ndarray of bool or None
         Test rows that choose between methods; the others tell what to expect.
+    source : str
+        What the data were prepared from, as `Dataset.source` has it.
     """
 
     dataset: str
@@ -52,6 +54,7 @@ class Run:
     valid_queries: np.ndarray | None = None
     test_queries: np.ndarray | None = None
     choosing: np.ndarray | None = None
+    source: str = ""
 
     def seed(self, method):
         """Return the seed of `method` in this run."""
@@ -256,6 +259,7 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
             valid_queries=None if queries is None else queries[rows[1]],
             test_queries=None if queries is None else queries[rows[2]],
             choosing=choosing[rows[2]],
+            source=dataset.source,
         )
 
 

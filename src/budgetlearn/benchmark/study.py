@@ -1,14 +1,16 @@
 """A study: what its configuration asks for, checked, and the files that come of it."""
 
 import itertools
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from .._files import read_yaml
+from ..datasets.fetching import content_sha256
 from ..datasets.registry import load_registry
 from ..exceptions import ConfigError
 from .checking import check_schema, known, merged, typed
-from .classes import check_classes
+from .classes import check_classes, refuse_untrusted
 from .failures import folder_of
 from .methods import sequence_name
 
@@ -23,8 +25,13 @@ WORKING = (
     *("datasets_file", "methods_file", "methods_path", "data_dir", "offline"),
 )
 # What of a data set's entry its raw files depend on, and what only readers see.
-FETCHED = ("id", "kind", "files", "folder", "instructions")
+FETCHED = ("id", "kind", "files", "folder", "instructions", "content")
 SHOWN = ("title", "licence", "citation")
+
+
+def _content(path):
+    """Return the sha256 of a file."""
+    return content_sha256(Path(path))
 
 
 def _sorted(value):
@@ -49,6 +56,15 @@ def _named_methods(config):
     )
 
 
+def place_of(path, root):
+    """Return where a file that a configuration names is: below the user's folder, as everywhere.
+
+    What is not there is looked for beside the workflow: its own lists, where it is installed.
+    """
+    there = Path(path).exists() or not (Path(root) / path).exists()
+    return str(path) if there else str(Path(root) / path)
+
+
 def _check_names(config, registry, root):
     """Refuse unknown names in a study, other than its data sets and methods."""
     overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
@@ -60,7 +76,7 @@ def _check_names(config, registry, root):
     for shown in (config.get("own_cost", []), *config.get("staircases", {}).values()):
         for method in shown:
             known(method, _named_methods(config), "method in a figure", "the study")
-    tables = [path.stem for path in (root / PUBLISHED).glob("*.csv")]
+    tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
     for name in config.get("published", []):
         known(name, tables, "published table", PUBLISHED)
 
@@ -78,7 +94,7 @@ def _chosen(config, methods):
     return _overridden(chosen, config.get("overrides", {}))
 
 
-def _check_methods(specs, schemas):
+def _check_methods(specs, schemas, trust):
     """Refuse specifications that overrides have spoilt."""
     check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
     for name, spec in specs.items():
@@ -87,6 +103,8 @@ def _check_methods(specs, schemas):
                 f"{name} has a grid, which is for methods that one job fits; it is built from "
                 "sequences. Make an entry in the methods file for each of its settings."
             )
+        if not trust:
+            refuse_untrusted(name, spec)
         check_classes(name, spec)
 
 
@@ -102,14 +120,17 @@ class Study:
         The data sets in use.
     methods : dict of str to dict
         Specifications of the methods in use, the study's overrides for all data sets applied.
+    root : Path
+        The folder of the workflow.
     """
 
     config: dict
     datasets: dict
     methods: dict
+    root: Path = Path()
 
     @classmethod
-    def from_config(cls, config, root):
+    def from_config(cls, config, root, trust=True):
         """Check a configuration and look up what it names.
 
         Parameters
@@ -117,7 +138,9 @@ class Study:
         config : dict
             The settings, as Snakemake read them.
         root : str or Path
-            The project's folder.
+            The folder of the workflow. What a configuration names is below the current folder.
+        trust : bool, default=True
+            Whether its methods may be classes of others than `TRUSTED`, whose import runs code.
 
         Returns
         -------
@@ -130,17 +153,18 @@ class Study:
         """
         root = Path(root)
         schemas = root / "workflow" / "schemas"
-        config = typed(config, schemas / "config.schema.yaml")
+        config = {"title": config.get("study"), **typed(config, schemas / "config.schema.yaml")}
         check_schema(config, schemas / "config.schema.yaml", "the study configuration")
-        registry = load_registry(root / config["datasets_file"])
-        methods = read_yaml(root / config["methods_file"])
+        registry = load_registry(place_of(config["datasets_file"], root))
+        methods = read_yaml(place_of(config["methods_file"], root))
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, root)
         chosen = _chosen(config, methods)
-        _check_methods(chosen, schemas)
-        for own in _own(config):
-            _check_methods(_overridden(chosen, own.get("overrides", {})), schemas)
-        study = cls(dict(config), {name: registry[name] for name in config["datasets"]}, chosen)
+        changed = (_overridden(chosen, own.get("overrides", {})) for own in _own(config))
+        for specs in (chosen, *changed):
+            _check_methods(specs, schemas, trust)
+        datasets = {name: registry[name] for name in config["datasets"]}
+        study = cls(dict(config), datasets, chosen, root)
         study._check_tasks()
         return study
 
@@ -180,20 +204,31 @@ class Study:
         """The settings that decide what the report says."""
         return {key: value for key, value in self.config.items() if key not in WORKING}
 
+    @cached_property
+    def _planned(self):
+        """The entries of the data sets with the content that tables of the user's own have now.
+
+        Times of files say little: a table may be replaced by one that is older.
+        """
+        planned = dict(self.datasets)
+        for name in planned:
+            for table in self.own_table(name):
+                planned[name] = replace(planned[name], content=_content(table))
+        return planned
+
     def raw(self, dataset):
         """Return what of a data set's entry decides its raw files, as plain data."""
-        spec = asdict(self.datasets[dataset])
-        return {
-            key: spec[key] if key in FETCHED else ""
-            for key in ("title", "task", "reader", *FETCHED)
-        }
+        spec = asdict(self._planned[dataset])
+        words = dict.fromkeys(("title", "task", "reader"), "")
+        path = {"path": spec["parameters"]["path"]} if spec["content"] else {}
+        return words | {key: spec[key] for key in FETCHED} | {"parameters": path}
 
     def prepared(self, dataset):
         """Return what of a data set's entry decides the prepared data, as plain data.
 
         The title is its id: readers get the words of `shown`, and an edit of them prepares nothing.
         """
-        spec = asdict(self.datasets[dataset])
+        spec = asdict(self._planned[dataset])
         words = dict.fromkeys(SHOWN, "") | {"title": dataset, "costs": None}
         return spec | words
 
@@ -260,7 +295,8 @@ class Study:
     @property
     def published(self):
         """Files of the published numbers that stand beside the study's own in the report."""
-        return [f"{PUBLISHED}/{name}.csv" for name in self.config.get("published", [])]
+        names = self.config.get("published", [])
+        return [place_of(f"{PUBLISHED}/{name}.csv", self.root) for name in names]
 
     def own_table(self, dataset):
         """Return the user's own csv that a data set is read from: none for all other sources."""
@@ -277,7 +313,21 @@ class Study:
                 f"{dataset} has no price list for the cost profile 'given'; name a csv file "
                 f"(feature, cost) as `costs` of its entry in {self.config['datasets_file']}."
             )
-        return [path]
+        return [place_of(path, self.root)]
+
+    def price_content(self, dataset, kind):
+        """Return the sha256 of the price list that a cost profile is read from, now; else None."""
+        return next(map(_content, self.price_list(dataset, kind)), None)
+
+    def unpriced(self, dataset):
+        """Return the columns of the user's own table that may have a price, and need none."""
+        given = self.datasets[dataset].parameters if self.own_table(dataset) else {}
+        others = (given.get("target"), given.get("group"), *given.get("drop", ()))
+        return [name for name in others if name is not None]
+
+    def source(self, dataset):
+        """Return what the prepared data must come from, as `Dataset.source` has it."""
+        return self._planned[dataset].digest
 
     def methods_of(self, kind):
         """Return the ids of the methods of a kind, `SCHEDULE` or `FIT`."""

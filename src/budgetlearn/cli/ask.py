@@ -71,15 +71,16 @@ class Case:
 @options.budget
 @click.option("--max-cost", type=click.FloatRange(min=0), help="Most that this case may cost.")
 @click.option("--json", "as_json", is_flag=True, help="Talk in lines of JSON, for programs.")
+@options.trust
 @options.debug
-def ask(model, budget, max_cost, as_json):
+def ask(model, budget, max_cost, as_json, trust):
     """Buy the features of one case step by step, and predict it.
 
     Each step names the next column and its price; type its value, or nothing if it cannot be had.
     With --json each line out is an object with "next", "price", "prediction", "probability" and
     "spent", at the end with "done"; each line in is {"value": 5.1}, or {"value": null}.
     """
-    case = Case(SavedModel.load(model), budget, max_cost)
+    case = Case(SavedModel.load(model, trust), budget, max_cost)
     (_in_json if as_json else _at_the_prompt)(case)
 
 

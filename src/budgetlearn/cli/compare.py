@@ -10,7 +10,17 @@ import click
 from .._extras import extra
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
-from .own_study import checked_study, folders, identifier, refuse_rare_classes, write_study
+from .own_study import (
+    STUDY,
+    as_yaml,
+    checked_files,
+    folders,
+    identifier,
+    refuse_rare_classes,
+    sole_work,
+    study_files,
+    write_files,
+)
 from .own_table import described, read_own_table, tell_notes
 
 NAME = "[a-z0-9][a-z0-9-]*"  # as the schema of a study has it
@@ -52,7 +62,7 @@ def own_name(context, parameter, value):
     show_default=True,
     help="Of a larger table each run draws so many rows.",
 )
-@click.option("--dry-run", is_flag=True, help="Write the configuration and run nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the configuration; write and run nothing.")
 @options.reading
 @options.seed
 @options.debug
@@ -77,18 +87,23 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         )
     folder = root / "results" / name
     settings = {"runs": runs, "time_limit": time_limit, "seed": seed}
-    config = write_study(own, table, name, rest, folder, **settings)
-    # What is wrong with it is told in one line, before any job.
-    refuse_rare_classes(own, checked_study(config, workflow))
-    command = ["snakemake", "--cores", str(cores), "--configfile", str(config.relative_to(root))]
+    files = study_files(own, table, name, rest, folder, **settings)
+    # What is wrong with it is told in one line, before anything is written or run.
+    refuse_rare_classes(own, checked_files(files, workflow))
+    command = ["snakemake", "--cores", str(cores), "--configfile", f"results/{name}/{STUDY}"]
     if workflow != root:
         command += ["--snakefile", str(workflow / "Snakefile")]
-    click.echo(f"Configuration: {config}")
-    click.echo(f"In {root}: {shlex.join(command)}")
     if dry_run:
+        for file, content in files.items():
+            click.echo(f"{folder / file}, not written:\n{as_yaml(content)}")
+        click.echo(f"In {root}, not run: {shlex.join(command)}")
         return 0
-    command = [sys.executable, "-m", *command, "--quiet", "rules"]
-    done = subprocess.run(command, cwd=root, check=False)
+    with sole_work(root, name) as lock:
+        write_files(files, folder)
+        click.echo(f"Configuration: {folder / STUDY}")
+        click.echo(f"In {root}: {shlex.join(command)}")
+        command = [sys.executable, "-m", *command, "--quiet", "rules"]
+        done = subprocess.run(command, cwd=root, check=False, pass_fds=[lock])
     if (folder / "report.html").is_file():
         click.echo(f"Report: {folder / 'report.html'}")
     return int(done.returncode != 0)

@@ -79,6 +79,9 @@ def columns(command):
     )
 
 
+trust = click.option(
+    "--trust", is_flag=True, help="Run code that the file or folder names: look at it first."
+)
 seed = click.option("--seed", type=int, default=0, show_default=True, help="Of all that is random.")
 jobs = click.option(
     "--jobs", type=int, default=1, show_default=True, help="Threads; -1: all cores."

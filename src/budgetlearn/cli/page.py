@@ -31,7 +31,7 @@ def write_page(saved, path):
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    with whole_file(path) as partial:
+    with whole_file(path, through_links=True) as partial:
         text = environment.get_template("model.html.j2").render(**_content(saved))
         partial.write_text(text, encoding="utf-8")
 

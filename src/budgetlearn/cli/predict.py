@@ -1,14 +1,13 @@
 """`budgetlearn predict`: classes of new rows, from the columns that the budget buys."""
 
 import sys
-from contextlib import nullcontext
 from functools import partial
 
 import click
 import numpy as np
 import pandas as pd
 
-from .._files import whole_file
+from .._files import csv_text, whole_file
 from ..costs import affords
 from ..exceptions import DatasetError, MissingValueError
 from ..preprocessing.reading import read_table
@@ -24,15 +23,16 @@ from .schedule_text import mean_cost, shown
 @click.option("--fallback", is_flag=True, help="Where cells are missing, do with what is there.")
 @click.option("--out", type=options.OUT, help="Write here instead of to the screen.")
 @options.reading
+@options.trust
 @options.debug
-def predict(model, table, budget, fallback, out, separator, decimal, na):
+def predict(model, table, budget, fallback, out, separator, decimal, na, trust):
     """Predict the rows of TABLE with a MODEL of `budgetlearn fit`, and write them as csv.
 
     Only the columns that are bought are read: others may be empty or absent. Each row gets its
     prediction, the probability of it, what it costs, and the columns bought. How cells are written
     (--decimal, --na) is as in the table of `fit`, unless it is said here.
     """
-    saved = SavedModel.load(model)
+    saved = SavedModel.load(model, trust)
     known = saved.reading
     source = partial(
         read_table, table, separator, decimal or known.get("decimal"), na or known.get("na")
@@ -52,8 +52,11 @@ def predict(model, table, budget, fallback, out, separator, decimal, na):
             text += f" {table} has the columns: {found}."
         raise DatasetError(text) from error
     _tell_overspent(saved, rows["cost"], budget)
-    with whole_file(out) if out else nullcontext(sys.stdout) as place:
-        rows.to_csv(place, index=False, lineterminator="\n")
+    if out:
+        with whole_file(out, through_links=True) as unfinished:
+            unfinished.write_text(csv_text(rows), encoding="utf-8")
+    else:
+        sys.stdout.write(csv_text(rows))
 
 
 def _frame(source, table, wanted):

@@ -11,7 +11,7 @@ from ..costs import affords
 from ..exceptions import BudgetError, ConfigError
 from . import options
 from .fitting import fit_table, sampled
-from .own_study import folders, read_study
+from .own_study import folders, read_study, refuse_outdated
 from .schedule_text import plus_minus, print_schedule
 
 
@@ -26,9 +26,10 @@ from .schedule_text import plus_minus, print_schedule
 @options.guaranteed
 @click.option("--out", type=options.OUT, help="Write the model to this file.")
 @click.option("--max-rows", type=click.IntRange(min=10), default=100_000, show_default=True)
+@options.trust
 @options.jobs
 @options.debug
-def recommend(folder, budget, guaranteed, out, max_rows, jobs):
+def recommend(folder, budget, guaranteed, out, max_rows, trust, jobs):
     """Fit the method that FOLDER, a comparison, recommends for a budget.
 
     FOLDER is results/NAME of `budgetlearn compare`. As in `budgetlearn fit` a fifth of the rows is
@@ -37,7 +38,7 @@ def recommend(folder, budget, guaranteed, out, max_rows, jobs):
     """
     with extra("workflow", "budgetlearn recommend"):
         from ..benchmark.methods import build
-    study, own, preprocessor = read_study(folder, folders()[0])
+    study, own, preprocessor = read_study(folder, folders()[0], trust)
     best, settings = _best(study, folder, own, budget)
     (dataset,) = study.datasets
     spec, seed = study.spec(best["method"], dataset), study.seed
@@ -84,6 +85,7 @@ def _best(study, folder, own, budget):
         cheapest = float(offers["budget"].min()) * own.costs.full
         raise BudgetError(f"No method costs at most {budget:g}: the cheapest costs {cheapest:.2f}.")
     best = within.iloc[-1]
+    refuse_outdated(study, own, best["method"], folder / "points.parquet")
     fits = Counter(schedules.loc[best["models"], "fit"].tolist())
     spec = study.spec(best["method"], dataset)
     settings = settings_of(best["method"], spec, study.seed, dataset)

@@ -3,22 +3,14 @@
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 
 from .. import __version__
-from .._files import whole_file
 from ..base.guarantees import Certificate
 from ..costs import FeatureCosts
-from ..exceptions import BudgetlearnError
 from ..preprocessing.preprocessor import BudgetPreprocessor
-
-FORMAT = 2
-
-
-class ModelFileError(BudgetlearnError):
-    """A file that holds no model of the command line."""
+from .model_file import ModelFileError, read_model, write_model
 
 
 @dataclass(eq=False)
@@ -117,22 +109,12 @@ class SavedModel:
 
     def save(self, path):
         """Write the model; the file appears whole or not at all."""
-        content = {f.name: getattr(self, f.name) for f in fields(self)}
-        with whole_file(path) as partial:
-            joblib.dump({"budgetlearn model": FORMAT, **content}, partial, compress=3)
+        write_model({f.name: getattr(self, f.name) for f in fields(self)}, path)
 
     @classmethod
-    def load(cls, path):
-        """Read what `save` wrote. Like any pickle, it can run code: open only your own files."""
-        try:
-            content = joblib.load(path)
-            made = content.pop("budgetlearn model")
-        except Exception as error:
-            raise ModelFileError(
-                f"{path} is not a model that `budgetlearn fit` wrote ({type(error).__name__})."
-            ) from error
-        if made != FORMAT:
-            raise ModelFileError(
-                f"{path} has format {made}, this version reads {FORMAT}: fit the model again."
-            )
+    def load(cls, path, trust=False):
+        """Read what `save` wrote; with `trust` classes of any origin, which run code."""
+        content = read_model(path, trust)
+        if not isinstance(content, dict) or content.keys() != {f.name for f in fields(cls)}:
+            raise ModelFileError(f"{path} is not a model that `budgetlearn fit` wrote.")
         return cls(**content)

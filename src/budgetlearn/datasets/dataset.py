@@ -48,6 +48,8 @@ class Dataset:
         0, 1, … (before any standardising).
     gaps : bool, default=False
         Whether X may have missing cells (NaN), for each run to fill from its own training rows.
+    source : str, default=""
+        What it was prepared from, as `DatasetSpec.digest` has it.
     licence, citation : str, default=""
         For reports.
 
@@ -73,6 +75,7 @@ class Dataset:
     part: np.ndarray | None = None
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     gaps: bool = False
+    source: str = ""
     licence: str = ""
     citation: str = ""
     sha256: str = field(init=False)
@@ -220,7 +223,7 @@ class Dataset:
         if self.part is not None:
             columns[_PART] = self.part
         about = {name: getattr(self, name) for name in ("id", "title", "task", "class_names")}
-        names = ("categories", "gaps", "licence", "citation", "sha256")
+        names = ("categories", "gaps", "source", "licence", "citation", "sha256")
         about |= {name: getattr(self, name) for name in names}
         table = pa.table(columns).replace_schema_metadata(
             {_KEY: json.dumps(about | {"format": FORMAT})}

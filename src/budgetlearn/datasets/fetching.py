@@ -108,6 +108,23 @@ def content_sha256(path):
     return digest.hexdigest()
 
 
+def refuse_changed(path, expected):
+    """Raise `DatasetError` where a file of the user's own is not what the study was planned with.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    expected : str or None
+        Its sha256 at that time; None: any.
+    """
+    if expected is not None and content_sha256(Path(path)) != expected:
+        raise DatasetError(
+            f"{path} was changed while the study was at work: call it again, and it takes what is "
+            "there now."
+        )
+
+
 def pin(spec, folder):
     """Record the hashes of files of which the registry knows none, once they proved right.
 
@@ -193,10 +210,21 @@ class _Fetch:
                 tried.append(str(error))
                 logger.warning("%s, %s: %s", self.spec.id, file.path, error)
                 continue
+            self._refuse_outside(target)
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(candidate, target)
             return target
         raise DatasetError(self._message(file, tried))
+
+    def _refuse_outside(self, target):
+        """Raise `DatasetError` where a link in the data folder leads out of it."""
+        real = Path(os.path.realpath(target.parent))
+        if not real.is_relative_to(os.path.realpath(self.folder)):
+            raise DatasetError(
+                f"Data set {self.spec.id!r}: {target.parent} leads to {real}, and nothing is "
+                f"written outside of {self.folder}. Remove the link; what lies there is used if "
+                "`data_dir` names its folder."
+            )
 
     def _places(self, file):
         """Yield functions that write a verified candidate, or raise `DatasetError`."""

@@ -25,5 +25,7 @@ def write_manifest(spec, paths, manifest):
             file.path: content_sha256(path) for file, path in zip(spec.files, paths, strict=True)
         },
     }
+    if spec.content is not None:
+        content["sha256"][spec.parameters["path"]] = spec.content
     with whole_file(manifest) as partial:
         partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The user's own table, encoded as everywhere: a column stays one and keeps its price."""
+"""The user's own table and price list, encoded as everywhere: a column stays one."""
 
 from pathlib import Path
 
@@ -9,6 +9,8 @@ from ..exceptions import DatasetError
 from ..preprocessing.column_encoders import INDICATOR, MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..preprocessing.reading import read_table
+from ..price_lists import read_prices
+from .fetching import refuse_changed
 from .tables import Table
 
 
@@ -63,3 +65,25 @@ def read_own(
     y = frame[target].to_numpy()
     groups = None if group is None else pd.factorize(frame[group])[0]
     return Table(X.to_numpy(np.float64), y, tuple(X.columns), None, groups, encoder.categories_)
+
+
+def own_prices(path, unpriced=(), content=None):
+    """Read the price list of a table.
+
+    Parameters
+    ----------
+    path : path-like
+        The list.
+    unpriced : collection of str, default=()
+        Columns of the table that are no features: their prices are left out.
+    content : str, default=None
+        The sha256 that the file must have; None: any.
+
+    Returns
+    -------
+    DataFrame
+        As `budgetlearn.price_lists.read_prices` returns it.
+    """
+    prices = read_prices(path)
+    refuse_changed(path, content)
+    return prices[~prices["feature"].isin(unpriced)]

@@ -10,7 +10,7 @@ from ..preprocessing.damage import DAMAGE
 from .cifar import read_cifar
 from .dataset import Dataset
 from .embedded import read_embedded
-from .fetching import check_file, fetch, pin, pinned
+from .fetching import check_file, fetch, pin, pinned, refuse_changed
 from .images import read_idx
 from .labels import make_target, with_rows
 from .registry import Registry, load_registry
@@ -108,6 +108,7 @@ def _prepared(spec, folder):
         part=table.part,
         categories=table.categories,
         gaps=spec.kind == "csv" and spec.parameters.get("missing") == "median",
+        source=spec.digest,
         licence=spec.licence,
         citation=spec.citation,
     )
@@ -155,7 +156,9 @@ def _read(spec, folder):
     if spec.kind == "csv":
         from .own import read_own  # here: planning a study does without scikit-learn
 
-        return read_own(**spec.parameters)
+        table = read_own(**spec.parameters)
+        refuse_changed(spec.parameters["path"], spec.content)
+        return table
     paths = [_checked(spec, file, folder) for file in spec.files]
     return _READERS[spec.reader](paths, **spec.parameters)
 

@@ -1,8 +1,10 @@
 """The registry of data sets: `config/datasets.yaml`, checked against its schema."""
 
 import difflib
+import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -35,6 +37,18 @@ class FileSpec:
     path: str
     sha256: tuple[str, ...] = ()
     mirrors: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        parts = self.path.split("/")
+        if {"", ".", ".."}.intersection(parts) or not self.path.isprintable() or "\\" in self.path:
+            raise ConfigError(
+                f"{self.path!r} cannot be a file of a data set: expected <dataset>/<file> below "
+                "the data folder, without '..' and '\\'."
+            )
+
+
+# What of an entry decides the prepared data, beside files and parameters.
+_DECISIVE = ("id", "task", "kind", "reader", "labels", "unmeasured", "content")
 
 
 @dataclass(frozen=True)
@@ -72,6 +86,8 @@ class DatasetSpec:
         Expected rows of each class, in the order of the class codes.
     costs : str or None
         Price list for the cost profile "given", a csv file.
+    content : str or None
+        For ``csv``: the sha256 that the table must have; None takes any.
     licence, citation : str
         For reports.
     """
@@ -93,8 +109,18 @@ class DatasetSpec:
     parts: tuple[int, ...] | None = None
     classes: Mapping | None = None
     costs: str | None = None
+    content: str | None = None
     licence: str = ""
     citation: str = ""
+
+    @property
+    def digest(self):
+        """Hash of what decides the prepared data: the entry, and the content of raw files."""
+        plain = asdict(self)
+        decisive = {name: plain[name] for name in _DECISIVE}
+        decisive["files"] = [file["sha256"] for file in plain["files"]]
+        decisive["parameters"] = {k: v for k, v in self.parameters.items() if k != "path"}
+        return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
     @classmethod
     def from_plain(cls, plain):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from .._files import whole_file
+from .._files import csv_text, whole_file
 from .build import build_cases, build_figures, build_files, build_tables
 from .page import render_page
 from .sections import sections_of
@@ -50,7 +50,7 @@ def write_report(report, folder):
 
 def write_table(frame, path):
     """Write a frame as csv."""
-    _write(frame.to_csv(index=False, lineterminator="\n").encode(), path)
+    _write(csv_text(frame).encode(), path)
 
 
 def _write(content, path):

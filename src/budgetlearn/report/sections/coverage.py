@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ...benchmark.study import PUBLISHED
+from ...benchmark.study import PUBLISHED, place_of
 from ..section import Section, table
 from ..text import DASH
 
@@ -20,8 +20,8 @@ class Coverage(Section):
     @property
     def inputs(self):
         """All tables of printed numbers where some are rerun: those of other studies are named."""
-        known = Path(PUBLISHED).glob("*.csv") if self.study.published else []
-        return sorted(map(str, known))
+        folder = Path(place_of(PUBLISHED, self.study.root))
+        return sorted(map(str, folder.glob("*.csv"))) if self.study.published else []
 
     @property
     def parts(self):

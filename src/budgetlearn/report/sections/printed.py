@@ -4,7 +4,7 @@ import pandas as pd
 
 from ...analysis.deviations import FAR, with_deviations
 from ...analysis.published import published_table
-from ...benchmark.study import PUBLISHED
+from ...benchmark.study import PUBLISHED, place_of
 from ..published_files import read_published, read_reasons
 from ..section import Section, table
 from ..text import DASH, counted, plus_minus
@@ -45,7 +45,7 @@ class Printed(Section):
 
     @property
     def inputs(self):
-        return [*self.study.published, _REASONS]
+        return [*self.study.published, place_of(_REASONS, self.study.root)]
 
     @property
     def parts(self):
@@ -55,7 +55,7 @@ class Printed(Section):
         printed = read_published(self.study.published)
         results, stand_ins = report.results, self.study.config.get("stand_ins", {})
         ours = published_table(results.points, printed, results.areas, stand_ins)
-        return {"published": with_deviations(ours, read_reasons(_REASONS))}
+        return {"published": with_deviations(ours, read_reasons(self.inputs[-1]))}
 
     def context(self, report):
         numbers = report.tables["published"]
