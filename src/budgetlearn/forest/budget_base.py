@@ -16,9 +16,9 @@ from .leaf_refit import PENALTIES
 from .pruning import WEIGHTS
 from .refitted import RefittedForest
 
-# How many times as much as the cheapest feature the dearest one counts in the risk where no exponent
-# is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax pairs
-# just take a perfect feature rather than noise.
+# How many times as much as the cheapest feature the dearest one counts in the risk where no
+# exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
+# pairs just take a perfect feature rather than noise.
 RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
 # What a free feature counts as there, of the cheapest price: at risk 0 free noise would beat all.
 FREE_SHARE = 0.01

@@ -35,9 +35,9 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
     cost_exponent : float or list of float, default=None
         Power of the prices in the risk, in [0, 1]: 1 is the paper's risk, 0 looks at the drop in
         impurity alone. Of a list the best value is chosen together with alpha. None scales it to
-        the prices: without a budget the dearest feature counts as 1.001 times the cheapest; with one
-        the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free counts as a
-        hundredth of the cheapest. Where an exponent is named, free features stay free.
+        the prices: without a budget the dearest feature counts as 1.001 times the cheapest; with
+        one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free counts
+        as a hundredth of the cheapest. Where an exponent is named, free features stay free.
     reuse_discount : float, default=1.0
         Share f of a price that stays in the risk where all examples of a node have bought the
         feature before, on the path or in earlier trees: price × (f + (1 − f) × share of the node

@@ -9,9 +9,9 @@ from scipy.special import expit, softmax
 from .._extras import extra
 from ..exceptions import IncompletePathWarning
 
-# glmnet starts each penalty from the solution of the one before. From one penalty to the next that
-# must be a short way: on handwritten digits 100 penalties take a third of a second, and the way from
-# the first to the last in one step is not done after 27 s. It is never given fewer penalties.
+# glmnet starts each penalty from the solution of the one before, which must be a short way: on
+# handwritten digits 100 penalties take a third of a second, and the way from the first to the last
+# in one step is not done after 27 s. It is never given fewer penalties.
 GRID = 100
 PASSES = (10**5, 10**6)  # over all variables, for the whole path: glmnet's own limit, then more
 CONSTANT = 1e-14  # a spread of less than this share of the largest value is rounding
