@@ -21,11 +21,14 @@ from budgetlearn.forest import BudgetRFClassifier
 
 DATASETS = ("wine", "breast_cancer", "digits", "spambase", "satellite", "vehicle")
 ENTROPY = {"impurity": "entropy", "split": "expected", "voting": "counts", "max_features": 0.5}
+ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)
 DEPTHS = (2, 4, 8)
 EXPONENTS = (1.0, 0.5, 0.25, 0.0)
 SETTINGS = {
-    "the paper's alphas": [{"alpha": alpha} for alpha in (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)],
-    "entropy": [{**ENTROPY, "max_depth": depth} for depth in DEPTHS],
+    "the paper's alphas": [{"alpha": alpha, "cost_exponent": 1} for alpha in ALPHAS],
+    "the paper's alphas at the default exponent": [{"alpha": alpha} for alpha in ALPHAS],
+    "exponents": [{"cost_exponent": exponent} for exponent in (None, 0.03, 0.06, 0.125, 0.25, 1)],
+    "entropy": [{**ENTROPY, "max_depth": depth, "cost_exponent": 1} for depth in DEPTHS],
     "entropy, exponents": [
         {**ENTROPY, "max_depth": depth, "cost_exponent": exponent}
         for depth, exponent in product(DEPTHS, EXPONENTS)

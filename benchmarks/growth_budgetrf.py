@@ -57,7 +57,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=options.tall) as folder:
         if options.tall is None:
             X, y, prices = yahoo_shaped(options.rows or 141_397)
-            forest = BudgetRFClassifier(prices, voting="counts", **parameters)
+            forest = BudgetRFClassifier(prices, voting="counts", cost_exponent=1.0, **parameters)
         else:
             X, y = tall(folder, options.rows or 1_000_000)
             forest = BudgetRFClassifier(max_bins=255, codes_folder=folder, **parameters)

@@ -39,12 +39,13 @@ def tasks():
     small, large = tables()
     prices = np.random.default_rng(1).integers(1, 101, 40).astype(float)
     one = {"random_state": 0, "n_jobs": 1}
+    paper = {**one, "cost_exponent": 1.0}
     engine = RandomForestClassifier(n_estimators=20, max_bins=255)
     models = {
         "msB schedule": (ModelScheduleSearch(engine, feature_costs=prices[:30], **one), small),
-        "BudgetRF": (BudgetRFClassifier(prices, n_estimators=20, **one), large),
+        "BudgetRF": (BudgetRFClassifier(prices, n_estimators=20, **paper), large),
         "BudgetRF, 255 bins": (
-            BudgetRFClassifier(prices, n_estimators=40, max_bins=255, **one),
+            BudgetRFClassifier(prices, n_estimators=40, max_bins=255, **paper),
             large,
         ),
         "random forest": (RandomForestClassifier(n_estimators=100, **one), large),

@@ -6,7 +6,11 @@ class BudgetlearnError(Exception):
 
 
 class BudgetlearnWarning(UserWarning):
-    """Parameters that will work, but much worse than others at the same cost."""
+    """What works, but not as well as it should: parameters much worse than others, a path cut."""
+
+
+class IncompletePathWarning(BudgetlearnWarning):
+    """A path of models that ends early, because its solver did not come to its end."""
 
 
 class CostError(BudgetlearnError, ValueError):

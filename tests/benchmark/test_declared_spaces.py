@@ -7,10 +7,12 @@ import pytest
 
 from budgetlearn._files import read_yaml
 from budgetlearn.benchmark.methods import build
+from budgetlearn.benchmark.study import Study
 from budgetlearn.benchmark.tries import settings_of
 from budgetlearn.costs import FeatureCosts
 
-METHODS = read_yaml(Path(__file__).parents[2] / "config" / "methods.yaml")
+CONFIG = Path(__file__).parents[2] / "config"
+METHODS = read_yaml(CONFIG / "methods.yaml")
 SPACES = [name for name, spec in METHODS.items() if "space" in spec]
 SMALL = {"n_estimators": 2, "n_trees": [1, 2], "cost_weights": [1.0, 0.1]}
 
@@ -35,3 +37,19 @@ def test_every_setting_of_a_space_can_be_fitted(method, little):
         model.set_params(**{key: value for key, value in SMALL.items() if key in own})
         model.set_params(**setting).fit(*little)
         assert model.predict(little[0]).shape == (60,)
+
+
+@pytest.mark.parametrize("path", sorted(CONFIG.glob("studies/budgetrf-*.yaml")), ids=str)
+def test_the_paper_s_studies_keep_to_the_paper_s_risk(path):
+    study = Study.from_config(read_yaml(CONFIG / "config.yaml") | read_yaml(path), CONFIG.parent)
+    for dataset in study.datasets:
+        spec = study.spec("budgetrf", dataset)
+        assert spec["parameters"]["cost_exponent"] == 1
+        assert set(spec["grid"]) == {"alpha", "max_features"}
+        assert "space" not in spec
+
+
+def test_no_study_cuts_the_path_of_a_linear_model():
+    for path in CONFIG.glob("studies/*.yaml"):
+        assert "n_lambda" not in path.read_text()
+    assert build(METHODS["logitb"]).n_lambda == build(METHODS["sparse_linear"]).n_lambda == 100

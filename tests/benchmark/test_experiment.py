@@ -1,13 +1,18 @@
 """One run of one method: what is fitted, charged and recorded, and what becomes of failures."""
 
 import time
+import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
+from budgetlearn.analysis.areas import area_table
+from budgetlearn.analysis.completion import coverage_table
+from budgetlearn.analysis.schedules import compressed_points
 from budgetlearn.benchmark import records
 from budgetlearn.benchmark.experiment import run_method
 from budgetlearn.benchmark.methods import build
@@ -40,6 +45,14 @@ class Slow(FreeConstantClassifier):
 
     def fit(self, X, y):
         time.sleep(0.05)
+        return super().fit(X, y)
+
+
+class Grumbling(FreeConstantClassifier):
+    """Has something to say of its fit."""
+
+    def fit(self, X, y):
+        warnings.warn("look out", UserWarning, stacklevel=1)
         return super().fit(X, y)
 
 
@@ -363,3 +376,30 @@ def test_absolute_node_budgets_are_a_grid(regression_run):
     assert len(rows) == 20
     assert rows[9]["setting"] == f"node_budget=100, nodes={rows[9]['n_nodes']}"
     assert 299 <= rows[-1]["n_nodes"] <= 300
+
+
+def test_a_path_that_ends_early_counts_and_is_told(wine_runs, monkeypatch):
+    monkeypatch.setattr("budgetlearn.msb.l1_path.PASSES", (20, 40))
+    for refit in (False, True):
+        spec = LOGIT | {"refit": refit}
+        cut = records.table(run_method("logitb", spec, wine_runs[0]))
+        assert set(cut["status"][:-1]) == {"ok"}
+        assert len(cut) > 2
+        told = cut.iloc[-1]
+        assert told["status"].startswith("partial: The L1 path ends at penalty")
+        assert np.isnan(told["test_score"])
+        assert told["stage"] == len(cut) - 1
+        coverage = coverage_table(cut)
+        assert coverage[["n_ok", "n_partial", "n_failed"]].to_numpy().tolist() == [[0, 1, 0]]
+        assert coverage["message"][0] == told["status"]
+        constant = records.table(run_method("constant", CONSTANT, wine_runs[0]))
+        points = pd.concat([cut, constant], ignore_index=True)
+        areas = area_table(points, compressed_points(points)).set_index("method")
+        assert areas.loc["logitb", "status"] == "ok"
+        assert areas.loc["logitb", "aup_test"] > areas.loc["constant", "aup_test"]
+
+
+def test_other_warnings_of_a_fit_are_shown(wine_runs):
+    with pytest.warns(UserWarning, match="look out"):
+        rows = list(run_method("warning", {"class": f"{__name__}.Grumbling"}, wine_runs[0]))
+    assert {row["status"] for row in rows} == {"ok"}

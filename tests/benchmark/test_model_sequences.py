@@ -108,6 +108,19 @@ def test_a_failed_fit_has_visited_nothing(wine_runs):
     assert merged["status"].tolist() == [rows[-1]["status"]]
 
 
+def test_a_sequence_that_ends_early_counts_and_is_told(wine_runs, monkeypatch):
+    monkeypatch.setattr("budgetlearn.msb.l1_path.PASSES", (15, 30))
+    wanted = spec("cost", "l1")
+    rows, _, importance = pieces(wanted, wine_runs[0])
+    merged = schedule_points(records.table(rows), importance)
+    whole = records.table(run_method("msb", wanted, wine_runs[0]))
+    for frame in (merged, whole):
+        assert set(frame["status"][:-1]) == {"ok"}
+        assert frame["status"].iloc[-1].startswith("partial: The L1 path ends")
+    for column in ("stage", "variables", "cost", "valid_score", "status"):
+        assert merged[column].astype(str).tolist() == whole[column].astype(str).tolist()
+
+
 def test_importance_that_failed_is_told_by_every_sequence(wine_runs):
     broken = spec("cost")
     broken["parameters"]["estimator"] = {"class": f"{__name__}.Dying"}

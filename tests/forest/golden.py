@@ -74,7 +74,7 @@ def of_forest(model, X, decimals=None):
 
 def _budget_rf(data, **options):
     X, y, prices = table(data)
-    options = {"n_estimators": 8, **FAST} | options
+    options = {"n_estimators": 8, "cost_exponent": 1.0, **FAST} | options
     return of_forest(BudgetRFClassifier(prices, **options).fit(X, y), X)
 
 

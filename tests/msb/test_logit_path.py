@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from glmnet import LogitNet
 from scipy.special import expit, softmax
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from budgetlearn._validation import ParameterError
 from budgetlearn.costs import random_costs
-from budgetlearn.msb import LogitPathClassifier
+from budgetlearn.exceptions import IncompletePathWarning
+from budgetlearn.msb import LogitPathClassifier, l1_path
 from budgetlearn.msb.l1_path import fit_l1_path
 
 
@@ -48,6 +49,69 @@ def test_constant_columns_are_never_used():
     priors = fit_l1_path(X, y)
     assert len(priors) == 1
     assert (priors.predict(X, 0) == np.bincount(y).argmax()).all()
+
+
+@pytest.mark.parametrize("power", range(-15, 16, 5))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_unit_of_a_column_does_not_matter(power, weighted):
+    X, y = load_wine(return_X_y=True)
+    weight = np.linspace(1, 2, len(y)) if weighted else None
+    scaled = X * np.where(np.arange(13) == 6, 10.0**power, 1.0)
+    plain, path = (fit_l1_path(table, y, 20, weight=weight) for table in (X, scaled))
+    np.testing.assert_allclose(path.coef, plain.coef, atol=1e-5)
+    np.testing.assert_allclose(path.scale[6] / plain.scale[6], 10.0**power)
+    np.testing.assert_allclose(path.predict_proba(scaled, 9), plain.predict_proba(X, 9), 1e-5)
+
+
+def test_few_rows_of_another_value_and_rounding_are_told_apart():
+    X, y = load_wine(return_X_y=True)
+    rounding = 0.3 + np.spacing(0.3) * (np.arange(178) % 2)
+    path = fit_l1_path(np.column_stack([rounding, 1e9 + 1e-4 * X[:, 6], X[:, 6]]), y)
+    assert not path.coef[:, :, 0].any()
+    assert path.coef[:, :, 1].any()
+
+
+def test_few_penalties_are_reached_by_way_of_many():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600], y[:600]
+    whole = fit_l1_path(X, y)
+    for n_lambda in (1, 2, 6, 12):
+        path = fit_l1_path(X, y, n_lambda)
+        assert path.complete
+        assert n_lambda - 1 <= len(path) <= n_lambda
+        assert path.penalties[0] == pytest.approx(whole.penalties[0])
+        assert n_lambda == 1 or path.penalties[-1] < 1e-3 * path.penalties[0]
+    assert np.mean(path.predict(X, len(path) - 1) == y) > 0.99
+
+
+def twins():
+    """Two classes by the small difference of two columns: a long way for coordinate descent."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 1)) + 1e-3 * random.normal(size=(300, 4))
+    return X, (X[:, 0] + X[:, 1] > X[:, 2] + X[:, 3]).astype(int)
+
+
+def test_a_path_that_runs_out_of_passes_is_given_more(monkeypatch):
+    X, y = twins()
+    whole = fit_l1_path(X, y)
+    monkeypatch.setattr(l1_path, "PASSES", (100, 10**6))
+    again = fit_l1_path(X, y)
+    assert again.complete
+    np.testing.assert_array_equal(again.coef, whole.coef)
+
+
+def test_a_path_that_ends_early_says_so_and_keeps_what_it_has(monkeypatch):
+    X, y = twins()
+    whole = fit_l1_path(X, y)
+    monkeypatch.setattr(l1_path, "PASSES", (10, 100))
+    with pytest.warns(IncompletePathWarning, match=r"ends at penalty \d+ of 100: .* 100 passes"):
+        cut = fit_l1_path(X, y)
+    assert whole.complete
+    assert not cut.complete
+    assert 1 < len(cut) < len(whole)
+    np.testing.assert_array_equal(cut.coef, whole.coef[: len(cut)])
+    with pytest.warns(IncompletePathWarning):
+        LogitPathClassifier(random_state=0).fit(X, y)
 
 
 def test_schedule_scores_and_charges():

@@ -8,11 +8,14 @@ side, and validation data choose among them as among all others.
 import inspect
 import logging
 import time
+import warnings
+from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from ..exceptions import IncompletePathWarning
 from .evaluation import (
     measures_itself,
     operating_points,
@@ -20,7 +23,7 @@ from .evaluation import (
     trains_on_validation,
 )
 from .methods import build
-from .records import OK
+from .records import OK, PARTIAL
 from .tries import models_fitted, settings_of
 
 log = logging.getLogger("budgetlearn")
@@ -52,7 +55,9 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     ------
     dict
         Rows for `budgetlearn.benchmark.records`. When the method failed, the last one has a status
-        that says why; settings after it were not tried.
+        that says why; settings after it were not tried. After the points of a fit that ended early
+        (see `IncompletePathWarning`), which count as all others, comes a row whose status is
+        "partial: " and the reason.
     """
     extra = {
         "feature_costs": run.costs,
@@ -67,9 +72,12 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     try:
         for number, setting in enumerate(settings):
             model = build(spec, **extra).set_params(**setting)
-            known, rows = _points_of(model, spec, run, setting)
+            with _ended_early() as reasons:
+                known, rows = _points_of(model, spec, run, setting)
             if fitted is not None:
                 fitted.append(model)
+            if reasons:
+                rows.append({"status": f"{PARTIAL}: {reasons[0]}", **setting_column(setting)})
             for row in rows:
                 yield {**head(method, run, stage, number), **known, **row}
                 stage += 1
@@ -85,6 +93,23 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
         *(method, run.dataset, run.costs_kind, run.number, stage, status),
         time.perf_counter() - start,
     )
+
+
+@contextmanager
+def _ended_early():
+    """Collect what fits tell of ending early; other warnings are shown as ever."""
+    reasons, show = [], warnings.showwarning
+
+    def note(message, category, *where):
+        if issubclass(category, IncompletePathWarning):
+            reasons.append(str(message))
+        else:
+            show(message, category, *where)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", IncompletePathWarning)
+        warnings.showwarning = note
+        yield reasons
 
 
 def _points_of(model, spec, run, setting):

@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 
 from .._files import whole_file
-from .records import OK
+from .records import is_failure
 
 # Status → setting whose raising is a reason to try again.
 LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
@@ -87,7 +87,7 @@ def keep_failures(config, output, attempt, statuses):
     statuses : iterable of (int, str)
         Run and status of each row of the job's results.
     """
-    failed = {run: status for run, status in statuses if status != OK}
+    failed = {run: status for run, status in statuses if is_failure(status)}
     path = failure_file(config, output)
     if not failed and not path.exists():
         return

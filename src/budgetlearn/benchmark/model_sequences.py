@@ -11,7 +11,7 @@ from ..msb.sequences import SEQUENCES
 from .experiment import run_method
 from .isolation import isolated
 from .methods import build, preload, resolve, sequence_name
-from .records import OK, parse_variables, variables_text
+from .records import OK, is_failure, parse_variables, variables_text
 from .resuming import failed_row
 
 
@@ -154,11 +154,11 @@ def schedule_points(points, importance, time_limit=None):
     -------
     DataFrame
         Operating points of msB; a run in which a sequence failed, or all of them took too long, is
-        a row that says so.
+        a row that says so; one that ended early, a row beside the others.
     """
     frames = []
     for number, part in points.groupby("run", sort=True):
-        failed = part[part["status"] != OK]
+        failed = part[part["status"].map(is_failure)]
         if len(failed):
             frames.append(failed.head(1))
             continue
@@ -172,7 +172,11 @@ def schedule_points(points, importance, time_limit=None):
             frames.append(names.assign(status=status))
             continue
         n_fitted = fits["n_fitted"] + 1  # the model that importance is of
-        frames.append(_merge(part).assign(fit_seconds=seconds, n_fitted=n_fitted))
+        merged = _merge(part[part["status"] == OK])
+        frames.append(merged.assign(fit_seconds=seconds, n_fitted=n_fitted))
+        partial = part[part["status"] != OK].head(1)
+        if len(partial):
+            frames.append(partial.assign(stage=len(merged)))
     return pd.concat(frames, ignore_index=True)
 
 

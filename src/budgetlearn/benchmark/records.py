@@ -62,6 +62,7 @@ COLUMNS = {
     "format_version": "int64",
 }
 OK = "ok"
+PARTIAL = "partial"  # begins the status of a row beside the points of a fit that ended early
 _REMEDY = "Delete the file and run the workflow again."
 # Of a job's origin, how the same of several jobs are put together.
 SUMMED = {"jobs": sum, "seconds": sum, "peak_mb": max}
@@ -71,6 +72,11 @@ _ORIGINS, _SOURCES = b"budgetlearn", b"budgetlearn sources"
 
 class RecordError(BudgetlearnError, ValueError):
     """A table of operating points that does not have the columns it should have."""
+
+
+def is_failure(status):
+    """Tell whether a status means that there is no result: not even one in part."""
+    return status != OK and not status.startswith(PARTIAL)
 
 
 def setting_text(setting):

@@ -16,6 +16,13 @@ from .leaf_refit import PENALTIES
 from .pruning import WEIGHTS
 from .refitted import RefittedForest
 
+# How many times as much as the cheapest feature the dearest one counts in the risk where no
+# exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
+# pairs just take a perfect feature rather than noise.
+RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
+# What a free feature counts as there, of the cheapest price: at risk 0 free noise would beat all.
+FREE_SHARE = 0.01
+
 
 class GrownOnBudget(RefittedForest):
     """Mixin, named before the forest, of forests that take trees while the budget allows.
@@ -142,6 +149,7 @@ class GrownOnBudget(RefittedForest):
     def _forests(self, examples, rules, seeds, validation, known=()):
         """Return the forest of each rule, grown while the budget allows."""
         source = self._source(examples)
+        source.counted = self._counted()
         return [
             grow_within_budget(
                 setting,
@@ -187,13 +195,30 @@ class GrownOnBudget(RefittedForest):
             raise ParameterError(
                 "prune judges trees by the examples that they left out: set bootstrap=True."
             )
-        exponents = listed(self.cost_exponent, "cost_exponent", high=1)
-        lists = *self._further_lists(), exponents, weights
+        lists = *self._further_lists(), self._exponents(), weights
         return [dict(zip(self._tried, values, strict=True)) for values in product(*lists)]
 
     def _further_lists(self):
         """Return the values of the parameters that a subclass names first in `_tried`."""
         return ()
+
+    def _exponents(self):
+        """Return the powers of the prices to try."""
+        if self.cost_exponent is not None:
+            return listed(self.cost_exponent, "cost_exponent", high=1)
+        prices = self._counted()
+        spread = np.log(prices.max() / prices.min()) if prices.any() else 0.0
+        milder = [np.log(ratio) / spread for ratio in RATIOS if np.log(ratio) < spread]
+        if self.budget is None:
+            return milder[:1] or [1.0]
+        return [1.0, *milder[::-1]]
+
+    def _counted(self):
+        """Return the prices that powers are taken of."""
+        prices = self.feature_costs_.alone
+        if self.cost_exponent is not None or not prices.any():
+            return prices
+        return np.where(prices > 0, prices, FREE_SHARE * prices[prices > 0].min())
 
     def _weights(self):
         """Return the weights of pruning to try, None where trees stay as they grew."""

@@ -29,12 +29,18 @@ class TreeSource:
         Takes a seed and returns how much each example counts for its tree.
     n_jobs : int or None
         Threads.
+
+    Attributes
+    ----------
+    counted : ndarray of shape (n_features,)
+        Prices of which the risk takes the power, where that is not 1.
     """
 
     def __init__(self, data, examples, n_classes, feature_costs, draw, n_jobs):
         self.data, self.examples = data, examples
         self.n_classes = n_classes
         self.feature_costs, self.draw, self.n_jobs = feature_costs, draw, n_jobs
+        self.counted = feature_costs.alone
 
     def trees(self, rule, seeds, prune=None, known=()):
         """Yield a tree for each seed; threads grow the next ones while they are asked for.
@@ -84,7 +90,7 @@ class TreeSource:
         prices = self.feature_costs.alone
         if rule.cost_exponent < 1:
             # A free feature stays free where the exponent is 0, too.
-            prices = np.where(prices > 0, prices**rule.cost_exponent, 0.0)
+            prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
         return self._tree(self.draw(seed), rule, prices.copy(), seed, usage, purchases)
 
     def _tree(self, weights, *how):

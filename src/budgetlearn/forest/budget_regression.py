@@ -72,7 +72,7 @@ class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
         Most that a prediction may cost on average, in the unit of `feature_costs`. None: no limit.
     n_estimators : int, default=40
         Most trees.
-    cost_exponent : float or list of float, default=1.0
+    cost_exponent : float or list of float, default=None
         Power of the prices in the risk, as in `BudgetRFClassifier`.
     reuse_discount : float, default=1.0
         Share of a price that stays in the risk once all examples of a node have bought the
@@ -155,7 +155,7 @@ class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
         *,
         budget=None,
         n_estimators=40,
-        cost_exponent=1.0,
+        cost_exponent=None,
         reuse_discount=1.0,
         prune=False,
         refit_leaves=False,

@@ -32,15 +32,17 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
         Threshold of `"threshold_pairs"`: the larger, the smaller and cheaper the trees. Of a list
         the value with the least validation error within the budget is used (the paper's list is
         0, 2, 4, 6, 8, 10, 15, 25, 35, 45).
-    cost_exponent : float or list of float, default=1.0
+    cost_exponent : float or list of float, default=None
         Power of the prices in the risk, in [0, 1]: 1 is the paper's risk, 0 looks at the drop in
-        impurity alone. Of a list the best value is chosen together with alpha. Free features stay
-        free.
+        impurity alone. Of a list the best value is chosen together with alpha. None scales it to
+        the prices: without a budget the dearest feature counts as 1.001 times the cheapest; with
+        one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free counts
+        as a hundredth of the cheapest. Where an exponent is named, free features stay free.
     reuse_discount : float, default=1.0
         Share f of a price that stays in the risk where all examples of a node have bought the
         feature before, on the path or in earlier trees: price × (f + (1 − f) × share of the node
         that has not). The charge of a group falls alike with the share that bought no member.
-        1: the paper's risk.
+        1: the paper's risk. Name a cost_exponent with it: the default makes little of prices.
     prune : bool, float or list of float, default=False
         Whether each tree keeps only the splits that examples left out of its bootstrap sample find
         worth their cost. A number is the weight of what the tree adds to the mean cost, as a share
@@ -151,7 +153,7 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
         budget=None,
         n_estimators=40,
         alpha=0.0,
-        cost_exponent=1.0,
+        cost_exponent=None,
         reuse_discount=1.0,
         prune=False,
         refit_leaves=False,
