@@ -17,7 +17,7 @@ def kept():
 
 
 def offers(kept):
-    table = recommendations(kept, METHODS, "wine", "random")
+    table = recommendations(kept, METHODS, "wine", "random", ratio=1 / 3, bounded=True)
     return what_to_buy.offers_of(table, kept, make_prices(), "wine", "random")
 
 

@@ -169,8 +169,9 @@ def memory_sentences(table, display):
         winners = "; ".join(f"{labels.get(name, name)} on {n}" for name, n in counts.items())
         if winners:
             sentences.append(
-                f"Lowest mean test error within the fewest {unit} that hold a model of every one "
-                f"compared, of {counted(len(best), 'data set')}: {winners}."
+                f"Of small models, each method's best within the fewest {unit} in which all methods "
+                f"have one, the lowest mean test error, of {counted(len(best), 'data set')}: "
+                f"{winners}."
             )
     return sentences
 
