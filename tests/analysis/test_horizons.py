@@ -1,5 +1,7 @@
 """Areas up to a horizon: by hand, and a method that is best at small budgets only."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,7 +48,7 @@ def slow_log_area(costs, scores, baseline):
     """Return the mean height over the logarithm of the budget from 1 to 100 %, piece by piece."""
     budgets = np.unique(np.r_[0.01, costs[(costs > 0.01) & (costs < 1)], 1.0])
     total = 0.0
-    for start, end in zip(budgets[:-1], budgets[1:], strict=True):
+    for start, end in pairwise(budgets):
         bought = max((c for c in costs if c <= start), default=None)
         height = baseline if bought is None else scores[list(costs).index(bought)]
         total += height * (np.log10(end) - np.log10(start)) / 2

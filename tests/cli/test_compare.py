@@ -12,7 +12,10 @@ import pandas as pd
 import pytest
 import yaml
 
+from budgetlearn.analysis import recommendations
 from budgetlearn.benchmark import records
+from budgetlearn.cli.own_study import folders, read_study
+from budgetlearn.cli.recommend import _best
 
 from .conftest import PRICES, patients
 
@@ -107,6 +110,22 @@ def test_recommend_fits_what_the_comparison_found_best(compared):
     answers = '{"value": null}\n' * 4
     states = worked(folder, "ask", "m.joblib", "--json", text=answers).splitlines()
     assert json.loads(states[-1])["done"]
+
+
+@pytest.mark.workflow
+def test_recommend_corrects_its_intervals_for_the_split_of_the_study(compared, monkeypatch):
+    results, told, real = compared[0] / "results" / "my-table", {}, recommendations.recommendations
+    study, own, _ = read_study(results, folders()[0])
+
+    def spy(*args, **known):
+        told.update(known)
+        return real(*args, **known)
+
+    monkeypatch.setattr(recommendations, "recommendations", spy)
+    for split, ratio in (((0.6, 0.2, 0.2), 30 / 90), ((0.5, 0.1, 0.4), 60 / 75)):
+        study.config["split"] = dict(zip(("train", "valid", "test"), split, strict=True))
+        _best(study, results, own, 20)
+        assert told == {"ratio": pytest.approx(ratio, rel=0.05), "bounded": True}
 
 
 @pytest.mark.workflow

@@ -1,8 +1,8 @@
 """Areas under the Pareto staircase: of each run, their means, and who leads by how much.
 
 A run that a method did not complete counts: the method has no model there, so it buys nothing at
-any budget and scores what the free constant does. Left out, it would raise a method that fails where
-it is hard.
+any budget and scores what the free constant does. Left out, it would raise a method that fails
+where it is hard.
 """
 
 import numpy as np

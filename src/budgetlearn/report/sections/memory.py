@@ -169,9 +169,8 @@ def memory_sentences(table, display):
         winners = "; ".join(f"{labels.get(name, name)} on {n}" for name, n in counts.items())
         if winners:
             sentences.append(
-                f"Of small models, each method's best within the fewest {unit} in which all methods "
-                f"have one, the lowest mean test error, of {counted(len(best), 'data set')}: "
-                f"{winners}."
+                f"Where memory is short (the fewest {unit} in which every method has a model), the "
+                f"lowest mean test error, of {counted(len(best), 'data set')}: {winners}."
             )
     return sentences
 
