@@ -99,6 +99,18 @@ def test_the_interval_of_a_lead_by_hand():
     assert (lead["best"], lead["runner_up"], lead["wins"]) == ("m0", "m1", 4)
 
 
+def test_failures_of_a_method_behind_do_not_make_a_lead_uncertain():
+    scores = 0.8 + 0.001 * np.random.default_rng(0).standard_normal((6, 3)) - [0, 0.05, 0.06]
+    scores[:2, 2] = 0.3
+    long = pd.DataFrame(scores).rename_axis("run").reset_index()
+    long = long.melt("run", var_name="method", value_name="aup_test").assign(dataset="d", costs="u")
+    lacking = (long["method"] == 2) & (long["run"] < 2)
+    long["status"] = np.where(lacking, "timeout: made up", "ok")
+    lead = lead_table(long, [0, 1, 2], {"d": 1 / 3}).iloc[0]
+    assert (lead["best"], lead["runner_up"]) == (0, 1)
+    assert 0 < lead["low"] <= lead["lead"] <= lead["high"]
+
+
 def test_a_clear_lead_is_still_seen():
     random = np.random.default_rng(3)
     scores = equal_methods(random, 16, 20, "runs shared")

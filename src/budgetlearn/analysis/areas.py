@@ -159,7 +159,8 @@ def lead_table(areas, methods, ratios):
     The same runs name the best and the runner-up, so the interval is that of the lead over all
     others at once: each difference at the level .05 divided by the number of others (Bonferroni),
     and of these intervals the smallest bounds. Under methods that are equal it lies above 0 in at
-    most one of twenty studies, whoever happens to lead.
+    most one of twenty studies, whoever happens to lead. A method behind the runner-up that lacks
+    runs is not among these differences: its failures, not its scores, would make them uncertain.
 
     Parameters
     ----------
@@ -189,8 +190,10 @@ def lead_table(areas, methods, ratios):
         row = dict(zip(CASE, case, strict=True)) | {"best": ranked[0], "runner_up": None}
         if len(ranked) > 1:
             lead = table[ranked[0]] - table[ranked[1]]
-            gaps = table[ranked[0]].to_numpy() - table[ranked[1:]].to_numpy().T
-            low, high = _over_all(gaps, ratios[case[0]])
+            lacking = set(frame.loc[frame["status"] != OK, "method"])
+            rivals = [name for name in ranked[1:] if name == ranked[1] or name not in lacking]
+            gaps = table[ranked[0]].to_numpy() - table[rivals].to_numpy().T
+            low, high = _over_all(gaps, ratios[case[0]], LEVEL / (len(ranked) - 1))
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
             row |= {"low": low, "high": high}
             row |= {"wins": int((lead > 0).sum()), "n_runs": len(lead)}
@@ -199,7 +202,6 @@ def lead_table(areas, methods, ratios):
     return pd.DataFrame(rows, columns=columns)
 
 
-def _over_all(gaps, ratio):
+def _over_all(gaps, ratio, level):
     """Return the interval of the smallest mean of several differences, arrays over runs."""
-    level = LEVEL / len(gaps)
     return np.min([corrected_interval(gap, ratio, level)[1:3] for gap in gaps], axis=0)
