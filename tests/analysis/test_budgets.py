@@ -1,5 +1,6 @@
 """Hard budgets: who keeps them, and what methods are worth when the dearest example is charged."""
 
+import numpy as np
 import pytest
 
 from budgetlearn.analysis.budgets import at_most, budget_kinds
@@ -33,6 +34,19 @@ def test_the_maximum_is_charged():
     others = ["cost", "cost_fraction", "valid_cost"]
     assert hard.loc[~lazy, others].to_numpy() == pytest.approx(points.loc[~lazy, others].to_numpy())
     assert (hard.loc[hard["method"] == "constant", "cost_fraction"] == 0).all()
+
+
+def test_what_validation_did_not_charge_costs_what_it_does_on_test_data():
+    points = lazy_points()
+    unknown = (points["method"] == "logitb") & (points["stage"] % 2 == 0)
+    points.loc[unknown, "valid_cost_max"] = np.nan
+    hard = at_most(points)
+    assert hard.loc[unknown, "valid_cost"].equals(
+        points.loc[unknown, "cost_max"].rename("valid_cost")
+    )
+    assert hard.loc[~unknown, "valid_cost"].equals(
+        points.loc[~unknown, "valid_cost_max"].rename("valid_cost")
+    )
 
 
 def test_only_methods_that_exceed_their_mean_lose_area():

@@ -8,11 +8,11 @@ import pytest
 from scipy import stats
 
 from budgetlearn.analysis.differences import (
-    corrected_interval,
     difference_table,
     overall_table,
     reference_of,
 )
+from budgetlearn.analysis.intervals import corrected_interval
 from budgetlearn.analysis.ranks import ranking_of
 
 

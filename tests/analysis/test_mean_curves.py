@@ -40,7 +40,7 @@ def test_the_spread_is_the_one_over_runs_and_vanishes_for_one():
     assert curve["sd"].iloc[-1] == pytest.approx(last.std())
     assert curve["n_affording"].is_monotonic_increasing
     assert curve["n_affording"].iloc[-1] == curve["n_runs"].iloc[-1] == 5
-    alone = mean_curves.mean_curve(own[own["run"] == 0], "cost", baselines)
+    alone = mean_curves.mean_curve(own[own["run"] == 0], "cost", baselines.loc[[0]])
     assert alone["sd"].isna().all()
 
 

@@ -4,11 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.differences import corrected_interval
-from budgetlearn.analysis.recommendations import all_recommendations, recommendations
+from budgetlearn.analysis.intervals import score_interval
+from budgetlearn.analysis.recommendations import all_recommendations
+from budgetlearn.analysis.recommendations import recommendations as recommendations_of
 from budgetlearn.analysis.schedules import compressed_points
 
-from ..factories import METHODS, fail, make_points
+from ..factories import METHODS, fail, make_display, make_points
+
+RATIO = 1 / 3
+
+
+def recommendations(schedules, methods, dataset, costs):
+    return recommendations_of(schedules, methods, dataset, costs, ratio=RATIO, bounded=True)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +32,7 @@ def affordable(kept, budget):
 
 def error_of(gap):
     """Return the corrected standard error of differences over runs."""
-    return np.sqrt(np.var(gap, ddof=1) * (1 / len(gap) + 0.25))
+    return np.sqrt(np.var(gap, ddof=1) * (1 / len(gap) + RATIO))
 
 
 def test_recommendations_are_within_one_standard_error_of_the_best(kept):
@@ -68,8 +75,8 @@ def test_models_are_those_of_the_means(kept):
         assert models["held_out_score"].mean() == pytest.approx(offer.test)
         assert models["choice_score"].mean() == pytest.approx(offer.choice)
         assert models["valid_score"].std() == pytest.approx(offer.valid_sd)
-        mean, low, high, _ = corrected_interval(models["held_out_score"].to_numpy(), 0.25)
-        assert (offer.test, offer.low, offer.high) == pytest.approx((mean, low, high))
+        interval = score_interval(models["held_out_score"].to_numpy(), RATIO, True)
+        assert (offer.test, offer.low, offer.high) == pytest.approx(interval)
 
 
 def test_neither_held_out_nor_validation_scores_choose_between_methods(kept):
@@ -100,8 +107,7 @@ def test_nothing_completed_recommends_nothing(kept):
 
 
 def test_all_cases_stand_in_one_table(kept):
-    cases = [("wine", "random"), ("breast_cancer", "random")]
-    table = all_recommendations(kept, METHODS, cases)
+    table = all_recommendations(kept, make_display())
     assert list(table["dataset"].unique()) == ["wine", "breast_cancer"]
     alone = recommendations(kept, METHODS, "wine", "random")
     assert table.query("dataset == 'wine'")["models"].tolist() == alone["models"].tolist()

@@ -44,6 +44,13 @@ def test_rivals_are_held_to_the_own_cost():
     )
 
 
+def test_a_tie_is_no_win():
+    points = stopping_early().assign(test_score=0.8)
+    table = compared(points).set_index("rival")
+    assert (table["rival_score"] == table["score"]).all()
+    assert (table["wins"] == 0).all()
+
+
 def test_a_run_in_which_a_rival_affords_nothing_counts_as_the_free_constant():
     points = stopping_early(n_runs=5, last_stage=0)
     scores = expected_rival_scores(points)

@@ -1,6 +1,7 @@
 """Splits and cost profiles: shared by all methods, independent of chunks, refused when wrong."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from budgetlearn.benchmark.runs import (
     draw_splits,
     iterate,
     profiles_of,
+    ratio_of_test_rows,
 )
 from budgetlearn.datasets import Dataset, read_prices
 from budgetlearn.datasets.synthetic import generate
@@ -26,6 +28,21 @@ def test_runs_do_not_depend_on_their_chunk(wine):
     costs = draw_costs(wine, "random", [0, 1, 2], 5)
     alone = draw_costs(wine, "random", [2], 5)
     assert costs[costs["run"] == 2].reset_index(drop=True).equals(alone)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "refit", "ratio"),
+    [
+        (SIZES, False, 36 / 107),
+        (SIZES, True, 36 / 142),
+        ([0.5, 0.1, 0.4], False, 71 / 89),
+        ([90, 30, "rest"], True, 58 / 120),
+        ([0.8, 0, 0.2], False, 36 / 128),  # of 142 training rows a tenth validates
+    ],
+)
+def test_validation_rows_train_only_where_models_are_fitted_again(wine, sizes, refit, ratio):
+    study = SimpleNamespace(seed=5, sizes=lambda _: sizes, config={"refit": refit})
+    assert ratio_of_test_rows(wine, study) == pytest.approx(ratio, rel=1e-9)
 
 
 def test_a_given_split_without_validation_holds_out_training_rows(wine):

@@ -14,11 +14,13 @@ import pytest
 import yaml
 from sklearn.utils import check_random_state
 
+from budgetlearn.analysis import recommendations
 from budgetlearn.benchmark import records
 from budgetlearn.cli.fitting import parts_of
 from budgetlearn.cli.own_study import REGISTRY, STUDY, folders, read_study, write_files
 from budgetlearn.cli.own_table import read_own_table
 from budgetlearn.cli.predict import predictions
+from budgetlearn.cli.recommend import _best
 from budgetlearn.cli.saved_model import SavedModel
 
 from .conftest import PRICES, patients
@@ -165,6 +167,22 @@ def test_an_older_file_put_in_place_is_noticed(compared, file, rule):
     assert re.search(rf"rule {rule}:.*rule fit:.*rule report:", plan.stdout + plan.stderr, re.S)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "changed since. Run `budgetlearn compare` again" in done.stderr
+
+
+@pytest.mark.workflow
+def test_recommend_corrects_its_intervals_for_the_split_of_the_study(compared, monkeypatch):
+    results, told, real = compared[0] / "results" / "my-table", {}, recommendations.recommendations
+    study, own, _ = read_study(results, folders()[0])
+
+    def spy(*args, **known):
+        told.update(known)
+        return real(*args, **known)
+
+    monkeypatch.setattr(recommendations, "recommendations", spy)
+    for split, ratio in (((0.6, 0.2, 0.2), 30 / 90), ((0.5, 0.1, 0.4), 60 / 75)):
+        study.config["split"] = dict(zip(("train", "valid", "test"), split, strict=True))
+        _best(study, results, own, 20)
+        assert told == {"ratio": pytest.approx(ratio, rel=0.05), "bounded": True}
 
 
 @pytest.mark.workflow

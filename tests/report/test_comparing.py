@@ -99,7 +99,9 @@ def test_areas_and_ranks_follow_horizon_and_charge(page, areas, horizon, charge)
     each = known.reset_index().pivot_table(index="method", columns="dataset", values="mean_test")
     each = each.drop(["all_features", "constant"])
     ranks = each.round(6).rank(ascending=False).mean(axis=1)
-    assert set(table.index) == set(ranks.index) == {"msb", "logitb", "m0", "m1", "m2", "m3"}
+    assert set(table.index) == set(ranks.index) == {"msb", "logitb", "m0", "m1", "m2", "m3", "m4"}
+    for method, text in table["Mean AUP"].items():
+        assert float(text) == pytest.approx(each.loc[method].mean(), abs=6e-4)
     for method, text in table["Mean rank"].items():
         assert float(text) == pytest.approx(ranks[method], abs=0.051)
 
@@ -244,14 +246,28 @@ def test_bands_stay_within_what_a_score_can_be(browser, tmp_path):
     assert drawing(chart(browser))
 
 
-def test_only_the_data_sets_that_are_ranked_are_counted(browser, tmp_path):
-    points = make_points(n_runs=2)
-    for run in range(2):
-        points = fail(points, "logitb", run)  # on wine
-    write_page(make_report(points, make_study(2)), tmp_path)
+def test_ranks_and_mean_areas_are_over_the_same_data_sets(browser, tmp_path):
+    asked = {"wine": {"methods": ["msb", "all_features", "constant", "m0"]}}
+    points = many_points()
+    names = ["msb", "logitb", "m0", "m1", "all_features", "constant"]
+    study = make_study(methods={name: (METHODS | MORE)[name] for name in names}, by_dataset=asked)
+    here = [(d, m) for d, _, m in study.cells]
+    points = points[pd.MultiIndex.from_frame(points[["dataset", "method"]]).isin(here)]
+    write_page(make_report(points, study), tmp_path)
     browser.get((tmp_path / "report.html").as_uri())
     told = one(browser, "#compared").text
     assert "over 1 of 2 data sets (those with the most methods)" in told
+    table = table_of(browser)
+    assert set(table.index) == {"msb", "logitb", "m0", "m1"}
+    assert (table["Mean AUP"] == table["Breast cancer Wisconsin (diagnostic)"]).all()
+    assert table.loc["logitb", "Wine"] == "–"
+
+
+def test_a_method_that_never_completes_counts_as_the_constant(page):
+    table = table_of(page)
+    assert float(table.loc["m4", "Wine"]) == pytest.approx(0.4, abs=0.01)
+    note = one(page, "#areas table").text
+    assert "5 of 5 as the constant" in note
 
 
 def test_a_phone_keeps_the_first_column_and_the_dark_has_dark_figures(page):

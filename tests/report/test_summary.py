@@ -27,7 +27,9 @@ def test_the_summary_counts_wins_and_holds_leads_against_their_spread(display):
     )
     who, sure = lead_sentences(mixed, display)
     assert who == "Best mean AUP, of 2 data sets: msB on 1, logitB on 1."
-    assert sure == "On 1 of 2 the 95 % interval of the lead over the runner-up excludes 0."
+    assert sure == (
+        "The lead over every other method is more than chance would give (95 %) on 1 of these 2."
+    )
 
 
 def test_the_summary_admits_what_it_cannot_say(display):
@@ -48,12 +50,20 @@ def test_the_summary_does_not_count_wins_without_a_rival(display):
     )
     assert lead_sentences(rows, display) == [
         "msB has the best mean AUP on the one data set compared.",
-        "The 95 % interval of its lead over the runner-up excludes 0.",
+        "The lead over every other method is more than chance would give (95 %).",
         "On 1 more, only one method completed runs: no comparison.",
     ]
 
 
-def test_a_lead_on_one_data_set_is_held_against_its_spread(display):
-    for reach, verb in ((0.01, "excludes"), (0.04, "includes")):
-        sure = lead_sentences(leads(("wine", "msb", "logitb", 0.03, reach, 4, 5)), display)[1]
-        assert verb in sure
+def sure(display, *reaches):
+    """Return what is said of leads of .03 with such reaches of their intervals."""
+    names = ["wine", "breast_cancer"]
+    rows = [(names[i], "msb", "logitb", 0.03, reach, 4, 5) for i, reach in enumerate(reaches)]
+    return lead_sentences(leads(*rows), display)[1]
+
+
+def test_leads_are_held_against_their_spread(display):
+    assert sure(display, 0.01).endswith("is more than chance would give (95 %).")
+    assert "may be chance" in sure(display, 0.04)
+    assert sure(display, 0.04, 0.05).startswith("On none of them is the lead sure")
+    assert sure(display, 0.01, 0.02).endswith("(95 %) on all of these 2.")

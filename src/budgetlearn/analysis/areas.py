@@ -1,4 +1,9 @@
-"""Areas under the Pareto staircase: of each run, their means, and who leads by how much."""
+"""Areas under the Pareto staircase: of each run, their means, and who leads by how much.
+
+A run that a method did not complete counts: the method has no model there, so it buys nothing at
+any budget and scores what the free constant does. Left out, it would raise a method that fails
+where it is hard.
+"""
 
 import numpy as np
 import pandas as pd
@@ -6,16 +11,23 @@ import pandas as pd
 from ..benchmark.records import OK, RecordError
 from ..curves import CostAccuracyCurve
 from ..exceptions import ConfigError
-from .completion import first_message
-from .differences import corrected_interval
+from .completion import counted_runs, first_message
+from .intervals import LEVEL, corrected_interval
 from .schedules import CASE, GROUP, RUN, check_points
 
 CONSTANT = "constant"
 _DRAWN = ["cost_fraction", "test_score", "valid_fraction", "valid_score"]
 
 
-def baselines_of(points):
-    """Return {(dataset, costs, run): test score of the free constant, NaN where it failed}.
+def baselines_of(points, column="test_score"):
+    """Return {(dataset, costs, run): score of the free constant, NaN where it failed}.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points.
+    column : {"test_score", "valid_score"}, default="test_score"
+        On which part.
 
     Raises
     ------
@@ -41,7 +53,7 @@ def baselines_of(points):
             f"Include the control method {CONSTANT!r} in the study."
         )
     good = control["status"] == OK
-    scores = control["test_score"].where(good)
+    scores = control[column].where(good)
     return dict(zip(map(tuple, control[[*CASE, "run"]].to_numpy()), scores, strict=True))
 
 
@@ -51,8 +63,10 @@ def _staircase(costs, scores, baseline):
     return CostAccuracyCurve(costs[order], scores[order]).area(1.0, baseline)
 
 
-def _areas(kept, baseline):
-    """Return (aup_test, aup_valid) of one run's schedule."""
+def _areas(kept, baseline, valid_baseline):
+    """Return (aup_test, aup_valid) of one run's schedule; without one it buys nothing."""
+    if kept is None:
+        return baseline, valid_baseline
     valid = kept["valid_score"].to_numpy(dtype=float)
     test = _staircase(
         kept["cost_fraction"].to_numpy(dtype=float),
@@ -62,7 +76,7 @@ def _areas(kept, baseline):
     return test, _staircase(kept["valid_fraction"].to_numpy(dtype=float), valid, valid[0])
 
 
-def area_table(points, schedules):
+def area_table(points, schedules, expected=None):
     """Return the area under the Pareto staircase (AUP) of each method in each run.
 
     Parameters
@@ -71,16 +85,18 @@ def area_table(points, schedules):
         Operating points with the control method "constant" in every run.
     schedules : DataFrame
         The same, compressed on validation data: `budgetlearn.analysis.schedules.compressed_points`.
+    expected : DataFrame, default=None
+        dataset, costs, method, run of everything that was to be done: see `counted_runs`.
 
     Returns
     -------
     DataFrame
         dataset, costs, method, run;
         aup_test: test scores over the share of the full cost, the majority-class rate left of
-        the cheapest model;
+        the cheapest model, and everywhere in a run that was not completed;
         aup_valid: validation scores, the cheapest model's own score carried left;
         n_points: length of the schedule;
-        status: "ok", else why both areas are NaN.
+        status: "ok", else why there is no model. Both areas are NaN where the constant failed.
 
     Raises
     ------
@@ -88,20 +104,18 @@ def area_table(points, schedules):
         When a run lacks the constant control.
     """
     points = check_points(points)
-    baselines = baselines_of(points)
+    baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
     schedules = dict(list(schedules[[*RUN, *_DRAWN]].groupby(RUN)))
+    statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []
-    for key, run in points[[*RUN, "status"]].groupby(RUN):
-        baseline, kept = baselines[key[0], key[1], key[3]], schedules.get(key)
-        row = dict(zip(RUN, key, strict=True))
-        if kept is None:
-            row |= {"n_points": 0, "status": first_message(run["status"])}
-        elif np.isnan(baseline):
-            row |= {"n_points": len(kept), "status": f"failed: {CONSTANT} failed in this run"}
-        else:
-            row["aup_test"], row["aup_valid"] = _areas(kept, baseline)
-            row |= {"n_points": len(kept), "status": OK}
-        rows.append(row)
+    for key in counted_runs(points, expected).itertuples(index=False, name=None):
+        case_run, kept = (key[0], key[1], key[3]), schedules.get(key)
+        areas = _areas(kept, baselines[case_run], valid_baselines[case_run])
+        status = OK if kept is not None else statuses.get(key, "missing: it left no record")
+        if np.isnan(baselines[case_run]):
+            areas = (np.nan, np.nan)
+            status = f"failed: {CONSTANT} failed in this run" if status == OK else status
+        rows.append((*key, *areas, 0 if kept is None else len(kept), status))
     return pd.DataFrame(rows, columns=[*RUN, "aup_test", "aup_valid", "n_points", "status"])
 
 
@@ -116,18 +130,22 @@ def summary_table(areas):
     Returns
     -------
     DataFrame
-        dataset, costs, method, mean_test, sd_test, mean_valid, sd_valid, n_runs (that the means
-        are over), n_failed. Means of no run and standard deviations of one run are NaN.
+        dataset, costs, method, mean_test, sd_test, mean_valid, sd_valid; n_runs (completed),
+        n_failed (all others), n_constant (of these, the runs that count as the free constant).
+        Means of no run and standard deviations of one run are NaN.
     """
-    groups = areas.groupby(GROUP)
+    failed = areas["status"] != OK
+    groups = areas.assign(failed=failed, constant=failed & areas["aup_test"].notna())
+    groups = groups.groupby(GROUP)
     return pd.DataFrame(
         {
             "mean_test": groups["aup_test"].mean(),
             "sd_test": groups["aup_test"].std(),
             "mean_valid": groups["aup_valid"].mean(),
             "sd_valid": groups["aup_valid"].std(),
-            "n_runs": groups["aup_test"].count(),
-            "n_failed": groups["status"].agg(lambda status: int((status != OK).sum())),
+            "n_runs": groups["failed"].size() - groups["failed"].sum(),
+            "n_failed": groups["failed"].sum(),
+            "n_constant": groups["constant"].sum(),
         }
     ).reset_index()
 
@@ -137,6 +155,12 @@ def lead_table(areas, methods, ratios):
 
     All methods of a run share split and cost profile, so the lead over the runner-up is measured
     within runs: its standard deviation says more than those of the two means.
+
+    The same runs name the best and the runner-up, so the interval is that of the lead over all
+    others at once: each difference at the level .05 divided by the number of others (Bonferroni),
+    and of these intervals the smallest bounds. Under methods that are equal it lies above 0 in at
+    most one of twenty studies, whoever happens to lead. A method behind the runner-up that lacks
+    runs is not among these differences: its failures, not its scores, would make them uncertain.
 
     Parameters
     ----------
@@ -150,24 +174,34 @@ def lead_table(areas, methods, ratios):
     Returns
     -------
     DataFrame
-        dataset, costs, best, runner_up, lead, lead_sd, low and high (95 % interval, from
-        `corrected_interval`), wins (runs in which the best was ahead), n_runs (that both
-        completed). With one competitor runner_up is None and the numbers NaN; a case in which no
-        competitor completed a run is left to the coverage table.
+        dataset, costs, best, runner_up, lead, lead_sd, low and high (95 % interval of the lead over
+        the best of the others), wins (runs in which the best was ahead of the runner-up), n_runs.
+        With one competitor runner_up is None and the numbers NaN. Who completed no run of a case is
+        not in it; a case that nobody completed is left to the coverage table.
     """
     rows = []
     for case, frame in areas[areas["method"].isin(methods)].groupby(CASE):
-        table = frame.pivot_table(index="run", columns="method", values="aup_test")
+        present = frame.loc[frame["status"] == OK, "method"].unique()
+        frame = frame[frame["method"].isin(present)]
+        table = frame.pivot_table(index="run", columns="method", values="aup_test").dropna()
         ranked = table.mean().sort_values(ascending=False, kind="stable").index
         if not len(ranked):
             continue
         row = dict(zip(CASE, case, strict=True)) | {"best": ranked[0], "runner_up": None}
         if len(ranked) > 1:
-            lead = (table[ranked[0]] - table[ranked[1]]).dropna()
-            _, low, high, _ = corrected_interval(lead.to_numpy(), ratios[case[0]])
+            lead = table[ranked[0]] - table[ranked[1]]
+            lacking = set(frame.loc[frame["status"] != OK, "method"])
+            rivals = [name for name in ranked[1:] if name == ranked[1] or name not in lacking]
+            gaps = table[ranked[0]].to_numpy() - table[rivals].to_numpy().T
+            low, high = _over_all(gaps, ratios[case[0]], LEVEL / (len(ranked) - 1))
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
             row |= {"low": low, "high": high}
             row |= {"wins": int((lead > 0).sum()), "n_runs": len(lead)}
         rows.append(row)
     columns = [*CASE, "best", "runner_up", "lead", "lead_sd", "low", "high", "wins", "n_runs"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _over_all(gaps, ratio, level):
+    """Return the interval of the smallest mean of several differences, arrays over runs."""
+    return np.min([corrected_interval(gap, ratio, level)[1:3] for gap in gaps], axis=0)

@@ -18,7 +18,8 @@ class Comparison:
         feature, or all of them) and does not compete.
     datasets : dict of str to object
         Id to whatever is known of a data set; `budget` says what methods are compared by there,
-        acquisition cost or memory, `test_ratio` how many test rows there are by training row.
+        acquisition cost or memory, `test_ratio` how many test rows there are by training row,
+        `bounded` whether its score lies in [0, 1].
     """
 
     methods: dict

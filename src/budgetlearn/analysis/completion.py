@@ -5,6 +5,8 @@ import pandas as pd
 from ..benchmark.records import OK
 from .schedules import CASE, GROUP, RUN, check_points
 
+_CASE_RUN = [*CASE, "run"]
+
 
 def first_message(status):
     """Return the first status that is not ok, or "ok"."""
@@ -14,8 +16,31 @@ def first_message(status):
 
 def _expected_runs(points):
     """Return every method in every run that any method of the case has a row for."""
-    runs = points[[*CASE, "run"]].drop_duplicates()
+    runs = points[_CASE_RUN].drop_duplicates()
     return runs.merge(points[["method"]].drop_duplicates(), how="cross")[RUN]
+
+
+def counted_runs(points, expected=None):
+    """Return every run of every method that counts, whether or not it left a record.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points.
+    expected : DataFrame, default=None
+        dataset, costs, method, run of everything that was to be done. By default every method that
+        has a record in a case, in every run of that case.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method, run, in their order: of the runs that any method has a record of.
+    """
+    runs = points[_CASE_RUN].drop_duplicates()
+    if expected is None:
+        expected = runs.merge(points[GROUP].drop_duplicates(), on=CASE)
+    counted = pd.concat([expected[RUN].merge(runs, on=_CASE_RUN), points[RUN]])
+    return counted.drop_duplicates().sort_values(RUN, ignore_index=True)
 
 
 def coverage_table(points, expected=None):

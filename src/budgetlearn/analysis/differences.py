@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from .intervals import LEVEL, corrected_interval
 from .schedules import CASE
 
-LEVEL = 0.05
 FEWEST_CASES = 10  # with fewer data sets no claim is made about data sets in general
 DRAWS = 4000
 
@@ -28,41 +28,6 @@ def reference_of(ranking, methods):
     order = list(ranking.mean.index)
     peers = [name for name in order if methods[name].peer]
     return next(iter(peers or order), None)
-
-
-def corrected_interval(differences, ratio):
-    """Return mean, interval and p-value of differences over runs that share examples.
-
-    The runs split the same table again and again, so their results are not independent; the
-    variance is corrected for that.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (n_runs,)
-        One for each run.
-    ratio : float
-        Test rows by training rows.
-
-    Returns
-    -------
-    mean, low, high, p : float
-        Of the corrected resampled t test at the level .05; NaN but for the mean with one run.
-
-    References
-    ----------
-    C. Nadeau and Y. Bengio. Inference for the generalization error. Machine Learning 52, 2003.
-    """
-    from scipy import stats  # here: planning a report loads no more than it needs
-
-    n_runs, mean = len(differences), float(np.mean(differences))
-    if n_runs < 2:
-        return mean, np.nan, np.nan, np.nan
-    error = float(np.sqrt((1 / n_runs + ratio) * np.var(differences, ddof=1)))
-    if error == 0:
-        return mean, mean, mean, float(mean == 0)
-    reach = stats.t.ppf(1 - LEVEL / 2, n_runs - 1) * error
-    p = 2 * stats.t.sf(abs(mean) / error, n_runs - 1)
-    return mean, mean - reach, mean + reach, float(p)
 
 
 def difference_table(areas, methods, reference, ratios):

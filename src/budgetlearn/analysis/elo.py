@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from .differences import FEWEST_CASES, LEVEL
+from .differences import FEWEST_CASES
+from .intervals import LEVEL
 from .schedules import CASE
 
 MEAN, SCALE = 1000.0, 400.0  # 400 points: ten to one

@@ -5,6 +5,7 @@ import pandas as pd
 
 from ..curves import CostAccuracyCurve
 from .areas import baselines_of
+from .completion import counted_runs
 from .ranks import ranking_of
 from .schedules import CASE, GROUP, RUN
 
@@ -14,22 +15,23 @@ LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
 
 
 def _areas(costs, scores, baseline):
-    """Return {horizon: mean height of a staircase up to it}, on the log axis too."""
+    """Return {horizon: mean height of a staircase up to it}, on the log axis too.
+
+    Points are in the order of their costs before the log axis puts the cheapest together at its
+    start, so that of these the most expensive counts there.
+    """
+    order = np.argsort(costs, kind="stable")
+    costs, scores = costs[order], scores[order]
     with np.errstate(divide="ignore"):
         decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
-    linear, logarithmic = _staircase(costs, scores), _staircase(decades, scores)
+    linear, logarithmic = CostAccuracyCurve(costs, scores), CostAccuracyCurve(decades, scores)
     return {
         horizon: logarithmic.area(1.0, baseline) if share is None else linear.area(share, baseline)
         for horizon, share in HORIZONS.items()
     }
 
 
-def _staircase(costs, scores):
-    order = np.argsort(costs, kind="stable")
-    return CostAccuracyCurve(costs[order], scores[order])
-
-
-def horizon_areas(points, schedules):
+def horizon_areas(points, schedules, expected=None):
     """Return the area under the test staircase of each run, up to each horizon.
 
     Parameters
@@ -38,21 +40,25 @@ def horizon_areas(points, schedules):
         Operating points with the control method "constant" in every run.
     schedules : DataFrame
         From `budgetlearn.analysis.schedules.compressed_points`.
+    expected : DataFrame, default=None
+        dataset, costs, method, run of everything that was to be done: see
+        `budgetlearn.analysis.completion.counted_runs`.
 
     Returns
     -------
     DataFrame
         dataset, costs, method, run, horizon, aup: the mean over all budgets up to the horizon of
-        the test score that a budget buys, the free constant's where it buys nothing. At "100 %"
-        that is `aup_test` of `budgetlearn.analysis.areas.area_table`. Runs without a result are
-        left out.
+        the test score that a budget buys, the free constant's where it buys nothing, as in a
+        run that was not completed. At "100 %" that is `aup_test` of
+        `budgetlearn.analysis.areas.area_table`. Runs in which the constant failed are left out.
     """
     baselines, rows = baselines_of(points), []
-    drawn = schedules[[*RUN, "cost_fraction", "test_score"]]
-    for key, kept in drawn.groupby(RUN):
+    drawn = dict(list(schedules[[*RUN, "cost_fraction", "test_score"]].groupby(RUN)))
+    for key in counted_runs(points, expected).itertuples(index=False, name=None):
         baseline = baselines[key[0], key[1], key[3]]
         if np.isnan(baseline):
             continue
+        kept = drawn.get(key, schedules.iloc[:0])
         costs = kept["cost_fraction"].to_numpy(dtype=float)
         scores = kept["test_score"].to_numpy(dtype=float)
         rows += [(*key, *each) for each in _areas(costs, scores, baseline).items()]

@@ -33,8 +33,9 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
     """Return the mean test score of one method under each budget, and its spread over runs.
 
     In each run a budget gets the most expensive model of the schedule that it affords; where it
-    affords none, the free constant, as in the area under the Pareto (Yan et al., section 5.2): on
-    shares of the full cost the area under this curve is the mean AUP.
+    affords none, the free constant, as in the area under the Pareto (Yan et al., section 5.2), and
+    so in a run that the method did not complete: on shares of the full cost the area under this
+    curve is the mean AUP.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
     column : {"cost_fraction", "cost"}
         The unit of the budgets.
     baselines : Series
-        Test score of the free constant by run; runs that it lacks are left out.
+        Test score of the free constant in each run of the case; runs that it lacks are left out.
     most : int
         Of more budgets at which some run changes its model, so many quantiles are kept.
 
@@ -58,11 +59,12 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
     if budgets.size > most:
         ranks = np.linspace(0, budgets.size - 1, most).round().astype(int)
         budgets = budgets[ranks]
-    n_runs = points["run"].nunique()
+    n_runs = len(baselines)
     scores = np.empty((n_runs, budgets.size))
-    for row, (run, own) in enumerate(points.groupby("run")):
+    for row, (run, baseline) in enumerate(baselines.items()):
+        own = points[points["run"] == run]
         values = own["test_score"].to_numpy(dtype=float)
-        scores[row] = staircase(own[column].to_numpy(float), values, budgets, baselines[run])
+        scores[row] = staircase(own[column].to_numpy(float), values, budgets, baseline)
     cheapest = points.groupby("run")[column].min().to_numpy(dtype=float)
     affording = affords(budgets, cheapest[:, None]).sum(axis=0)
     return pd.DataFrame(

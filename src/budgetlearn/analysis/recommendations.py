@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .areas import CONSTANT
-from .differences import LEVEL, corrected_interval
+from .intervals import LEVEL, corrected_interval, score_interval
 from .mean_curves import staircase
 from .schedules import CASE, of_case
 
@@ -22,7 +22,7 @@ _COLUMNS = ["budget", "method", *_SCORES, "cost", "gain", "gain_low", "gain_high
 _COLUMNS += ["as_good", "n_runs", "runners_up", "models"]
 
 
-def recommendations(schedules, methods, dataset, costs, ratio=0.25):
+def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     """Return which method to use under each budget.
 
     In each run a budget buys the most expensive model of a method's schedule that it affords on
@@ -40,8 +40,10 @@ def recommendations(schedules, methods, dataset, costs, ratio=0.25):
         Whom to recommend, controls among them, in the order of display.
     dataset, costs : str
         The case.
-    ratio : float, default=0.25
+    ratio : float
         Test rows by training rows, by which standard errors over runs are corrected.
+    bounded : bool
+        Whether the score lies in [0, 1] by its nature: then so do its intervals.
 
     Returns
     -------
@@ -67,35 +69,31 @@ def recommendations(schedules, methods, dataset, costs, ratio=0.25):
         return pd.DataFrame(columns=_COLUMNS)
     budgets = _budgets([own["valid_fraction"] for own in complete.values()])
     offers = {name: _Offers(own, budgets, runs) for name, own in complete.items()}
-    return _Chooser(offers, ratio).table(budgets)
+    return _Chooser(offers, ratio, bounded).table(budgets)
 
 
-def all_recommendations(schedules, methods, cases, ratios=None):
+def all_recommendations(schedules, compared):
     """Return the recommendations of several cases as one table.
 
     Parameters
     ----------
-    schedules, methods
+    schedules : DataFrame
         As for `recommendations`.
-    cases : sequence of (str, str)
-        The (dataset, costs) pairs.
-    ratios : dict of str to float, default=None
-        Test rows by training rows of each data set; a quarter where it is not told.
+    compared : budgetlearn.analysis.Comparison
+        The methods, and what is known of the data sets.
 
     Returns
     -------
     DataFrame
         dataset, costs, and the columns of `recommendations`.
     """
-    ratios = ratios or {}
-    tables = [
-        recommendations(schedules, methods, *case, ratios.get(case[0], 0.25)).assign(
-            **dict(zip(CASE, case, strict=True))
-        )
-        for case in cases
-    ]
-    columns = [*CASE, *_COLUMNS]
-    tables = [table for table in tables if len(table)]
+    columns, tables = [*CASE, *_COLUMNS], []
+    for case in compared.cases(schedules):
+        sheet = compared.datasets[case[0]]
+        known = {"ratio": sheet.test_ratio, "bounded": sheet.bounded}
+        table = recommendations(schedules, list(compared.methods), *case, **known)
+        if len(table):
+            tables.append(table.assign(**dict(zip(CASE, case, strict=True))))
     return pd.concat(tables)[columns] if tables else pd.DataFrame(columns=columns)
 
 
@@ -135,8 +133,8 @@ def _bought(points, run, budgets):
 class _Chooser:
     """Chooses between the offers of methods; an offer is a pair (method, place of its budget)."""
 
-    def __init__(self, offers, ratio):
-        self.offers, self.ratio = offers, ratio
+    def __init__(self, offers, ratio, bounded):
+        self.offers, self.ratio, self.bounded = offers, ratio, bounded
         self.n_runs = next(iter(offers.values()))["choice"].shape[1]
 
     def table(self, budgets):
@@ -223,7 +221,7 @@ class _Chooser:
 
     def _held_out(self, one):
         """Return the held-out score of an offer with its interval, and what it costs."""
-        mean, low, high, _ = corrected_interval(self._values(one, "test"), self.ratio)
+        mean, low, high = score_interval(self._values(one, "test"), self.ratio, self.bounded)
         return {"test": mean, "low": low, "high": high, "cost": self._mean(one, "share")}
 
     def _gain(self, chosen):

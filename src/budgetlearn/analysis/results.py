@@ -5,16 +5,17 @@ from functools import cached_property
 
 import pandas as pd
 
+from ..benchmark.records import OK
 from ..benchmark.study import MEMORY
 from .areas import area_table, summary_table
 from .budgets import at_most, budget_kinds
 from .comparison import Comparison
-from .completion import coverage_table
+from .completion import counted_runs, coverage_table
 from .durations import time_table
 from .horizons import horizon_areas, horizon_table
 from .ranks import ranking_of
 from .recommendations import all_recommendations
-from .schedules import compressed_points
+from .schedules import RUN, compressed_points
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,12 @@ class Results:
     @cached_property
     def areas(self):
         """AUP of each run, from `area_table`."""
-        return area_table(self.bought, self.schedules)
+        return area_table(self.bought, self.schedules, self.expected)
+
+    @cached_property
+    def completed(self):
+        """Competitors that completed a run, in the order of display."""
+        return self.compared.rivals(self.areas[self.areas["status"] == OK])
 
     @cached_property
     def summary(self):
@@ -76,7 +82,7 @@ class Results:
     @cached_property
     def horizons(self):
         """Mean AUP over runs up to each horizon, from `horizon_table`."""
-        return horizon_table(horizon_areas(self.bought, self.schedules))
+        return horizon_table(horizon_areas(self.bought, self.schedules, self.expected))
 
     @cached_property
     def budget_kinds(self):
@@ -90,14 +96,19 @@ class Results:
 
     @cached_property
     def hard_horizons(self):
-        """As `horizons`, of `hard_schedules`."""
-        return horizon_table(horizon_areas(at_most(self.bought), self.hard_schedules))
+        """As `horizons`, of `hard_schedules`; runs of unknown largest cost are left out."""
+        charged = at_most(self.bought)
+        runs = counted_runs(self.bought, self.expected)
+        unknown = pd.MultiIndex.from_frame(self.bought[RUN]).difference(
+            pd.MultiIndex.from_frame(charged[RUN])
+        )
+        known = runs[~pd.MultiIndex.from_frame(runs).isin(unknown)]
+        return horizon_table(horizon_areas(charged, self.hard_schedules, known))
 
     @cached_property
     def recommendations(self):
         """What to use under each budget, from `all_recommendations`."""
-        cases, ratios = self.compared.cases(self.schedules), self.compared.test_ratios
-        return all_recommendations(self.schedules, self.compared.methods, cases, ratios)
+        return all_recommendations(self.schedules, self.compared)
 
     @cached_property
     def times(self):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ..benchmark.records import OK
 from .schedules import GROUP
 
 _COLUMNS = [*GROUP, "splits", "prices", "rest", "n_splits", "n_prices"]
@@ -24,12 +25,12 @@ def variance_table(areas, crossed):
     DataFrame
         dataset, costs, method; splits, prices and rest: standard deviations, the roots of the
         components of a two-way analysis of variance (0 where a component comes out below that);
-        n_splits, n_prices. Methods that lack a run, and cases of one split or one profile, are left
-        out.
+        n_splits, n_prices. Methods that did not complete every run, and cases of one split or one
+        profile, are left out.
     """
     rows = []
     runs = areas["run"].nunique()
-    for key, own in areas.dropna(subset="aup_test").groupby(GROUP):
+    for key, own in areas[areas["status"] == OK].groupby(GROUP):
         own = own.assign(split=own["run"] // crossed, profile=own["run"] % crossed)
         table = own.pivot_table(index="split", columns="profile", values="aup_test")
         if len(own) == runs == table.size and min(table.shape) > 1:

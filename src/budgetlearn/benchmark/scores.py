@@ -21,11 +21,14 @@ class Score:
         The estimator's method whose outcome is scored.
     function : callable
         Takes the target, the outcome and the query of each example (None outside of ranking).
+    bounded : bool
+        Whether it lies in [0, 1] whatever is predicted.
     """
 
     name: str
     output: str
     function: Callable
+    bounded: bool
 
 
 def _accuracy(y, predicted, queries):
@@ -47,7 +50,7 @@ def _ap5(y, shares, queries):
 
 
 SCORES = {
-    "classification": Score("accuracy", "predict", _accuracy),
-    "regression": Score("R²", "predict", _r2),
-    "ranking": Score("AP@5", "predict_proba", _ap5),
+    "classification": Score("accuracy", "predict", _accuracy, True),
+    "regression": Score("R²", "predict", _r2, False),
+    "ranking": Score("AP@5", "predict_proba", _ap5, True),
 }

@@ -254,12 +254,31 @@ def refuse_rare_classes(own, study):
         Its study.
     """
     with extra("workflow", "the comparison of methods"):
-        from ..datasets import Dataset, split
+        from ..datasets import split
+    target = target_of(own, study)
+    split(target, 0, study.sizes(target.id))
+
+
+def target_of(own, study):
+    """Return a table's target as a `Dataset` without features: a split asks for no more.
+
+    Parameters
+    ----------
+    own : OwnTable
+        The table.
+    study : Study
+        Its study.
+
+    Returns
+    -------
+    Dataset
+    """
+    from ..datasets import Dataset
+
     (name,) = study.datasets
     words, y = np.unique(own.y, return_inverse=True)
     words, y = ((), own.y) if own.task == REGRESSION else (words.tolist(), y)
-    X = np.zeros((len(y), 1))  # the split asks for the target only
-    split(Dataset(name, own.name, own.task, X, y, ("any",), words), 0, study.sizes(name))
+    return Dataset(name, own.name, own.task, np.zeros((len(y), 1)), y, ("any",), words)
 
 
 def read_study(folder, root, trust=False):

@@ -11,7 +11,7 @@ from ..costs import affords
 from ..exceptions import BudgetError, ConfigError
 from . import options
 from .fitting import fit_table, sampled
-from .own_study import folders, read_study, refuse_outdated
+from .own_study import folders, read_study, refuse_outdated, target_of
 from .schedule_text import plus_minus, print_schedule
 
 
@@ -72,13 +72,17 @@ def _best(study, folder, own, budget):
     from ..analysis.recommendations import recommendations
     from ..analysis.schedules import compressed_points
     from ..benchmark import records
+    from ..benchmark.runs import ratio_of_test_rows
+    from ..benchmark.scores import SCORES
     from ..benchmark.tries import settings_of
 
     if not (folder / "points.parquet").is_file():
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")
     schedules = compressed_points(records.read([folder / "points.parquet"]))
     ((dataset, kind),) = study.cases
-    offers = recommendations(schedules, list(study.methods), dataset, kind)
+    ratio, bounded = ratio_of_test_rows(target_of(own, study), study), SCORES[own.task].bounded
+    known = {"ratio": ratio, "bounded": bounded}
+    offers = recommendations(schedules, list(study.methods), dataset, kind, **known)
     share = budget / own.costs.full if own.costs.full else 0.0
     within = offers[affords(share, offers["budget"])]
     if within.empty:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..analysis.schedules import of_case
-from ..datasets import Dataset, read_prices, split
+from ..datasets import Dataset, read_prices
 from .display import DataSheet
 
 PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
@@ -33,25 +33,21 @@ def read_sheets(study, paths):
 
 
 def _sheet(data, study):
-    from ..benchmark.scores import SCORES  # here: it loads scikit-learn
+    from ..benchmark.runs import ratio_of_test_rows  # here: they load scikit-learn
+    from ..benchmark.scores import SCORES
 
     return DataSheet(
         **study.shown[data.id],
         score=SCORES[data.task].name,
+        bounded=SCORES[data.task].bounded,
         budget=study.budget(data.id),
         rows=data.X.shape[0],
         features=data.X.shape[1],
         classes=None if data.class_names is None else len(data.class_names),
         sha256=data.sha256,
         categories=data.categories,
-        test_ratio=_test_ratio(data, study.sizes(data.id)),
+        test_ratio=ratio_of_test_rows(data, study),
     )
-
-
-def _test_ratio(data, sizes):
-    """Return test rows by training rows, validation rows among the latter."""
-    part = split(data, 0, sizes)
-    return float((part == 2).sum() / ((part == 0) | (part == 1)).sum())
 
 
 def price_table(paths):

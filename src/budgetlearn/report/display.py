@@ -66,7 +66,9 @@ class DataSheet:
     categories : dict of str to tuple of str
         Feature that was words in the files → the words, in the order of their codes 0, 1, …
     test_ratio : float
-        Test rows by training rows, validation rows among the latter.
+        Test rows by the rows that a model trains on.
+    bounded : bool
+        Whether the score lies in [0, 1] by its nature.
     """
 
     title: str
@@ -79,7 +81,8 @@ class DataSheet:
     citation: str | None = None
     sha256: dict | None = None
     categories: dict = field(default_factory=dict)
-    test_ratio: float = 0.25
+    test_ratio: float = 1 / 3
+    bounded: bool = True
 
 
 class Display(Comparison):

@@ -50,14 +50,13 @@ def _how_sure(leads):
     measured = leads.dropna(subset="low")
     if measured.empty:
         return ["One run each: the spread between runs is unknown."]
-    clear = int((measured["low"] > 0).sum())
-    if len(measured) == 1:
-        verb = "excludes" if clear else "includes"
-        return [f"The 95 % interval of its lead over the runner-up {verb} 0."]
-    return [
-        f"On {clear} of {len(measured)} the 95 % interval of the lead over the runner-up excludes "
-        "0."
-    ]
+    clear, n_cases = int((measured["low"] > 0).sum()), len(measured)
+    if clear < n_cases == 1:
+        return ["Other splits may well put another method first: the lead may be chance (95 %)."]
+    if clear == 0:
+        return ["On none of them is the lead sure: other splits may put another first (95 %)."]
+    where = "" if n_cases == 1 else f" on {'all' if clear == n_cases else clear} of these {n_cases}"
+    return [f"The lead over every other method is more than chance would give (95 %){where}."]
 
 
 def peers_ahead(summary, display):
@@ -77,7 +76,7 @@ def peers_ahead(summary, display):
     ahead = {}
     cases = display.cases(summary)
     for case in cases:
-        own = of_case(summary, *case).set_index("method")["mean_test"].dropna()
+        own = of_case(summary, *case).query("n_runs > 0").set_index("method")["mean_test"].dropna()
         own = own[display.rivals(own.reset_index())] if len(own) else own
         best = own.idxmax() if len(own) else None
         if best is not None and display.methods[best].peer:

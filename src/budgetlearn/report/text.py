@@ -76,11 +76,6 @@ def _listed(display, names):
     )
 
 
-def run_note(count):
-    """Return a note on the number of runs that a mean is over."""
-    return "no run" if pd.isna(count) or count == 0 else counted(int(count), "run")
-
-
 def n_classes(classes):
     """Return the number of classes from a number, or from a mapping from class to rows."""
     return as_text((len(classes) if isinstance(classes, dict) else classes) or None)

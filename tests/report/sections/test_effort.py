@@ -48,11 +48,12 @@ def test_means_are_over_the_same_data_sets_for_all():
     points = make_points()
     (first, second), methods = points["dataset"].unique()[:2], points["method"].unique()
     lacking = next(name for name in methods if name not in ("msb", "constant", "all_features"))
-    # On the second data set one method has no result: it is not ranked, and neither is the case.
+    # The second data set is without one method: it is not ranked, and neither is the case.
     kept = points[(points["dataset"] != second) | (points["method"] != lacking)].copy()
     kept.loc[kept["dataset"] == second, "test_score"] -= 0.3
-    report = make_report(kept)
-    section = Effort(make_study())
+    asked = {second: {"methods": [name for name in methods if name != lacking]}}
+    report = make_report(kept, make_study(by_dataset=asked))
+    section = Effort(report.study)
     context = section.context(build_tables([section], report))
     assert set(report.results.ranking.means.index.get_level_values(0)) == {first}
     assert context["over"] == " (1 of 2, those with the most methods)"

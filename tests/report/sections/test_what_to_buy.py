@@ -8,7 +8,7 @@ from budgetlearn.analysis.recommendations import recommendations
 from budgetlearn.analysis.schedules import compressed_points
 from budgetlearn.report.sections import what_to_buy
 
-from ...factories import METHODS, make_points, make_prices, prices_of
+from ...factories import METHODS, make_points, make_prices, make_report, prices_of
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +17,35 @@ def kept():
 
 
 def offers(kept):
-    table = recommendations(kept, METHODS, "wine", "random")
+    table = recommendations(kept, METHODS, "wine", "random", ratio=1 / 3, bounded=True)
     return what_to_buy.offers_of(table, kept, make_prices(), "wine", "random")
+
+
+def intervals_in(data):
+    """Yield every (low, score, high) in what the page embeds."""
+    if isinstance(data, dict):
+        if data.get("low") is not None and "test" in data:
+            yield data["low"], data["test"], data["high"]
+        data = list(data.values())
+    if isinstance(data, list):
+        for inner in data:
+            yield from intervals_in(inner)
+
+
+@pytest.mark.parametrize("n_runs", [2, 3, 5])
+def test_every_interval_of_accuracy_is_within_its_bounds(n_runs):
+    random = np.random.default_rng(n_runs)
+    points = make_points(n_runs)
+    noise = random.normal(0, 0.3, size=len(points))
+    points["held_out_score"] = (points["held_out_score"] + noise).clip(0, 1)
+    report = make_report(points)
+    section = what_to_buy.WhatToBuy(report.study)
+    found = np.array(list(intervals_in(section.script_data(report))))
+    table = section.tables(report)["recommendations"][["low", "test", "high"]]
+    found = np.r_[found, table.to_numpy(dtype=float)]
+    assert len(found) > 10
+    assert ((found >= 0) & (found <= 1)).all()
+    assert (np.diff(found, axis=1) >= 0).all()
 
 
 def test_one_run_has_no_spread():

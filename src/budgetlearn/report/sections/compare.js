@@ -59,7 +59,8 @@ function ranksOf(values) {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-// Only data sets with the most methods are ranked, and methods that all of these have.
+// Only data sets with the most methods are ranked, and methods that all of these have; the mean area
+// of each is over the same data sets, so that it can be held against the others.
 function standings(chosen, methods, charge, place) {
   const area = (name, id) => study.cases[name].compare[charge][id]?.[place] ?? null;
   const counts = chosen.map((name) => methods.filter(({ id }) => area(name, id) !== null).length);
@@ -69,9 +70,11 @@ function standings(chosen, methods, charge, place) {
   const rows = methods.map((method) => {
     const turn = complete.indexOf(method);
     const areas = chosen.map((name) => area(name, method.id));
-    const known = areas.filter((value) => value !== null);
-    const rank = turn < 0 || !ranks.length ? null : mean(ranks.map((own) => own[turn]));
-    return { method, rank, areas, mean: known.length === areas.length && known.length ? mean(known) : null };
+    const outside = turn < 0 || !ranks.length;
+    return {
+      method, areas, rank: outside ? null : mean(ranks.map((own) => own[turn])),
+      mean: outside ? null : mean(ranked.map((name) => area(name, method.id))),
+    };
   });
   rows.sort((a, b) => (a.rank ?? Infinity) - (b.rank ?? Infinity));
   return { rows, ranked };

@@ -55,7 +55,8 @@ class Differences(Section):
 
     @staticmethod
     def _reference(report):
-        return reference_of(report.results.ranking, report.display.methods)
+        results = report.results
+        return reference_of(results.ranking, report.display.methods) if results.completed else None
 
     def context(self, report):
         reference, display = self._reference(report), report.display

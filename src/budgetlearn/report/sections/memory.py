@@ -169,8 +169,8 @@ def memory_sentences(table, display):
         winners = "; ".join(f"{labels.get(name, name)} on {n}" for name, n in counts.items())
         if winners:
             sentences.append(
-                f"Lowest mean test error within the fewest {unit} that hold a model of every one "
-                f"compared, of {counted(len(best), 'data set')}: {winners}."
+                f"Where memory is short (the fewest {unit} in which every method has a model), the "
+                f"lowest mean test error, of {counted(len(best), 'data set')}: {winners}."
             )
     return sentences
 

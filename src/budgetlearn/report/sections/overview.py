@@ -31,7 +31,8 @@ class Overview(Section):
         return [figure("overview", "Overview", _CAPTION)]
 
     def summary(self, report):
-        return winner_sentences(report.results.horizons, report.display)
+        results = report.results
+        return winner_sentences(results.horizons, report.display) if results.completed else []
 
     def figures(self, report):
         return {"overview": overview_figure(report)}

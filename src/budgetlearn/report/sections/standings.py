@@ -11,7 +11,7 @@ from ...benchmark.study import ACQUISITION
 from ..section import Section, figure, table
 from ..standings_figures import area_figure, rank_figure
 from ..summary import lead_sentences, peers_ahead, rank_sentences
-from ..text import DASH, counted, interval, mean_rank, plus_minus, run_note
+from ..text import DASH, counted, interval, mean_rank, plus_minus
 
 # The cell of a method that the study does not ask for on a data set.
 _EMPTY = {"text": DASH, "best": False, "note": ""}
@@ -21,10 +21,12 @@ _AREAS = """Area under the Pareto staircase (AUP) of test score over acquisition
 share of what all features cost. Faint: every run; large: mean ± standard deviation."""
 _SUMMARY = """AUP of every method on every data set: mean and standard deviation over runs on test
 data (``mean_test``, ``sd_test``) and on validation data (``mean_valid``, ``sd_valid``), with the
-number of runs that completed and that failed."""
+number of runs that completed (``n_runs``), that failed, and that so count as the free constant
+(``n_constant``)."""
 _LEADS = """The best mean AUP of each data set, the runner-up, and the lead between the two. It is
-measured within runs, which share split and prices: mean, standard deviation, 95 % interval
-(corrected resampled t), and in how many runs the best was ahead."""
+measured within runs, which share split and prices: mean, standard deviation, in how many runs the
+best was ahead, and the 95 % interval of the lead over all others at once (corrected resampled t,
+Bonferroni): the same runs say who is best, and who comes second."""
 _CONTROLS = "Test score of the controls, which bracket all methods: no feature bought, and all."
 _EVERY_RUN = "AUP of every method in every run, and the length of its schedule."
 
@@ -108,7 +110,8 @@ def standings(summary, ranking, display, part="test"):
     -------
     dict
         columns: title and runs (in words) of each case; rows: for each method its Method,
-        mean rank as text and cells, each a dict of text, best (bool) and note (runs it lacks).
+        mean rank as text and cells, each a dict of text, best (bool) and note (runs that count as
+        the constant).
     """
     cases = display.cases(summary)
     mean = ranking.mean
@@ -131,14 +134,15 @@ def standings(summary, ranking, display, part="test"):
 
 
 def _column(frame, part):
-    """Return the cells of one case by method, and the most runs that any method completed."""
+    """Return the cells of one case by method, and the runs that its means are over."""
     means = frame[f"mean_{part}"].round(12)
-    runs = int(frame["n_runs"].max()) if len(frame) else 0  # where only controls completed
+    counting = frame["n_runs"] + frame["n_constant"]
+    runs = int(counting.max()) if len(frame) else 0  # where only controls completed
     cells = {
         row["method"]: {
             "text": plus_minus(row[f"mean_{part}"], row[f"sd_{part}"]),
             "best": bool(mean == means.max()) and means.count() > 1,
-            "note": "" if row["n_runs"] == runs else run_note(row["n_runs"]),
+            "note": f"{row['n_constant']} of {runs} as the constant" if row["n_constant"] else "",
         }
         for row, mean in zip(frame.to_dict("records"), means, strict=True)
     }
