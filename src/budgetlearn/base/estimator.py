@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from .._counting import counting_fits
 from .examples import checked_examples
 from .fixed_features import fixed_purchases
 from .operating_points import measured
@@ -57,6 +58,11 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
     def n_stages_(self):
         """Number of operating points."""
         return 1
+
+    @property
+    def n_models_fitted_(self):
+        """Models that `fit` trained, those on folds and those that were left out among them."""
+        return self._n_models_fitted
 
     def _default_stage(self):
         """Return the stage that `predict` uses without a budget."""
@@ -149,6 +155,13 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         return self._learn(X, y, X_val, y_val)
 
     def _learn(self, X, y, X_val, y_val, weight=None):
+        """Learn as the method does, and count the models that it takes."""
+        with counting_fits() as count:
+            self._learn_from(X, y, X_val, y_val, weight)
+        self._n_models_fitted = count.total
+        return self
+
+    def _learn_from(self, X, y, X_val, y_val, weight):
         """Check the data, hold out a part where it is needed, fit, measure and refit."""
         train, valid = checked_examples(self, X, y, X_val, y_val, weight)
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
@@ -160,7 +173,6 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
             self.operating_points_ = measured(self, valid)
             if getattr(self, "refit", False) is True:  # in GIF a number of passes
                 self._refit(train.joined(valid), seeds)
-        return self
 
 
 class WeightedFit:

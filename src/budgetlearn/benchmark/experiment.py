@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from .._counting import counting_fits
 from .evaluation import (
     measures_itself,
     operating_points,
@@ -21,7 +22,7 @@ from .evaluation import (
 )
 from .methods import build
 from .records import OK
-from .tries import models_fitted, settings_of
+from .tries import settings_of
 
 log = logging.getLogger("budgetlearn")
 
@@ -62,7 +63,6 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     }
     start = time.perf_counter()
     stage, number, setting, status = 0, 0, {}, OK
-    tries, tried = spec.get("tries", np.inf), 0
     settings = settings_of(method, spec, run.study_seed, run.dataset)
     try:
         for number, setting in enumerate(settings):
@@ -73,9 +73,6 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
             for row in rows:
                 yield {**head(method, run, stage, number), **known, **row}
                 stage += 1
-            tried += known["n_fitted"]
-            if tried + known["n_fitted"] > tries:  # the next would come to about as many
-                break
     except Exception as error:  # any failure of a method is a result: a row, not a dead study
         log.exception("%s on %s, run %d", method, run.dataset, run.number)
         status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
@@ -89,12 +86,18 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
 
 def _points_of(model, spec, run, setting):
     """Fit a model; return what its rows have in common, and the rows of its operating points."""
-    seconds, final = fit(model, run), None
-    if spec.get("refit"):
-        start = time.perf_counter()
-        final = refitted(model, run)
-        seconds += time.perf_counter() - start
-    known = {"fit_seconds": seconds, "n_fitted": models_fitted(model)}
+    processor = time.process_time()
+    with counting_fits() as count:
+        seconds, final = fit(model, run), None
+        if spec.get("refit"):
+            start = time.perf_counter()
+            final = refitted(model, run)
+            seconds += time.perf_counter() - start
+    known = {
+        "fit_seconds": seconds,
+        "processor_seconds": time.process_time() - processor + _resumed_seconds(model),
+        "n_fitted": count.total,
+    }
     rows = operating_points(model, run, setting, final)
     if not rows:
         raise ValueError(f"{spec['class']} has no stages, so there is nothing to predict with")
@@ -134,4 +137,8 @@ def fit(model, run):
     start = time.perf_counter()
     model.fit(*run.train, **extra)
     # What came out of a checkpoint took its time before.
-    return time.perf_counter() - start + getattr(model, "resumed_seconds_", 0.0)
+    return time.perf_counter() - start + _resumed_seconds(model)
+
+
+def _resumed_seconds(model):
+    return getattr(model, "resumed_seconds_", 0.0)

@@ -14,7 +14,8 @@ def settings_of(method, spec, study_seed, dataset):
     method : str
         Id of the method.
     spec : dict
-        With `grid`; or with `space` and `tries`: how many models may be fitted in a run. A space is
+        With `grid`; or with `space` and `tries`: how many settings are tried in a run, each with
+        all models that it comes to (a path, tradeoffs, sequences). A space is
         {parameter: values to draw from, or {low, high, log, integer}}, or a list of such spaces,
         each as likely.
     study_seed : int
@@ -51,22 +52,3 @@ def _drawn(values, random):
     else:
         number = float(random.uniform(low, high))
     return round(number) if values.get("integer") else float(f"{number:.3g}")
-
-
-def models_fitted(model):
-    """Return how many models one fit of an estimator came to, before any was left out.
-
-    An estimator tells it as `n_models_fitted_`; msB's are the models of its sequences, those of an
-    L1 path its steps, those of a list of alphas one for each; anything else is one.
-    """
-    told = getattr(model, "n_models_fitted_", None)
-    if told is not None:
-        return int(told)
-    for name in ("sequences_", "subsets_", "cost_weights_"):
-        parts = getattr(model, name, None)
-        if parts is not None:
-            return sum(map(len, parts.values())) if isinstance(parts, dict) else len(parts)
-    if hasattr(model, "path_"):
-        return len(model.path_.penalties)
-    alpha = getattr(model, "alpha", None)
-    return len(alpha) if isinstance(alpha, (list, tuple)) else 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, softmax
 
+from .._counting import fit_counted
 from .._extras import extra
 
 
@@ -125,7 +126,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
         # A path cut short by saturation is told by `jerr_`, read below, not by a warning.
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            net.fit(standard, y, sample_weight=weight, relative_penalties=penalty_factors)
+            fit_counted(net, standard, y, sample_weight=weight, relative_penalties=penalty_factors)
         except ValueError as error:
             raise RuntimeError(f"glmnet could not fit the L1 path: {error}") from error
     if net.jerr_ > 0 or net.n_lambda_ < 1:

@@ -79,12 +79,11 @@ class ScheduleCascade(BudgetedEstimator):
     def _label(self, predictions):
         """Return labels or numbers for predictions of shape (n_samples, n_outputs)."""
 
-    def _learn(self, X, y, X_val, y_val, weight=None):
+    def _learn_from(self, X, y, X_val, y_val, weight):
         train, valid = checked_examples(self, X, y, X_val, y_val, weight)
         if valid is not None:
             train = train.joined(valid)
         self._fit(train, None, check_random_state(self.random_state))
-        return self
 
     def _fit(self, train, valid, seeds):
         self._check_parameters(len(train.y))

@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
+from .._counting import fit_counted
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from .cascade_models import BoostedModel, SklearnModel, boosting_rounds
@@ -100,7 +101,7 @@ class MaskedTrees:
         below = np.nanmin(X, axis=0, initial=np.inf)
         self._below = np.where(np.isfinite(below), below, 0.0) - 1.0
         self._n_classes = n_classes
-        forest.fit(self._coded(X), y)
+        fit_counted(forest, self._coded(X), y)
         self._classes = getattr(forest, "classes_", None)
         # Packed for our predictor: scikit-learn takes a millisecond for each tree and call.
         self._trees = ForestPredictor(from_sklearn(forest), X.shape[1])
@@ -196,7 +197,7 @@ def _boosted(X, y, n_classes, n_examples, copies, seed):
             early_stopping=False,
             random_state=seed,
         )
-        return SklearnModel(model.fit(X, y), n_classes)
+        return SklearnModel(fit_counted(model, X, y), n_classes)
     return BoostedModel.trained(
         *(X, y, n_classes, n_rounds, seed),
         learning_rate=rate,

@@ -61,3 +61,26 @@ def test_means_are_over_the_same_data_sets_for_all():
     for row in context["rows"]:
         name = next(m for m in methods if report.display.label(m) == row["label"])
         assert float(row["aup"][1]) == pytest.approx(areas[name], abs=6e-4)
+
+
+def test_straw_men_are_told_on_the_page_and_on_top():
+    points = make_points()
+    hit = points["method"] == "logitb"
+    points.loc[hit, "test_score"] = 0.1
+    report = make_report(points)
+    section = Effort(make_study())
+    built = build_tables([section], report)
+    wine, cancer = section.context(built)["warnings"]
+    assert "logitB on " in wine
+    assert "is no better than the free constant in all 5 runs (mean AUP 0." in wine
+    assert "in all 5 runs" in cancer
+    assert section.summary(built) == [
+        "Doubtful rivals in 2 places: see the warning under “What it took”."
+    ]
+
+
+def test_without_straw_men_nothing_is_said(report):
+    section = Effort(make_study())
+    built = build_tables([section], report)
+    assert section.context(built)["warnings"] == []
+    assert section.summary(built) == []

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ...analysis.efforts import effort_table
+from ...analysis.efforts import effort_table, straw_men
 from ...analysis.schedules import CASE
 from ...benchmark.study import ACQUISITION
 from ...curves import pareto_indices
@@ -10,8 +10,11 @@ from ..section import Section, figure, table
 from ..style import house_style, legend_below, message_figure, new_figure, plain_decades
 from ..text import DASH, seconds
 
-_EFFORT = """Models fitted in a run, seconds that their fits took and AUP on test data: of the first
-fit, the method by default, and of all fits, the method tuned; means over runs."""
+_EFFORT = """Settings tried and models fitted in a run, seconds that their fits took by the clock
+and of processors, and AUP on test data: of the first fit, the method by default, and of all fits,
+the method tuned; means over runs."""
+_STRAW_MEN = """Methods whose AUP is in no run above that of the free constant, or in every run
+below that of their own first fit: rather set up wrongly than beaten."""
 _PARETO = """Mean AUP over the data sets on which methods are ranked against the median seconds of
 all fits of a run; the line joins the methods that no other one beats in both."""
 
@@ -28,10 +31,25 @@ class Effort(Section):
 
     @property
     def parts(self):
-        return [figure("effort", "Time", _PARETO), table("effort", _EFFORT)]
+        return [
+            figure("effort", "Time", _PARETO),
+            table("effort", _EFFORT),
+            table("straw_men", _STRAW_MEN),
+        ]
 
     def tables(self, report):
-        return {"effort": effort_table(report.results.bought, report.results.areas)}
+        points, areas = report.results.bought, report.results.areas
+        return {
+            "effort": effort_table(points, areas),
+            "straw_men": straw_men(points, areas, report.display.competitors),
+        }
+
+    def summary(self, report):
+        n_found = len(report.tables["straw_men"])
+        if not n_found:
+            return []
+        where = "one place" if n_found == 1 else f"{n_found} places"
+        return [f"Doubtful rivals in {where}: see the warning under “What it took”."]
 
     def figures(self, report):
         return {"effort": effort_figure(_over_data_sets(report), report.display)}
@@ -43,6 +61,7 @@ class Effort(Section):
             "rows": [
                 _row(row, report.display) for row in _over_data_sets(report).to_dict("records")
             ],
+            "warnings": straw_man_sentences(report.tables["straw_men"], report.display),
             "tries": self.study.config.get("tries"),
             "over": f" ({len(ranking.means)} of {n_cases}, those with the most methods)"
             if some
@@ -61,8 +80,8 @@ def _over_data_sets(report):
         table = table[table.set_index(CASE).index.isin(ranking.means.index)]
     table = table[~table["method"].isin(ranking.left_out)]
     groups = table.groupby("method")
-    means = groups[["default_models", "default_aup", "models", "aup"]].mean()
-    medians = groups[["default_seconds", "seconds"]].median()
+    means = groups[["default_models", "default_aup", "settings", "models", "aup"]].mean()
+    medians = groups[["default_seconds", "seconds", "processor_seconds"]].median()
     return means.join(medians).sort_values("aup", ascending=False, kind="stable").reset_index()
 
 
@@ -72,10 +91,43 @@ def _row(row, display):
 
     return {
         "label": display.label(row["method"]),
+        "settings": number(row["settings"], ".0f"),
         "models": (number(row["default_models"], ".0f"), number(row["models"], ".0f")),
-        "seconds": (seconds(row["default_seconds"]), seconds(row["seconds"])),
+        "seconds": (
+            seconds(row["default_seconds"]),
+            seconds(row["seconds"]),
+            seconds(row["processor_seconds"]),
+        ),
         "aup": (number(row["default_aup"], ".3f"), number(row["aup"], ".3f")),
     }
+
+
+def straw_man_sentences(found, display):
+    """Return what is doubtful about each method that `straw_men` found.
+
+    Parameters
+    ----------
+    found : DataFrame
+        From `budgetlearn.analysis.efforts.straw_men`.
+    display : Display
+        Labels and titles.
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        _doubt(row, display.label(row.method), display.case_title(row.dataset, row.costs))
+        for row in found.itertuples()
+    ]
+
+
+def _doubt(row, label, where):
+    runs = "its one run" if row.n_runs == 1 else f"all {row.n_runs} runs"
+    areas = f"(mean AUP {row.aup:.3f}, {row.other_aup:.3f})"
+    if row.below == "constant":
+        return f"{label} on {where} is no better than the free constant in {runs} {areas}."
+    return f"{label} on {where} is worse tuned than at its own settings in {runs} {areas}."
 
 
 def effort_figure(means, display):
