@@ -1,8 +1,7 @@
 """The share of the jobs' time that is fitting and predicting."""
 
-from types import SimpleNamespace
-
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
