@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from budgetlearn.analysis.areas import area_table
-from budgetlearn.analysis.efforts import effort_table, straw_men
+from budgetlearn.analysis.efforts import effort_table, equal_seconds_table, straw_men
 from budgetlearn.analysis.schedules import compressed_points
 
 from ..factories import fail, make_points
@@ -72,3 +72,32 @@ def tuned_down(points, runs):
 def test_who_is_worse_tuned_than_by_default_in_every_run_is_told():
     assert found_in(tuned_down(make_points(), range(5))) == {("wine", "msb"): ("default", 5)}
     assert found_in(tuned_down(make_points(), range(4))) == {}
+
+
+def test_at_equal_seconds_settings_count_that_began_in_time():
+    points = make_points().assign(processor_seconds=2.0)
+    hit = points["method"] == "logitb"
+    later = [
+        points[hit].assign(fit=fit, stage=points.loc[hit, "stage"] + 100 * fit) for fit in (1, 2, 3)
+    ]
+    points = pd.concat([points, *later], ignore_index=True)
+    points.loc[points["method"] == "msb", "processor_seconds"] = 5.0
+    beyond = (points["fit"] >= 2).to_numpy()
+    table = equal_seconds_table(points, beyond, "msb").set_index(["dataset", "method", "equal"])
+    found = table.loc["wine", ["settings", "processor_seconds"]]
+    assert found.loc["logitb", "tries"].tolist() == [2, 4]
+    assert found.loc["logitb", "seconds"].tolist() == [3, 6]  # the third began at 4 of 5
+    assert found.loc["msb", "tries"].tolist() == found.loc["msb", "seconds"].tolist() == [1, 5]
+    usual = area_table(points[~beyond], compressed_points(points[~beyond]))
+    usual = usual.groupby(["dataset", "method"])["aup_test"].mean()
+    assert table["aup"].loc["wine", "logitb", "tries"] == pytest.approx(usual["wine", "logitb"])
+
+
+def test_without_the_others_result_only_the_first_fit_is_in_time():
+    points = make_points().assign(processor_seconds=2.0)
+    hit = points["method"] == "logitb"
+    again = points[hit].assign(fit=1, stage=points.loc[hit, "stage"] + 100)
+    points = pd.concat([points[points["method"] != "msb"], again], ignore_index=True)
+    table = equal_seconds_table(points, (points["fit"] > 9).to_numpy(), "msb")
+    table = table.set_index(["dataset", "method", "equal"])["settings"].sort_index()
+    assert table["wine", "logitb"].to_dict() == {"tries": 2, "seconds": 1}

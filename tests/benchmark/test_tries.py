@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import yaml
 
-from budgetlearn.benchmark import experiment
+from budgetlearn.benchmark import experiment, records
 from budgetlearn.benchmark.experiment import fit, run_method
 from budgetlearn.benchmark.methods import build
-from budgetlearn.benchmark.tries import settings_of
+from budgetlearn.benchmark.tries import MOST_MORE, settings_of, with_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = yaml.safe_load((ROOT / "config/methods.yaml").read_text())
@@ -113,3 +113,36 @@ def test_every_part_of_a_declared_space_can_be_fitted(method, wine_runs, regress
 
 def _last(values):
     return values[-1] if isinstance(values, list) else values["high"]
+
+
+def test_seconds_that_are_left_buy_more_settings(wine_runs):
+    plain = {**FILTER, "tries": 2}
+    more = {**plain, "seconds_of": "cascade"}
+    fits = [
+        sorted({row["fit"] for row in run_method("filter", spec, wine_runs[0])})
+        for spec in (plain, more | {"seconds": 0.0}, more | {"seconds": 1e9})
+    ]
+    most = len(settings_of("filter", more, wine_runs[0].study_seed, "wine"))
+    assert fits == [[0, 1], [0, 1], list(range(most))]
+    assert most > MOST_MORE
+
+
+def test_the_tries_are_the_same_with_seconds_left(wine_runs):
+    plain = {**FILTER, "tries": 3}
+    more = {**plain, "seconds_of": "cascade"}
+    assert settings_of("m", more, 1, "wine")[:3] == settings_of("m", plain, 1, "wine")
+
+
+def test_the_seconds_are_those_of_the_same_run(tmp_path):
+    spec = {"tries": 2, "seconds_of": "cascade"}
+    names = {"dataset": "wine", "costs": "unit", "method": "cascade"}
+    rows = [
+        {**names, "run": run, "fit": fit, "stage": 10 * fit + stage, "processor_seconds": 3.0 + run}
+        for run in (0, 1)
+        for fit in (0, 1)
+        for stage in (0, 1)
+    ]
+    records.write(rows, tmp_path / "0.parquet")
+    assert with_seconds(spec, 1, [tmp_path / "0.parquet"])["seconds"] == 8.0
+    assert with_seconds(spec, 9, [tmp_path / "0.parquet"])["seconds"] == 0.0
+    assert with_seconds(spec, 1, []) == spec

@@ -47,6 +47,52 @@ def effort_table(points, areas):
     return pd.DataFrame(rows).reset_index()
 
 
+def equal_seconds_table(points, beyond, other):
+    """Return what methods reach with equally many settings, and with equally many seconds.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points of all fits.
+    beyond : ndarray of bool
+        Which of them come of seconds that were left after the tries.
+    other : str
+        Id of the method whose processor seconds in a run all others may use.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method; equal: "tries", or "seconds" (the settings begun before the seconds
+        were over); settings, processor_seconds and aup: means over runs.
+    """
+    parts = {"tries": points[~beyond], "seconds": points[_in_time(points, other)]}
+    return pd.concat([_reached(part).assign(equal=equal) for equal, part in parts.items()])
+
+
+def _reached(points):
+    """Return settings, processor seconds and area of each method, means over runs."""
+    fits = points[points["status"] == OK].drop_duplicates([*RUN, "fit"])
+    rows = {
+        "settings": fits.groupby(RUN)["fit"].count().groupby(GROUP).mean(),
+        "processor_seconds": _sums(fits, "processor_seconds").groupby(GROUP).mean(),
+        "aup": _mean_areas(area_table(points, compressed_points(points))),
+    }
+    return pd.DataFrame(rows).reset_index()
+
+
+def _in_time(points, other):
+    """Return which points come of fits begun before the seconds of a method were over."""
+    fits = points.drop_duplicates([*RUN, "fit"]).sort_values([*RUN, "fit"])
+    seconds = fits["processor_seconds"].fillna(0.0)
+    before = seconds.groupby([fits[name] for name in RUN]).cumsum() - seconds
+    own = fits["method"] == other
+    most = seconds[own].groupby([fits.loc[own, name] for name in (*CASE, "run")]).sum()
+    allowed = most.reindex(pd.MultiIndex.from_frame(fits[[*CASE, "run"]])).to_numpy()
+    kept = fits[own | (fits["fit"] == 0) | (before.to_numpy() < allowed)]
+    places = pd.MultiIndex.from_frame(points[[*RUN, "fit"]])
+    return places.isin(pd.MultiIndex.from_frame(kept[[*RUN, "fit"]]))
+
+
 def _sums(fits, column):
     """Return the sum over the fits of each run, NaN where one is not known."""
     return fits.groupby(RUN)[column].sum(min_count=1)

@@ -37,7 +37,8 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     spec : dict
         `class` and `parameters`, see `budgetlearn.benchmark.methods.build`; and, if wanted, `grid`:
         {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, or
-        `space` and `tries`, see `budgetlearn.benchmark.tries.settings_of`; `seed_as`: the method
+        `space` and `tries`, see `budgetlearn.benchmark.tries.settings_of`; `seconds`: of
+        processors, which it may use up after its tries; `seed_as`: the method
         whose seeds it shares; `refit`: whether what is scored on test data is fitted again on
         training and validation data together, where fit never sees the latter.
     run : Run
@@ -62,12 +63,15 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
         "checkpoint": checkpoint,
     }
     start = time.perf_counter()
-    stage, number, setting, status = 0, 0, {}, OK
+    stage, number, spent, setting, status = 0, 0, 0.0, {}, OK
     settings = settings_of(method, spec, run.study_seed, run.dataset)
     try:
         for number, setting in enumerate(settings):
+            if number >= spec.get("tries", np.inf) and spent >= spec.get("seconds", 0.0):
+                break
             model = build(spec, **extra).set_params(**setting)
             known, rows = _points_of(model, spec, run, setting)
+            spent += known["processor_seconds"]
             if fitted is not None:
                 fitted.append(model)
             for row in rows:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ...analysis.efforts import effort_table, straw_men
+from ...analysis.efforts import effort_table, equal_seconds_table, straw_men
 from ...analysis.schedules import CASE
 from ...benchmark.study import ACQUISITION
 from ...curves import pareto_indices
@@ -15,6 +15,8 @@ and of processors, and AUP on test data: of the first fit, the method by default
 the method tuned; means over runs."""
 _STRAW_MEN = """Methods whose AUP is in no run above that of the free constant, or in every run
 below that of their own first fit: rather set up wrongly than beaten."""
+_EQUAL = """What methods reach with equally many settings, and with the processor seconds of one of
+them in the same run: settings, processor seconds and AUP on test data, means over runs."""
 _PARETO = """Mean AUP over the data sets on which methods are ranked against the median seconds of
 all fits of a run; the line joins the methods that no other one beats in both."""
 
@@ -31,18 +33,30 @@ class Effort(Section):
 
     @property
     def parts(self):
+        equal = [table("equal_seconds", _EQUAL)] if self._other else []
         return [
             figure("effort", "Time", _PARETO),
             table("effort", _EFFORT),
             table("straw_men", _STRAW_MEN),
+            *equal,
         ]
+
+    @property
+    def _other(self):
+        """The method whose seconds all others may use, None where the study names none."""
+        return self.study.config.get("seconds_of")
 
     def tables(self, report):
         points, areas = report.results.bought, report.results.areas
-        return {
+        tables = {
             "effort": effort_table(points, areas),
             "straw_men": straw_men(points, areas, report.display.competitors),
         }
+        if self._other:
+            whole = report.display.bought(report.all_points)
+            beyond = self.study.beyond_tries(whole)
+            tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other)
+        return tables
 
     def summary(self, report):
         n_found = len(report.tables["straw_men"])
@@ -62,6 +76,8 @@ class Effort(Section):
                 _row(row, report.display) for row in _over_data_sets(report).to_dict("records")
             ],
             "warnings": straw_man_sentences(report.tables["straw_men"], report.display),
+            "equal": equal_rows(report) if self._other else [],
+            "other": report.display.label(self._other) if self._other else "",
             "tries": self.study.config.get("tries"),
             "over": f" ({len(ranking.means)} of {n_cases}, those with the most methods)"
             if some
@@ -100,6 +116,32 @@ def _row(row, display):
         ),
         "aup": (number(row["default_aup"], ".3f"), number(row["aup"], ".3f")),
     }
+
+
+def equal_rows(report):
+    """Return one row for each method: settings, processor seconds and AUP at both equalities."""
+    table, ranking = report.tables["equal_seconds"], report.results.ranking
+    table = table[table["method"].isin(report.display.competitors)]
+    if len(ranking.means):
+        table = table[table.set_index(CASE).index.isin(ranking.means.index)]
+    means = table.groupby(["method", "equal"])[["settings", "processor_seconds", "aup"]].mean()
+    best = means["aup"].groupby("method").max().sort_values(ascending=False, kind="stable")
+    return [
+        {
+            "label": report.display.label(name),
+            "cells": [
+                text
+                for equal in ("tries", "seconds")
+                for text in _reach_texts(means.loc[name, equal])
+            ],
+        }
+        for name in best.index
+    ]
+
+
+def _reach_texts(row):
+    aup = DASH if pd.isna(row["aup"]) else f"{row['aup']:.3f}"
+    return f"{row['settings']:.0f}", seconds(row["processor_seconds"]), aup
 
 
 def straw_man_sentences(found, display):
