@@ -14,7 +14,7 @@ from budgetlearn.benchmark.fingerprints import report_fingerprint
 from budgetlearn.benchmark.isolation import announce_caller
 from budgetlearn.benchmark.rerun import stored_points
 from budgetlearn.benchmark.study import FIT, SCHEDULE, Study
-from budgetlearn.benchmark.usage import usage_line
+from budgetlearn.benchmark.usage import doubt_line, usage_line
 from budgetlearn.report import sections_of
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
@@ -101,6 +101,8 @@ onstart:
 
 onsuccess:
     print(usage_line(STUDY))
+    if doubt_line(STUDY):
+        print(doubt_line(STUDY))
     if last_word(STUDY):
         raise WorkflowError(last_word(STUDY))
 

@@ -4,6 +4,7 @@ import sys
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from itertools import islice
 from threading import Event, Thread
 
@@ -94,7 +95,8 @@ def thread_map(function, items, n_jobs=None, unit=None):
     items = items if unit is None else progress(items, unit)
     if effective_n_jobs(n_jobs) == 1:
         return [function(item) for item in items]
-    return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(item) for item in items)
+    here = _in_this_context(function)
+    return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(here)(item) for item in items)
 
 
 def threads_ahead(function, items, n_jobs=None):
@@ -118,7 +120,7 @@ def threads_ahead(function, items, n_jobs=None):
     if n_threads == 1:
         yield from map(function, items)
         return
-    items, pending = iter(items), deque()
+    items, pending, function = iter(items), deque(), _in_this_context(function)
     with ThreadPoolExecutor(n_threads) as pool:
         try:
             pending.extend(pool.submit(function, item) for item in islice(items, 2 * n_threads))
@@ -151,9 +153,15 @@ def task_threads(n_jobs=None):
         return
     pool = ThreadPoolExecutor(n_threads)
     try:
-        yield pool.submit
+        yield lambda function, *given: pool.submit(_in_this_context(function), *given)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _in_this_context(function):
+    """Return the function as it would run here: threads do not inherit context variables."""
+    context = copy_context()
+    return lambda *arguments: context.copy().run(function, *arguments)
 
 
 def _call_at_once(function, *arguments):

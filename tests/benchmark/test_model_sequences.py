@@ -165,7 +165,7 @@ def test_seconds_of_a_schedule_are_those_of_all_sequences_and_the_importance():
     points = frame_of(
         (0, "0,1", 2.0, 0.6, 5.0), (1, "0,1,2", 3.0, 0.7, 5.0), (0, "1", 1.0, 0.5, 7.0)
     )
-    importance = pd.DataFrame({"run": [0, 0, 0], "seconds": 30.0})
+    importance = pd.DataFrame({"run": [0, 0, 0], "seconds": 30.0, "processor_seconds": 20.0})
     merged = schedule_points(points, importance)
     assert merged["fit_seconds"].tolist() == [42.0] * 3
     assert merged["variables"].tolist() == ["1", "0,1", "0,1,2"]
@@ -178,6 +178,6 @@ def test_seconds_of_a_schedule_are_those_of_all_sequences_and_the_importance():
 def test_of_equal_models_that_of_the_first_variables_is_taken():
     """As in one piece: whichever sequence comes first, and 2 before 10."""
     rows = [(0, "0,10", 2.0, 0.6, 1.0), (0, "0,2", 2.0, 0.6, 1.0)]
-    importance = pd.DataFrame({"run": [0], "seconds": 0.0})
+    importance = pd.DataFrame({"run": [0], "seconds": 0.0, "processor_seconds": 0.0})
     for part in (rows, rows[::-1]):
         assert schedule_points(frame_of(*part), importance)["variables"].tolist() == ["0,2"]

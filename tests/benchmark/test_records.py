@@ -87,7 +87,7 @@ def test_older_points_are_read_with_later_columns_unknown(tmp_path, version):
     read = records.read(path)
     assert list(read.columns) == list(records.COLUMNS)
     assert read[later].isna().all(axis=None)
-    assert "added_seconds" in later
+    assert "processor_seconds" in later
 
 
 @pytest.mark.parametrize("column", records.SINCE)

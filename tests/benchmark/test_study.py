@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -232,3 +233,36 @@ def test_the_order_of_lines_decides_nothing():
     turned = {"parameters": dict(reversed(own["parameters"].items()))}
     specs = [changed(overrides={"msb": one}).spec("msb", "wine") for one in (own, turned)]
     assert repr(specs[0]) == repr(specs[1])
+
+
+def test_other_methods_may_use_the_seconds_of_one():
+    study = changed(
+        datasets=["wine"],
+        methods=["cascade", "rfb", "logitb", "constant"],
+        tries=3,
+        seconds_of="cascade",
+    )
+    assert study.spec("rfb", "wine")["seconds_of"] == "cascade"
+    assert study.seconds_files("rfb", "wine", "random", "0") == [
+        study.points_file("wine", "random", "cascade", "0")
+    ]
+    for name in ("cascade", "logitb", "constant"):
+        assert study.seconds_files(name, "wine", "random", "0") == []
+    points = pd.DataFrame({"dataset": "wine", "method": ["rfb"] * 2 + ["logitb"] * 2, "fit": 2})
+    points.loc[[1, 3], "fit"] = 3
+    assert study.beyond_tries(points).tolist() == [False, True, False, False]
+    plain = changed(datasets=["wine"], methods=["rfb", "constant"], tries=3)
+    assert "seconds_of" not in plain.spec("rfb", "wine")
+    assert not plain.beyond_tries(points).any()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tries": 2, "seconds_of": "cascada"}, "unknown method in seconds_of"),
+        ({"tries": None, "seconds_of": "constant"}, "set tries too"),
+    ],
+)
+def test_seconds_of_names_a_method_of_the_study_and_comes_with_tries(changes, message):
+    with pytest.raises(BudgetlearnError, match=message):
+        changed(datasets=["wine"], methods=["rfb", "constant"], **changes)

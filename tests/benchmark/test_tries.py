@@ -1,20 +1,20 @@
-"""Equal tries: settings drawn from declared spaces, and models counted before any is left out."""
+"""Equal tries: settings drawn from declared spaces, each with all models that it comes to."""
 
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import yaml
 from sklearn.base import BaseEstimator
 
-from budgetlearn.benchmark import experiment
+from budgetlearn.benchmark import experiment, records
 from budgetlearn.benchmark.experiment import fit, refitted, run_method
 from budgetlearn.benchmark.methods import build
-from budgetlearn.benchmark.tries import models_fitted, settings_of
+from budgetlearn.benchmark.tries import MOST_MORE, settings_of, with_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
+METHODS = yaml.safe_load((ROOT / "config/methods.yaml").read_text())
 SPACE = {"depth": [1, 2, None], "rate": {"low": 0.01, "high": 1, "log": True}}
 FILTER = {
     "class": "budgetlearn.peers.FilterForestClassifier",
@@ -58,12 +58,18 @@ def test_without_a_space_the_grid_is_tried():
 
 
 @pytest.mark.parametrize("tries", [1, 3, 10])
-def test_no_more_models_are_fitted_than_tries(wine_runs, tries):
+def test_tries_are_settings_whatever_each_comes_to(wine_runs, tries):
     rows = list(run_method("filter", {**FILTER, "tries": tries}, wine_runs[0]))
-    fits = {row["fit"]: row["n_fitted"] for row in rows}
-    assert set(fits.values()) == {3}
-    assert len(fits) == max(tries // 3, 1)
+    assert {row["fit"] for row in rows} == set(range(tries))
+    assert {row["n_fitted"] for row in rows} == {3}
     assert {row["status"] for row in rows} == {"ok"}
+
+
+def test_ten_tradeoffs_are_one_try(wine_runs):
+    spec = METHODS["lightgbm_coupled"]
+    spec = {**spec, "parameters": {**spec["parameters"], "n_trees": [1]}, "tries": 3}
+    rows = list(run_method("lightgbm_coupled", spec, wine_runs[0]))
+    assert {(row["fit"], row["n_fitted"]) for row in rows} == {(0, 10), (1, 10), (2, 10)}
 
 
 def test_refitting_learns_from_validation_data_and_is_chosen_without(wine_runs):
@@ -103,22 +109,12 @@ def test_what_sees_validation_data_in_fit_is_not_refitted(wine_runs):
         list(run_method("m", spec, wine_runs[0])) for spec in (logit, logit | {"refit": True})
     )
     assert [row["test_score"] for row in once] == [row["test_score"] for row in again]
-    assert 10 < once[0]["n_fitted"] <= 20  # the path ends where it explains everything
+    assert once[0]["n_fitted"] == again[0]["n_fitted"] == 1  # a path is one fit
 
 
-def test_models_are_counted_before_any_is_left_out():
-    assert models_fitted(SimpleNamespace(sequences_={"a": [1, 2], "b": [3]})) == 3
-    assert models_fitted(SimpleNamespace(n_models_fitted_=7)) == 7
-    assert models_fitted(SimpleNamespace(alpha=[0, 2, 4])) == 3
-    assert models_fitted(SimpleNamespace(alpha=0.5)) == 1
-
-
-DECLARED = yaml.safe_load((ROOT / "config/methods.yaml").read_text())
-
-
-@pytest.mark.parametrize("method", [name for name, spec in DECLARED.items() if "space" in spec])
+@pytest.mark.parametrize("method", [name for name, spec in METHODS.items() if "space" in spec])
 def test_every_part_of_a_declared_space_can_be_fitted(method, wine_runs, regression_run):
-    spec, least = DECLARED[method], {"n_estimators": 2, "n_trees": [2]}
+    spec, least = METHODS[method], {"n_estimators": 2, "n_trees": [2]}
     regresses = "regressor" in method
     run = regression_run if regresses else wine_runs[0]
     spaces = spec["space"] if isinstance(spec["space"], list) else [spec["space"]]
@@ -133,3 +129,36 @@ def test_every_part_of_a_declared_space_can_be_fitted(method, wine_runs, regress
 
 def _last(values):
     return values[-1] if isinstance(values, list) else values["high"]
+
+
+def test_seconds_that_are_left_buy_more_settings(wine_runs):
+    plain = {**FILTER, "tries": 2}
+    more = {**plain, "seconds_of": "cascade"}
+    fits = [
+        sorted({row["fit"] for row in run_method("filter", spec, wine_runs[0])})
+        for spec in (plain, more | {"seconds": 0.0}, more | {"seconds": 1e9})
+    ]
+    most = len(settings_of("filter", more, wine_runs[0].study_seed, "wine"))
+    assert fits == [[0, 1], [0, 1], list(range(most))]
+    assert most > MOST_MORE
+
+
+def test_the_tries_are_the_same_with_seconds_left(wine_runs):
+    plain = {**FILTER, "tries": 3}
+    more = {**plain, "seconds_of": "cascade"}
+    assert settings_of("m", more, 1, "wine")[:3] == settings_of("m", plain, 1, "wine")
+
+
+def test_the_seconds_are_those_of_the_same_run(tmp_path):
+    spec = {"tries": 2, "seconds_of": "cascade"}
+    names = {"dataset": "wine", "costs": "unit", "method": "cascade"}
+    rows = [
+        {**names, "run": run, "fit": fit, "stage": 10 * fit + stage, "processor_seconds": 3.0 + run}
+        for run in (0, 1)
+        for fit in (0, 1)
+        for stage in (0, 1)
+    ]
+    records.write(rows, tmp_path / "0.parquet")
+    assert with_seconds(spec, 1, [tmp_path / "0.parquet"])["seconds"] == 8.0
+    assert with_seconds(spec, 9, [tmp_path / "0.parquet"])["seconds"] == 0.0
+    assert with_seconds(spec, 1, []) == spec

@@ -1,11 +1,12 @@
 """The share of the jobs' time that is fitting and predicting."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from budgetlearn.benchmark import records
-from budgetlearn.benchmark.usage import job_usage, usage_line, working_seconds
+from budgetlearn.benchmark.usage import doubt_line, job_usage, usage_line, working_seconds
 
 
 def rows():
@@ -68,3 +69,19 @@ def test_memory_that_snakemake_did_not_see_is_told(tmp_path):
     records.write(rows(), tmp_path / "points.parquet", [{"numpy": "2.0", "peak_mb": 6304}])
     usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[18], held=1883)
     assert "They held up to 6,304 MB each" in usage_line(study_in(tmp_path))
+
+
+def test_doubtful_rivals_are_told_on_the_screen(tmp_path):
+    study = study_in(tmp_path)
+    assert doubt_line(study) == ""
+    table = Path(study.folder, "tables", "straw_men.csv")
+    table.parent.mkdir(parents=True)
+    table.write_text("dataset,costs,method,below\n")
+    assert doubt_line(study) == ""
+    table.write_text(
+        "dataset,costs,method,below\nwine,unit,logitb,constant\nwine,unit,astc,default\n"
+    )
+    assert doubt_line(study) == (
+        "Doubtful rivals, in all of their runs: logitb on wine (no better than the free constant), "
+        "astc on wine (worse tuned than untuned). See “What it took”."
+    )

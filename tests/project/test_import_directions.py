@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "budgetlearn"
 LAYERS = [
     {""},
     {"exceptions"},
-    {"_extras"},
+    {"_extras", "_counting"},
     {"_validation", "_parallel", "_files", "price_lists"},
     {"costs", "curves", "metrics"},
     {"preprocessing"},

@@ -6,6 +6,7 @@ rule fit:
         data=rules.prepare.output[0],
         split=rules.split.output[0],
         costs=rules.costs.output[0],
+        seconds=lambda w: STUDY.seconds_files(w.method, w.dataset, w.costs, w.chunk),
     output:
         f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
     log:

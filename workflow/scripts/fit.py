@@ -1,11 +1,13 @@
 from budgetlearn.benchmark.job import job_log, limits_of, load_runs, write_points
 from budgetlearn.benchmark.resuming import resumable_run
 from budgetlearn.benchmark.sources import sources_of_run
+from budgetlearn.benchmark.tries import with_seconds
 
 method, params, config = snakemake.wildcards.method, snakemake.params, snakemake.config
 with job_log(snakemake.log[0], snakemake.threads):
     rows, kept = [], (params.subsets, params.code, snakemake.threads)
     for run in load_runs(snakemake.input, snakemake.wildcards, params.seed):
-        rows += resumable_run(method, params.spec, run, *kept, **limits_of(config))
+        spec = with_seconds(params.spec, run.number, snakemake.input.seconds)
+        rows += resumable_run(method, spec, run, *kept, **limits_of(config))
         sources = sources_of_run(method, params.spec, run)
     write_points(rows, snakemake.output[0], params.attempt, config, sources)

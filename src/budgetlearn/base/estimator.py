@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from .._counting import counting_fits
 from .._validation import all_or_nothing
 from .examples import checked_examples
 from .fixed_features import fixed_purchases
@@ -58,6 +59,11 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
     def n_stages_(self):
         """Number of operating points."""
         return 1
+
+    @property
+    def n_models_fitted_(self):
+        """Models that `fit` trained, those on folds and those that were left out among them."""
+        return self._n_models_fitted
 
     def _default_stage(self):
         """Return the stage that `predict` uses without a budget."""
@@ -150,9 +156,13 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         return self._learn(X, y, X_val, y_val)
 
     def _learn(self, X, y, X_val, y_val, weight=None):
-        """Check the data and learn from them; what fails leaves the estimator as it was."""
-        with all_or_nothing(self):
+        """Check the data, learn from them, and count the models that it takes.
+
+        What fails leaves the estimator as it was.
+        """
+        with all_or_nothing(self), counting_fits() as count:
             self._learn_from(*checked_examples(self, X, y, X_val, y_val, weight))
+            self._n_models_fitted = count.total
         return self
 
     def _learn_from(self, train, valid):

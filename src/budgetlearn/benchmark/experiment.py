@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from .._counting import counting_fits
 from ..exceptions import IncompletePathWarning
 from .evaluation import (
     measures_itself,
@@ -24,7 +25,7 @@ from .evaluation import (
 )
 from .methods import build
 from .records import OK, PARTIAL
-from .tries import models_fitted, settings_of
+from .tries import settings_of
 
 log = logging.getLogger("budgetlearn")
 
@@ -39,7 +40,8 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     spec : dict
         `class` and `parameters`, see `budgetlearn.benchmark.methods.build`; and, if wanted, `grid`:
         {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, or
-        `space` and `tries`, see `budgetlearn.benchmark.tries.settings_of`; `seed_as`: the method
+        `space` and `tries`, see `budgetlearn.benchmark.tries.settings_of`; `seconds`: of
+        processors, which it may use up after its tries; `seed_as`: the method
         whose seeds it shares; `refit`: whether what is scored on test data is fitted again on
         training and validation data together, where fit never sees the latter.
     run : Run
@@ -66,14 +68,16 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
         "checkpoint": checkpoint,
     }
     start = time.perf_counter()
-    stage, number, setting, status = 0, 0, {}, OK
-    tries, tried = spec.get("tries", np.inf), 0
+    stage, number, spent, setting, status = 0, 0, 0.0, {}, OK
     settings = settings_of(method, spec, run.study_seed, run.dataset)
     try:
         for number, setting in enumerate(settings):
+            if number >= spec.get("tries", np.inf) and spent >= spec.get("seconds", 0.0):
+                break
             model = build(spec, **extra).set_params(**setting)
             with _ended_early() as reasons:
                 known, rows = _points_of(model, spec, run, setting)
+            spent += known["processor_seconds"]
             if fitted is not None:
                 fitted.append(model)
             if reasons:
@@ -81,9 +85,6 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
             for row in rows:
                 yield {**head(method, run, stage, number), **known, **row}
                 stage += 1
-            tried += known["n_fitted"]
-            if tried + known["n_fitted"] > tries:  # the next would come to about as many
-                break
     except Exception as error:  # any failure of a method is a result: a row, not a dead study
         log.exception("%s on %s, run %d", method, run.dataset, run.number)
         status = f"failed: {type(error).__name__}: {' '.join(str(error).split())}"
@@ -114,12 +115,18 @@ def _ended_early():
 
 def _points_of(model, spec, run, setting):
     """Fit a model; return what its rows have in common, and the rows of its operating points."""
-    seconds, final = fit(model, run), None
-    if spec.get("refit"):
-        start = time.perf_counter()
-        final = refitted(model, run)
-        seconds += time.perf_counter() - start
-    known = {"fit_seconds": seconds, "n_fitted": models_fitted(model)}
+    processor = time.process_time()
+    with counting_fits() as count:
+        seconds, final = fit(model, run), None
+        if spec.get("refit"):
+            start = time.perf_counter()
+            final = refitted(model, run)
+            seconds += time.perf_counter() - start
+    known = {
+        "fit_seconds": seconds,
+        "processor_seconds": time.process_time() - processor + _resumed_seconds(model),
+        "n_fitted": count.total,
+    }
     rows = operating_points(model, run, setting, final)
     if not rows:
         raise ValueError(f"{spec['class']} has no stages, so there is nothing to predict with")
@@ -159,4 +166,8 @@ def fit(model, run):
     start = time.perf_counter()
     model.fit(*run.train, **extra)
     # What came out of a checkpoint took its time before.
-    return time.perf_counter() - start + getattr(model, "resumed_seconds_", 0.0)
+    return time.perf_counter() - start + _resumed_seconds(model)
+
+
+def _resumed_seconds(model):
+    return getattr(model, "resumed_seconds_", 0.0)

@@ -14,6 +14,9 @@ from .methods import build, preload, resolve, sequence_name
 from .records import OK, is_failure, parse_variables, variables_text
 from .resuming import failed_row
 
+SECONDS = ["seconds", "processor_seconds"]
+_ADDED = ["fit_seconds", "processor_seconds", "n_fitted"]
+
 
 def importance_table(method, spec, runs, n_jobs=1, **limits):
     """Return the permutation importance of each variable in each run.
@@ -36,30 +39,32 @@ def importance_table(method, spec, runs, n_jobs=1, **limits):
     Returns
     -------
     DataFrame
-        Columns run, variable (index), importance, seconds (of the whole run), status. A run without
+        Columns run, variable (index), importance, seconds and processor_seconds (of the whole run),
+        status. A run without
         a result is one row that says why.
     """
     preload(spec)
     frames = []
     for run in runs:
         found, problem = isolated(_importance, method, spec, run, n_jobs, threads=n_jobs, **limits)
-        frame = pd.DataFrame(columns=["variable", "importance", "seconds"], index=[0])
+        frame = pd.DataFrame(columns=["variable", "importance", *SECONDS], index=[0])
         if problem is None:
-            ((importance, seconds),) = found
+            ((importance, taken),) = found
             variables = range(importance.size)
             frame = pd.DataFrame({"variable": variables, "importance": importance})
-            frame["seconds"] = seconds
+            frame = frame.assign(**taken)
         frames.append(frame.assign(run=run.number, status=problem or OK))
-    columns = ["run", "variable", "importance", "seconds", "status"]
+    columns = ["run", "variable", "importance", *SECONDS, "status"]
     return pd.concat(frames, ignore_index=True)[columns]
 
 
 def _importance(method, spec, run, n_jobs):
-    """Yield the importance of the variables in one run, and the seconds that it took."""
+    """Yield the importance of the variables in one run, and {of `SECONDS`: how many it took}."""
     search = build(spec, random_state=run.seed(spec.get("seed_as", method)), n_jobs=n_jobs)
-    start = time.perf_counter()
+    start, processor = time.perf_counter(), time.process_time()
     importance = search.variable_importance(*run.train, *run.valid)
-    yield importance, time.perf_counter() - start
+    taken = time.perf_counter() - start, time.process_time() - processor
+    yield importance, dict(zip(SECONDS, taken, strict=True))
 
 
 def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits):
@@ -162,18 +167,20 @@ def schedule_points(points, importance, time_limit=None):
         if len(failed):
             frames.append(failed.head(1))
             continue
-        seconds = importance.loc[importance["run"] == number, "seconds"].iloc[0]
+        seconds, processor = importance.loc[importance["run"] == number, SECONDS].iloc[0]
         # What a fit took stands in every row of a sequence; one row a sequence has stage 0.
-        fits = part.loc[part["stage"] == 0, ["fit_seconds", "n_fitted"]].sum()
+        fits = part.loc[part["stage"] == 0, _ADDED].sum()
         seconds += fits["fit_seconds"]
         if time_limit is not None and seconds > time_limit:
             status = f"timeout: its sequences took {seconds:.1f} s together, limit {time_limit:g} s"
             names = part.head(1)[["dataset", "costs", "method", "run"]]
             frames.append(names.assign(status=status))
             continue
-        n_fitted = fits["n_fitted"] + 1  # the model that importance is of
+        fits["fit_seconds"] = seconds
+        fits["processor_seconds"] += processor
+        fits["n_fitted"] += 1  # the model that importance is of
         merged = _merge(part[part["status"] == OK])
-        frames.append(merged.assign(fit_seconds=seconds, n_fitted=n_fitted))
+        frames.append(merged.assign(**fits))
         partial = part[part["status"] != OK].head(1)
         if len(partial):
             frames.append(partial.assign(stage=len(merged)))

@@ -14,12 +14,17 @@ from .._files import whole_file
 from ..exceptions import BudgetlearnError, DatasetError
 from ..preprocessing.damage import reading
 
-FORMAT_VERSION = 7
+FORMAT_VERSION = 8
 OLDEST_VERSION = 5  # that is still read
-SINCE = {"n_bytes": 6, "added_seconds": 7}  # columns that came later; unknown in older files
+SINCE = {
+    "n_bytes": 6,
+    "added_seconds": 7,
+    "processor_seconds": 8,
+}  # columns that came later; unknown in older files
 
 # One row per operating point of one method in one run. `fit` counts the fits of a run, one for
-# each setting of a grid; `fit_seconds` is what that one took. `predict_seconds` is what the point
+# each setting of a grid; `fit_seconds` is what that one took by the clock,
+# `processor_seconds` over all its threads. `predict_seconds` is what the point
 # takes by itself, `added_seconds` what it added to those before it in its fit: a forest of 20 trees
 # goes on from one of 10. `n_bytes` is what the model takes in
 # the compact format "float32" (docs/gif-format.md). `node_entropy` is the entropy of the nodes'
@@ -54,6 +59,7 @@ COLUMNS = {
     "estimated_score": "float64",
     "n_fitted": "float64",
     "fit_seconds": "float64",
+    "processor_seconds": "float64",
     "predict_seconds": "float64",
     "added_seconds": "float64",
     "variables": "string",

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from .._files import read_yaml
 from ..datasets.fetching import content_sha256
 from ..datasets.registry import load_registry
@@ -76,6 +78,10 @@ def _check_names(config, registry, root):
     for shown in (config.get("own_cost", []), *config.get("staircases", {}).values()):
         for method in shown:
             known(method, _named_methods(config), "method in a figure", "the study")
+    if config.get("seconds_of") is not None:
+        known(config["seconds_of"], _named_methods(config), "method in seconds_of", "the study")
+        if config.get("tries") is None:
+            raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
     tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
     for name in config.get("published", []):
         known(name, tables, "published table", PUBLISHED)
@@ -346,8 +352,39 @@ class Study:
         keys = ("class", "space" if tuned else "grid", "seed_as")
         decisive = {key: spec[key] for key in keys if key in spec}
         decisive |= {"tries": tries} if tuned else {}
+        if tuned and self._goes_on(method, dataset):
+            decisive["seconds_of"] = self.config["seconds_of"]
         decisive |= {"refit": True} if self.config.get("refit") else {}
         return _sorted(decisive | {"parameters": spec.get("parameters", {})})
+
+    def _goes_on(self, method, dataset):
+        """Return whether a method may use as many seconds as the one that the study names."""
+        other = self.config.get("seconds_of")
+        return other not in (None, method) and other in self._setting("methods", dataset)
+
+    def seconds_files(self, method, dataset, costs, chunk):
+        """Return the points whose seconds a method may use as well: of one file, or none."""
+        other = self.spec(method, dataset).get("seconds_of")
+        return [] if other is None else [self.points_file(dataset, costs, other, chunk)]
+
+    def beyond_tries(self, points):
+        """Return which operating points a method has for seconds that are left after its tries.
+
+        Parameters
+        ----------
+        points : DataFrame
+            With dataset, method and fit.
+
+        Returns
+        -------
+        ndarray of bool
+        """
+        if self.config.get("seconds_of") is None:
+            return np.zeros(len(points), dtype=bool)
+        pairs = points[["dataset", "method"]].drop_duplicates().itertuples(index=False)
+        going = {(d, m) for d, m in pairs if "seconds_of" in self.spec(m, d)}
+        keys = zip(points["dataset"], points["method"], strict=True)
+        return np.array([key in going for key in keys]) & (points["fit"] >= self.config["tries"])
 
     def sequences(self, method, dataset):
         """Return the names of the sequences of a schedule method on a data set."""

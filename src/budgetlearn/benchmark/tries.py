@@ -4,6 +4,10 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from .._validation import derive_seed
+from . import records
+
+# A method of fleeting fits does not go on for ever.
+MOST_MORE = 20
 
 
 def settings_of(method, spec, study_seed, dataset):
@@ -14,7 +18,8 @@ def settings_of(method, spec, study_seed, dataset):
     method : str
         Id of the method.
     spec : dict
-        With `grid`; or with `space` and `tries`: how many models may be fitted in a run. A space is
+        With `grid`; or with `space` and `tries`: how many settings are tried in a run, each with
+        all models that it comes to (a path, tradeoffs, sequences). A space is
         {parameter: values to draw from, or {low, high, log, integer}}, or a list of such spaces,
         each as likely.
     study_seed : int
@@ -26,14 +31,16 @@ def settings_of(method, spec, study_seed, dataset):
     -------
     list of dict
         With a space: nothing changed at first, then `tries` − 1 draws, those that come again left
-        out.
+        out. With `seconds_of` too there are `MOST_MORE` times as many draws, of which a run tries
+        as many as its seconds allow.
     """
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))
     spaces = spec["space"] if isinstance(spec["space"], list) else [spec["space"]]
     random = np.random.default_rng(derive_seed(study_seed, dataset, method, "space"))
     settings = [{}]
-    for _ in range(spec["tries"] - 1):
+    more = MOST_MORE if "seconds_of" in spec else 1
+    for _ in range(spec["tries"] * more - 1):
         space = spaces[random.integers(len(spaces))]
         drawn = {name: _drawn(space[name], random) for name in sorted(space)}
         if drawn not in settings:
@@ -53,20 +60,25 @@ def _drawn(values, random):
     return round(number) if values.get("integer") else float(f"{number:.3g}")
 
 
-def models_fitted(model):
-    """Return how many models one fit of an estimator came to, before any was left out.
+def with_seconds(spec, run, files):
+    """Return a specification with the processor seconds that a run may use, where it asks for them.
 
-    An estimator tells it as `n_models_fitted_`; msB's are the models of its sequences, those of an
-    L1 path its steps, those of a list of alphas one for each; anything else is one.
+    Parameters
+    ----------
+    spec : dict
+        Of a method.
+    run : int
+        Number of the run.
+    files : list of str
+        Operating points of the method whose seconds they are, as `Study.seconds_files` names them.
+
+    Returns
+    -------
+    dict
+        With `seconds`: none where that method has no result.
     """
-    told = getattr(model, "n_models_fitted_", None)
-    if told is not None:
-        return int(told)
-    for name in ("sequences_", "subsets_", "cost_weights_"):
-        parts = getattr(model, name, None)
-        if parts is not None:
-            return sum(map(len, parts.values())) if isinstance(parts, dict) else len(parts)
-    if hasattr(model, "path_"):
-        return len(model.path_.penalties)
-    alpha = getattr(model, "alpha", None)
-    return len(alpha) if isinstance(alpha, (list, tuple)) else 1
+    if not files:
+        return spec
+    points = records.read(files)
+    fits = points[points["run"] == run].drop_duplicates("fit")
+    return {**spec, "seconds": float(fits["processor_seconds"].sum())}

@@ -1,5 +1,6 @@
 """How much of the jobs' time went into fitting and predicting; the rest is the workflow's own."""
 
+import csv
 from math import isnan
 from pathlib import Path
 
@@ -83,3 +84,27 @@ def usage_line(study):
         f"each (a cluster is asked for {asked['memory']:,}) and took up to {minutes:.1f} min a run "
         f"(asked for {asked['minutes']})."
     )
+
+
+def doubt_line(study):
+    """Return a sentence on methods that the report doubts, "" where there are none.
+
+    Parameters
+    ----------
+    study : Study
+        The study, its report written.
+
+    Returns
+    -------
+    str
+    """
+    path = Path(study.folder, "tables", "straw_men.csv")
+    if not path.is_file():
+        return ""
+    with path.open(encoding="utf-8", newline="") as lines:
+        found = list(csv.DictReader(lines))
+    below = {"constant": "no better than the free constant", "default": "worse tuned than untuned"}
+    where = [f"{row['method']} on {row['dataset']} ({below[row['below']]})" for row in found]
+    if not where:
+        return ""
+    return f"Doubtful rivals, in all of their runs: {', '.join(where)}. See “What it took”."

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .._counting import count_fit
 from ..costs import affords
 from ..tree.predictor import ForestPredictor
 
@@ -99,6 +100,7 @@ def grow_within_budget(setting, trees, validation, budget, report):
     -------
     BudgetedForest
     """
+    count_fit()
     forest = BudgetedForest(setting)
     if validation is not None:
         validation.restart()

@@ -7,6 +7,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from tqdm import tqdm
 
+from .._counting import count_fit
 from .._parallel import progress
 from .._validation import ParameterError, check_number
 from .search import ModelScheduleSearch
@@ -137,6 +138,7 @@ class ExhaustiveSearch(ModelScheduleSearch):
         known = SubsetScores(n_variables, self.checkpoint, key)
         done = ~np.isnan(known.scores[self.subsets_])
         self.resumed_seconds_ = float(known.seconds[self.subsets_[done]].sum())
+        count_fit(int(done.sum()))  # a checkpoint changes no count
         self._score(self.subsets_[~done], known, data)
         acquired = (self.subsets_[:, None] >> np.arange(n_variables) & 1).astype(bool)
         self.subset_costs_ = self.feature_costs_.total(acquired)

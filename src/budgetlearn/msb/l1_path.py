@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, softmax
 
+from .._counting import fit_counted
 from .._extras import extra
 from ..exceptions import IncompletePathWarning
 
@@ -170,7 +171,9 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
             # How a path ended is told by `jerr_`, read below, not by a warning.
             warnings.simplefilter("ignore", RuntimeWarning)
             try:
-                net.fit(standard, y, sample_weight=weight, relative_penalties=penalty_factors)
+                fit_counted(
+                    net, standard, y, sample_weight=weight, relative_penalties=penalty_factors
+                )
             except ValueError as error:
                 raise RuntimeError(f"glmnet could not fit the L1 path: {error}") from error
         if not _is_cut(net):

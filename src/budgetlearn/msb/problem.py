@@ -13,6 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.inspection import permutation_importance
 from sklearn.utils.validation import has_fit_parameter
 
+from .._counting import fit_counted
 from .._parallel import progress, task_threads
 from .._validation import ParameterError, derive_seed
 from ..forest import importance as forest_importance
@@ -284,7 +285,7 @@ class SequenceProblem:
         options = {} if codes is None else {"binned": codes.take(columns)}
         if self.weight is not None:
             options["sample_weight"] = self.weight
-        return model.fit(X[:, columns], y, **options)
+        return fit_counted(model, X[:, columns], y, **options)
 
     def _fitted(self, variables, codes):
         X_val, y_val = self.valid

@@ -102,11 +102,6 @@ class ASTCClassifier(ClassifierMixin, Staged):
             )
         return budgets
 
-    @property
-    def n_models_fitted_(self):
-        """How many trees were grown: one for each node budget."""
-        return len(self.trees_)
-
     def _stages(self, X, which, want):
         for index in which:
             tree = self.trees_[index]

@@ -6,6 +6,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import get_tags
 
+from .._counting import fit_counted
 from ..base import BudgetedEstimator, Stage
 
 
@@ -13,7 +14,7 @@ class _Control(BudgetedEstimator):
     """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
 
     def _fit(self, train, valid, seeds):
-        self.model_ = self._model().fit(train.X, train.targets)
+        self.model_ = fit_counted(self._model(), train.X, train.targets)
 
     def _fixed_costs(self):
         return [self.feature_costs_.full if self._acquires else 0.0]

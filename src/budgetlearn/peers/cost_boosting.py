@@ -39,11 +39,6 @@ class CostBoosting(ClassifierMixin, TreeStages):
         self.trees_ = trees
 
     @property
-    def n_models_fitted_(self):
-        """How many models were boosted: one for each tradeoff."""
-        return len({setting["tradeoff"] for setting in self.stage_settings_})
-
-    @property
     def _n_outputs(self):
         """Scores of a model: one for two classes, else one for each class."""
         return 1 if self.classes_.size == 2 else self.classes_.size

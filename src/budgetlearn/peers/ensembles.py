@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import clone
 
+from .._counting import fit_counted
 from ..tree.convert import from_sklearn, sklearn_intercept
 from ..tree.predictor import ForestPredictor
 from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
@@ -99,7 +100,7 @@ class ForestStages(TreeStages, MetaStaged):
         if "n_jobs" in model.get_params():
             model.set_params(n_jobs=self.n_jobs)
         model.set_params(n_estimators=n_trees[-1], random_state=self.random_state)
-        self.estimator_ = model.fit(X, y)
+        self.estimator_ = fit_counted(model, X, y)
         self._models = first_trees(model, X.shape[1], n_trees)
         self.stage_settings_ = [{"trees": n} for n in n_trees]
 

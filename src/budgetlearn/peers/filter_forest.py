@@ -100,11 +100,6 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         ]
         self.stage_settings_ = [{"features": size} for size in sizes]
 
-    @property
-    def n_models_fitted_(self):
-        """How many models were fitted: one for each number of features."""
-        return len(self.stage_settings_)
-
     def _shares(self, scores):
         return scores / scores.sum(axis=1, keepdims=True)
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .._counting import count_fit
 from .._parallel import thread_map
 from .._validation import check_number
 from ..tree.binning import bin_features
@@ -83,6 +84,7 @@ class GreedyMiserClassifier(CostBoosting):
         targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
 
         def path(tradeoff):
+            count_fit()
             grower = MiserGrower(data, self.max_depth)
             prices = tradeoff * len(X) * shares
             bought = np.zeros(X.shape[1], dtype=np.uint8)

@@ -3,6 +3,7 @@
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
+from .._counting import count_fit
 from .._extras import extra
 from .._parallel import progress
 from .._validation import INT32_MAX, check_choice, check_number
@@ -94,12 +95,12 @@ class LightGBMCostClassifier(CostBoosting):
             import lightgbm
         parameters = self._parameters(len(X), shares)
         data = lightgbm.Dataset(X, labels, params=dict(parameters), free_raw_data=False)
-        return [
-            from_lightgbm(
-                lightgbm.train({**parameters, "cegb_tradeoff": tradeoff}, data, n_iterations)
-            )
-            for tradeoff in progress(tradeoffs, "models")
-        ]
+        paths = []
+        for tradeoff in progress(tradeoffs, "models"):
+            count_fit()
+            charged = {**parameters, "cegb_tradeoff": tradeoff}
+            paths.append(from_lightgbm(lightgbm.train(charged, data, n_iterations)))
+        return paths
 
     def _parameters(self, n_samples, shares):
         check_choice(self.penalty, "penalty", ("coupled", "lazy"))

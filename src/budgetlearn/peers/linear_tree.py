@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .._counting import count_fit
 from ..costs import affords
 
 # A feature enters where it explains more than this share of what the node began with.
@@ -154,6 +155,7 @@ class LinearTreeGrower:
         -------
         LinearTree
         """
+        count_fit()
         nodes = []
         waiting = [(np.arange(len(self.X)), np.zeros(self.X.shape[1], dtype=bool), 0)]
         for rows, known, depth in waiting:  # which grows meanwhile: level after level

@@ -7,6 +7,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.utils import check_random_state
 
+from .._counting import fit_counted
 from .._validation import INT32_MAX, ParameterError, check_number
 from .ensembles import first_trees
 from .staged import MetaStaged, TreeStages, check_increasing
@@ -24,7 +25,7 @@ class NodeShares(MetaStaged):
         check_number(self.n_probes, "n_probes", low=1, integer=True)
         seeds = check_random_state(self.random_state).randint(INT32_MAX, size=2)
         forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
-        probes = forest(self.n_probes, random_state=seeds[0]).fit(X, y).estimators_
+        probes = fit_counted(forest(self.n_probes, random_state=seeds[0]), X, y).estimators_
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
         self.n_full_ = float(per_tree * self.n_full_trees)
         self.node_budgets_ = [max(1, int(self.n_full_ * share / 100)) for share in percents]
@@ -60,8 +61,6 @@ class GIFNodeShares(NodeShares):
     ----------
     estimator_ : GIFRegressor or GIFClassifier
         The fitted forest at the largest budget.
-    n_models_fitted_ : int
-        Forests grown.
     n_full_ : float
         Estimated nodes of the fully grown extra trees.
     node_budgets_ : list of int
@@ -99,7 +98,7 @@ class GIFNodeShares(NodeShares):
         own = clone(self.estimator).set_params(random_state=seed, n_jobs=self.n_jobs)
         grown = self.node_budgets_ if own.refit else self.node_budgets_[-1:]
         forests = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
-        self.estimator_, self.n_models_fitted_ = forests[-1], len(forests)
+        self.estimator_ = forests[-1]
         self.forests_ = (
             forests if own.refit else [forests[-1].within(budget) for budget in self.node_budgets_]
         )
@@ -190,7 +189,7 @@ class BoostingNodeShares(TreeStages, NodeShares):
         self.estimator_ = clone(self.estimator).set_params(
             n_estimators=largest // most, random_state=seed
         )
-        self.estimator_.fit(X, y)
+        fit_counted(self.estimator_, X, y)
         self._models = first_trees(self.estimator_, X.shape[1], node_budgets=self.node_budgets_)
 
     def _can_predict_proba(self):

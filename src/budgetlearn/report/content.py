@@ -29,6 +29,8 @@ class Report:
         What the results were made with.
     tables : dict of str to DataFrame
         The tables of all sections, by name.
+    all_points : DataFrame
+        Those of `results`, and what methods have for seconds left after their tries.
     """
 
     study: Study
@@ -37,6 +39,7 @@ class Report:
     prices: pd.DataFrame
     provenance: dict = field(default_factory=dict)
     tables: dict = field(default_factory=dict)
+    all_points: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, study, points, sheets, prices, provenance):
@@ -65,9 +68,10 @@ class Report:
             When the points hold a method or data set that the study does not compare.
         """
         compared = Display(study.methods, sheets)
-        results = Results(check_points(points), compared, _expected(study))
+        within = points[~study.beyond_tries(points)]
+        results = Results(check_points(within), compared, _expected(study))
         display = Display(study.methods, sheets, ranked=results.ranking.mean.index)
-        return cls(study, display, results, prices, provenance)
+        return cls(study, display, results, prices, provenance, all_points=points)
 
     @property
     def cases(self):

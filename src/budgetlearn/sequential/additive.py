@@ -15,6 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
+from .._counting import fit_counted
 from .._validation import INT32_MAX, ParameterError
 
 # Each output column depends on the input column of the same number alone, so that a part of the
@@ -179,7 +180,7 @@ def fit_additive(estimator, X, positive, random_state):
     for name, value in sorted(fitted.get_params(deep=True).items()):
         if name.split("__")[-1] == "random_state" and value is None:
             fitted.set_params(**{name: int(rng.randint(INT32_MAX))})
-    fitted.fit(X, positive.astype(np.int64))
+    fit_counted(fitted, X, positive.astype(np.int64))
     return fitted, additive_score(fitted, X.shape[1])
 
 

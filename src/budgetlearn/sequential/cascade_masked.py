@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
+from .._counting import fit_counted
 from ..preprocessing.column_encoders import APART
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
@@ -103,7 +104,7 @@ class MaskedTrees:
         # Trees read float32, in which 1 less than a large number is the same number.
         self._below = below - np.maximum(1.0, APART * np.abs(below))
         self._n_classes = n_classes
-        forest.fit(self._coded(X), y)
+        fit_counted(forest, self._coded(X), y)
         self._classes = getattr(forest, "classes_", None)
         # Packed for our predictor: scikit-learn takes a millisecond for each tree and call.
         self._trees = ForestPredictor(from_sklearn(forest), X.shape[1])
@@ -199,7 +200,7 @@ def _boosted(X, y, n_classes, n_examples, copies, seed):
             early_stopping=False,
             random_state=seed,
         )
-        return SklearnModel(model.fit(X, y), n_classes)
+        return SklearnModel(fit_counted(model, X, y), n_classes)
     return BoostedModel.trained(
         *(X, y, n_classes, n_rounds, seed),
         learning_rate=rate,

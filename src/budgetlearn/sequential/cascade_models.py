@@ -13,6 +13,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
+from .._counting import count_fit, fit_counted
 from .._validation import INT32_MAX, ParameterError, derive_seed
 from ..forest import RandomForestClassifier
 from ..tree.binning import bin_features
@@ -93,7 +94,7 @@ class SklearnKind:
         """Return a `SklearnModel` fitted on these examples."""
         model = clone(self.estimator)
         names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
-        model.set_params(**dict.fromkeys(names, seed)).fit(X, y)
+        fit_counted(model.set_params(**dict.fromkeys(names, seed)), X, y)
         return SklearnModel(model, n_classes)
 
     def fit_both(self, table, features, seed):
@@ -135,7 +136,8 @@ class ForestKind(SklearnKind):
         if table.n_classes is None:
             forest = RandomForestRegressor(
                 N_TREES, max_features=1 / 3, oob_score=True, random_state=seed
-            ).fit(X, table.y)
+            )
+            fit_counted(forest, X, table.y)
             return forest.oob_prediction_[:, None], SklearnModel(forest, None)
         forest = RandomForestClassifier(
             n_estimators=N_TREES, max_bins=MAX_BINS, oob_score=True, random_state=seed
@@ -187,6 +189,7 @@ class BoostedModel:
             "verbose": -1,
         }
         data = lightgbm.Dataset(X, y, params=dict(parameters))
+        count_fit()
         return cls(lightgbm.train(parameters, data, n_rounds))
 
     def predict(self, X):

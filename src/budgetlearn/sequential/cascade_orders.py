@@ -6,6 +6,7 @@ from importlib.util import find_spec
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
+from .._counting import count_fit, fit_counted
 from ..costs import FeatureCosts
 from ..forest import RandomForestClassifier
 from ..forest.importance import oob_permutation_importance
@@ -90,6 +91,7 @@ def lightgbm_order(problem):
             "cegb_tradeoff": tradeoff,
             "cegb_penalty_feature_coupled": (price * len(problem.X)).tolist(),
         }
+        count_fit()
         booster = lightgbm.train({**parameters, **charged}, data, N_ROUNDS)
         gain = booster.feature_importance("gain")
         fresh = np.flatnonzero((gain > 0) & ~bought)
@@ -179,7 +181,8 @@ def _importance(problem, features):
         forest = RandomForestRegressor(
             100, min_samples_leaf=5, max_features=1 / 3, random_state=problem.seed
         )
-        importance = forest.set_params(n_jobs=problem.n_jobs).fit(X, problem.y).feature_importances_
+        forest.set_params(n_jobs=problem.n_jobs)
+        importance = fit_counted(forest, X, problem.y).feature_importances_
     else:
         forest = RandomForestClassifier(
             max_bins=255, random_state=problem.seed, n_jobs=problem.n_jobs

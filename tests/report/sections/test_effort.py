@@ -7,7 +7,7 @@ import pytest
 from budgetlearn.report.build import build_tables
 from budgetlearn.report.sections.effort import Effort, effort_figure
 
-from ...factories import make_display, make_points, make_report, make_study
+from ...factories import METHODS, make_display, make_points, make_report, make_study
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +62,45 @@ def test_means_are_over_the_same_data_sets_for_all():
     for row in context["rows"]:
         name = next(m for m in methods if report.display.label(m) == row["label"])
         assert float(row["aup"][1]) == pytest.approx(areas[name], abs=6e-4)
+
+
+def test_straw_men_are_told_on_the_page_and_on_top():
+    points = make_points()
+    hit = points["method"] == "logitb"
+    points.loc[hit, "test_score"] = 0.1
+    report = make_report(points)
+    section = Effort(make_study())
+    built = build_tables([section], report)
+    wine, cancer = section.context(built)["warnings"]
+    assert "logitB on " in wine
+    assert "is no better than the free constant in all 5 runs (mean AUP 0." in wine
+    assert "in all 5 runs" in cancer
+    assert section.summary(built) == [
+        "Doubtful rivals in 2 places: see the warning under “What it took”."
+    ]
+
+
+def test_without_straw_men_nothing_is_said(report):
+    section = Effort(make_study())
+    built = build_tables([section], report)
+    assert section.context(built)["warnings"] == []
+    assert section.summary(built) == []
+
+
+def test_equal_seconds_stand_beside_equal_settings_and_change_nothing_else():
+    methods = {name: dict(spec) for name, spec in METHODS.items()}
+    methods["logitb"]["space"] = {"n_lambda": [5, 50]}
+    points = make_points()
+    again = points[points["method"] == "logitb"].assign(fit=1)
+    again = again.assign(stage=again["stage"] + 100)
+    again[["valid_score", "test_score"]] += 0.3
+    study = make_study(methods=methods, tries=1, seconds_of="msb")
+    section = Effort(study)
+    longer = make_report(pd.concat([points, again], ignore_index=True), study)
+    context = section.context(build_tables([section], longer))
+    rows = {row["label"]: row["cells"] for row in context["equal"]}
+    assert context["other"] == "msB"
+    assert (rows["logitB"][0], rows["logitB"][3]) == ("1", "2")
+    assert float(rows["logitB"][5]) > float(rows["logitB"][2]) + 0.1
+    assert rows["msB"][:3] == rows["msB"][3:]
+    pd.testing.assert_frame_equal(longer.results.areas, make_report(points).results.areas)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import softmax
 
+from ..._counting import count_fit
 from ..._parallel import watched
 from ._squared import SquaredLoss
 from .exponential_pool import ExponentialCandidates
@@ -95,6 +96,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     -------
     GrownForest
     """
+    count_fit()
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
     # The scores of two classes add up to 1: the second class's tell both.
