@@ -12,7 +12,6 @@ from .._validation import check_choice, in_row
 from ..costs import FeatureCosts
 from ..exceptions import DatasetError
 from .column_encoders import INDICATOR, MEDIAN, REFUSE, Codes, Numbers, Spread
-from .encoded_costs import encoded_costs, mark
 from .kinds import as_words, kind_of
 
 
@@ -165,10 +164,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             for name, origin in zip(self._encoded_names, self.origins_, strict=True)
             if present[origin]
         ]
-        made = made[names].set_axis(frame.index, axis=0)
-        if self.origins_.size > self.n_features_in_:
-            mark(made, self.feature_names_in_, self.origins_)
-        return made
+        return made[names].set_axis(frame.index, axis=0)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the encoded columns.
@@ -199,7 +195,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         """
         names = self.feature_names_in_.tolist()
         costs = FeatureCosts.of(feature_costs, len(names), names)
-        return encoded_costs(costs, self.origins_, names)
+        return costs.spread(self.origins_, self._encoded_names)
 
     def original_features(self, acquired):
         """Return which original columns were bought.
