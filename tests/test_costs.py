@@ -146,9 +146,9 @@ def test_a_count_is_no_name():
     counted = FeatureCosts(pd.Series([3, 1, 2]))
     assert FeatureCosts.of(counted, 3).costs.tolist() == [3, 1, 2]
     assert FeatureCosts.of(pd.Series({2: 2, 0: 3, 1: 1}), 3).costs.tolist() == [3, 1, 2]
-    with pytest.raises(CostError, match=r"features 0 to 2, but X calls its features x, y, z: .*to_nu"):
+    with pytest.raises(CostError, match=r"features 0 to 2, but X calls .* x, y, z: .*to_numpy"):
         FeatureCosts.of(counted, 3, ["x", "y", "z"])
-    with pytest.raises(CostError, match=r"unknown features: 0, 1, 2; no price for features: 5, 6, 7"):
+    with pytest.raises(CostError, match=r"unknown features: 0, 1, 2; no price .*: 5, 6, 7"):
         FeatureCosts.of(counted, 3, [5, 6, 7])
     with pytest.raises(CostError, match=r"more than once: x\."):
         FeatureCosts(pd.Series([1, 2, 3], index=["x", "y", "x"]))
