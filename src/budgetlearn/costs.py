@@ -11,6 +11,7 @@ _SLACK = 1e-12
 
 _COSTS = PerFeature("feature costs", "price", CostError)
 _GROUPS = PerFeature("groups", "group", CostError, table="the price list")
+_ACQUIRED = PerFeature("acquired", "mark", CostError, table="the prices")
 _CHARGES = PerFeature("group_costs", "charge", CostError, each="group", table="groups")
 
 
@@ -272,13 +273,14 @@ class FeatureCosts:
 
         Parameters
         ----------
-        acquired : array-like of bool of shape (n_samples, n_features)
+        acquired : DataFrame or array-like of bool of shape (n_samples, n_features)
             Which features each example's prediction looked at.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
+        acquired = _ACQUIRED.columns_in_order(acquired, self.names, self.n_features)
         acquired = np.asarray(acquired, dtype=bool)
         if acquired.ndim != 2 or acquired.shape[1] != self.n_features:
             raise CostError(
@@ -296,7 +298,7 @@ class FeatureCosts:
         Parameters
         ----------
         features : array-like of int or bool
-            Indices, or a mask of shape (n_features,).
+            Indices, or a mask: an array of shape (n_features,) or a Series.
 
         Returns
         -------
@@ -304,15 +306,26 @@ class FeatureCosts:
             Their price, each charge of a group counted once.
         """
         mask = np.zeros(self.n_features, dtype=bool)
-        mask[np.asarray(features, dtype=None if len(features) else np.intp)] = True
+        values = np.asarray(features, dtype=None if len(features) else np.intp)
+        if values.dtype == bool:
+            values = self._mask(features)
+        mask[values] = True
         return float(self.total(mask[None, :])[0])
+
+    def _mask(self, acquired):
+        """Return which features are acquired as an array in their order."""
+        acquired = _ACQUIRED.in_order(acquired, self.names, self.n_features)
+        acquired = np.asarray(acquired, dtype=bool)
+        if acquired.shape != self.costs.shape:
+            raise CostError(f"acquired must have shape ({self.n_features},), got {acquired.shape}.")
+        return acquired
 
     def marginal(self, acquired):
         """Return what each feature would add to the bill, given what is already acquired.
 
         Parameters
         ----------
-        acquired : array-like of bool of shape (n_features,)
+        acquired : array-like of bool of shape (n_features,), dict or Series
             What was bought so far.
 
         Returns
@@ -320,7 +333,7 @@ class FeatureCosts:
         ndarray of shape (n_features,)
             0 for features already bought; a group's charge is added where it is still unpaid.
         """
-        acquired = np.asarray(acquired, dtype=bool)
+        acquired = self._mask(acquired)
         price = self.costs.copy()
         if self.groups is not None:
             paid = np.zeros(self.group_costs.size, dtype=bool)
@@ -406,7 +419,7 @@ class FeatureCosts:
 
         Parameters
         ----------
-        acquired : array-like of bool of shape (n_features,)
+        acquired : array-like of bool of shape (n_features,), dict or Series
             What is bought.
 
         Returns
@@ -420,7 +433,7 @@ class FeatureCosts:
         >>> costs.shares([True, True, True]).tolist(), costs.shares([True, False, True]).tolist()
         ([6.0, 7.0, 3.0], [11.0, 0.0, 3.0])
         """
-        acquired = np.asarray(acquired, dtype=bool)
+        acquired = self._mask(acquired)
         share = np.where(acquired, self.costs, 0.0)
         if self.groups is not None:
             members = np.flatnonzero(acquired & (self.groups >= 0))

@@ -178,6 +178,27 @@ class PerFeature:
             return values
         return np.asarray(values)[self.places(labels, names, n_features)]
 
+    def columns_in_order(self, table, names, n_features):
+        """Return a table that has one column for each feature, in the order of the features.
+
+        Parameters
+        ----------
+        table : DataFrame or array-like of shape (n_samples, n_features)
+            As it was given.
+        names : tuple or None
+            What the features are called, as for `in_order`.
+        n_features : int
+            How many there are.
+
+        Returns
+        -------
+        ndarray
+            Arrays are returned as they are, of whatever shape.
+        """
+        labels = tuple(table.columns) if hasattr(table, "columns") else None
+        table = np.asarray(table)
+        return table if labels is None else table[:, self.places(labels, names, n_features)]
+
     def places(self, labels, names, n_features=None):
         """Return where the value of each feature stands among values with labels.
 
