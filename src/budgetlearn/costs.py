@@ -235,7 +235,8 @@ class FeatureCosts:
             own, charges = self.groups.copy(), self.group_costs
         shared = several[own[several] >= 0]
         if shared.size:
-            name = shared[0] if self.names is None else self.names[shared[0]]
+            first = int(shared[0])
+            name = first if self.names is None else self.names[first]
             raise CostError(
                 f"feature {name!r} shares a charge with others and cannot be spread over several "
                 "columns as well: take it out of one_hot."

@@ -48,7 +48,7 @@ def columns_of(X):
 
 
 def own_names(names):
-    """Return names as a tuple; None where they only count the features: 0, 1, 2 …
+    """Return names as a tuple, or None where they only count the features.
 
     Parameters
     ----------
@@ -58,6 +58,7 @@ def own_names(names):
     Returns
     -------
     tuple or None
+        None also for 0, 1, 2 …
     """
     names = None if names is None else tuple(names)
     return None if names is None or names == tuple(range(len(names))) else names
