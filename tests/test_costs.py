@@ -89,6 +89,60 @@ def test_what_is_free_with_a_feature_is_of_its_group_and_adds_nothing(case, feat
     assert FeatureCosts([0, 0]).free_with(0, np.array([True, False])) == []
 
 
+def test_features_without_a_group_are_never_free_together():
+    assert FeatureCosts([0, 0, 0], [-1, -1, 0], [1]).free_with(0, np.array([1, 0, 0], bool)) == []
+    assert FeatureCosts([0, 0, 0], [0, 0, 0], [1]).free_with(0, np.array([1, 0, 1], bool)) == [1]
+
+
+SPREAD = FeatureCosts([5, 1, 2, 7, 0.5], groups=[-1, 1, 1, -1, 0], group_costs=[20, 10])
+ORIGINS = [0, 0, 3, 1, 2, 3, 4]  # the first and the fourth have two columns each
+
+
+@given(st.lists(st.booleans(), min_size=7, max_size=7))
+def test_columns_of_one_feature_cost_what_it_costs(bought):
+    originals = np.isin(np.arange(5), np.array(ORIGINS)[np.array(bought)])
+    assert SPREAD.spread(ORIGINS).subset(np.array(bought)) == SPREAD.subset(originals)
+
+
+def test_one_column_keeps_price_and_group_and_several_share_theirs():
+    spread = SPREAD.spread(ORIGINS, list("abcdefg"))
+    assert spread.names == tuple("abcdefg")
+    assert spread.costs.tolist() == [0, 0, 0, 1, 2, 0, 0.5]
+    assert spread.groups.tolist() == [2, 2, 3, 1, 1, 3, 0]
+    assert spread.group_costs.tolist() == [20, 10, 5, 7]
+    assert FeatureCosts([3, 1]).spread([1, 0]) == FeatureCosts([1, 3])
+    for group in (0, 1):  # its own charge and that of its columns would be two
+        with pytest.raises(CostError, match="feature 1 shares a charge"):
+            FeatureCosts([1, 2], [-1, group], [3, 4]).spread([0, 1, 1])
+
+
+def test_equal_are_prices_that_agree_in_everything():
+    costs = FeatureCosts({"a": 1, "b": 2}, [0, -1], [3])
+    assert costs == FeatureCosts({"a": 1, "b": 2}, [0, -1], [3])
+    others = [
+        FeatureCosts({"a": 1, "c": 2}, [0, -1], [3]),
+        FeatureCosts({"a": 1, "b": 3}, [0, -1], [3]),
+        FeatureCosts({"a": 1, "b": 2}, [0, 0], [3]),
+        FeatureCosts({"a": 1, "b": 2}, [0, -1], [4]),
+        FeatureCosts({"a": 1, "b": 2}),
+        costs.unnamed,
+        "prices",
+    ]
+    assert not any(costs == other for other in others)
+
+
+def test_names_are_those_of_the_table_and_never_of_the_user_s_object():
+    grouped = FeatureCosts([1, 2], [0, 0], [3])
+    named = FeatureCosts.of(grouped, 2, ["x", "y"])
+    assert (named.names, grouped.names) == (("x", "y"), None)
+    assert named.full == 6
+    assert FeatureCosts.of(None, 2, ["x", "y"]).names == ("x", "y")
+    assert FeatureCosts.of(None, 2, range(2)).names is None
+    assert named.unnamed == grouped
+    assert repr(grouped) == "FeatureCosts(2 features, full cost 6, 1 groups)"
+    assert repr(FeatureCosts([1, 2])) == "FeatureCosts(2 features, full cost 3)"
+
+
 def test_alone_every_feature_pays_its_group():
     costs = FeatureCosts([1, 2, 3], groups=[0, 0, -1], group_costs=[10])
     assert costs.alone.tolist() == [11, 12, 3] == [costs.subset([f]) for f in range(3)]
@@ -111,6 +165,7 @@ def test_a_budget_affords_its_own_sum_in_another_order():
     assert affords(0, 0)
     assert affords(0.3, 0.1 + 0.2)
     assert not affords(0.3, 0.3 + 1e-9)
+    assert affords(5, 5)
     assert affords([1, 2], np.array([1, 2.1])).tolist() == [True, False]
 
 
@@ -142,10 +197,14 @@ def test_names_that_do_not_fit_are_refused(names, message):
         FeatureCosts.of(NAMED, 3, names)
 
 
-def test_labels_that_are_no_names():
-    plain = FeatureCosts(pd.Series([3, 1]))
-    assert plain.names is None
-    assert FeatureCosts.of(plain, 2, ["x", "y"]).costs.tolist() == [3, 1]
+def test_a_count_is_no_name():
+    counted = FeatureCosts(pd.Series([3, 1, 2]))
+    assert FeatureCosts.of(counted, 3).costs.tolist() == [3, 1, 2]
+    assert FeatureCosts.of(pd.Series({2: 2, 0: 3, 1: 1}), 3).costs.tolist() == [3, 1, 2]
+    with pytest.raises(CostError, match=r"features 0 to 2, but X calls .* x, y, z: .*to_numpy"):
+        FeatureCosts.of(counted, 3, ["x", "y", "z"])
+    with pytest.raises(CostError, match=r"unknown features: 0, 1, 2; no price .*: 5, 6, 7"):
+        FeatureCosts.of(counted, 3, [5, 6, 7])
     with pytest.raises(CostError, match=r"more than once: x\."):
         FeatureCosts(pd.Series([1, 2, 3], index=["x", "y", "x"]))
 

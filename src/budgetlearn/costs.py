@@ -3,10 +3,16 @@
 import numpy as np
 
 from .exceptions import CostError
-from .price_lists import by_name, nonnegative, order_of, profile_of, read_prices
+from .features import PerFeature, origin_of, own_names
+from .price_lists import nonnegative, profile_of, read_prices
 
 # Sums of the same prices in another order differ in the last bits; 200 must buy a model of 200.
 _SLACK = 1e-12
+
+_COSTS = PerFeature("feature costs", "price", CostError)
+_GROUPS = PerFeature("groups", "group", CostError, table="the price list")
+_ACQUIRED = PerFeature("acquired", "mark", CostError, table="the prices")
+_CHARGES = PerFeature("group_costs", "charge", CostError, each="group", table="groups")
 
 
 def spendable(budget):
@@ -45,21 +51,23 @@ class FeatureCosts:
     Parameters
     ----------
     costs : array-like of shape (n_features,), dict or Series
-        Price of each feature, finite and >= 0, in any one unit. A dict or a Series with labels of
-        its own gives them by feature name and is aligned to the table when an estimator is fitted.
-    groups : array-like of int of shape (n_features,), default=None
+        Price of each feature, finite and >= 0, in any one unit. A dict or a Series gives them by
+        feature name (0, 1, 2 … in a table without names) and is aligned to the table when an
+        estimator is fitted. There the price of "colour" is also that of columns called
+        "colour=red", "colour=blue" …, its indicators: the first one acquired pays for all.
+    groups : array-like of int of shape (n_features,), dict or Series, default=None
         Cost group of each feature, -1 for none. The members of a group share one fixed charge,
         paid once per example as soon as one of them is acquired (one blood sample serves several
-        tests).
-    group_costs : array-like of shape (n_groups,), default=None
-        The fixed charge of each group; required with `groups`.
+        tests). An array follows the order of `costs`, a dict or Series the names.
+    group_costs : array-like of shape (n_groups,), dict or Series, default=None
+        The fixed charge of each group, by its number in a dict or Series; required with `groups`.
 
     Attributes
     ----------
     costs : ndarray of shape (n_features,)
         Read-only.
     names : tuple or None
-        The features that the prices belong to, where they came by name.
+        The features that the prices belong to, where they have names.
     groups : ndarray of shape (n_features,) or None
         Read-only.
     group_costs : ndarray of shape (n_groups,) or None
@@ -78,16 +86,17 @@ class FeatureCosts:
     """
 
     def __init__(self, costs, groups=None, group_costs=None):
-        self.names, costs = by_name(costs)
+        self.names, costs = _COSTS.labelled(costs)
         self.costs = nonnegative(costs, "feature costs")
         self.groups = self.group_costs = None
         if groups is None and group_costs is None:
             return
         if groups is None or group_costs is None:
             raise CostError("groups and group_costs belong together: give both or none.")
-        self.group_costs = nonnegative(group_costs, "group_costs")
+        self.group_costs = nonnegative(_CHARGES.in_order(group_costs, None), "group_costs")
         if not self.group_costs.size:
             raise CostError("group_costs is empty: give one charge for each group, or no groups.")
+        groups = _GROUPS.in_order(groups, self.names, self.n_features)
         self.groups = self._checked_groups(groups)
 
     def _checked_groups(self, groups):
@@ -159,28 +168,84 @@ class FeatureCosts:
             When the number of prices is not `n_features`, or when prices given by name do not
             name exactly the features of the table.
         """
+        names = own_names(names)
         if feature_costs is None:
-            return cls(np.ones(n_features))
+            return cls(np.ones(n_features))._called(names)
         costs = feature_costs if isinstance(feature_costs, cls) else cls(feature_costs)
         if costs.names is not None:
-            return costs._aligned(range(n_features) if names is None else names, names is not None)
+            return costs._aligned(n_features, names)
         if costs.n_features != n_features:
             raise CostError(
                 f"feature costs must have one entry for each of the {n_features} features of X, "
                 f"got {costs.n_features}."
             )
-        return costs
+        return costs._called(names)
 
-    def _aligned(self, names, named):
-        """Return the prices in the order of `names`."""
-        order = order_of(self.names, names, named)
-        aligned = FeatureCosts(self.costs[order], *self._groups_of(order))
-        aligned.names = tuple(names) if named else None
-        return aligned
+    def _called(self, names):
+        """Return the same prices for features of these names, or of none."""
+        called = FeatureCosts(self.costs, self.groups, self.group_costs)
+        called.names = names
+        return called
 
-    def _groups_of(self, features):
-        """Return the groups of some features and all charges, None each where there are none."""
-        return None if self.groups is None else self.groups[features], self.group_costs
+    def _aligned(self, n_features, names):
+        """Return the prices of a table's columns: by name, or by that of what they indicate."""
+        if names is None:
+            places = _COSTS.places(self.names, None, n_features)
+        else:
+            own, columns = set(self.names), set(names)
+            originals = [origin_of(name, own, columns) for name in names]
+            places = _COSTS.places(self.names, originals)
+        return self.spread(places, names)
+
+    def spread(self, origins, names=None):
+        """Return the prices of a table in which some features are spread over several columns.
+
+        A feature of one column keeps its price and its group. The columns of a feature that has
+        several are a group of their own: the first one acquired costs the feature's price, the
+        others then nothing.
+
+        Parameters
+        ----------
+        origins : array-like of int of shape (n_columns,)
+            Which feature each column comes from.
+        names : sequence, default=None
+            What the columns are called.
+
+        Returns
+        -------
+        FeatureCosts
+            Of the columns.
+
+        Raises
+        ------
+        CostError
+            When a feature of several columns shares a charge with others: a column has one group.
+
+        Examples
+        --------
+        >>> costs = FeatureCosts([5, 1, 2], groups=[-1, 0, 0], group_costs=[10])
+        >>> spread = costs.spread([0, 0, 0, 1, 2])
+        >>> spread.subset([0]), spread.subset([0, 1]), spread.subset([1, 3, 4])
+        (5.0, 5.0, 18.0)
+        """
+        origins = np.asarray(origins, dtype=np.intp)
+        several = np.flatnonzero(np.bincount(origins, minlength=self.n_features) > 1)
+        own, charges = np.full(self.n_features, -1), np.empty(0)
+        if self.groups is not None:
+            own, charges = self.groups.copy(), self.group_costs
+        shared = several[own[several] >= 0]
+        if shared.size:
+            first = int(shared[0])
+            name = first if self.names is None else self.names[first]
+            raise CostError(
+                f"feature {name!r} shares a charge with others and cannot be spread over several "
+                "columns as well: take it out of one_hot."
+            )
+        own[several] = charges.size + np.arange(several.size)
+        prices, charges = self.costs.copy(), np.concatenate([charges, self.costs[several]])
+        prices[several] = 0.0
+        shares = (own[origins], charges) if charges.size else ()
+        return FeatureCosts(prices[origins], *shares)._called(own_names(names))
 
     def __array__(self, dtype=None, copy=None):
         raise TypeError(
@@ -202,20 +267,21 @@ class FeatureCosts:
     @property
     def unnamed(self):
         """The same prices in their order, for a table without names."""
-        return FeatureCosts(self.costs, self.groups, self.group_costs)
+        return self._called(None)
 
     def total(self, acquired):
         """Return the acquisition cost of each example.
 
         Parameters
         ----------
-        acquired : array-like of bool of shape (n_samples, n_features)
+        acquired : DataFrame or array-like of bool of shape (n_samples, n_features)
             Which features each example's prediction looked at.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
+        acquired = _ACQUIRED.columns_in_order(acquired, self.names, self.n_features)
         acquired = np.asarray(acquired, dtype=bool)
         if acquired.ndim != 2 or acquired.shape[1] != self.n_features:
             raise CostError(
@@ -233,7 +299,7 @@ class FeatureCosts:
         Parameters
         ----------
         features : array-like of int or bool
-            Indices, or a mask of shape (n_features,).
+            Indices, or a mask: an array of shape (n_features,) or a Series.
 
         Returns
         -------
@@ -241,15 +307,26 @@ class FeatureCosts:
             Their price, each charge of a group counted once.
         """
         mask = np.zeros(self.n_features, dtype=bool)
-        mask[np.asarray(features, dtype=None if len(features) else np.intp)] = True
+        values = np.asarray(features, dtype=None if len(features) else np.intp)
+        if values.dtype == bool:
+            values = self._mask(features)
+        mask[values] = True
         return float(self.total(mask[None, :])[0])
+
+    def _mask(self, acquired):
+        """Return which features are acquired as an array in their order."""
+        acquired = _ACQUIRED.in_order(acquired, self.names, self.n_features)
+        acquired = np.asarray(acquired, dtype=bool)
+        if acquired.shape != self.costs.shape:
+            raise CostError(f"acquired must have shape ({self.n_features},), got {acquired.shape}.")
+        return acquired
 
     def marginal(self, acquired):
         """Return what each feature would add to the bill, given what is already acquired.
 
         Parameters
         ----------
-        acquired : array-like of bool of shape (n_features,)
+        acquired : array-like of bool of shape (n_features,), dict or Series
             What was bought so far.
 
         Returns
@@ -257,7 +334,7 @@ class FeatureCosts:
         ndarray of shape (n_features,)
             0 for features already bought; a group's charge is added where it is still unpaid.
         """
-        acquired = np.asarray(acquired, dtype=bool)
+        acquired = self._mask(acquired)
         price = self.costs.copy()
         if self.groups is not None:
             paid = np.zeros(self.group_costs.size, dtype=bool)
@@ -343,7 +420,7 @@ class FeatureCosts:
 
         Parameters
         ----------
-        acquired : array-like of bool of shape (n_features,)
+        acquired : array-like of bool of shape (n_features,), dict or Series
             What is bought.
 
         Returns
@@ -357,7 +434,7 @@ class FeatureCosts:
         >>> costs.shares([True, True, True]).tolist(), costs.shares([True, False, True]).tolist()
         ([6.0, 7.0, 3.0], [11.0, 0.0, 3.0])
         """
-        acquired = np.asarray(acquired, dtype=bool)
+        acquired = self._mask(acquired)
         share = np.where(acquired, self.costs, 0.0)
         if self.groups is not None:
             members = np.flatnonzero(acquired & (self.groups >= 0))

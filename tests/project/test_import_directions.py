@@ -17,6 +17,7 @@ LAYERS = [
     {"exceptions"},
     {"_extras", "_counting"},
     {"_validation", "_parallel", "_files", "price_lists"},
+    {"features"},
     {"costs", "curves", "metrics"},
     {"preprocessing"},
     {"base"},

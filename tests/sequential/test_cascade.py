@@ -184,6 +184,16 @@ def test_own_nested_sets_by_name(table):
     assert model.points_[0].cascade.name == "own 0"
 
 
+def test_own_nested_sets_name_columns_that_are_called_by_numbers(table):
+    X, y = table
+    X = pd.DataFrame(X, columns=[5, 4, 3, 2, 1, 0])
+    model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [[[2], [2, 5]]]})).fit(X, y)
+    assert model.operating_points_["variables"].iloc[0] == (2,)
+    assert not model.acquired_features(X)[:, [1, 2, 4, 5]].any()
+    with pytest.raises(ValueError, match="unknown features: 7"):
+        ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [[[2], [2, 7]]]})).fit(X, y)
+
+
 def test_groups_are_bought_whole(table):
     X, y = table
     costs = FeatureCosts([1, 1, 1, 1, 1, 1], [0, 0, 0, -1, -1, -1], [20])

@@ -5,9 +5,12 @@ import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_number
+from .._validation import ParameterError, check_number
+from ..features import PerFeature
 from .acquisition import Decisions, Ledger, Outcome, drive, unanswered_error
 from .session import Session
+
+_EXAMPLE = PerFeature("values of the example", "value", ParameterError)
 
 
 class AcquiringPrediction:
@@ -96,8 +99,8 @@ class AcquiringPrediction:
 
         Parameters
         ----------
-        x : array-like of shape (n_features,) or (1, n_features), or a frame of one row
-            The example.
+        x : array-like of shape (n_features,) or (1, n_features), dict, Series or frame of one row
+            The example; a dict or Series gives its values by feature name.
         budget, max_cost : float, default=None
             As for `predict`.
         fallback : bool, default=False
@@ -110,10 +113,7 @@ class AcquiringPrediction:
             a group's charge where it fell due), `spent` so far, and after the purchase the
             `prediction` and, of classifiers, its `probability`.
         """
-        x = x if hasattr(x, "columns") else np.atleast_2d(x)
-        if len(x) != 1:
-            raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
-        x, _ = self._checked(x)
+        x = self._one_row(x)
         source = self._from_table(x)
         stage = self._chosen(budget, max_cost, fallback)
         if not fallback:  # raises what predict raises
@@ -126,6 +126,15 @@ class AcquiringPrediction:
             rows.append((name, value, price, session.cost, session.prediction, session.probability))
         columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
         return pd.DataFrame(rows, columns=columns)
+
+    def _one_row(self, x):
+        """Return one example as a checked table of one row."""
+        if not hasattr(x, "columns"):
+            check_is_fitted(self)
+            x = np.atleast_2d(_EXAMPLE.in_order(x, self._column_names(), self.n_features_in_))
+        if len(x) != 1:
+            raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
+        return self._checked(x)[0]
 
     def _acquire(self, source, n_samples, stage, max_cost, fallback):
         """Predict from a source with one stage; None: the constant."""

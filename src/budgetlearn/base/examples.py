@@ -9,7 +9,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 from .._validation import ParameterError, check_classes, check_number, holdout
-from ..preprocessing.encoded_costs import costs_for
+from ..costs import FeatureCosts
+from ..features import check_same_columns, columns_of
 
 ROWS = 2**16  # that are looked at together
 # A row that weighs less, as a share of the heaviest one, is lost in the rounding of their sum.
@@ -104,10 +105,11 @@ class Examples:
 def checked_examples(estimator, X, y, X_val, y_val, weight):
     """Check the data of a fit, and set what follows from them on the estimator.
 
-    Sets `classes_` (of classifiers), `feature_costs_`, `constant_`, and which features may have
-    missing values in prediction because they had some in training. Examples of weight 0 are left
-    out. Class weights are no part of the weights yet: `weighed_for` brings them in once it is
-    settled which examples are learned from.
+    Sets `classes_` (of classifiers), `feature_costs_`, `constant_`, what the columns are called
+    (scikit-learn forgets names that are numbers), and which features may have missing values in
+    prediction because they had some in training. Examples of weight 0 are left out. Class weights
+    are no part of the weights yet: `weighed_for` brings them in once it is settled which examples
+    are learned from.
 
     Returns
     -------
@@ -124,9 +126,8 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     codes = y
     if classifies:
         estimator.classes_, codes = check_classes(y)
-    # Names that are numbers stand in the frame; scikit-learn forgets them.
-    names = getattr(estimator, "feature_names_in_", getattr(given, "columns", None))
-    estimator.feature_costs_ = costs_for(given, estimator.feature_costs, X.shape[1], names)
+    names = estimator._column_labels = columns_of(given)
+    estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     estimator._learned_missing = _missing_somewhere(X, takes_missing)
     train = Examples(X, codes, y, weight)
     estimator.constant_ = _constant(
@@ -136,6 +137,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
         raise ParameterError("X_val and y_val belong together: give both or none.")
     if X_val is None:
         return train, None
+    check_same_columns(X_val, names)
     X_val = validate_data(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
 

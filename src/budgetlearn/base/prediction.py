@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import check_number
 from ..costs import affords
 from ..exceptions import BudgetError, MissingValueError
+from ..features import check_same_columns
 from .acquiring import AcquiringPrediction
 from .acquisition import missing_message
 from .guarantees import certified
@@ -241,7 +242,13 @@ class BudgetedPrediction(AcquiringPrediction):
 
     def _names(self):
         """Return the name of each feature, its index where X had no names."""
-        return getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
+        names = self._column_names()
+        return list(range(self.n_features_in_) if names is None else names)
+
+    def _column_names(self):
+        """Return what the columns of the training table were called; None: they had no names."""
+        names = getattr(self, "feature_names_in_", None)
+        return getattr(self, "_column_labels", None) if names is None else tuple(names)
 
     def _working_dtype(self):
         return self._dtype[0] if isinstance(self._dtype, tuple) else self._dtype
@@ -249,12 +256,13 @@ class BudgetedPrediction(AcquiringPrediction):
     def _checked(self, X):
         """Return X as an array that may hold NaN, and the names of columns that it lacks."""
         check_is_fitted(self)
-        absent = []
-        if hasattr(X, "reindex") and hasattr(self, "feature_names_in_"):
+        absent, names = [], self._column_names()
+        if hasattr(X, "reindex") and hasattr(X, "columns") and names is not None:
             known = set(X.columns)
-            absent = [name for name in self.feature_names_in_ if name not in known]
-            if absent and known < set(self.feature_names_in_):
-                X = X.reindex(columns=self.feature_names_in_)
+            absent = [name for name in names if name not in known]
+            if absent and known < set(names):
+                X = X.reindex(columns=list(names))
+        check_same_columns(X, names)
         X = validate_data(self, X, dtype=self._dtype, reset=False, ensure_all_finite="allow-nan")
         return X, absent
 

@@ -16,10 +16,13 @@ from sklearn.utils.validation import has_fit_parameter
 from .._counting import fit_counted
 from .._parallel import progress, task_threads
 from .._validation import ParameterError, derive_seed
+from ..features import PerFeature
 from ..forest import importance as forest_importance
 from ..forest.base import ForestClassifier
 from ..tree.binning import bin_features
 from .l1_path import fit_l1_path
+
+_IMPORTANCE = PerFeature("importance", "value", ParameterError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +107,7 @@ class SequenceProblem:
     train, valid : tuple of (ndarray, ndarray)
         X of shape (n_samples, n_features) and class indices y, each.
     costs : FeatureCosts
-        Prices of the variables.
+        Prices of the variables, with their names where they have some.
     min_variables : int
         Where the nested sequences end.
     seed : int
@@ -152,6 +155,7 @@ class SequenceProblem:
         """Return `importance`, checked, or the permutation importance when it is None."""
         if importance is None:
             return self.importance
+        importance = _IMPORTANCE.in_order(importance, self.costs.names, self.costs.n_features)
         importance = np.asarray(importance, dtype=np.float64)
         if importance.shape != (self.costs.n_features,) or not np.isfinite(importance).all():
             raise ParameterError(

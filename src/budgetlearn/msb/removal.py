@@ -67,9 +67,9 @@ class ImportanceSequence(RemovalSequence):
 
     Parameters
     ----------
-    importance : array-like of shape (n_features,), default=None
-        Importance of each variable; None: permutation importance of the full model on the
-        validation data.
+    importance : array-like of shape (n_features,), dict or Series, default=None
+        Importance of each variable, by its name in a dict or Series; None: permutation importance
+        of the full model on the validation data.
     """
 
     name = "importance"
@@ -108,7 +108,7 @@ class CostSequence(RemovalSequence):
 
     Parameters
     ----------
-    importance : array-like of shape (n_features,), default=None
+    importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportanceSequence`.
     """
 
@@ -145,7 +145,7 @@ class ImportancePerCostSequence(RemovalSequence):
 
     Parameters
     ----------
-    importance : array-like of shape (n_features,), default=None
+    importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportanceSequence`; values below a thousandth of the largest count as that much.
     gamma : float, default=1.0
         The exponent γ of the cost, 0 to a million; the cost is the variable's share of the bill as
@@ -199,7 +199,7 @@ class SamplingSequence(ImportancePerCostSequence):
 
     Parameters
     ----------
-    importance : array-like of shape (n_features,), default=None
+    importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportancePerCostSequence`.
     gamma : float, default=1.0
         As for `ImportancePerCostSequence`.

@@ -31,8 +31,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
         """Return the model of an entry of the schedule, and the columns of X that it takes."""
 
     def _schedule_of(self, costs, scores, variables):
-        names = getattr(self, "feature_names_in_", None)
-        return ModelSchedule.from_points(costs, scores, variables, names)
+        return ModelSchedule.from_points(costs, scores, variables, self._column_names())
 
     def _validation_score(self, valid):
         """Return score(model, X) of a model of class indices on validation data.

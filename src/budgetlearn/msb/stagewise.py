@@ -19,7 +19,7 @@ class StagewiseSequence(ABC):
     ----------
     n_candidates : int or None, default=8
         Variables tried at a step, those that importance puts first; None: all that there are.
-    importance : array-like of shape (n_features,), default=None
+    importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportanceSequence`; not needed where all variables are tried.
     """
 
@@ -62,7 +62,7 @@ class ForwardSequence(StagewiseSequence):
     ----------
     n_candidates : int or None, default=8
         Variables tried at a step, those of largest importance; None: all that there are.
-    importance : array-like of shape (n_features,), default=None
+    importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportanceSequence`; not needed where all variables are tried.
     """
 
@@ -101,7 +101,7 @@ class BackwardSequence(StagewiseSequence):
     ----------
     n_candidates : int or None, default=8
         Variables tried at a step, those of least importance; None: all that there are.
-    importance : array-like of shape (n_features,), default=None
+    importance : array-like of shape (n_features,), dict or Series, default=None
         As for `ImportanceSequence`; not needed where all variables are tried.
     """
 

@@ -1,11 +1,21 @@
 """Ensembles of scikit-learn with their first trees only: sums that are charged like ours."""
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from .._counting import fit_counted
-from ..tree.convert import from_sklearn, sklearn_intercept
+from .._validation import ParameterError
+from ..tree.convert import (
+    NOT_CONSTANT,
+    READABLE,
+    from_sklearn,
+    holds_trees,
+    score_scale,
+    sklearn_intercept,
+    starts_constant,
+)
 from ..tree.predictor import ForestPredictor
+from .samme_r import SAMMERClassifier
 from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
 
 
@@ -20,7 +30,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     Parameters
     ----------
     estimator : fitted estimator
-        A forest, gradient boosting or AdaBoost of scikit-learn, or `SAMMERClassifier`.
+        An ensemble that `check_ensemble` lets pass.
     n_features : int
         Columns of its training data.
     sizes : sequence of int, default=None
@@ -53,13 +63,54 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     ]
 
 
-class ForestStages(TreeStages, MetaStaged):
+def check_ensemble(estimator):
+    """Refuse what is no ensemble of scikit-learn that can be read as a sum of trees.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted.
+
+    Raises
+    ------
+    ParameterError
+    """
+    own = isinstance(estimator, SAMMERClassifier)
+    if not own and not (holds_trees(estimator) and hasattr(estimator, "n_estimators")):
+        raise ParameterError(
+            f"estimator must be an ensemble ({READABLE}) or SAMMERClassifier, got {estimator!r}."
+        )
+    if not starts_constant(estimator):
+        raise ParameterError(f"{NOT_CONSTANT}, got {estimator.init!r}.")
+
+
+class SklearnStages(TreeStages):
+    """Stages that read their scores as scikit-learn reads those of `estimator`."""
+
+    _dtype = np.float32  # what scikit-learn's trees compare
+
+    def _can_predict_proba(self):
+        return averages(self.estimator) or hasattr(self.estimator, "loss")
+
+    def _decided(self, scores):
+        if is_classifier(self) and scores.shape[1] < self.classes_.size:
+            return self.classes_[(scores[:, 0] >= 0).astype(np.intp)]
+        return super()._decided(scores)
+
+    def _shares(self, scores):
+        if averages(self.estimator):
+            return scores / scores.sum(axis=1, keepdims=True)
+        return super()._shares(score_scale(self.estimator) * scores)
+
+
+class ForestStages(SklearnStages, MetaStaged):
     """A forest or boosting of scikit-learn, and what it would be with its first trees only.
 
     Parameters
     ----------
     estimator : estimator of scikit-learn
-        Random forest, extra trees, gradient boosting or AdaBoost over decision trees, or
+        Random forest, extra trees, bagging of decision trees, gradient boosting that starts from a
+        constant (`init=None` or "zero"), AdaBoostClassifier over decision trees, or
         `SAMMERClassifier`. Its `n_estimators` is replaced by the last of `n_trees`.
     n_trees : sequence of int, default=(10, 100, 1000)
         Trees at each size, increasing; in gradient boosting of more than two classes, iterations.
@@ -78,8 +129,6 @@ class ForestStages(TreeStages, MetaStaged):
         What tells each size apart: {"trees": n}.
     """
 
-    _dtype = np.float32  # what scikit-learn's trees compare
-
     def __init__(
         self,
         estimator,
@@ -95,6 +144,7 @@ class ForestStages(TreeStages, MetaStaged):
         self.n_jobs = n_jobs
 
     def _fit_estimator(self, X, y):
+        check_ensemble(self.estimator)
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         model = clone(self.estimator)
         if "n_jobs" in model.get_params():
@@ -103,11 +153,3 @@ class ForestStages(TreeStages, MetaStaged):
         self.estimator_ = fit_counted(model, X, y)
         self._models = first_trees(model, X.shape[1], n_trees)
         self.stage_settings_ = [{"trees": n} for n in n_trees]
-
-    def _can_predict_proba(self):
-        return averages(self.estimator) or hasattr(self.estimator, "loss")
-
-    def _shares(self, scores):
-        if not averages(self.estimator):
-            return super()._shares(scores)
-        return scores / scores.sum(axis=1, keepdims=True)

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from .filter_forest import FilterForestClassifier, on_the_whole_table
+from ..tree.convert import on_the_whole_table
+from .filter_forest import FilterForestClassifier
 from .lightgbm_costs import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum
 
@@ -90,6 +91,6 @@ class FilterBoostingClassifier(FilterForestClassifier):
             random_state=seed,
             n_jobs=self.n_jobs,
         ).fit(X[:, selected], labels)
-        trees = on_the_whole_table(boosting.trees_, selected)
+        trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
         per_step = 1 if boosting.classes_.size == 2 else boosting.classes_.size
         return replace(TreeSum.of(trees, X.shape[1]), per_step=per_step)

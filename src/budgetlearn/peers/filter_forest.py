@@ -1,7 +1,5 @@
 """Cost-aware filter: the features that tell most about the class for their price, then a forest."""
 
-from dataclasses import replace
-
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.feature_selection import mutual_info_classif
@@ -11,7 +9,7 @@ from .._parallel import progress
 from .._validation import INT32_MAX, ParameterError, check_number
 from ..forest import RandomForestClassifier
 from ..tree.binning import bin_features
-from ..tree.structure import LEAF
+from ..tree.convert import on_the_whole_table
 from .staged import TreeStages, TreeSum, check_increasing
 
 
@@ -121,16 +119,8 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         forest = RandomForestClassifier(
             n_estimators=self.n_estimators, random_state=seed, n_jobs=self.n_jobs
         ).fit(X[:, selected], labels, binned=data.take(selected))
-        trees = on_the_whole_table(forest.trees_, selected)
+        trees = [on_the_whole_table(tree, selected) for tree in forest.trees_]
         return TreeSum.of(trees, X.shape[1], shares=True)
-
-
-def on_the_whole_table(trees, selected):
-    """Return trees that were grown on some columns with the numbers of the columns of all."""
-    return [
-        replace(tree, feature=np.where(tree.is_leaf, LEAF, selected[tree.feature]))
-        for tree in trees
-    ]
 
 
 def _best_for_price(information, costs, power):

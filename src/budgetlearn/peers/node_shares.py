@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 
 from .._counting import fit_counted
 from .._validation import INT32_MAX, ParameterError, check_number
-from .ensembles import first_trees
-from .staged import MetaStaged, TreeStages, check_increasing
+from .ensembles import SklearnStages, check_ensemble, first_trees
+from .staged import MetaStaged, check_increasing
 
 
 class NodeShares(MetaStaged):
@@ -118,7 +118,7 @@ class GIFNodeShares(NodeShares):
         return (yield from forest._purchases(n_samples, forest.n_stages_ - 1, ledger))
 
 
-class BoostingNodeShares(TreeStages, NodeShares):
+class BoostingNodeShares(SklearnStages, NodeShares):
     """Boosting of shallow trees, as many as fit into node budgets in shares of extra trees.
 
     Parameters
@@ -157,8 +157,6 @@ class BoostingNodeShares(TreeStages, NodeShares):
     ICML 2017, Table 9: stumps, learning rate 10^-1.5.
     """
 
-    _dtype = np.float32  # what scikit-learn's trees compare
-
     def __init__(
         self,
         estimator,
@@ -178,6 +176,7 @@ class BoostingNodeShares(TreeStages, NodeShares):
         self.n_jobs = n_jobs
 
     def _fit_budgets(self, X, y, seed):
+        check_ensemble(self.estimator)
         most = _most_nodes(self.estimator, np.unique(y).size if is_classifier(self) else 1)
         smallest, largest = self.node_budgets_[0], self.node_budgets_[-1]
         if smallest < most:
@@ -191,9 +190,6 @@ class BoostingNodeShares(TreeStages, NodeShares):
         )
         fit_counted(self.estimator_, X, y)
         self._models = first_trees(self.estimator_, X.shape[1], node_budgets=self.node_budgets_)
-
-    def _can_predict_proba(self):
-        return hasattr(self.estimator, "loss")
 
 
 def _most_nodes(boosting, n_classes):

@@ -10,10 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import all_or_nothing, check_choice, in_row
 from ..costs import FeatureCosts
-from ..exceptions import DatasetError
+from ..exceptions import CostError, DatasetError
+from ..features import PerFeature
 from .column_encoders import INDICATOR, MEDIAN, REFUSE, Codes, Numbers, Spread
-from .encoded_costs import encoded_costs, mark
 from .kinds import as_words, kind_of
+
+_ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
 
 
 class BudgetPreprocessor(TransformerMixin, BaseEstimator):
@@ -158,6 +160,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frame = _named(X)
+        self._check_same_kind(X, frame)
         known = set(frame.columns)
         present = np.array([name in known for name in self.feature_names_in_])
         made = self.encoder_.transform(frame.reindex(columns=self.feature_names_in_))
@@ -166,10 +169,16 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             for name, origin in zip(self._encoded_names, self.origins_, strict=True)
             if present[origin]
         ]
-        made = made[names].set_axis(frame.index, axis=0)
-        if self.origins_.size > self.n_features_in_:
-            mark(made, self.feature_names_in_, self.origins_)
-        return made
+        return made[names].set_axis(frame.index, axis=0)
+
+    def _check_same_kind(self, X, frame):
+        """Refuse an array that is not as wide as the one of `fit`, or where that was a frame."""
+        if not isinstance(X, pd.DataFrame) and list(frame.columns) != list(self.feature_names_in_):
+            raise DatasetError(
+                f"X has {frame.shape[1]} columns without names, but fit learned from "
+                f"{self.n_features_in_}: {_listed(self.feature_names_in_)}. Pass a DataFrame with "
+                "these names, or an array in both."
+            )
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the encoded columns.
@@ -200,21 +209,22 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         """
         names = self.feature_names_in_.tolist()
         costs = FeatureCosts.of(feature_costs, len(names), names)
-        return encoded_costs(costs, self.origins_, names)
+        return costs.spread(self.origins_, self._encoded_names)
 
     def original_features(self, acquired):
         """Return which original columns were bought.
 
         Parameters
         ----------
-        acquired : array-like of bool of shape (n_samples, n_encoded)
+        acquired : DataFrame or array-like of bool of shape (n_samples, n_encoded)
             As `acquired_features` of an estimator behind this one gives it.
 
         Returns
         -------
         ndarray of bool of shape (n_samples, n_features_in_)
         """
-        acquired = np.asarray(acquired, dtype=bool)
+        names = tuple(self._encoded_names)
+        acquired = _ACQUIRED.columns_in_order(acquired, names, len(names)).astype(bool)
         original = np.zeros((len(acquired), self.n_features_in_), dtype=bool)
         for encoded, origin in enumerate(self.origins_):
             original[:, origin] |= acquired[:, encoded]
@@ -270,14 +280,17 @@ def _named(X):
     return X.set_axis([str(name) for name in X.columns], axis=1)
 
 
+def _listed(names, most=5):
+    return ", ".join(map(repr, names[:most])) + (" …" if len(names) > most else "")
+
+
 def _refuse_empty(frame):
     if not len(frame):
         raise DatasetError("The table has no rows.")
     empty = frame.columns[frame.isna().all(axis=0)].tolist()
     if empty:
         raise DatasetError(
-            f"Columns without a single value: {', '.join(map(repr, empty[:5]))}"
-            f"{' …' if len(empty) > 5 else ''}. Leave them out (drop)."
+            f"Columns without a single value: {_listed(empty)}. Leave them out (drop)."
         )
 
 

@@ -152,8 +152,8 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
 
         Parameters
         ----------
-        x : array-like of shape (n_features,) or (1, n_features), or a frame of one row
-            The example.
+        x : array-like of shape (n_features,) or (1, n_features), dict, Series or frame of one row
+            The example; a dict or Series gives its values by feature name.
         budget, max_cost : float, default=None
             As for `predict`.
         fallback : bool, default=False
@@ -166,6 +166,5 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
             chosen for (see `Walk`).
         """
         told = super().explain(x, budget, max_cost, fallback=fallback)
-        x, _ = self._checked(x if hasattr(x, "columns") else np.atleast_2d(x))
-        walk = self._walk(x, stop=False, max_cost=max_cost)
+        walk = self._walk(self._one_row(x), stop=False, max_cost=max_cost)
         return told.assign(value=walk.value[0, : len(told)])

@@ -202,13 +202,14 @@ class ScheduleCascade(BudgetedEstimator):
 
     def _indices(self, sets):
         """Return nested sets with each name replaced by its feature's index."""
-        names = list(getattr(self, "feature_names_in_", []))
-        unknown = {each for one in sets for each in one if isinstance(each, str)} - set(names)
+        place = {name: k for k, name in enumerate(self._column_names() or ())}
+        # A number is an index, but a name where columns are called by numbers.
+        numbered = not all(isinstance(name, str) for name in place)
+        named = {f for one in sets for f in one if numbered or isinstance(f, str)}
+        unknown = sorted(map(str, named - set(place)))
         if unknown:
-            raise ParameterError(
-                f"the nested sets name unknown features: {', '.join(sorted(unknown))}."
-            )
-        return [[names.index(f) if isinstance(f, str) else f for f in one] for one in sets]
+            raise ParameterError(f"the nested sets name unknown features: {', '.join(unknown)}.")
+        return [[place.get(f, f) for f in one] for one in sets]
 
     def _set_points(self, front, models):
         """Keep the operating points and what they need."""

@@ -1,6 +1,10 @@
 """Trees of scikit-learn and LightGBM as `Tree`, so that all are charged by the same code."""
 
+from dataclasses import replace
+
 import numpy as np
+from scipy.special import logit
+from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import NODE_DTYPE, TREE_UNDEFINED
 from sklearn.tree._tree import Tree as SklearnTree
 
@@ -100,15 +104,15 @@ def from_sklearn(estimator):
     Parameters
     ----------
     estimator : fitted estimator
-        A decision tree, a forest (random forest, extra trees), gradient boosting or
-        AdaBoostClassifier over decision trees, with one target; trees and forests of regression
-        may have several.
+        A decision tree, a forest (random forest, extra trees), bagging of decision trees, gradient
+        boosting or AdaBoostClassifier over decision trees, with one target; trees and forests of
+        regression may have several.
 
     Returns
     -------
     list of Tree
-        Node values are those of scikit-learn: class shares in classification trees and forests
-        (the mean over the trees is `predict_proba`), means in regression trees and forests,
+        Node values are those of scikit-learn: class shares in classification trees, forests and
+        bagging (the mean over the trees is `predict_proba`), means in those of regression,
         learning rate times leaf value in gradient boosting, in the column of its class; in
         AdaBoost the tree's weight for the class that the leaf votes for and −1/(K − 1) times
         the weight for the others, so that the sum is `decision_function` but for its scale.
@@ -118,27 +122,81 @@ def from_sklearn(estimator):
     TypeError
         For an estimator that does not hold trees of that kind.
     """
-    if hasattr(estimator, "tree_"):
-        members = [estimator]
-    else:
-        members = getattr(estimator, "estimators_", None)
-    if isinstance(members, np.ndarray) and members.ndim == 2:
+    if not holds_trees(estimator):
+        raise TypeError(f"from_sklearn takes a fitted {READABLE}, got {_described(estimator)}.")
+    members = [estimator] if hasattr(estimator, "tree_") else estimator.estimators_
+    if isinstance(members, np.ndarray):
         return _boosted(estimator)
-    plain = isinstance(members, list) and all(hasattr(member, "tree_") for member in members)
-    weighted = hasattr(estimator, "estimator_weights_")
-    if not plain or (weighted and not hasattr(estimator, "n_classes_")):
-        raise TypeError(
-            "from_sklearn takes a fitted decision tree, random forest, extra trees, gradient "
-            "boosting or AdaBoostClassifier over decision trees of scikit-learn, got "
-            f"{type(estimator).__name__}."
-        )
-    if weighted:
+    if hasattr(estimator, "estimator_weights_"):
         return _adaptively_boosted(estimator)
     if members[0].n_outputs_ == 1:
-        return [_from_arrays(member.tree_, member.tree_.value[:, 0, :]) for member in members]
-    if hasattr(members[0], "classes_"):
+        trees = [_from_arrays(member.tree_, member.tree_.value[:, 0, :]) for member in members]
+    elif hasattr(members[0], "classes_"):
         raise TypeError(f"from_sklearn takes one target, got {members[0].n_outputs_}.")
-    return [_from_arrays(member.tree_, member.tree_.value[:, :, 0]) for member in members]
+    else:
+        trees = [_from_arrays(member.tree_, member.tree_.value[:, :, 0]) for member in members]
+    drawn = getattr(estimator, "estimators_features_", None)  # by bagging, for each tree
+    return trees if drawn is None else list(map(on_the_whole_table, trees, drawn))
+
+
+READABLE = (
+    "decision tree, random forest, extra trees, bagging of decision trees, gradient boosting or "
+    "AdaBoostClassifier over decision trees of scikit-learn"
+)
+
+
+def holds_trees(estimator):
+    """Tell whether an estimator of scikit-learn, fitted or not, is one that `from_sklearn` takes.
+
+    Others hold trees as well, but combine them in other ways (isolation forests, embeddings, the
+    weighted median of AdaBoostRegressor, stacking).
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any.
+
+    Returns
+    -------
+    bool
+    """
+    from sklearn import ensemble  # much to import for those who convert LightGBM's trees only
+
+    averaging = (
+        *(ensemble.RandomForestClassifier, ensemble.RandomForestRegressor),
+        *(ensemble.ExtraTreesClassifier, ensemble.ExtraTreesRegressor),
+    )
+    boosting = (ensemble.GradientBoostingClassifier, ensemble.GradientBoostingRegressor)
+    if isinstance(estimator, (BaseDecisionTree, *averaging, *boosting)):
+        return True
+    meta = (ensemble.BaggingClassifier, ensemble.BaggingRegressor, ensemble.AdaBoostClassifier)
+    return isinstance(estimator, meta) and isinstance(
+        estimator.estimator, (BaseDecisionTree, type(None))
+    )
+
+
+def _described(estimator):
+    """Return the name of an estimator's class, and of that of its members where it names one."""
+    member = getattr(estimator, "estimator", None)
+    own = type(estimator).__name__
+    return own if member is None else f"{own} of {type(member).__name__}"
+
+
+def on_the_whole_table(tree, features):
+    """Return a tree that was grown on some features with the numbers of the whole table's.
+
+    Parameters
+    ----------
+    tree : Tree
+        Its features are places among `features`.
+    features : ndarray of int
+        The features that it was grown on, in the order of its columns.
+
+    Returns
+    -------
+    Tree
+    """
+    return replace(tree, feature=np.where(tree.is_leaf, LEAF, np.asarray(features)[tree.feature]))
 
 
 def sklearn_intercept(estimator):
@@ -147,23 +205,69 @@ def sklearn_intercept(estimator):
     Parameters
     ----------
     estimator : fitted estimator
-        One that `from_sklearn` takes; gradient boosting with its default `init` or "zero".
+        One that `from_sklearn` takes.
 
     Returns
     -------
     float or ndarray of shape (n_outputs,)
         In gradient boosting the constant that fits the training targets best: their mean (or
-        quantile), the log-odds of the second of two classes, or the centred log shares of more.
-        Else 0.
+        quantile), the log-odds of the second of two classes (half of them where the loss is
+        exponential), or the centred log shares of more. Else 0.
+
+    Raises
+    ------
+    TypeError
+        For gradient boosting that starts from a model of its own (`init`): see `starts_constant`.
     """
+    if not starts_constant(estimator):
+        raise TypeError(f"{NOT_CONSTANT}, got {estimator.init!r}.")
     start = getattr(estimator, "init_", "zero")
     if isinstance(start, str):
         return 0.0
     row = np.zeros((1, estimator.n_features_in_))
     if not hasattr(estimator, "classes_"):
         return start.predict(row)[0]
-    logs = np.log(start.predict_proba(row)[0])
-    return logs[1] - logs[0] if logs.size == 2 else logs - logs.mean()
+    least = np.finfo(np.float64).eps  # as scikit-learn clips shares, and computes log-odds
+    shares = np.clip(start.predict_proba(row)[0], least, 1 - least)
+    if shares.size > 2:
+        return np.log(shares) - np.log(shares).mean()
+    return logit(shares[1]) / score_scale(estimator)
+
+
+NOT_CONSTANT = 'gradient boosting must start from a constant, init=None or "zero"'
+
+
+def starts_constant(estimator):
+    """Tell whether the scores of an ensemble start from the same number for every example.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One that `from_sklearn` takes, fitted or not.
+
+    Returns
+    -------
+    bool
+        Whether it has no `init`, None or "zero": another model would look at features unseen.
+    """
+    start = getattr(estimator, "init", None)
+    return start is None or isinstance(start, str)
+
+
+def score_scale(estimator):
+    """Return how often the log-odds of two classes hold the score of gradient boosting.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One that `from_sklearn` takes.
+
+    Returns
+    -------
+    float
+        2 where the loss is exponential, whose scores are half the log-odds; else 1.
+    """
+    return 2.0 if getattr(estimator, "loss", None) == "exponential" else 1.0
 
 
 def _fields(section):

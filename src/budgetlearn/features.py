@@ -1,0 +1,296 @@
+"""Values given for each feature: prices, groups, importances. All are matched to a table here.
+
+An array follows the order of the columns. A dict or a Series gives its values by label, whatever
+its order: labels are column names, and where a table has none, its columns are called 0, 1, 2 …
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._validation import ParameterError
+from .exceptions import CostError
+
+# Between a column of words and one of them, in the name of the indicator column that stands for it.
+ENCODED = "="
+
+
+def columns_of(X):
+    """Return what the columns of a table are called.
+
+    Parameters
+    ----------
+    X : object
+        A table.
+
+    Returns
+    -------
+    tuple or None
+        None where they have no names of their own: in arrays, and in frames whose columns are
+        called 0, 1, 2 … in this order, as they are counted.
+
+    Raises
+    ------
+    ParameterError
+        When two columns have one name.
+    """
+    columns = getattr(X, "columns", None)
+    if columns is None or callable(columns):
+        return None
+    names = tuple(columns)
+    if len(set(names)) < len(names):
+        raise ParameterError(
+            f"columns of X need different names, but several are called {_repeated(names)}. "
+            "Rename them."
+        )
+    return own_names(names)
+
+
+def own_names(names):
+    """Return names as a tuple, or None where they only count the features.
+
+    Parameters
+    ----------
+    names : sequence or None
+        What features are called.
+
+    Returns
+    -------
+    tuple or None
+        None also for 0, 1, 2 …
+    """
+    names = None if names is None else tuple(names)
+    return None if names is None or names == tuple(range(len(names))) else names
+
+
+def check_same_columns(X, names):
+    """Refuse a frame whose columns are called by numbers, but not those of the training table.
+
+    scikit-learn checks names that are text, and overlooks all others.
+
+    Parameters
+    ----------
+    X : object
+        A table.
+    names : tuple or None
+        What the columns of the training table were called; None: they had no names.
+
+    Raises
+    ------
+    ParameterError
+        When its columns are others, or in another order.
+    """
+    columns = getattr(X, "columns", None)
+    if columns is None or callable(columns) or _is_text(names):
+        return
+    given = tuple(columns)
+    if names is None and not _is_count(given):
+        return  # names that training knows nothing of: columns count by their place
+    expected = tuple(range(len(given))) if names is None else names
+    if given != expected:
+        raise ParameterError(
+            "The feature names should match those that were passed during fit, in the same order: "
+            f"expected {_listed(expected)}, got {_listed(given)}. Select the columns in that "
+            "order, or pass an array in that order."
+        )
+
+
+def _is_text(names):
+    return bool(names) and all(isinstance(name, str) for name in names)
+
+
+def _listed(names, most=5):
+    """Return some names for a message, and how many more there are."""
+    shown = ", ".join(map(str, list(names)[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def _repeated(labels):
+    return ", ".join(sorted({str(label) for label in labels if labels.count(label) > 1}))
+
+
+@dataclass(frozen=True)
+class PerFeature:
+    """An input that gives one value for each feature, and what messages say of it.
+
+    Attributes
+    ----------
+    what : str
+        What the input is called.
+    value : str
+        What one of its values is called.
+    error : type
+        The exception for values that do not fit.
+    each : str, default="feature"
+        What there is one value for.
+    table : str, default="X"
+        What names the features.
+    """
+
+    what: str
+    value: str
+    error: type
+    each: str = "feature"
+    table: str = "X"
+
+    def labelled(self, values):
+        """Return the labels of a dict or Series, None for others; and the values.
+
+        Parameters
+        ----------
+        values : dict, Series or array-like
+            As they were given.
+
+        Returns
+        -------
+        labels : tuple or None
+        values : array-like
+        """
+        if isinstance(values, Mapping):
+            return tuple(values), list(values.values())
+        index = getattr(values, "index", None)
+        if index is None or callable(index):  # a list has a method of that name
+            return None, values
+        labels = tuple(index)
+        if len(set(labels)) < len(labels):
+            raise self.error(f"{self.what} name {self.each}s more than once: {_repeated(labels)}.")
+        return labels, np.asarray(values)
+
+    def in_order(self, values, names, n_features=None):
+        """Return the values in the order of the features.
+
+        Parameters
+        ----------
+        values : dict, Series or array-like
+            As they were given.
+        names : tuple or None
+            What the features are called; None: they are counted from 0.
+        n_features : int, default=None
+            How many there are; None: as many as there are values.
+
+        Returns
+        -------
+        array-like
+            Values without labels are returned as they are, of whatever length.
+        """
+        labels, values = self.labelled(values)
+        if labels is None:
+            return values
+        return np.asarray(values)[self.places(labels, names, n_features)]
+
+    def columns_in_order(self, table, names, n_features):
+        """Return a table that has one column for each feature, in the order of the features.
+
+        Parameters
+        ----------
+        table : DataFrame or array-like of shape (n_samples, n_features)
+            As it was given.
+        names : tuple or None
+            What the features are called, as for `in_order`.
+        n_features : int
+            How many there are.
+
+        Returns
+        -------
+        ndarray
+            Arrays are returned as they are, of whatever shape.
+        """
+        labels = tuple(table.columns) if hasattr(table, "columns") else None
+        table = np.asarray(table)
+        return table if labels is None else table[:, self.places(labels, names, n_features)]
+
+    def places(self, labels, names, n_features=None):
+        """Return where the value of each feature stands among values with labels.
+
+        Parameters
+        ----------
+        labels : tuple
+            What each value is given for.
+        names : sequence or None
+            What the features are called, as for `in_order`.
+        n_features : int, default=None
+            As for `in_order`.
+
+        Returns
+        -------
+        ndarray of int of shape (n_features,)
+
+        Raises
+        ------
+        Exception
+            `error`, when labels and names are not the same.
+        """
+        counted = range(len(labels) if n_features is None else n_features)
+        wanted = counted if names is None else names
+        place = {label: k for k, label in enumerate(labels)}
+        missing = [name for name in wanted if name not in place]
+        unknown = sorted(set(labels) - set(wanted), key=str)
+        if missing or unknown:
+            raise self.error(self._mismatch(labels, names, missing, unknown))
+        return np.array([place[name] for name in wanted], dtype=np.intp)
+
+    def _mismatch(self, labels, names, missing, unknown):
+        """Return what to say of labels that are not the names of the features."""
+        in_order = f"the {self.value}s as an array in the order of the {self.each}s"
+        if names is None and missing and self.each == "feature" and not _is_count(labels):
+            return (
+                f"{self.what} are given by name, but {self.table} has no feature names: name its "
+                f"features too (X as a DataFrame), or pass {in_order}."
+            )
+        if _is_text(names) and _is_count(labels):
+            return (
+                f"{self.what} are given for features 0 to {len(labels) - 1}, but {self.table} "
+                f"calls its features {_listed(names, 3)}: give them by these names, or pass "
+                f"{in_order} (of a Series: .to_numpy())."
+            )
+        parts = [
+            f"{said} {self.each}s: {_listed(listed)}"
+            for said, listed in (("unknown", unknown), (f"no {self.value} for", missing))
+            if listed
+        ]
+        alike = {str(name) for name in missing} & {str(label) for label in unknown}
+        hint = " Some are numbers here and text there." if alike else ""
+        return (
+            f"{self.what} must name each {self.each} of {self.table} once; {'; '.join(parts)}. "
+            f"Correct the names.{hint}"
+        )
+
+
+def _is_count(labels):
+    return set(labels) == set(range(len(labels)))
+
+
+def origin_of(column, originals, columns):
+    """Return the original feature that an indicator column stands for a word of.
+
+    Parameters
+    ----------
+    column : object
+        The column's name; "colour=red" is an indicator of "colour".
+    originals : container
+        Names of the original features.
+    columns : container
+        Names of the table's columns: a feature that is among them was not spread out.
+
+    Returns
+    -------
+    object
+        `column` itself where it is no indicator.
+
+    Raises
+    ------
+    CostError
+        When it may stand for more than one.
+    """
+    if column in originals or not isinstance(column, str):
+        return column
+    ends = [k for k, letter in enumerate(column) if letter == ENCODED]
+    found = [column[:end] for end in ends if column[:end] in originals]
+    found = [name for name in found if name not in columns]
+    if len(found) > 1:
+        raise CostError(
+            f"column {column!r} may stand for a word of {' or of '.join(map(repr, found))}: rename "
+            "one of them, or give the prices of the encoded columns."
+        )
+    return found[0] if found else column

@@ -1,0 +1,418 @@
+"""Whatever gives something for each feature is matched by name, or refused: never by chance."""
+
+import inspect
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpydoc.docscrape import FunctionDoc, NumpyDocString
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
+
+import budgetlearn
+from budgetlearn import BudgetPreprocessor, BudgetRFClassifier, FeatureCosts, ModelScheduleSearch
+from budgetlearn.base.examples import checked_examples
+from budgetlearn.exceptions import BudgetlearnError
+from budgetlearn.msb.problem import SequenceProblem
+from budgetlearn.msb.sequences import SEQUENCES
+
+N = 4
+NAMES = {
+    "text": ("age", "sex", "dose", "site"),
+    "numbers": (10, 20, 30, 40),
+    "shuffled count": (2, 0, 3, 1),
+    "count": (0, 1, 2, 3),
+    "array": None,
+}
+SHUFFLE = [2, 0, 3, 1]
+
+# How values are given: whether their labels are the names, and of what kind.
+FORMS = {
+    "array": lambda values, names: np.array(values),
+    "list": lambda values, names: list(values),
+    "dict": lambda values, names: dict(zip(names, values, strict=True)),
+    "shuffled dict": lambda values, names: {names[k]: values[k] for k in SHUFFLE},
+    "series": lambda values, names: pd.Series(values, index=names),
+    "shuffled series": lambda values, names: pd.Series(values, index=names).iloc[SHUFFLE],
+    "counted series": lambda values, names: pd.Series(values),
+    "shuffled count": lambda values, names: pd.Series(values).iloc[SHUFFLE],
+    "dict of counts": lambda values, names: dict(enumerate(values)),
+}
+CHANGES = {
+    "same": lambda frame: frame,
+    "reorder": lambda frame: frame.iloc[:, [3, 1, 0, 2]],
+    "drop": lambda frame: frame.iloc[:, [0, 2, 3]],
+    "add": lambda frame: (
+        pd.concat([frame.iloc[:, :2], 7 + 0 * frame.iloc[:, [0]], frame], axis=1)
+        .iloc[:, [0, 1, 2, 5, 6]]
+        .set_axis([*frame.columns[:2], -5, *frame.columns[2:]], axis=1)
+    ),
+    "add text": lambda frame: frame.assign(new=1.0),
+    "replace": lambda frame: frame.iloc[:, :3].assign(new=1.0),
+    "rename": lambda frame: frame.rename(columns={frame.columns[1]: "other"}),
+    "swap names": lambda frame: frame.set_axis(frame.columns[[1, 0, 2, 3]], axis=1),
+    "concat rows": lambda frame: pd.concat([frame.iloc[:, SHUFFLE], frame]),
+    "twice": lambda frame: pd.concat([frame, frame.iloc[:, :1]], axis=1),
+}
+
+
+def labels_of(values):
+    """Return the labels that values carry, None where they are in order."""
+    if isinstance(values, dict):
+        return list(values)
+    return list(values.index) if isinstance(values, pd.Series) else None
+
+
+def expected_values(given, columns):
+    """Return what belongs to each column by the rule of the documentation, None to refuse."""
+    labels, columns = labels_of(given), list(columns)
+    if labels is None:
+        return list(given) if len(given) == len(columns) else None
+    by_label = dict(given)
+    fits = set(labels) == set(columns) and len(set(columns)) == len(columns)
+    return [by_label[name] for name in columns] if fits else None
+
+
+def attempt(call):
+    """Return what a call returns, None where it refuses; and what it says then."""
+    try:
+        return call(), None
+    except (BudgetlearnError, ValueError, TypeError) as error:
+        return None, str(error)
+
+
+def right_or_refused(call, given, columns, must_fit=True):
+    """Check that what a call made of values is what belongs to the columns, or was refused."""
+    expected = expected_values(given, columns)
+    found, refusal = attempt(call)
+    if refusal is None:
+        assert expected is not None, "taken, although it names other features"
+        np.testing.assert_array_equal(found, expected)
+    else:
+        assert len(refusal) > 30
+        assert expected is None or not must_fit, refusal
+
+
+def frame_of(kind, n_rows=40):
+    rng = np.random.default_rng(0)
+    names = NAMES[kind] or range(N)
+    return pd.DataFrame(rng.normal(size=(n_rows, N)), columns=list(names))
+
+
+def columns_of(table):
+    return list(table.columns) if isinstance(table, pd.DataFrame) else list(range(table.shape[1]))
+
+
+TABLES = list(itertools.product(NAMES, CHANGES))
+ESTIMATORS = [
+    name
+    for name in budgetlearn.__all__
+    if inspect.isclass(getattr(budgetlearn, name))
+    and "feature_costs" in inspect.signature(getattr(budgetlearn, name)).parameters
+]
+
+
+def table_of(kind, change):
+    table = CHANGES[change](frame_of(kind))
+    return table.to_numpy() if kind == "array" else table
+
+
+def unfitted(name, **parameters):
+    """Return an estimator with what it cannot be made without."""
+    cls = getattr(budgetlearn, name)
+    if "estimator" in inspect.signature(cls).parameters:
+        parameter = inspect.signature(cls).parameters["estimator"]
+        if parameter.default is inspect.Parameter.empty:
+            parameters["estimator"] = DecisionTreeClassifier()
+    return cls(**parameters)
+
+
+@pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_prices_of_every_estimator(name):
+    values = (1.0, 2.0, 4.0, 8.0)
+    for (kind, change), form in itertools.product(TABLES, FORMS):
+        table, own = table_of(kind, change), NAMES[kind] or range(N)
+        prices = FORMS[form](values, own)
+        estimator = unfitted(name, feature_costs=prices)
+        y = np.arange(len(table)) % 2
+
+        def found(estimator=estimator, table=table, y=y):
+            checked_examples(estimator, table, y, None, None, None)
+            return estimator.feature_costs_.costs
+
+        mixed = len({isinstance(label, str) for label in columns_of(table)}) == 2
+        repeated = len(set(columns_of(table))) < table.shape[1]
+        right_or_refused(found, prices, columns_of(table), must_fit=not (mixed or repeated))
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("prices", FORMS)
+def test_groups_and_their_charges(kind, form, prices):
+    names, groups, charges = NAMES[kind], (0, 1, -1, 0), (5.0, 7.0)
+    own = names or range(N)
+    given_prices, given_groups = FORMS[prices]((1, 2, 4, 8), own), FORMS[form](groups, own)
+    of_prices = labels_of(given_prices)
+
+    def found():
+        costs = FeatureCosts(given_prices, given_groups, list(charges))
+        return FeatureCosts.of(costs, N, names).groups
+
+    if labels_of(given_groups) is None and of_prices is not None:
+        # In the order of the prices, wherever these then go.
+        place = {label: k for k, label in enumerate(of_prices)}
+        by_label = {label: groups[place[label]] for label in of_prices}
+        right_or_refused(found, by_label, own)
+    elif of_prices is None:
+        right_or_refused(found, given_groups, range(N), must_fit=True)
+    else:
+        fits = set(of_prices) == set(labels_of(given_groups)) == set(own)
+        right_or_refused(found, given_groups, own, must_fit=fits)
+    shuffled = FeatureCosts([1, 2], [0, 1], pd.Series({1: charges[1], 0: charges[0]}))
+    assert shuffled.group_costs.tolist() == list(charges)
+    for wrong in ({0: 5.0, 2: 7.0}, pd.Series(charges, index=["a", "b"])):
+        with pytest.raises(BudgetlearnError, match=r"group_costs must name each group"):
+            FeatureCosts([1, 2], [0, 1], wrong)
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "name",
+    [name for name, cls in SEQUENCES.items() if "importance" in inspect.signature(cls).parameters],
+)
+def test_importance_of_every_sequence(name, form, kind):
+    X, y = frame_of(kind).to_numpy(), np.arange(40) % 2
+    names, values = NAMES[kind], (0.4, 0.1, 0.3, 0.2)
+    costs = FeatureCosts.of(None, N, names)
+    problem = SequenceProblem(DecisionTreeClassifier(), (X, y), (X, y), costs, 1, seed=0)
+
+    def order(importance):
+        sequence = SEQUENCES[name](importance=importance)
+        if hasattr(sequence, "n_candidates"):
+            sequence.n_candidates = 1
+        return list(sequence.subsets(problem))
+
+    importance = FORMS[form](values, names or range(N))
+    expected = expected_values(importance, names or range(N))
+    if expected is None:
+        with pytest.raises(BudgetlearnError, match="importance"):
+            order(importance)
+    else:
+        assert order(importance) == order(np.array(expected))
+
+
+@given(st.permutations(range(N)), st.data())
+def test_acquired_marks_are_those_of_their_columns(order, data):
+    names = NAMES["text"]
+    costs = FeatureCosts(dict(zip(names, [1, 2, 4, 8], strict=True)), [0, 0, -1, -1], [16])
+    marks = np.array(data.draw(st.lists(st.booleans(), min_size=N, max_size=N)))
+    series = pd.Series(marks, index=names).iloc[list(order)]
+    assert costs.total(series.to_frame().T).tolist() == costs.total(marks[None]).tolist()
+    assert costs.subset(series) == costs.subset(marks)
+    for method in (costs.marginal, costs.shares):
+        np.testing.assert_array_equal(method(series), method(marks))
+        with pytest.raises(BudgetlearnError, match="acquired"):
+            method(pd.Series(marks))
+        with pytest.raises(BudgetlearnError, match=r"\(4,\)"):
+            method(marks[:3])
+
+
+# Prediction: what a model that was fitted on one table makes of another.
+
+
+def classes_of(frame):
+    return (frame.iloc[:, 1] + 0.5 * frame.iloc[:, 3] > 0).astype(int).to_numpy()
+
+
+MODELS = {
+    "each example its own": BudgetRFClassifier(n_estimators=5, max_depth=3, random_state=0),
+    "all alike": ModelScheduleSearch(
+        DecisionTreeClassifier(max_depth=3), sequences=("cost",), random_state=0
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    made = {}
+    for (key, model), kind in itertools.product(MODELS.items(), NAMES):
+        frame = frame_of(kind, 200)
+        prices = FORMS["shuffled dict"]((1, 2, 4, 8), NAMES[kind] or range(N))
+        table = frame.to_numpy() if kind == "array" else frame
+        copy = type(model)(**model.get_params(deep=False)).set_params(feature_costs=prices)
+        made[key, kind] = copy.fit(table, classes_of(frame))
+    return made
+
+
+@pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("key", MODELS)
+def test_predictions_on_changed_tables(fitted, key, kind, change):
+    model, frame = fitted[key, kind], frame_of(kind)
+    names = list(NAMES[kind] or range(N))
+    table = CHANGES[change](frame)
+    bought = model.acquired_features(frame.to_numpy() if kind in ("array", "count") else frame)
+    found, refusal = attempt(lambda: (model.predict(table), model.acquisition_cost(table)))
+    if refusal is not None:
+        assert len(refusal) > 30
+        assert change != "same"
+        return
+    by_name = table.loc[:, ~table.columns.duplicated()].reindex(columns=names).to_numpy()
+    if kind == "array" and change in ("rename", "replace"):  # no names were learned: places count
+        by_name = table.to_numpy()
+    elif np.isnan(by_name).any():  # only where nothing looks there
+        by_name = np.where(np.isnan(by_name), 9e9, by_name)
+    np.testing.assert_array_equal(found[0], model.predict(by_name))
+    np.testing.assert_array_equal(found[1], model.acquisition_cost(by_name))
+    assert bought.any()
+
+
+@pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("key", MODELS)
+def test_sources_sessions_and_explanations_call_features_alike(fitted, key, kind):
+    model, frame = fitted[key, kind], frame_of(kind)
+    names = list(NAMES[kind] or range(N))
+    source = frame.set_axis(names, axis=1).iloc[:, SHUFFLE]
+    expected = model.predict(frame.to_numpy())
+    acquired = model.predict_acquiring(
+        lambda rows, feature: source[feature].to_numpy()[rows], len(frame)
+    )
+    np.testing.assert_array_equal(acquired.prediction, expected)
+    np.testing.assert_allclose(acquired.cost, model.acquisition_cost(frame.to_numpy()))
+    for row in range(10):
+        session = model.session()
+        while not session.done:
+            feature, price, _ = session.wanted[0]
+            assert price == (1, 2, 4, 8)[names.index(feature)]
+            session.give({feature: source[feature].iloc[row]})
+        assert session.prediction == expected[row]
+        for example in (source.iloc[row], source.iloc[row].to_dict()):
+            told = model.explain(example)
+            values = [source[name].iloc[row] for name in told["feature"]]
+            assert told["measured"].tolist() == values
+            assert told["prediction"].iloc[-1] == expected[row]
+    with pytest.raises(BudgetlearnError, match="values of the example"):
+        model.explain(source.iloc[0].rename({names[0]: "strange"}))
+
+
+# Encoded tables: what the preprocessor spreads is priced by the original's name.
+
+ENCODED_CHANGES = CHANGES | {
+    "reorder": lambda frame: frame.iloc[:, ::-1],
+    "drop": lambda frame: frame.iloc[:, [0, 2, 3, 4]],
+    "add": lambda frame: frame.assign(**{"word=more": 0.0}),
+    "drop and add": lambda frame: frame.iloc[:, 1:].assign(again=frame.iloc[:, 0]),
+    "rename": lambda frame: frame.rename(columns={"word=a": "a"}),
+    "swap names": lambda frame: frame.set_axis(frame.columns[[1, 0, *range(2, 5)]], axis=1),
+    "numpy": lambda frame: frame.to_numpy(),
+}
+
+
+@pytest.fixture(scope="module")
+def shop():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(
+        {
+            "cheap": rng.normal(size=150),
+            "word": rng.choice(list("abc"), 150),
+            "dear": rng.normal(size=150),
+        }
+    )
+    return table, ((table["dear"] > 0) | (table["word"] == "a")).astype(int).to_numpy()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("change", ENCODED_CHANGES)
+def test_encoded_columns_are_charged_by_name(shop, form, change):
+    table, y = shop
+    price = {"cheap": 1.0, "word": 10.0, "dear": 1000.0}
+    encoder = BudgetPreprocessor(one_hot=["word"]).fit(table)
+    between = ENCODED_CHANGES[change](encoder.transform(table))
+    own = [*table.columns, "unused"]  # FORMS take N names
+    prices = FORMS[form]((*price.values(), 0.0), own)
+    if isinstance(prices, (dict, pd.Series)):
+        prices = {k: v for k, v in dict(prices).items() if k not in ("unused", 3)}
+    else:
+        prices = prices[:3]
+    model = BudgetRFClassifier(n_estimators=5, random_state=0, feature_costs=prices)
+    y = np.resize(y, len(between))
+    _, refusal = attempt(lambda: model.fit(between, y))
+    if refusal is not None:
+        kept = change in ("same", "reorder", "drop", "add", "swap names", "concat rows")
+        assert len(refusal) > 30
+        assert not (kept and form in ("dict", "shuffled dict", "series", "shuffled series")), (
+            refusal
+        )
+        return
+    acquired = model.acquired_features(between)
+    bills = np.zeros(len(between))
+    for name, cost in price.items():
+        columns = [
+            k for k, c in enumerate(between.columns) if c == name or c.startswith(f"{name}=")
+        ]
+        bills += cost * acquired[:, columns].any(axis=1)
+    np.testing.assert_allclose(model.acquisition_cost(between), bills)
+
+
+@pytest.mark.parametrize("one_hot", [(), ("word",)])
+def test_pipelines_charge_the_original_columns_in_any_order(shop, one_hot):
+    table, y = shop
+    prices = pd.Series({"dear": 1000.0, "word": 10.0, "cheap": 1.0})
+    backwards = FunctionTransformer(lambda frame: frame.iloc[:, ::-1])
+    model = BudgetRFClassifier(n_estimators=5, random_state=0, feature_costs=prices)
+    pipe = make_pipeline(BudgetPreprocessor(one_hot=one_hot), backwards, model).fit(table, y)
+    encoded = backwards.transform(pipe[0].transform(table[["dear", "cheap", "word"]]))
+    acquired = model.acquired_features(encoded)
+    marks = pd.DataFrame(acquired, columns=encoded.columns)
+    original = pipe[0].original_features(marks)
+    np.testing.assert_allclose(model.acquisition_cost(encoded), original @ [1.0, 10.0, 1000.0])
+    assert model.feature_costs_.full == 1011
+    spread = pipe[0].encoded_costs(prices)
+    again = BudgetRFClassifier(n_estimators=5, random_state=0, feature_costs=spread)
+    assert again.fit(encoded, y).feature_costs_.full == 1011
+    np.testing.assert_array_equal(again.acquired_features(encoded), acquired)
+    with pytest.raises(BudgetlearnError, match="without names"):
+        pipe.predict(table.to_numpy())
+
+
+def test_an_indicator_of_two_columns_is_refused():
+    with pytest.raises(BudgetlearnError, match=r"'a=b=c' may stand for a word of 'a' or of 'a=b'"):
+        FeatureCosts.of({"a": 1, "a=b": 2}, 1, ["a=b=c"])
+    # One that is there itself was not spread out.
+    with pytest.raises(BudgetlearnError, match="no price for features: a=b"):
+        FeatureCosts.of({"a": 1}, 2, ["a", "a=b"])
+
+
+# All of them are here.
+
+PER_FEATURE = ("n_features,)", "n_groups,)", "dict, Series", "nested sets")
+HERE = {"feature_costs", "costs", "groups", "group_costs", "importance", "acquired", "x"}
+# Nested sets have tests beside the cascade; what a display draws comes with its own names.
+ELSEWHERE = {"orders", "rates", "prices"}
+
+
+def documented_parameters():
+    """Yield (where, parameter) for what public classes take for each feature."""
+    classes = [getattr(budgetlearn, name) for name in budgetlearn.__all__]
+    for cls in [*filter(inspect.isclass, classes), *SEQUENCES.values()]:
+        documents = [(cls.__name__, NumpyDocString(inspect.getdoc(cls)))]
+        for name, method in inspect.getmembers(cls, inspect.isfunction):
+            if not name.startswith("_") and method.__module__.startswith("budgetlearn"):
+                documents.append((f"{cls.__name__}.{name}", FunctionDoc(method)))
+        for where, document in documents:
+            for parameter in document["Parameters"]:
+                if any(mark in parameter.type for mark in PER_FEATURE):
+                    yield where, parameter.name
+
+
+def test_no_per_feature_parameter_is_left_out():
+    found = {name for _, names in documented_parameters() for name in names.split(", ")}
+    assert found == HERE | ELSEWHERE
