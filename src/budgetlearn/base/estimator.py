@@ -160,8 +160,9 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
 
         What fails leaves the estimator as it was.
         """
-        with all_or_nothing(self), counting_fits() as count:
-            self._learn_from(*checked_examples(self, X, y, X_val, y_val, weight))
+        with all_or_nothing(self):
+            with counting_fits() as count:
+                self._learn_from(*checked_examples(self, X, y, X_val, y_val, weight))
             self._n_models_fitted = count.total
         return self
 
