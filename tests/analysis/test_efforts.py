@@ -56,7 +56,8 @@ def test_who_equals_the_constant_in_every_run_is_told():
 
 
 def test_failed_runs_excuse_nobody():
-    points = fail(at_the_constant(make_points(), range(4)), "logitb", 4)  # which counts as the constant
+    # A failed run counts as the constant.
+    points = fail(at_the_constant(make_points(), range(4)), "logitb", 4)
     assert found_in(points) == {("wine", "logitb"): ("constant", 5)}
 
 
