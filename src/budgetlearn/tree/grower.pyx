@@ -6,7 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from ._codes cimport Codes, at, gather, midpoint
+from ._codes cimport Codes, gather, midpoint
 from ._random cimport below, by_chances
 from ._node cimport GrownNode
 from .blocks cimport Blocks, allocate
@@ -261,8 +261,9 @@ cdef class Grower:
         if self.orders is not None and not sorted and task.end - task.start <= self.orders.most:
             self.enter_table(task)
             self.orders.enter(
-                self.table, &self.examples, task.start, task.end, self.features, task.n_varying,
-                self.targets, self.search.keys, self.search.spare_keys, self.column.codes,
+                self.table, &self.examples, task.start, task.end,
+                self.tree.nodes[task.node].depth, self.features, task.n_varying, self.targets, 
+                self.search.keys, self.search.spare_keys, self.column.codes,
             )
         return False
 
@@ -404,15 +405,13 @@ cdef class Grower:
         cdef const uint64_t* sorted
         cdef Cut cut
         if self.orders is not None and self.orders.hold(task.start, task.end):
-            keys = self.orders.of(feature, task.start)
-            rows = self.orders.rows
+            keys = self.orders.of(feature, task.start, self.tree.nodes[task.node].depth)
             if not scan_keys(
                 &self.search, keys, column.size,
-                missing >= 0 and at(codes, rows[keys[column.size - 1] & 0xFFFF]) == missing,
+                missing >= 0 and self.orders.code(codes, keys[column.size - 1]) == missing,
                 self.parts, &cut,
             ):
                 return False
-            cut.place = at(codes, rows[keys[cut.place - 1] & 0xFFFF])
         elif (
             not self.search.rule.stumps and n_codes <= MOST_COUNTED
             and n_mark_words(&self.class_histogram, n_codes) <= 8 + column.size // 4
@@ -456,6 +455,10 @@ cdef class Grower:
         cdef Codes codes = self.table.codes_of(best.feature)
         cdef GrownNode* node = &self.tree.nodes[task.node]
         cdef Py_ssize_t middle
+        if self.orders is not None and self.orders.hold(task.start, task.end):
+            best.cut = self.orders.code(
+                codes, self.orders.of(best.feature, task.start, node.depth)[best.cut - 1]
+            )
         if best.missing == Missing.LEFT:
             middle = partition_missing_left(
                 &self.examples, task.start, task.end, codes, best.cut, missing, self.column.codes,
@@ -481,7 +484,8 @@ cdef class Grower:
         )
         if self.orders is not None and self.orders.hold(task.start, task.end):
             self.orders.part(
-                self.examples.labels, task.start, middle, task.end, self.features, self.n_varying
+                self.examples.labels, task.start, middle, task.end, node.depth, self.features,
+                self.n_varying,
             )
         if self.search.rule.stumps:
             # Examined sooner, it rules out more of what others offer. All thresholds keep to the

@@ -18,7 +18,7 @@ from libc.stdint cimport int32_t, uint32_t, uint64_t
 from ._codes cimport Codes, code_t
 from ._random cimport below
 from .class_histogram cimport LANES, ClassHistogram, n_mark_words
-from .splitter cimport Column, Missing, Search, Ties, offer_drop
+from .splitter cimport Column, Missing, Search, Ties, least_drop, offer_drop
 from .stumps cimport Sample, draw, n_stumps
 
 cdef extern from *:
@@ -68,17 +68,22 @@ cdef void centre(
 
 
 cdef inline void consider(
-    Search* search, Cut* cut, double weight, double sum, Py_ssize_t place, Missing missing
+    Search* search, Cut* cut, double total, double weight, double sum, Py_ssize_t place,
+    Missing missing,
 ) noexcept nogil:
     """Keep a threshold if its drop is the largest so far; `weight` and `sum` are of its left side.
 
-    Drops that rounding alone tells apart are equal.
+    Drops that rounding alone tells apart are equal. `total` is the node's weight, which the
+    compiler keeps in a register.
     """
-    cdef double numerator = sum * sum, denominator = weight * (search.node.n - weight)
-    cdef double ours = numerator * cut.denominator, theirs = cut.numerator * denominator
+    cdef double numerator = sum * sum, denominator = weight * (total - weight)
+    cdef double ours = numerator * cut.denominator, theirs
     cdef bint takes
-    if ours < theirs * (1 - search.rule.equal) or denominator <= 0:
-        return
+    if ours < cut.least * denominator:
+        return  # nearly all end here
+    if denominator <= 0:
+        return  # the right side is nothing but rounding
+    theirs = cut.numerator * denominator
     takes = cut.n_tied == 0 or ours > theirs * (1 + search.rule.equal)
     if takes:
         cut.n_tied = 1
@@ -89,6 +94,16 @@ cdef inline void consider(
         cut.place, cut.missing = place, missing
     if cut.n_tied == 1 and takes or ours > theirs:
         cut.numerator, cut.denominator = numerator, denominator
+        cut.least = numerator * (1 - search.rule.equal)
+
+
+cdef inline Cut no_cut(const Search* search) noexcept nogil:
+    """Return what the first threshold has to reach: to equal the best split of other features.
+
+    So most features pass without a single threshold to be kept, nor a branch to be mispredicted.
+    """
+    cdef double drop = 0.0 if search.rule.gain else least_drop(search)
+    return Cut(drop, 1.0, drop * (1 - 2 * search.rule.equal), 0, Missing.NONE, 0)
 
 
 cdef inline Py_ssize_t place_of(key_t key) noexcept nogil:
@@ -109,10 +124,11 @@ cdef bint scan_keys(
     """Find the best threshold of sorted examples; say whether there is any."""
     cdef int shift = 16 if key_t is uint32_t else 32
     cdef Py_ssize_t i, n_known = n, n_thresholds = 0
+    cdef Cut best = no_cut(search)
+    cdef double total = search.node.n
     cdef Part left = Part(0.0, 0.0), absent = Part(0.0, 0.0)
     cdef Sample sample = Sample(0, 0)
     cdef const Part* part
-    cut.numerator, cut.denominator, cut.n_tied = 0.0, 1.0, 0
     if keys[0] >> shift == keys[n - 1] >> shift:
         return False
     if has_missing:
@@ -135,12 +151,13 @@ cdef bint scan_keys(
         if sample.n_left and not draw(search, &sample):
             continue
         consider(
-            search, cut, left.weight, left.sum, i, Missing.RIGHT if has_missing else Missing.NONE
+            search, &best, total, left.weight, left.sum, i, Missing.RIGHT if has_missing else Missing.NONE
         )
         if i < n_known and has_missing:
             consider(
-                search, cut, left.weight + absent.weight, left.sum + absent.sum, i, Missing.LEFT
+                search, &best, total, left.weight + absent.weight, left.sum + absent.sum, i, Missing.LEFT
             )
+    cut[0] = best
     return True
 
 
@@ -182,10 +199,11 @@ cdef bint scan_cells(
     """Find the best threshold of counted examples, clear the cells; say whether there is any."""
     cdef Py_ssize_t word, cell, lane, before = -1, n_cells = n_codes << 1
     cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
+    cdef Cut best = no_cut(search)
+    cdef double total = search.node.n
     cdef Part left = Part(0.0, 0.0), absent = Part(0.0, 0.0), here
     cdef bint has_missing = False, varies = False
     cdef uint64_t marks
-    cut.numerator, cut.denominator, cut.n_tied = 0.0, 1.0, 0
     if missing >= 0:
         absent = take_cell(histogram, <Py_ssize_t> missing << 1, n_cells)
         has_missing = absent.weight > 0
@@ -201,18 +219,19 @@ cdef bint scan_cells(
             if before >= 0:
                 varies = True
                 consider(
-                    search, cut, left.weight, left.sum, before,
+                    search, &best, total, left.weight, left.sum, before,
                     Missing.RIGHT if has_missing else Missing.NONE,
                 )
                 if has_missing and cell >> 1 != missing:
                     consider(
-                        search, cut, left.weight + absent.weight, left.sum + absent.sum, before,
+                        search, &best, total, left.weight + absent.weight, left.sum + absent.sum, before,
                         Missing.LEFT,
                     )
             before = cell >> 1
             here = take_cell(histogram, cell, n_cells)
             left.weight += here.weight
             left.sum += here.sum
+    cut[0] = best
     return varies
 
 
@@ -233,6 +252,8 @@ cdef bint scan_counts(
 cdef void offer_cut(Search* search, const Cut* cut, int32_t code) noexcept nogil:
     """Offer a feature's best threshold, codes up to `code` on the left, to the node's best split."""
     cdef double drop = cut.numerator / cut.denominator
+    if cut.n_tied == 0:
+        return  # no threshold can win
     search.missing = cut.missing
     offer_drop(search, drop, drop, code, cut.n_tied)
     search.missing = Missing.NONE

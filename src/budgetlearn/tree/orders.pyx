@@ -14,7 +14,6 @@ cimport cython
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
 
 from ._codes cimport gather
 from .partition cimport Examples
@@ -22,7 +21,7 @@ from .sorting cimport sort_keys
 from .table cimport Table
 
 cdef enum:
-    # The keys of a node are read at every level below it: more than this leaves the cache.
+    # The keys of a node are read at every level below it: many more would leave the cache.
     KEY_BYTES = 1 << 22
     MOST_LABELS = 1 << 16
     # Larger nodes with so many examples for each code are faster counted code by code.
@@ -43,18 +42,18 @@ cdef class Orders:
 
     def __cinit__(self, Table table, Py_ssize_t n):
         cdef Py_ssize_t p = table.n_features
-        self.most = min(n, min(MOST_LABELS, min(KEY_BYTES // (4 * p), PER_CODE * table.most_codes())))
-        self.keys = <uint32_t*> malloc(max(p * self.most, 1) * sizeof(uint32_t))
-        self.spare = <uint32_t*> malloc(max(self.most, 1) * sizeof(uint32_t))
+        self.most = min(n, min(MOST_LABELS, min(KEY_BYTES // (8 * p), PER_CODE * table.most_codes())))
+        self.keys[0] = <uint32_t*> malloc(max(p * self.most, 1) * sizeof(uint32_t))
+        self.keys[1] = <uint32_t*> malloc(max(p * self.most, 1) * sizeof(uint32_t))
         self.right = <uint8_t*> malloc(max(self.most, 1))
         self.rows = <int32_t*> malloc(max(self.most, 1) * sizeof(int32_t))
         self.targets = <double*> malloc(max(self.most, 1) * sizeof(double))
-        if NULL in (self.keys, self.spare):
+        if self.keys[0] == NULL or self.keys[1] == NULL:
             raise MemoryError(f"no memory left to sort {p} features of {self.most} examples")
 
     def __dealloc__(self):
-        free(self.keys)
-        free(self.spare)
+        free(self.keys[0])
+        free(self.keys[1])
         free(self.right)
         free(self.rows)
         free(self.targets)
@@ -65,6 +64,7 @@ cdef class Orders:
         Examples* examples,       # INOUT labels become 0, 1, ...
         Py_ssize_t start,
         Py_ssize_t end,
+        int32_t depth,            # IN of the node
         const int32_t* features,  # IN the first `n_varying` may vary at or below the node
         Py_ssize_t n_varying,
         const double* targets,    # IN by the labels as they come
@@ -87,7 +87,7 @@ cdef class Orders:
             for i in range(n):
                 scratch[i] = <uint64_t> (codes[i] - low) << 32 | <uint64_t> i
             ordered = sort_keys(scratch, spare_scratch, n, high - low)
-            keys = self.keys + features[place] * self.most
+            keys = self.of(features[place], start, depth)
             rank = 0
             for i in range(n):
                 rank += i > 0 and ordered[i] >> 32 != ordered[i - 1] >> 32
@@ -99,26 +99,33 @@ cdef class Orders:
         Py_ssize_t start,
         Py_ssize_t middle,        # IN where the right side begins
         Py_ssize_t end,
+        int32_t depth,
         const int32_t* features,
         Py_ssize_t n_varying,
     ) noexcept nogil:
-        """Part the columns of a node, as its examples have been parted."""
-        cdef Py_ssize_t i, place, n = end - start, left, moved
-        cdef uint32_t* keys
-        cdef uint32_t* spare = self.spare
-        cdef uint8_t* right = self.right
+        """Part the columns of a node, as its examples have been parted.
+
+        The children's keys go to the array that the node's own are not in. What they overwrite
+        there was their grandparent's, whose children have been read.
+        """
+        cdef Py_ssize_t i, place, n = end - start, left, right
+        cdef const uint32_t* keys
+        cdef uint32_t* parted
+        cdef uint8_t* goes_right = self.right
         cdef uint32_t key
-        cdef uint8_t side
+        cdef Py_ssize_t side
+        if n == 2:
+            return  # no child is looked at again
         for i in range(start, end):
-            right[labels[i]] = i >= middle
+            goes_right[labels[i]] = i >= middle
         for place in range(n_varying):
-            keys = self.keys + features[place] * self.most + (start - self.start)
-            left = moved = 0
+            keys = self.of(features[place], start, depth)
+            parted = self.of(features[place], start, depth + 1)
+            left, right = 0, middle - start
             for i in range(n):
-                # Each is written to both sides and counted on one: no branch to mispredict.
+                # By masks: processors cannot foresee a branch to either side.
                 key = keys[i]
-                side = right[key & 0xFFFF]
-                keys[left] = spare[moved] = key
+                side = goes_right[key & 0xFFFF]
+                parted[left ^ ((left ^ right) & -side)] = key
                 left += 1 - side
-                moved += side
-            memcpy(keys + left, spare, moved * sizeof(uint32_t))
+                right += side

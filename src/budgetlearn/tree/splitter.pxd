@@ -95,6 +95,7 @@ cdef bint examine_ones(
 ) noexcept nogil
 
 # For `numbers`.
+cdef double least_drop(const Search* search) noexcept nogil
 cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil
 
 # For `stumps`.

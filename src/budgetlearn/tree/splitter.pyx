@@ -54,17 +54,19 @@ cdef void begin_sides(Search* search) noexcept nogil:
             shift(&search.rule.impurity, &search.right, <int32_t> c, -search.without.counts[c])
 
 
-cdef inline void update_limit(Search* search) noexcept nogil:
-    """Find which worse side can still tie with the best: price / (F - worse) <= best score."""
-    cdef double drop
+cdef double least_drop(const Search* search) noexcept nogil:
+    """Return the drop at which the present feature's risk, price / drop, is that of the best."""
     if search.best.score < 0:
         # A free feature has scored: others that cost cannot win, free ones need its drop.
-        drop = -search.best.score if search.price <= 0 else INFINITY
-    elif search.price <= 0 or search.best.score == INFINITY:
-        drop = 0.0
-    else:
-        drop = search.price / search.best.score
-    search.limit = search.impurity * (1 + 1e-12) - drop * (1 - 1e-12)
+        return -search.best.score if search.price <= 0 else INFINITY
+    if search.price <= 0 or search.best.score == INFINITY:
+        return 0.0
+    return search.price / search.best.score
+
+
+cdef inline void update_limit(Search* search) noexcept nogil:
+    """Find which worse side can still tie with the best: price / (F - worse) <= best score."""
+    search.limit = search.impurity * (1 + 1e-12) - least_drop(search) * (1 - 1e-12)
 
 
 cdef inline bint wins(
