@@ -1,7 +1,7 @@
 """Speed of BudgetRF against scikit-learn's random forest on all features, one process.
 
-    python benchmarks/speed_budgetrf.py [--peer-trees N] [--repeats N] [fit] [thresholds]
-        [threads] [predict]
+    python benchmarks/speed_budgetrf.py [--peer-trees N] [--repeats N] [fit] [regression]
+        [thresholds] [threads] [predict]
 
 Times are CPU seconds of one thread, the least of the repeats; for `threads` they are wall-clock.
 The peer's time per tree is constant: it grows `--peer-trees` trees and is scaled to as many as
@@ -13,9 +13,10 @@ import time
 
 from _budgetrf_data import continuous, covertype
 from _measuring import least, report
-from sklearn.datasets import make_classification
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.datasets import make_classification, make_friedman1
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from budgetlearn.forest.budget_regression import BudgetRFRegressor
 from budgetlearn.forest.budget_rf import BudgetRFClassifier
 
 N_TREES = 40
@@ -37,6 +38,21 @@ def measure_fit(options):
             time_, _ = least(lambda ours=ours, X=X, y=y: ours.fit(X, y), options.repeats)
             kind = "exact" if max_bins is None else f"{max_bins} bins"
             report(f"fit, {name}, {kind}", time_, peer_time)
+
+
+def measure_regression(options):
+    """Grow 40 trees of numbers on all features and thresholds, coding included."""
+    X, y = make_friedman1(30_000, 20, noise=1.0, random_state=0)
+    tables = {"continuous": X, "one decimal": X.round(1)}
+    for name, table in tables.items():
+        peer = RandomForestRegressor(options.peer_trees, random_state=0)
+        peer_time, _ = least(lambda: peer.fit(table, y), options.repeats)  # noqa: B023
+        peer_time *= N_TREES / options.peer_trees
+        for max_bins in (255, None):
+            ours = BudgetRFRegressor(n_estimators=N_TREES, max_bins=max_bins, random_state=0)
+            time_, _ = least(lambda: ours.fit(table, y), options.repeats)  # noqa: B023
+            kind = "exact" if max_bins is None else f"{max_bins} bins"
+            report(f"regression, {name} 30,000 x 20, {kind}", time_, peer_time)
 
 
 def measure_thresholds(options):
@@ -104,6 +120,7 @@ def main():
     """Run the measures that were named, or all."""
     measures = {
         "fit": measure_fit,
+        "regression": measure_regression,
         "thresholds": measure_thresholds,
         "threads": measure_threads,
         "predict": measure_predict,

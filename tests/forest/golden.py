@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from budgetlearn.forest import (
     BudgetRFClassifier,
+    BudgetRFRegressor,
     CostSensitiveRFClassifier,
     CostSensitiveRFPathClassifier,
     CostWeightedRFClassifier,
@@ -78,6 +79,13 @@ def _budget_rf(data, **options):
     return of_forest(BudgetRFClassifier(prices, **options).fit(X, y), X)
 
 
+def _budget_rf_regressor(data, **options):
+    X, _, prices = table(data)
+    target = X[:, 0] * X[:, 1] - X[:, 2]
+    options = {"n_estimators": 8, **FAST} | options
+    return of_forest(BudgetRFRegressor(prices, **options).fit(X, target), X)
+
+
 def _random_forest(data, **options):
     X, y, _ = table(data)
     return of_forest(RandomForestClassifier(n_estimators=8, **FAST, **options).fit(X, y), X)
@@ -136,6 +144,16 @@ CASES = {
     "budget_rf_expected_gini": lambda: _budget_rf("cancer", split="expected", impurity="gini"),
     "budget_rf_expected_entropy": lambda: _budget_rf(
         "digits", split="expected", impurity="entropy"
+    ),
+    "budget_rf_regressor": lambda: _budget_rf_regressor("cancer"),
+    "budget_rf_regressor_drawn_features": lambda: _budget_rf_regressor(
+        "cancer", max_features="sqrt"
+    ),
+    "budget_rf_regressor_random_thresholds": lambda: _budget_rf_regressor(
+        "cancer", thresholds="random", max_bins=64
+    ),
+    "budget_rf_regressor_reuse": lambda: _budget_rf_regressor(
+        "digits", reuse_discount=0.5, prune=0.3
     ),
     "random_forest_gini": lambda: _random_forest("cancer"),
     "random_forest_entropy": lambda: _random_forest("digits", criterion="entropy"),

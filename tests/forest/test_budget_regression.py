@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_friedman1
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor, export_text
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -69,3 +70,40 @@ def test_leaves_fitted_together_predict_better():
 def test_the_compact_form_predicts_the_same():
     forest = BudgetRFRegressor(n_estimators=4, max_depth=3, random_state=0).fit(X, Y)
     np.testing.assert_allclose(forest.compact().predict(X), forest.predict(X), rtol=1e-5)
+
+
+def test_targets_with_a_heavy_tail_are_learned_as_by_scikit_learn():
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(900, 8))
+    logs = 2.5 * (inputs[:, 0] + 0.5 * inputs[:, 1] + 0.3 * rng.normal(size=900))
+    train, test = slice(None, 600), slice(600, None)
+    errors = []
+    for forest in (
+        BudgetRFRegressor(n_estimators=20, random_state=0),
+        RandomForestRegressor(20, random_state=0),
+    ):
+        forest.fit(inputs[train], np.exp(logs[train]))
+        errors.append(np.median(np.abs(np.log(forest.predict(inputs[test])) - logs[test])))
+    assert errors[0] < 1.1 * errors[1]
+
+
+@pytest.mark.parametrize("unit", [2.0**-300, 1e-9, 1e9, 2.0**300])
+@pytest.mark.parametrize(
+    "options", [{}, {"prune": 0.5, "reuse_discount": 0.5, "refit_leaves": 3.0}, {"max_bins": 16}]
+)
+def test_the_unit_of_weights_and_targets_is_without_effect(options, unit):
+    settings = {"n_estimators": 4, "random_state": 0} | options
+    weight = np.random.default_rng(0).random(200)
+    plain = BudgetRFRegressor(**settings).fit(X[TRAIN], Y[TRAIN], sample_weight=weight)
+    weighed = BudgetRFRegressor(**settings).fit(X[TRAIN], Y[TRAIN], sample_weight=unit * weight)
+    np.testing.assert_allclose(weighed.predict(X[TEST]), plain.predict(X[TEST]), rtol=1e-6)
+    scaled = BudgetRFRegressor(**settings).fit(X[TRAIN], unit * Y[TRAIN], sample_weight=weight)
+    np.testing.assert_allclose(scaled.predict(X[TEST]) / unit, plain.predict(X[TEST]), rtol=1e-6)
+
+
+def test_neither_threads_nor_a_file_of_codes_change_the_forest(tmp_path):
+    settings = {"n_estimators": 6, "reuse_discount": 0.7, "random_state": 0}
+    plain = BudgetRFRegressor(**settings, n_jobs=1).fit(X, Y)
+    for options in ({"n_jobs": 2}, {"codes_folder": tmp_path}):
+        same = BudgetRFRegressor(**settings, **options).fit(X, Y)
+        np.testing.assert_array_equal(same.predict(X), plain.predict(X))

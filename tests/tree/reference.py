@@ -1,5 +1,6 @@
 """Slow twins of the tree kernels, in plain Python and NumPy."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -89,3 +90,37 @@ def chances_of_samples(features, n_wanted):
         for i in range(min(n_wanted, own.size)):
             none *= np.maximum(larger - i, 0) / (own.size - i)
     return scores, 1 - none
+
+
+def variance_drops(X, targets, weights):
+    """Return {(feature, lower value, upper value, missing left): drop} of all splits, exactly.
+
+    Sums are whole numbers: of targets and weights in units of their smallest power of two. The
+    upper value is NaN where all that have a value go left.
+    """
+    y, w = (_whole(numbers) for numbers in (targets, weights))
+    total, whole = sum(w), sum(a * b for a, b in zip(w, y, strict=True))
+    drops = {}
+    for feature in range(X.shape[1]):
+        x = X[:, feature]
+        order = np.argsort(x)
+        order, absent = order[~np.isnan(x[order])], np.flatnonzero(np.isnan(x))
+        sides = {False: (0, 0)}
+        if absent.size:
+            sides[True] = sum(w[i] for i in absent), sum(w[i] * y[i] for i in absent)
+        n_left = sum_left = 0
+        for i, after in zip(order, np.append(x[order], np.nan)[1:], strict=True):
+            n_left, sum_left = n_left + w[i], sum_left + w[i] * y[i]
+            for missing_left, (n_more, sum_more) in sides.items():
+                n, s = n_left + n_more, sum_left + sum_more
+                if x[i] != after and 0 < n < total:
+                    drop = Fraction((s * total - n * whole) ** 2, n * (total - n))
+                    drops[feature, x[i], after, missing_left] = drop
+    return drops
+
+
+def _whole(numbers):
+    """Return numbers times the power of two that makes them whole."""
+    ratios = [float(number).as_integer_ratio() for number in numbers]
+    unit = max(below for _, below in ratios)
+    return [above * (unit // below) for above, below in ratios]

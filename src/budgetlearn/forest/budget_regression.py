@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..tree.growth import grow_tree
-from ..tree.impurity import Gini
-from ..tree.predictor import ForestPredictor
+from ..tree.impurity import Variance
 from .base import ForestRegressor
 from .budget_base import GrownOnBudget
 from .budget_growing import TreeSource
@@ -17,10 +16,8 @@ from .out_of_bag import OutOfBagNumbers
 class RegressionTreeSource(TreeSource):
     """Grows trees whose splits lower the variance of the target.
 
-    A target at a share z of the way from the least to the largest one counts as z of an example
-    of class 1 and 1 − z of class 0. Gini's impurity of n such examples is 2 n m (1 − m), m being
-    the mean of z, and a split lowers it by 2 (Σ n_side m_side² − n m²): twice what it lowers the
-    sum of squares. So the kernels for classes find the same splits.
+    Targets and weights are divided by powers of two, which changes no digit: so the forest depends
+    on the unit of neither.
 
     Parameters
     ----------
@@ -29,31 +26,23 @@ class RegressionTreeSource(TreeSource):
     """
 
     def __init__(self, data, examples, feature_costs, draw, n_jobs):
-        super().__init__(data, examples, 2, feature_costs, draw, n_jobs)
-        y, n = examples.y, len(examples.y)
-        self.low, self.span = y.min(), (y.max() - y.min()) or 1.0
-        self.share = (y - self.low) / self.span
-        self.sides = np.repeat(np.arange(2, dtype=np.int32), n)
-        self.rows = np.tile(np.arange(n, dtype=np.int32), 2)
+        super().__init__(data, examples, 1, feature_costs, draw, n_jobs)
+        self.unit = _power_of_two(examples.y)
+        self.targets = np.ascontiguousarray(examples.y / self.unit, dtype=np.float64)
 
     def _tree(self, weights, *how):
-        parts = np.concatenate([weights * (1 - self.share), weights * self.share])
-        tree = grow_tree(self.data, self.sides, parts, 2, *how, rows=self.rows)
-        mean = tree.value[:, 1:] / tree.value.sum(axis=1, keepdims=True)
-        counts = self._counts(tree, weights)
-        return replace(tree, value=self.low + self.span * mean, n_node_samples=counts)
-
-    def _counts(self, tree, weights):
-        """Return how many examples reach each node, each counted once."""
-        predictor = ForestPredictor([tree], self.data.n_features)
-        leaves = predictor.walk(self.examples.X[weights > 0], leaves=True).leaves[:, 0]
-        counts = np.bincount(leaves, minlength=tree.node_count)
-        for node in np.flatnonzero(~tree.is_leaf)[::-1]:
-            counts[node] = counts[tree.children_left[node]] + counts[tree.children_right[node]]
-        return counts
+        weights = weights / _power_of_two(weights)
+        tree = grow_tree(self.data, self.targets, weights, 1, *how)
+        return replace(tree, value=self.unit * tree.value)
 
     def _losses(self, tree):
         return lambda nodes, rows: (tree.value[nodes, 0] - self.examples.y[rows]) ** 2
+
+
+def _power_of_two(numbers):
+    """Return the largest power of two up to the largest absolute value; 1 where all are 0."""
+    largest = np.abs(numbers).max()
+    return 2.0 ** (np.frexp(largest)[1] - 1) if largest else 1.0
 
 
 class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
@@ -199,7 +188,7 @@ class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
         self.random_state = random_state
 
     def _judged(self, setting):
-        return {"impurity": Gini(), "split": "expected"}
+        return {"impurity": Variance(), "split": "expected"}
 
     def _source(self, examples):
         return RegressionTreeSource(

@@ -108,6 +108,8 @@ class LeafRefit(ABC):
         self.table, self.start = LeafTable(trees, train.X, n_jobs), start
         self.weight = np.ones(len(train.y)) if train.weight is None else train.weight
 
+    scale = 1.0  # of the losses: what they are divided by, the penalties' with them
+
     @abstractmethod
     def objective(self, scores):
         """Return the loss of the sums of the leaves, and its slope in each sum."""
@@ -169,13 +171,14 @@ class LeafRefit(ABC):
         """Return the change that is best for one penalty, searched from the given one."""
         base = Z @ start
         # Leaves differ in size: in these units all have about the same curvature.
-        unit = 1 / np.sqrt(across @ self.weight[:, None] / 4 + penalty)
+        unit = self.scale**0.5 / np.sqrt(across @ self.weight[:, None] / 4 + penalty)
 
         def objective(flat):
             step = unit * flat.reshape(start.shape)
             loss, slope = self.objective(base + Z @ step)
-            loss += penalty / 2 * (step**2).sum()
-            return loss, (unit * (across @ slope + penalty * step)).ravel()
+            shrunk = penalty * step / self.scale
+            loss += (shrunk * step).sum() / 2
+            return loss, (unit * (across @ slope + shrunk)).ravel()
 
         options = {"maxiter": MOST_STEPS, "ftol": 1e-7}
         found = minimize(

@@ -15,6 +15,15 @@ cdef struct Codes:
     const uint32_t* codes32
 
 
+cdef inline int32_t at(Codes codes, int32_t row) noexcept nogil:
+    """Return the code of one row."""
+    if codes.codes8 != NULL:
+        return codes.codes8[row]
+    if codes.codes16 != NULL:
+        return codes.codes16[row]
+    return <int32_t> codes.codes32[row]
+
+
 cdef inline void gather_codes(
     const code_t* codes, const int32_t* rows, Py_ssize_t n, uint32_t* gathered,
     uint32_t* low, uint32_t* high,

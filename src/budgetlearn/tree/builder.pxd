@@ -14,13 +14,14 @@ cdef struct Task:
 cdef class Builder:
     cdef:
         GrownNode* nodes
-        double* counts                # (capacity, n_classes)
+        double* counts                # (capacity, n_classes), or the means of numbers
         double* lanes                 # (LANES, n_classes): scratch
         Py_ssize_t n_nodes, capacity, n_classes
         Task* tasks
         Py_ssize_t n_tasks, task_capacity
         bint out_of_memory            # once set, what was asked for was not done
 
+    cdef int32_t append(self, int32_t parent, Py_ssize_t size) noexcept nogil
     cdef int32_t add_node(
         self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
     ) noexcept nogil

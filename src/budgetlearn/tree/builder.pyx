@@ -36,20 +36,17 @@ cdef class Builder:
         free(self.counts)
         free(self.tasks)
 
-    cdef int32_t add_node(
-        self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
-    ) noexcept nogil:
-        """Append a leaf with the class counts of its examples; return its id, -1: no memory."""
-        cdef Py_ssize_t K = self.n_classes, i, capacity
+    cdef int32_t append(self, int32_t parent, Py_ssize_t size) noexcept nogil:
+        """Append a leaf whose `counts` are still to be filled; return its id, -1: no memory."""
+        cdef Py_ssize_t capacity
         cdef GrownNode* node
-        cdef double* counts
         cdef void* more
         if self.n_nodes == self.capacity:
             capacity = max(64, 2 * self.capacity)
             more = realloc(self.nodes, capacity * sizeof(GrownNode))
             if more != NULL:
                 self.nodes = <GrownNode*> more
-                more = realloc(self.counts, capacity * K * sizeof(double))
+                more = realloc(self.counts, capacity * self.n_classes * sizeof(double))
             if more == NULL:
                 self.out_of_memory = True
                 return -1
@@ -62,7 +59,19 @@ cdef class Builder:
         node.parent = parent
         node.n_samples = <int32_t> size
         node.depth = 0 if parent < 0 else self.nodes[parent].depth + 1
-        counts = self.counts + self.n_nodes * K
+        self.n_nodes += 1
+        return <int32_t> (self.n_nodes - 1)
+
+    cdef int32_t add_node(
+        self, int32_t parent, const int32_t* labels, const double* weights, Py_ssize_t size
+    ) noexcept nogil:
+        """Append a leaf with the class counts of its examples; return its id, -1: no memory."""
+        cdef Py_ssize_t K = self.n_classes, i
+        cdef int32_t node = self.append(parent, size)
+        cdef double* counts
+        if node < 0:
+            return -1
+        counts = self.counts + node * K
         memset(self.lanes, 0, LANES * K * sizeof(double))
         for i in range(size):
             self.lanes[(i & (LANES - 1)) * K + labels[i]] += weights[i]
@@ -70,8 +79,7 @@ cdef class Builder:
             counts[i] = (self.lanes[i] + self.lanes[K + i]) + (
                 self.lanes[2 * K + i] + self.lanes[3 * K + i]
             )
-        self.n_nodes += 1
-        return <int32_t> (self.n_nodes - 1)
+        return node
 
     cdef void push(
         self, Py_ssize_t start, Py_ssize_t end, int32_t node, int32_t n_varying

@@ -17,9 +17,12 @@ from .code_histogram cimport tally
 from .impurity cimport Kind, Side, shift, value
 from .missing cimport examine_both_sides, left_is_heavier, partition_missing_left
 from .node_prices cimport NodePrices
+from .numbers cimport Cut, Part, centre, offer_cut, scan_counts, scan_keys
+from .orders cimport Orders
 from .partition cimport Examples, partition_by_codes
 from .splitter cimport (
     Best, Column, Missing, Search, Ties, begin_node, examine, examine_ones, examine_tally,
+    sorted_keys,
 )
 from .table cimport Table
 
@@ -36,13 +39,13 @@ cdef class Grower:
     data : BinnedData
         Coded table.
     labels : ndarray of int32 of shape (n_samples,)
-        Class of each row.
+        Class of each row; of numbers, the row itself.
     weights : ndarray of float64 of shape (n_samples,)
         How often each row counts; rows of weight 0 take no part.
     n_classes : int
-        Number of classes.
-    rows : ndarray of int32 of shape (n_samples,)
-        Row of the table that each label and weight belongs to; None: in their order.
+        Number of classes; of numbers 1.
+    targets : ndarray of float64 of shape (n_samples,) or None
+        Number of each row, in regression.
     bundled : bool
         Whether the features of a bundle are counted together: where weights are whole numbers and
         F of whole counts is exact, it makes no difference but in speed.
@@ -73,18 +76,20 @@ cdef class Grower:
         BundleCounts bundle_counts    # None: `table` is not bundled
         int32_t* places_of_classes    # (n_classes,): of those that a node has
         int32_t* node_labels          # (n,): labels of a node that lacks a class
-        bint distinct_rows            # no row of the table is there twice
         bint counts_classes           # whether the rule lets it find the best threshold
+        # regression
+        double* targets               # (n,): by label; NULL: there are classes
+        Part* parts                   # (n,): of the node's examples
+        Orders orders                 # None: columns are not kept in order
         Blocks blocks                 # own all that pointers point to
 
     def __cinit__(
         self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes,
-        const int32_t[::1] rows, bint bundled,
+        const double[::1] targets, bint bundled,
     ):
         self.table = Table(data, bundled)
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
-        self.distinct_rows = rows is None
         cdef Py_ssize_t i, n = 0
         for i in range(weights.shape[0]):
             n += weights[i] != 0
@@ -96,10 +101,12 @@ cdef class Grower:
         for i in range(weights.shape[0]):
             if weights[i] == 0:
                 continue
-            self.examples.rows[n] = <int32_t> i if rows is None else rows[i]
-            self.examples.labels[n], self.examples.weights[n] = labels[i], weights[i]
+            self.examples.rows[n], self.examples.labels[n] = <int32_t> i, labels[i]
+            self.examples.weights[n] = weights[i]
             n += 1
         self.n = n
+        if targets is not None:
+            self._allocate_numbers(targets)
 
     def _allocate(self, Py_ssize_t n, Py_ssize_t p, Py_ssize_t K):
         cdef Py_ssize_t f
@@ -122,6 +129,13 @@ cdef class Grower:
         self.column.codes = <uint32_t*> self.blocks.get(n * sizeof(uint32_t))
         allocate(self.blocks, &self.search, n, K, self.table.most_codes())
 
+    def _allocate_numbers(self, const double[::1] targets):
+        cdef Py_ssize_t i
+        self.targets = <double*> self.blocks.get(targets.shape[0] * sizeof(double))
+        self.parts = <Part*> self.blocks.get(self.n * sizeof(Part))
+        for i in range(targets.shape[0]):
+            self.targets[i] = targets[i]
+
     def set_impurity(self, int kind, double parameter):
         """Choose the impurity, by its kind and parameter."""
         self.search.rule.impurity.kind = <Kind> kind
@@ -139,13 +153,14 @@ cdef class Grower:
         rule.least_gain, rule.tolerance, rule.equal = least_gain, tolerance, equal
         self.pay_once = gain
         self.counts_classes = not minimax and not stumps and rule.impurity.kind >= Kind.GINI
-        if self.counts_classes:
+        if self.counts_classes or self.targets != NULL:
             self._allocate_class_histogram()
 
     def _allocate_class_histogram(self):
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef Py_ssize_t f, most = 0, n_cells, n_words
-        cdef Py_ssize_t K = self.search.n_classes
+        # Numbers have two cells for each code: of weights and of sums.
+        cdef Py_ssize_t K = 2 if self.targets != NULL else self.search.n_classes
         while 1 << histogram.bits < K:
             histogram.bits += 1
         for f in range(self.table.n_features):
@@ -172,6 +187,8 @@ cdef class Grower:
         self.max_features, self.max_depth = max_features, max_depth
         self.count_constants, self.discounts = count_constants, discounts
         self.search.random = seed
+        if self.targets != NULL and max_features >= self.table.n_features:
+            self.orders = Orders(self.table, self.n)
         with nogil:
             self.grow_all()
         return self.tree.arrays()
@@ -199,6 +216,8 @@ cdef class Grower:
             self.tree.push(task.start, middle, left, n_varying)
 
     cdef int32_t add_node(self, int32_t parent, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+        if self.targets != NULL:
+            return self.tree.append(parent, end - start)  # `begin_numbers` finds its mean
         return self.tree.add_node(
             parent, self.examples.labels + start, self.examples.weights + start, end - start
         )
@@ -210,6 +229,8 @@ cdef class Grower:
         cdef double* counts = self.tree.counts + task.node * K
         cdef Side* side = &self.search.node
         cdef double impurity
+        if self.targets != NULL:
+            return self.begin_numbers(task)
         side.n = side.sum = side.cubes = 0.0
         memset(side.counts, 0, K * sizeof(double))
         self.search.rule.impurity.n_classes = K
@@ -225,6 +246,27 @@ cdef class Grower:
         begin_node(&self.search, impurity)
         return impurity <= 0
 
+    cdef bint begin_numbers(self, const Task* task) noexcept nogil:
+        """Set up the search for a node of numbers; say whether it is not to be split."""
+        cdef bint sorted = self.orders is not None and self.orders.hold(task.start, task.end)
+        cdef bint pure
+        centre(
+            &self.search, self.orders.targets if sorted else self.targets,
+            self.examples.labels + task.start, self.examples.weights + task.start,
+            task.end - task.start, sorted, self.parts, &self.tree.counts[task.node], &pure,
+        )
+        if pure or self.tree.nodes[task.node].depth >= self.max_depth:
+            return True
+        begin_node(&self.search, self.search.impurity)
+        if self.orders is not None and not sorted and task.end - task.start <= self.orders.most:
+            self.enter_table(task)
+            self.orders.enter(
+                self.table, &self.examples, task.start, task.end,
+                self.tree.nodes[task.node].depth, self.features, task.n_varying, self.targets, 
+                self.search.keys, self.search.spare_keys, self.column.codes,
+            )
+        return False
+
     cdef int32_t find_split(self, const Task* task) noexcept nogil:
         """Examine features; return how many of the first ones may vary below this node."""
         cdef Py_ssize_t n_features = self.table.n_features, place, _
@@ -236,10 +278,10 @@ cdef class Grower:
             self.mark_path(task.node)
         # Invariant: features[:n_examined] were examined, features[n_varying:] are constant here.
         self.n_examined, self.n_varying = 0, task.n_varying
-        if self.discounts is None:  # they ask who bought what, by rows of the table
-            self.table.enter(
-                self.examples.rows, task.start, task.end, self.features, task.n_varying
-            )
+        if self.orders is not None and self.orders.hold(task.start, task.end):
+            pass  # what its features need is copied and sorted
+        else:
+            self.enter_table(task)
         if self.max_features >= n_features:
             while self.n_examined < self.n_varying:
                 self.try_feature(self.n_examined, task)
@@ -256,6 +298,13 @@ cdef class Grower:
                 )
                 self.try_feature(<int32_t> place, task)
         return self.n_varying
+
+    cdef inline void enter_table(self, const Task* task) noexcept nogil:
+        """Let the table copy what a small node needs of it."""
+        if self.discounts is None:  # they ask who bought what, by rows of the table
+            self.table.enter(
+                self.examples.rows, task.start, task.end, self.features, task.n_varying
+            )
 
     cdef int32_t* labels_of(self, const Task* task) noexcept nogil:
         """Return the classes of a node's examples, numbered among those that it has."""
@@ -307,9 +356,12 @@ cdef class Grower:
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef int32_t missing = self.table.missing_code(feature)
         cdef bint varies
-        search.distinct = self.distinct_rows and missing < 0 and n_codes == self.table.n_rows
+        search.distinct = missing < 0 and n_codes == self.table.n_rows
         if self.discounts is not None:
             price = self.discounts.price(feature, rows, column.weights, column.size)
+        if self.targets != NULL:
+            search.feature, search.price, search.rank = feature, price, rank
+            return self.examine_numbers(feature, codes, task)
         if self.table.bundle[feature] >= 0:
             return examine_ones(
                 search,
@@ -341,6 +393,47 @@ cdef class Grower:
                 examine(search, column, feature, price, rank)
         return varies
 
+    cdef bint examine_numbers(
+        self, int32_t feature, Codes codes, const Task* task
+    ) noexcept nogil:
+        """Offer a feature's best threshold for numbers; say whether it varies."""
+        cdef const int32_t* rows = self.examples.rows + task.start
+        cdef Py_ssize_t n_codes = self.table.n_codes(feature)
+        cdef int32_t missing = self.table.missing_code(feature)
+        cdef Column* column = &self.column
+        cdef const uint32_t* keys
+        cdef const uint64_t* sorted
+        cdef Cut cut
+        if self.orders is not None and self.orders.hold(task.start, task.end):
+            keys = self.orders.of(feature, task.start, self.tree.nodes[task.node].depth)
+            if not scan_keys(
+                &self.search, keys, column.size,
+                missing >= 0 and self.orders.code(codes, keys[column.size - 1]) == missing,
+                self.parts, &cut,
+            ):
+                return False
+        elif (
+            not self.search.rule.stumps and n_codes <= MOST_COUNTED
+            and n_mark_words(&self.class_histogram, n_codes) <= 8 + column.size // 4
+        ):
+            if not scan_counts(
+                &self.search, &self.class_histogram, column, codes, rows, n_codes, missing,
+                self.parts, &cut,
+            ):
+                return False
+        else:
+            gather(codes, rows, column.size, column.codes, &column.low, &column.high)
+            if column.low == column.high:
+                return False
+            sorted = sorted_keys(&self.search, column)
+            scan_keys(
+                &self.search, sorted, column.size, <int32_t> column.high == missing, self.parts,
+                &cut,
+            )
+            cut.place = column.low + (sorted[cut.place - 1] >> 32)
+        offer_cut(&self.search, &cut, <int32_t> cut.place)
+        return True
+
     cdef void mark_path(self, int32_t node) noexcept nogil:
         """Note which features the path to a node has used."""
         cdef int32_t at = self.tree.nodes[node].parent
@@ -362,6 +455,10 @@ cdef class Grower:
         cdef Codes codes = self.table.codes_of(best.feature)
         cdef GrownNode* node = &self.tree.nodes[task.node]
         cdef Py_ssize_t middle
+        if self.orders is not None and self.orders.hold(task.start, task.end):
+            best.cut = self.orders.code(
+                codes, self.orders.of(best.feature, task.start, node.depth)[best.cut - 1]
+            )
         if best.missing == Missing.LEFT:
             middle = partition_missing_left(
                 &self.examples, task.start, task.end, codes, best.cut, missing, self.column.codes,
@@ -385,6 +482,11 @@ cdef class Grower:
         node.threshold = INFINITY if right_code == missing else midpoint(
             self.table.highest[offset + left_code], self.table.lowest[offset + right_code]
         )
+        if self.orders is not None and self.orders.hold(task.start, task.end):
+            self.orders.part(
+                self.examples.labels, task.start, middle, task.end, node.depth, self.features,
+                self.n_varying,
+            )
         if self.search.rule.stumps:
             # Examined sooner, it rules out more of what others offer. All thresholds keep to the
             # old order, on which depends which of equals a seed takes.

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._validation import INT32_MAX
 from .grower import Grower
-from .impurity import Gini, ImpurityFunction
+from .impurity import Gini, ImpurityFunction, Variance
 from .node_prices import NodePrices
 from .structure import Tree
 
@@ -16,6 +16,10 @@ TOLERANCE = 1e-10
 # Drops that differ by less than this share of the node's impurity are equal but for rounding.
 # Minimax compares sums of whole numbers, which are exact, where weights and alpha are such.
 EQUAL = 1e-12
+# Variances drop by squares of sums of centred numbers, which rounding changes by shares of the drop
+# itself: even a small drop has its digits.
+VARIANCE_TOLERANCE = 1e-16
+VARIANCE_EQUAL = 1e-10
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class GrowthRule:
 
     Attributes
     ----------
-    impurity : ImpurityFunction
-        F of the class counts of a node.
+    impurity : ImpurityFunction or Variance
+        F of the class counts of a node; of its numbers with `split="expected"`.
     split : {"expected", "minimax"}
         Judge a split by the mean of F over its sides, or by its worse side.
     score : {"gain", "risk"}
@@ -56,7 +60,7 @@ class GrowthRule:
         "risk" only, with `purchases`: power of that price; a free feature stays free.
     """
 
-    impurity: ImpurityFunction = field(default_factory=Gini)
+    impurity: ImpurityFunction | Variance = field(default_factory=Gini)
     split: str = "expected"
     score: str = "gain"
     least_gain: float = -np.inf
@@ -130,7 +134,7 @@ class Purchases:
 
 
 def grow_tree(
-    data, labels, weights, n_classes, rule, prices, seed, usage=None, purchases=None, rows=None
+    data, labels, weights, n_classes, rule, prices, seed, usage=None, purchases=None
 ):
     """Grow one tree.
 
@@ -138,12 +142,12 @@ def grow_tree(
     ----------
     data : BinnedData
         Coded table.
-    labels : ndarray of int32 of shape (n_samples,)
-        Classes 0, 1, ..., n_classes - 1.
+    labels : ndarray of shape (n_samples,)
+        Classes 0, 1, ..., n_classes - 1, int32; with the impurity `Variance` numbers, float64.
     weights : ndarray of float64 of shape (n_samples,)
         How often each example counts; 0 leaves it out. At least one is positive.
     n_classes : int
-        Number of classes.
+        Number of classes; 1 for numbers.
     rule : GrowthRule
         How to grow.
     prices : ndarray of float64 of shape (n_features,)
@@ -156,15 +160,17 @@ def grow_tree(
     purchases : Purchases, default=None
         What the examples bought before this tree; it is not changed. Its prices count then, not
         `prices`. None: prices stay as they are.
-    rows : ndarray of int32 of shape (n_samples,), default=None
-        Which row of the table each label and weight belongs to; None: the first to the first.
 
     Returns
     -------
     Tree
-        Its values are weighted class counts.
+        Its values are weighted class counts, or means of numbers.
     """
-    grower = Grower(data, labels, weights, n_classes, rows, _counts_are_exact(rule, weights))
+    targets = None
+    if isinstance(rule.impurity, Variance):
+        labels, targets = np.arange(data.n_samples, dtype=np.int32), labels
+    exact = _counts_are_exact(rule, weights)
+    grower = Grower(data, labels, weights, n_classes, targets, exact)
     _set_rule(grower, rule, _slack(rule, weights))
     if usage is None:
         usage = np.zeros(data.n_features)
@@ -198,6 +204,8 @@ def _are_whole(weights):
 
 def _slack(rule, weights):
     """Return by what share of the node's impurity equal drops may differ."""
+    if isinstance(rule.impurity, Variance):
+        return 0.0 if rule.split == "minimax" else VARIANCE_EQUAL
     whole = np.isfinite(rule.impurity.degree) and _are_whole(weights)
     return 0.0 if rule.split == "minimax" and whole else EQUAL
 
@@ -205,6 +213,7 @@ def _slack(rule, weights):
 def _set_rule(grower, rule, equal):
     """Tell a grower how splits are judged."""
     risk, minimax = rule.score == "risk", rule.split == "minimax"
+    numbers = isinstance(rule.impurity, Variance)
     grower.set_impurity(rule.impurity.kind, rule.impurity.parameter)
     grower.set_rule(
         minimax=minimax,
@@ -213,6 +222,6 @@ def _set_rule(grower, rule, equal):
         stumps=rule.thresholds == "random",
         ties=TIES.index(rule.ties),
         least_gain=rule.least_gain,
-        tolerance=TOLERANCE,
+        tolerance=VARIANCE_TOLERANCE if numbers else TOLERANCE,
         equal=equal,
     )

@@ -118,3 +118,12 @@ class Entropy(ImpurityFunction):
 
     kind = ENTROPY
     admissible = False
+
+
+class Variance:
+    """Mean square of the distance of numbers from their mean: of targets, not of class counts."""
+
+    kind = VARIANCE
+    parameter = 0.0
+    degree = np.inf
+    admissible = False

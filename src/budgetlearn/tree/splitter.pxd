@@ -19,7 +19,8 @@ cdef struct Rule:
     Ties ties
     double least_gain      # a gain must exceed it
     double tolerance       # a drop must exceed this share of F(S)
-    double equal           # drops that differ by less than this share of F(S) are equal
+    double equal           # drops that differ by less than this share of F(S) are equal; in
+                           # regression, of the drop
 
 
 # One column's values at a node, in the order of the node's examples.
@@ -80,6 +81,9 @@ cdef struct Search:
 
 cdef void begin_node(Search* search, double impurity) noexcept nogil
 cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) noexcept nogil
+cdef void offer_drop(
+    Search* search, double drop, double unit, int32_t cut, Py_ssize_t n_equal
+) noexcept nogil
 cdef void examine(
     Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil
@@ -89,6 +93,10 @@ cdef void examine_tally(
 cdef bint examine_ones(
     Search* search, const double* ones, Py_ssize_t feature, double price, double rank
 ) noexcept nogil
+
+# For `numbers`.
+cdef double least_drop(const Search* search) noexcept nogil
+cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil
 
 # For `stumps`.
 cdef void copy_side(Side* target, const Side* source, Py_ssize_t n_classes) noexcept nogil

@@ -54,17 +54,19 @@ cdef void begin_sides(Search* search) noexcept nogil:
             shift(&search.rule.impurity, &search.right, <int32_t> c, -search.without.counts[c])
 
 
-cdef inline void update_limit(Search* search) noexcept nogil:
-    """Find which worse side can still tie with the best: price / (F - worse) <= best score."""
-    cdef double drop
+cdef double least_drop(const Search* search) noexcept nogil:
+    """Return the drop at which the present feature's risk, price / drop, is that of the best."""
     if search.best.score < 0:
         # A free feature has scored: others that cost cannot win, free ones need its drop.
-        drop = -search.best.score if search.price <= 0 else INFINITY
-    elif search.price <= 0 or search.best.score == INFINITY:
-        drop = 0.0
-    else:
-        drop = search.price / search.best.score
-    search.limit = search.impurity * (1 + 1e-12) - drop * (1 - 1e-12)
+        return -search.best.score if search.price <= 0 else INFINITY
+    if search.price <= 0 or search.best.score == INFINITY:
+        return 0.0
+    return search.price / search.best.score
+
+
+cdef inline void update_limit(Search* search) noexcept nogil:
+    """Find which worse side can still tie with the best: price / (F - worse) <= best score."""
+    search.limit = search.impurity * (1 + 1e-12) - least_drop(search) * (1 - 1e-12)
 
 
 cdef inline bint wins(
@@ -86,9 +88,8 @@ cdef inline bint wins(
     return below(&search.random, best.n_tied) < n_equal
 
 
-cdef inline double score_of(Search* search, double after) noexcept nogil:
-    """Score a split by the impurity `after` it; lower is better, infinite is no split."""
-    cdef double drop = search.impurity - after
+cdef inline double score_of(Search* search, double drop) noexcept nogil:
+    """Score a split by its drop in impurity; lower is better, infinite is no split."""
     if search.rule.gain:
         return search.price - drop if drop - search.price > search.rule.least_gain else INFINITY
     if drop <= search.rule.tolerance * search.impurity:
@@ -99,7 +100,18 @@ cdef inline double score_of(Search* search, double after) noexcept nogil:
 
 cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) noexcept nogil:
     """Take one of `n_equal` splits as the node's best if it is, given F `after` it."""
-    cdef double score = score_of(search, after)
+    offer_drop(search, search.impurity - after, search.impurity, cut, n_equal)
+
+
+cdef void offer_drop(
+    Search* search,
+    double drop,
+    double unit,              # IN drops that differ by less than `equal` of it are equal
+    int32_t cut,
+    Py_ssize_t n_equal,
+) noexcept nogil:
+    """Take one of `n_equal` splits as the node's best if it is, given what it lowers F by."""
+    cdef double score = score_of(search, drop)
     cdef Best* best = &search.best
     if score == INFINITY or not wins(search, score, cut, n_equal):
         return
@@ -111,9 +123,9 @@ cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) n
     if search.rule.bounded:
         update_limit(search)
     if search.rule.equal > 0:
-        best.slack = search.rule.equal * search.impurity
+        best.slack = search.rule.equal * unit
         if not search.rule.gain and search.price > 0:
-            best.slack *= best.score / (search.impurity - after)
+            best.slack *= best.score / drop
 
 
 cdef void offer_sides(

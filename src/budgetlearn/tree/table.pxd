@@ -1,7 +1,6 @@
 """The coded table as a tree sees it, and near copies of the parts that a small node needs."""
 
 cimport cython
-from libc.math cimport isnan
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 
 from ._codes cimport Codes
@@ -16,6 +15,7 @@ cdef class Table:
         const int32_t[::1] columns
         const long long[::1] offsets
         const double[::1] lowest, highest
+        const int32_t[::1] missing    # (n_features,): code of missing values, -1: there are none
         Py_ssize_t n_features, n_rows
         const uint8_t[:, ::1] bytes_of_bundles
         const int32_t[::1] bundle     # (n_features,): -1 is none
@@ -43,8 +43,7 @@ cdef class Table:
 
     cdef inline int32_t missing_code(self, Py_ssize_t feature) noexcept nogil:
         """Return the code of missing values, -1: the feature had none."""
-        cdef Py_ssize_t last = self.offsets[self.columns[feature] + 1] - 1
-        return <int32_t> (self.n_codes(feature) - 1) if isnan(self.lowest[last]) else -1
+        return self.missing[feature]
 
     cdef inline Codes stored(self, Py_ssize_t feature) noexcept nogil:
         """Return the codes of a feature in the whole table."""

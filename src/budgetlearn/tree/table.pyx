@@ -38,6 +38,7 @@ cdef class Table:
         self.codes = &self.bytes_of_codes[0, 0]
         self.width, self.stride = data.codes.itemsize, self.bytes_of_codes.shape[1]
         self.columns, self.offsets = data.columns, data.offsets
+        self.missing = np.where(data.missing, data.n_codes - 1, -1).astype(np.int32)
         self.lowest, self.highest = data.lowest, data.highest
         self.n_features, self.n_rows = data.n_features, data.n_samples
         if bundled:

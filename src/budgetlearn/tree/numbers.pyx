@@ -1,0 +1,259 @@
+"""Search for the best threshold of one feature where targets are numbers.
+
+A split lowers the variance of a node of weight W, from which a side of weight a takes the sum s of
+w (y - mean), by
+
+    drop = s^2 / (a (W - a)),
+
+since the other side has the sum -s. All that a threshold needs are two running sums of the left
+side. Squares of targets are nowhere subtracted from each other: targets are centred at the mean of
+their own node, so that neither an offset nor a few values far above all others, which are gone once
+a split has parted them, take digits from the drop.
+
+Thresholds are compared by cross-multiplication, numerator against denominator, without a division.
+"""
+
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+
+from ._codes cimport Codes, code_t
+from ._random cimport below
+from .class_histogram cimport LANES, ClassHistogram, n_mark_words
+from .splitter cimport Column, Missing, Search, Ties, least_drop, offer_drop
+from .stumps cimport Sample, draw, n_stumps
+
+cdef extern from *:
+    int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
+
+
+cdef void centre(
+    Search* search,           # OUT weight and variance of the node
+    const double* targets,    # IN by label
+    const int32_t* labels,    # IN of the node's examples
+    const double* weights,
+    Py_ssize_t size,
+    bint by_label,            # IN whether the parts are in the order of labels, else in this one
+    Part* parts,              # OUT
+    double* mean,             # OUT
+    bint* pure,               # OUT whether all targets are the same number
+) noexcept nogil:
+    """Centre the targets of a node.
+
+    The mean of numbers far from 0 is rounded, by more than their spread where an offset is large.
+    What they leave, small numbers, has a mean with as many digits again: it corrects the first one,
+    and what is left sums to 0 but for rounding of the spread, as the equation of the drop requires.
+    """
+    cdef double total = 0.0, sum = 0.0, low = targets[labels[0]], high = low, rest = 0.0, square = 0.0
+    cdef double target, about
+    cdef Py_ssize_t i, place
+    for i in range(size):
+        target = targets[labels[i]]
+        total += weights[i]
+        sum += weights[i] * target
+        low, high = min(low, target), max(high, target)
+    search.node.n, pure[0] = total, low == high
+    if pure[0]:
+        mean[0] = low
+        return
+    about = sum / total
+    for i in range(size):
+        rest += weights[i] * (targets[labels[i]] - about)
+    rest /= total
+    mean[0] = about + rest
+    for i in range(size):
+        target = (targets[labels[i]] - about) - rest
+        place = labels[i] if by_label else i
+        parts[place].weight, parts[place].sum = weights[i], weights[i] * target
+        square += weights[i] * target * target
+    search.impurity = square / total
+
+
+cdef inline void consider(
+    Search* search, Cut* cut, double total, double weight, double sum, Py_ssize_t place,
+    Missing missing,
+) noexcept nogil:
+    """Keep a threshold if its drop is the largest so far; `weight` and `sum` are of its left side.
+
+    Drops that rounding alone tells apart are equal. `total` is the node's weight, which the
+    compiler keeps in a register.
+    """
+    cdef double numerator = sum * sum, denominator = weight * (total - weight)
+    cdef double ours = numerator * cut.denominator, theirs
+    cdef bint takes
+    if ours < cut.least * denominator:
+        return  # nearly all end here
+    if denominator <= 0:
+        return  # the right side is nothing but rounding
+    theirs = cut.numerator * denominator
+    takes = cut.n_tied == 0 or ours > theirs * (1 + search.rule.equal)
+    if takes:
+        cut.n_tied = 1
+    elif search.rule.ties != Ties.FIRST:
+        cut.n_tied += 1
+        takes = below(&search.random, cut.n_tied) == 0
+    if takes:
+        cut.place, cut.missing = place, missing
+    if cut.n_tied == 1 and takes or ours > theirs:
+        cut.numerator, cut.denominator = numerator, denominator
+        cut.least = numerator * (1 - search.rule.equal)
+
+
+cdef inline Cut no_cut(const Search* search) noexcept nogil:
+    """Return what the first threshold has to reach: to equal the best split of other features.
+
+    So most features pass without a single threshold to be kept, nor a branch to be mispredicted.
+    """
+    cdef double drop = 0.0 if search.rule.gain else least_drop(search)
+    return Cut(drop, 1.0, drop * (1 - 2 * search.rule.equal), 0, Missing.NONE, 0)
+
+
+cdef inline Py_ssize_t place_of(key_t key) noexcept nogil:
+    if key_t is uint32_t:
+        return key & 0xFFFF
+    else:
+        return <Py_ssize_t> <uint32_t> key
+
+
+cdef bint scan_keys(
+    Search* search,
+    const key_t* keys,        # IN ascending
+    Py_ssize_t n,
+    bint has_missing,         # IN whether the last rank is that of examples without a value
+    const Part* parts,        # IN by the place in a key
+    Cut* cut,                 # OUT
+) noexcept nogil:
+    """Find the best threshold of sorted examples; say whether there is any."""
+    cdef int shift = 16 if key_t is uint32_t else 32
+    cdef Py_ssize_t i, n_known = n, n_thresholds = 0
+    cdef Cut best = no_cut(search)
+    cdef double total = search.node.n
+    cdef Part left = Part(0.0, 0.0), absent = Part(0.0, 0.0)
+    cdef Sample sample = Sample(0, 0)
+    cdef const Part* part
+    if keys[0] >> shift == keys[n - 1] >> shift:
+        return False
+    if has_missing:
+        while keys[n_known - 1] >> shift == keys[n - 1] >> shift:
+            n_known -= 1
+            absent.weight += parts[place_of(keys[n_known])].weight
+            absent.sum += parts[place_of(keys[n_known])].sum
+    if search.rule.stumps:
+        for i in range(1, n):
+            n_thresholds += keys[i] >> shift != keys[i - 1] >> shift
+        if n_stumps(n) < n_thresholds:
+            sample = Sample(n_stumps(n), n_thresholds)
+    for i in range(1, n):
+        # Invariant: `left` holds the examples of keys[:i].
+        part = parts + place_of(keys[i - 1])
+        left.weight += part.weight
+        left.sum += part.sum
+        if keys[i] >> shift == keys[i - 1] >> shift:
+            continue
+        if sample.n_left and not draw(search, &sample):
+            continue
+        consider(
+            search, &best, total, left.weight, left.sum, i, Missing.RIGHT if has_missing else Missing.NONE
+        )
+        if i < n_known and has_missing:
+            consider(
+                search, &best, total, left.weight + absent.weight, left.sum + absent.sum, i, Missing.LEFT
+            )
+    cut[0] = best
+    return True
+
+
+cdef inline void count(
+    ClassHistogram* histogram, const Column* column, const code_t* codes, const int32_t* rows,
+    Py_ssize_t n_codes, const Part* parts,
+) noexcept nogil:
+    """Add the examples to the cells of their codes, in copies, and mark the cells in use.
+
+    The cells are those of two classes: the first one holds weights, the second one sums.
+    """
+    cdef Py_ssize_t i, cell, lane, n_cells = n_codes << 1
+    cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
+    for i in range(column.size):
+        cell = <Py_ssize_t> codes[rows[i]] << 1
+        lane = i & (LANES - 1)
+        histogram.weights[lane * n_cells + cell] += parts[i].weight
+        histogram.weights[lane * n_cells + cell + 1] += parts[i].sum
+        histogram.marks[lane * n_words + (cell >> 6)] |= <uint64_t> 1 << (cell & 63)
+
+
+cdef inline Part take_cell(
+    ClassHistogram* histogram, Py_ssize_t cell, Py_ssize_t n_cells
+) noexcept nogil:
+    """Return what a cell holds in all copies, and clear it."""
+    cdef Part taken = Part(0.0, 0.0)
+    cdef double* weights = histogram.weights
+    cdef Py_ssize_t lane
+    for lane in range(LANES):
+        taken.weight += weights[lane * n_cells + cell]
+        taken.sum += weights[lane * n_cells + cell + 1]
+        weights[lane * n_cells + cell] = weights[lane * n_cells + cell + 1] = 0.0
+    return taken
+
+
+cdef bint scan_cells(
+    Search* search, ClassHistogram* histogram, Py_ssize_t n_codes, int32_t missing, Cut* cut
+) noexcept nogil:
+    """Find the best threshold of counted examples, clear the cells; say whether there is any."""
+    cdef Py_ssize_t word, cell, lane, before = -1, n_cells = n_codes << 1
+    cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
+    cdef Cut best = no_cut(search)
+    cdef double total = search.node.n
+    cdef Part left = Part(0.0, 0.0), absent = Part(0.0, 0.0), here
+    cdef bint has_missing = False, varies = False
+    cdef uint64_t marks
+    if missing >= 0:
+        absent = take_cell(histogram, <Py_ssize_t> missing << 1, n_cells)
+        has_missing = absent.weight > 0
+    for word in range(n_words):
+        marks = 0
+        for lane in range(LANES):
+            marks |= histogram.marks[lane * n_words + word]
+            histogram.marks[lane * n_words + word] = 0
+        while marks:
+            # Invariant: `left` holds the examples of the cells below.
+            cell = (word << 6) | trailing_zeros(marks)
+            marks &= marks - 1
+            if before >= 0:
+                varies = True
+                consider(
+                    search, &best, total, left.weight, left.sum, before,
+                    Missing.RIGHT if has_missing else Missing.NONE,
+                )
+                if has_missing and cell >> 1 != missing:
+                    consider(
+                        search, &best, total, left.weight + absent.weight, left.sum + absent.sum, before,
+                        Missing.LEFT,
+                    )
+            before = cell >> 1
+            here = take_cell(histogram, cell, n_cells)
+            left.weight += here.weight
+            left.sum += here.sum
+    cut[0] = best
+    return varies
+
+
+cdef bint scan_counts(
+    Search* search, ClassHistogram* histogram, const Column* column, Codes codes,
+    const int32_t* rows, Py_ssize_t n_codes, int32_t missing, const Part* parts, Cut* cut,
+) noexcept nogil:
+    """Find the best threshold of a feature by counting; say whether it varies."""
+    if codes.codes8 != NULL:
+        count(histogram, column, codes.codes8, rows, n_codes, parts)
+    elif codes.codes16 != NULL:
+        count(histogram, column, codes.codes16, rows, n_codes, parts)
+    else:
+        count(histogram, column, codes.codes32, rows, n_codes, parts)
+    return scan_cells(search, histogram, n_codes, missing, cut)
+
+
+cdef void offer_cut(Search* search, const Cut* cut, int32_t code) noexcept nogil:
+    """Offer a feature's best threshold, codes up to `code` on the left, to the node's best split."""
+    cdef double drop = cut.numerator / cut.denominator
+    if cut.n_tied == 0:
+        return  # no threshold can win
+    search.missing = cut.missing
+    offer_drop(search, drop, drop, code, cut.n_tied)
+    search.missing = Missing.NONE
