@@ -7,7 +7,7 @@ from budgetlearn.analysis.budgets import at_most, budget_kinds
 from budgetlearn.analysis.horizons import horizon_areas
 from budgetlearn.analysis.schedules import RUN, compressed_points
 
-from ..factories import make_points, make_results
+from ..factories import fail, make_points, make_results
 
 
 def lazy_points():
@@ -23,6 +23,19 @@ def test_a_method_is_hard_if_no_example_exceeds_the_mean():
     assert kinds == {"msb": "hard", "logitb": "mean", "all_features": "hard", "constant": "hard"}
 
 
+def test_one_model_whose_examples_differ_makes_the_budget_a_mean():
+    points = make_points()
+    points.loc[points.index[points["method"] == "msb"][-1], "cost_max"] *= 2
+    assert budget_kinds(points)["msb"] == "mean"
+    assert budget_kinds(points)["logitb"] == "hard"
+
+
+def test_a_failed_run_tells_nothing_of_the_kind_of_budget():
+    points = fail(make_points(), "msb", 1)
+    points.loc[points["status"] != "ok", ["cost", "cost_max"]] = np.nan
+    assert budget_kinds(points)["msb"] == "hard"
+
+
 def test_the_maximum_is_charged():
     points = lazy_points()
     hard = at_most(points)
@@ -31,9 +44,19 @@ def test_the_maximum_is_charged():
     assert hard.loc[lazy, "cost_fraction"].to_numpy() == pytest.approx(
         2 * points.loc[lazy, "cost_fraction"].to_numpy()
     )
+    dearer = points.assign(valid_cost_max=3 * points["cost_max"])
+    assert at_most(dearer)["valid_cost"].equals(dearer["valid_cost_max"].rename("valid_cost"))
     others = ["cost", "cost_fraction", "valid_cost"]
     assert hard.loc[~lazy, others].to_numpy() == pytest.approx(points.loc[~lazy, others].to_numpy())
     assert (hard.loc[hard["method"] == "constant", "cost_fraction"] == 0).all()
+
+
+def test_failures_and_free_points_of_unknown_prices_are_kept():
+    points = fail(make_points(), "msb", 1)
+    points.loc[points["status"] != "ok", ["cost", "cost_max", "cost_fraction"]] = np.nan
+    assert (at_most(points)["status"] != "ok").sum() == 1
+    free = points[points["method"] == "constant"]
+    assert at_most(free)["cost_fraction"].eq(0).sum() == len(free)
 
 
 def test_what_validation_did_not_charge_costs_what_it_does_on_test_data():

@@ -58,3 +58,13 @@ def test_incomplete_designs_are_left_out():
     lacking = areas.assign(status=areas["status"].where(areas["run"] != 3, "failed: made up"))
     assert variance_table(lacking, 2).empty
     assert variance_table(areas, 4).empty  # one split
+    more = crossed_areas([0, 0.1, 0.2], [0, 0.2])
+    lost_split = more.assign(status=more["status"].where(more["run"] < 4, "failed: made up"))
+    assert variance_table(lost_split, 2).empty
+
+
+def test_a_component_below_zero_is_none():
+    areas = crossed_areas([0, 0], [0, 0]).assign(aup_test=[0.6, 0.8, 0.8, 0.6])
+    (row,) = variance_table(areas, 2).to_dict("records")
+    assert row["splits"] == row["prices"] == 0
+    assert row["rest"] == pytest.approx(0.2)

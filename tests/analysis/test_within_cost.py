@@ -1,6 +1,7 @@
 """What methods reach within the cost of one that has no choice of budget."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from budgetlearn.analysis.schedules import compressed_points
@@ -36,6 +37,8 @@ def test_rivals_are_held_to_the_own_cost():
     scores = expected_rival_scores(points)
     assert table.loc["msb", "n_runs"] == table.loc["msb", "n_affording"] == 3
     assert table.loc["msb", "rival_score"] == pytest.approx(np.mean([s for _, s, _ in scores]))
+    assert table.loc["msb", "rival_sd"] == pytest.approx(np.std([s for _, s, _ in scores], ddof=1))
+    assert table.loc["msb", "score_sd"] == pytest.approx(np.std([s for s, *_ in scores], ddof=1))
     assert table.loc["msb", "wins"] == sum(theirs > own for own, theirs, _ in scores)
     full = points[points["method"] == "all_features"]["test_score"].mean()
     assert table.loc["all_features", "rival_score"] == pytest.approx(full)
@@ -66,3 +69,13 @@ def test_a_run_that_a_rival_did_not_complete_is_left_out():
     points = fail(stopping_early(), "msb", 1)
     table = compared(points).set_index("rival")
     assert table.loc["msb", "n_runs"] == 2
+    assert compared(fail(stopping_early(), "logitb", 1))["n_runs"].tolist() == [2, 2]
+
+
+def test_a_rival_of_just_the_own_cost_is_afforded():
+    points = stopping_early(last_stage=0)
+    points = points[points["method"] != "msb"]
+    same = points[points["method"] == "logitb"].assign(method="msb")
+    row = compared(pd.concat([points, same])).set_index("rival").loc["msb"]
+    assert row["n_affording"] == 3
+    assert row["rival_score"] == row["score"]

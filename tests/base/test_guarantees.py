@@ -129,6 +129,7 @@ def test_the_certified_budget_chooses_the_certified_stage():
     certificate = model.certify(*draw(rng, 400), cost=6.0)
     assert model._chosen(certificate.budget, None, False) == certificate.stage
     assert model.acquisition_cost(X, budget=certificate.budget).mean() < 8.0
+    assert certificate.stage == certificate.tested["stage"].max() > 0  # later stages err less
 
 
 def test_limits_are_checked():
@@ -142,3 +143,15 @@ def test_limits_are_checked():
     y[::2] = 1
     with pytest.raises(BudgetError, match="validation data"):
         Coins().fit(X, y).certify(X, y, cost=1)
+
+
+@pytest.mark.parametrize(("limit", "bought", "fixed"), [(5.0, 1, [5.0]), (15.0, 2, None)])
+def test_a_cost_of_just_the_limit_keeps_it(limit, bought, fixed):
+    model, y = Coins(feature_costs=[5.0, PRICE, 0.0]), np.zeros(50)
+    X = np.random.default_rng(6).random((40, 3))
+    model.fit(X, np.arange(40) % 2, X, np.arange(40) % 2)
+    model.operating_points_ = pd.DataFrame({"cost": [limit], "score": [0.9]})
+    model._fixed_costs = lambda: fixed
+    acquired = np.tile(np.arange(3) < bought, (50, 1))
+    certificate = certified(model, [Stage({}, y, acquired=acquired)], y, limit, None, 0.9)
+    assert certificate.tested["p_value"].tolist() == [0]

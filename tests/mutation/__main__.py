@@ -2,6 +2,7 @@
 
     make mutants                                   80 changes of each part
     python -m tests.mutation --sample 20 msb       20 of one part
+    python -m tests.mutation --by-hand             those of `by_hand.toml`, or of some modules of it
 
 Each mutant is one change of one expression (`operators.py`). It is tried on a copy of the tree,
 with those tests of its part that run its line, the fast ones first, until one fails; a mutant that
@@ -19,6 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from . import by_hand
 from .operators import mutants_of
 from .running import SURVIVED, preload, trace, try_mutant
 
@@ -139,13 +141,35 @@ def _files(path):
     return [path] if path.is_file() else path.rglob("*.py")
 
 
+def _try_by_hand(parser, modules):
+    """Try the mutants written by hand, all or those of some modules."""
+    mutants = by_hand.listed()
+    known = list(dict.fromkeys(mutant.module for mutant in mutants))
+    if unknown := set(modules) - set(known):
+        parser.error(f"unknown modules {sorted(unknown)}; known: {', '.join(known)}")
+    mutants = [mutant for mutant in mutants if mutant.module in (modules or known)]
+    preload()
+    with tempfile.TemporaryDirectory() as temporary:
+        tree = Path(temporary).resolve() / "tree"
+        copy_tree(tree)
+        if (ROOT / "build").is_dir():  # compiled parts, so that a changed kernel is all to compile
+            shutil.copytree(ROOT / "build", tree / "build", dirs_exist_ok=True)
+        survivors = by_hand.measure(tree, mutants)
+    print("", *by_hand.summary(mutants, survivors), sep="\n")
+
+
 def main():
     """Measure the parts that were named, and print the share noticed and the survivors."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, default=80, help="mutants of each part")
     parser.add_argument("--seed", type=int, default=0, help="chooses the sample")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}")
+    parser.add_argument("--by-hand", action="store_true", help="the mutants written by hand")
+    parts = f"of {', '.join(PARTS)}; with --by-hand modules"
+    parser.add_argument("parts", nargs="*", metavar="PART", help=parts)
     options = parser.parse_args()
+    if options.by_hand:
+        _try_by_hand(parser, options.parts)
+        return
     parts = options.parts or list(PARTS)
     if unknown := set(parts) - set(PARTS):
         parser.error(f"unknown parts {sorted(unknown)}; known: {', '.join(PARTS)}")

@@ -98,19 +98,42 @@ def try_mutant(tree, mutant, seconds):
     str
         `KILLED`, `SURVIVED` or `TIMEOUT`.
     """
-    source = (tree / mutant.path).read_text(encoding="utf-8")
-    code = compile(mutated(source, mutant.number), str(tree / mutant.path), "exec")
+    path = tree / mutant.path
+    code = compile(mutated(path.read_text(encoding="utf-8"), mutant.number), str(path), "exec")
+    files = list(dict.fromkeys(test.split("::")[0] for test in seconds))
+    return run_tests(tree, files, path, code, lambda: [Chooser(seconds)])
+
+
+def run_tests(tree, files, path=None, code=None, plugins=list):
+    """Run tests until one fails, with one source changed if wanted.
+
+    Parameters
+    ----------
+    tree : Path
+        Copy of the repository.
+    files : sequence of str
+        Test files, relative to it.
+    path, code : Path and code, default=None
+        A source of the tree, and what its import is to give.
+    plugins : callable, default=list
+        Makes the plugins for pytest, in the process of the tests.
+
+    Returns
+    -------
+    str
+        `KILLED`, `SURVIVED` or `TIMEOUT`.
+    """
 
     def job():
-        _swap_in(str(tree / mutant.path), code)
-        files = list(dict.fromkeys(test.split("::")[0] for test in seconds))
-        return int(pytest.main([*_OPTIONS, "-x", *files], plugins=[Chooser(seconds)]))
+        if code is not None:
+            _swap_in(str(path), code)
+        return int(pytest.main([*_OPTIONS, "-x", *files], plugins=plugins()))
 
     exit_code = _in_child(tree, job, memory=MEMORY)
     if exit_code is None:
         return TIMEOUT
     if exit_code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
-        raise SystemExit(f"pytest found none of the tests {list(seconds)} (exit {exit_code})")
+        raise SystemExit(f"pytest found no tests to run in {list(files)} (exit {exit_code})")
     return SURVIVED if exit_code == pytest.ExitCode.OK else KILLED
 
 

@@ -4,7 +4,8 @@ import ast
 
 import pytest
 
-from .__main__ import sample_of
+from . import by_hand
+from .__main__ import ROOT, sample_of
 from .operators import mutants_of, mutated
 from .running import KILLED, SURVIVED, TIMEOUT, trace, try_mutant
 
@@ -102,3 +103,26 @@ def test_tests_that_fail_unchanged_stop_the_run(tree):
     (tree / "test_steps.py").write_text("def test_wrong():\n    assert False\n")
     with pytest.raises(SystemExit, match="test_wrong"):
         trace(tree, "src/", ["test_steps.py"])
+
+
+def test_what_is_changed_by_hand_stands_once_in_its_module():
+    mutants = by_hand.listed()
+    assert len(mutants) >= 100
+    assert len({(m.module, m.before, m.after) for m in mutants}) == len(mutants)
+    for mutant in mutants:
+        source = mutant.source(ROOT).read_text(encoding="utf-8")
+        assert source.count(mutant.before) == 1, str(mutant)
+        assert mutant.before != mutant.after
+        assert all((ROOT / name).is_file() for name in mutant.tests), str(mutant)
+
+
+def test_mutants_by_hand_are_tried_and_summed_up(tree):
+    changes = [("i < n", "i <= n", "Counts one more."), ("else -0", "else 1", "None is one.")]
+    mutants = [by_hand.HandMade("steps", *change, ("test_steps.py",)) for change in changes]
+    survivors = by_hand.measure(tree, mutants)
+    assert survivors == mutants[1:]
+    assert by_hand.summary(mutants, survivors) == [
+        "steps: 1 of 2 noticed",
+        "all: 50 % of 2 mutants noticed",
+        "  steps: None is one.",
+    ]

@@ -1,10 +1,12 @@
 """The pool of candidates of cascades, calibration, and the walk from stage to stage."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from budgetlearn.sequential.cascade_calibration import fit_temperature, with_temperature
-from budgetlearn.sequential.cascade_exits import TRADEOFFS, exit_stages
+from budgetlearn.sequential.cascade_exits import TRADEOFFS, exit_stages, exit_thresholds
 from budgetlearn.sequential.cascade_fitting import StageModels, StageReader, walk
 from budgetlearn.sequential.cascade_models import Table, as_kind, assign_folds
 from budgetlearn.sequential.cascade_pool import (
@@ -45,6 +47,15 @@ def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
         assert candidate.observed == evidence.scores[stage].mean()
         assert candidate.last_stage == stage
         assert np.isnan(candidate.tradeoff)
+    both = replace(pool[-1], thresholds=np.array([0.5, -np.inf, -np.inf]))
+    assert both.last_stage == 1  # nobody comes to the third
+
+
+def test_tradeoffs_are_about_shares_of_the_full_cost(fitted):
+    cascade, evidence, *_ = fitted
+    expected = exit_thresholds(evidence.confidence, evidence.expected_losses, COSTS[:, None] / 10)
+    pool = candidates(cascade, evidence, 10.0)[: TRADEOFFS.size]
+    np.testing.assert_array_equal([each.thresholds for each in pool], expected)
 
 
 def test_what_is_reported_is_what_happens_out_of_fold(fitted):
@@ -54,6 +65,8 @@ def test_what_is_reported_is_what_happens_out_of_fold(fitted):
         scores = [evidence.scores[stage, row] for row, stage in enumerate(stops)]
         assert candidate.cost == pytest.approx(np.mean(COSTS[stops]))
         assert candidate.observed == pytest.approx(np.mean(scores))
+        lost = evidence.expected_losses[stops, np.arange(stops.size)].mean()
+        assert candidate.score == pytest.approx(evidence.best_score - lost)
         assert candidate.observed_se == pytest.approx(np.std(scores) / 20)
         assert candidate.n_features == pytest.approx(np.mean([len(STAGES[s]) for s in stops]))
 
@@ -94,6 +107,7 @@ def test_numbers_are_expected_to_lose_their_distance_to_the_reference():
     )
     np.testing.assert_allclose(evidence.expected_losses, [[0.25, 0.25], [0, 0]])
     np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0]])
+    np.testing.assert_array_equal(evidence.confidence, -predictions)  # sure where little changes
     assert evidence.best_score == pytest.approx(0.5)
 
 
