@@ -104,7 +104,9 @@ def test_drawn_features_are_counted_or_sorted(shape):
     rule = GrowthRule(Variance(), score="risk", count_constants=False, max_features=1)
     data = bin_features(X, missing=np.isnan(X).any(axis=0))
     tree = grow_tree(data, y, np.ones(2000), 1, rule, np.ones(3), seed=0)
-    shares = check_tree(replace(tree, feature=np.minimum(tree.feature, 0)), X[:, :1], y, np.ones(2000))
+    shares = check_tree(
+        replace(tree, feature=np.minimum(tree.feature, 0)), X[:, :1], y, np.ones(2000)
+    )
     assert shares.size > 50
     assert np.mean(shares > 1 - 1e-9) >= 0.99
 
