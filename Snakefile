@@ -7,15 +7,15 @@ snakemake --cores 2 --configfile config/studies/msb.yaml     another one
 import os
 import sys
 
-from budgetlearn._files import read_yaml
-from budgetlearn.benchmark.classes import find_classes_in
-from budgetlearn.benchmark.failures import last_word
-from budgetlearn.benchmark.fingerprints import report_fingerprint
-from budgetlearn.benchmark.isolation import announce_caller
-from budgetlearn.benchmark.rerun import stored_points
-from budgetlearn.benchmark.study import FIT, SCHEDULE, Study
-from budgetlearn.benchmark.usage import doubt_line, usage_line
-from budgetlearn.report import sections_of
+from budgetlearn.files import read_yaml
+from budgetbench.study.classes import find_classes_in
+from budgetbench.study.failures import last_word
+from budgetbench.study.fingerprints import report_fingerprint
+from budgetbench.study.isolation import announce_caller
+from budgetbench.study.rerun import stored_points
+from budgetbench.study.study import FIT, SCHEDULE, Study
+from budgetbench.study.usage import doubt_line, usage_line
+from budgetbench.report import sections_of
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 

@@ -14,7 +14,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from budgetlearn.forest.compact.serialization import size
+from budgetlearn.export.serialization import size
 
 CHECKPOINTS = 20
 MOST_TREES = 3000  # of a booster

@@ -10,8 +10,8 @@ import argparse
 import numpy as np
 from _budgetrf_data import covertype, miniboone
 
-from budgetlearn.forest.budget_rf import BudgetRFClassifier
-from budgetlearn.forest.random_forest import RandomForestClassifier
+from budgetlearn.budgetrf.classifier import BudgetRFClassifier
+from budgetlearn.forests.random_forest import RandomForestClassifier
 
 STAGES = (1, 10, 20, 40)
 TABLES = {"miniboone": miniboone, "covertype": covertype}

@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 from _budgetrf_data import covertype
 
-from budgetlearn.forest import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier
 
 SHARE = 0.17
 

@@ -15,7 +15,7 @@ import numpy as np
 from _budgetrf_data import miniboone
 from sklearn.metrics import log_loss
 
-from budgetlearn.forest import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.peers import LightGBMCostClassifier
 
 LIMITS = (5, 8, 12, 20)

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from accuracy_cascade import area, lightgbm, points_of, runs_of
 
+from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.curves import pareto_indices
-from budgetlearn.forest import BudgetRFClassifier
 
 DATASETS = ("wine", "breast_cancer", "digits", "spambase", "satellite", "vehicle")
 ENTROPY = {"impurity": "entropy", "split": "expected", "voting": "counts", "max_features": 0.5}

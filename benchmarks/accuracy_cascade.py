@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
+from budgetbench.datasets import load_dataset
+from budgetbench.study.runs import draw_costs, draw_splits, iterate
+from budgetlearn.cascade import ScheduleCascadeClassifier
+from budgetlearn.cascade.models import as_kind
 from budgetlearn.curves import CostAccuracyCurve, pareto_indices
-from budgetlearn.datasets import load_dataset
-from budgetlearn.forest import RandomForestClassifier
+from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.msb import ModelScheduleSearch
 from budgetlearn.peers import LightGBMCostClassifier
-from budgetlearn.sequential import ScheduleCascadeClassifier
-from budgetlearn.sequential.cascade_models import as_kind
 
 SEED = 20261121
 TRADEOFFS = (*np.geomspace(10, 0.003, 16), 0.0)

@@ -17,16 +17,16 @@ import argparse
 import numpy as np
 import pandas as pd
 
-from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
+from budgetbench.datasets import load_dataset
+from budgetbench.study.runs import draw_costs, draw_splits, iterate
+from budgetlearn.cascade import ScheduleCascadeClassifier
+from budgetlearn.cascade.acquisition import Cascade
+from budgetlearn.cascade.fitting import StageModels, StageReader, walk
+from budgetlearn.cascade.models import Table, as_kind, assign_folds
+from budgetlearn.cascade.orders import ORDERS, OrderProblem
+from budgetlearn.cascade.pool import calibrated, candidates, class_evidence
+from budgetlearn.cascade.stages import geometric_stages, with_whole_groups
 from budgetlearn.curves import CostAccuracyCurve, pareto_indices
-from budgetlearn.datasets import load_dataset
-from budgetlearn.sequential import ScheduleCascadeClassifier
-from budgetlearn.sequential.cascade_fitting import StageModels, StageReader, walk
-from budgetlearn.sequential.cascade_models import Table, as_kind, assign_folds
-from budgetlearn.sequential.cascade_orders import ORDERS, OrderProblem
-from budgetlearn.sequential.cascade_pool import calibrated, candidates, class_evidence
-from budgetlearn.sequential.cascade_route import Cascade
-from budgetlearn.sequential.cascade_stages import geometric_stages, with_whole_groups
 
 SEED = 20260101
 KINDS = ("forest", "boosting")

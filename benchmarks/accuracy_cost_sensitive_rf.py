@@ -18,9 +18,9 @@ import pandas as pd
 from _measuring import DATA
 from scipy.stats import spearmanr
 
+from budgetbench.datasets import load_dataset, split
 from budgetlearn.costs import FeatureCosts
-from budgetlearn.datasets import load_dataset, split
-from budgetlearn.forest import CostSensitiveRFPathClassifier
+from budgetlearn.forests import CostSensitiveRFPathClassifier
 
 PRICES = Path(__file__).parents[1] / "resources" / "costs" / "pima.csv"
 VARIANTS = {

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from budgetlearn.analysis.horizons import HORIZONS, horizon_areas, horizon_ranks, horizon_table
-from budgetlearn.analysis.schedules import compressed_points
-from budgetlearn.benchmark import records
+from budgetbench.analysis.horizons import HORIZONS, horizon_areas, horizon_ranks, horizon_table
+from budgetbench.analysis.schedules import compressed_points
+from budgetbench.study import records
 
 RUN = ["dataset", "costs", "run"]
 CONTROLS = ("constant", "all_features")

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from budgetlearn.datasets import load_dataset
+from budgetbench.datasets import load_dataset
 from budgetlearn.sequential import (
     FMCCClassifier,
     RandomOrderClassifier,

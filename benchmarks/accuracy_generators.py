@@ -7,7 +7,7 @@ be online: California housing is fetched.
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
-from budgetlearn.datasets import load_dataset, split
+from budgetbench.datasets import load_dataset, split
 
 # Data set: rows to learn from, ET 100 % as printed in tables 2 and 3.
 PRINTED = {

@@ -20,11 +20,11 @@ import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.model_selection import train_test_split
 
-from budgetlearn.datasets import synthetic
-from budgetlearn.datasets.preparing import load_dataset
-from budgetlearn.datasets.registry import load_registry
+from budgetbench.datasets import synthetic
+from budgetbench.datasets.preparing import load_dataset
+from budgetbench.datasets.registry import load_registry
 from budgetlearn.exceptions import BudgetlearnWarning
-from budgetlearn.forest import GIFClassifier, GIFRegressor
+from budgetlearn.gif import GIFClassifier, GIFRegressor
 
 # Training and test rows, as in the paper; test sizes from the authors' code.
 SIZES = {

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from budgetlearn.exceptions import BudgetlearnWarning
-from budgetlearn.forest import GIFClassifier, GIFRegressor
+from budgetlearn.gif import GIFClassifier, GIFRegressor
 
 NAMES = [
     "friedman1",

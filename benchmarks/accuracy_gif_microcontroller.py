@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from accuracy_gif import parts
 
-from budgetlearn.forest import GIFClassifier
+from budgetlearn.gif import GIFClassifier
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000, 64_000)
 ARM = "arm-none-eabi-gcc -mcpu=cortex-m0plus -mthumb -std=c99 -Os -c"

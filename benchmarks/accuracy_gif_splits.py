@@ -12,7 +12,7 @@ import numpy as np
 from _gif_peers import error_of
 from accuracy_gif import full_budget, parts
 
-from budgetlearn.forest import GIFClassifier, GIFRegressor
+from budgetlearn.gif import GIFClassifier, GIFRegressor
 
 RIDGE = {"refit": "ridge", "prune_factor": 4, "alpha": 0.2}
 LOGISTIC = {"refit": "logistic", "prune_factor": 4, "alpha": 0.02}

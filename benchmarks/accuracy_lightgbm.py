@@ -8,7 +8,7 @@ largest model of each tradeoff, and for BudgetRF at 1, 10, 20 and 40 trees.
 
 from _budgetrf_data import miniboone
 
-from budgetlearn.forest import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.peers import GreedyMiserClassifier, LightGBMCostClassifier
 
 TRADEOFFS = (10, 3, 1, 0.5, 0.3, 0.2, 0.1, 0.03, 0)

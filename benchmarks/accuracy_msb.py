@@ -15,10 +15,10 @@ import numpy as np
 from _measuring import DATA
 from sklearn.ensemble import RandomForestClassifier as Peer
 
-from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
+from budgetbench.datasets import load_dataset
+from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetlearn.curves import CostAccuracyCurve
-from budgetlearn.datasets import load_dataset
-from budgetlearn.forest import RandomForestClassifier, oob_permutation_importance
+from budgetlearn.forests import RandomForestClassifier, oob_permutation_importance
 from budgetlearn.msb import (
     CostSequence,
     ImportanceSequence,

@@ -18,7 +18,7 @@ from threading import Event, Thread
 import numpy as np
 from _budgetrf_data import tall, yahoo_shaped
 
-from budgetlearn.forest.budget_rf import BudgetRFClassifier
+from budgetlearn.budgetrf.classifier import BudgetRFClassifier
 
 
 def held():

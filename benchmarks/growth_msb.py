@@ -14,7 +14,7 @@ import numpy as np
 from _measuring import least
 
 from budgetlearn.costs import random_costs
-from budgetlearn.forest import RandomForestClassifier, permutation_importance
+from budgetlearn.forests import RandomForestClassifier, permutation_importance
 from budgetlearn.msb import ModelScheduleSearch
 from budgetlearn.tree.binning import bin_features
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from budgetlearn.datasets import load_registry, prepare
+from budgetbench.datasets import load_registry, prepare
 
 GB = 2**30
 N_DIFFERENT = 2000  # lines, written again and again

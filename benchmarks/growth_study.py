@@ -21,11 +21,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from budgetlearn._files import read_yaml
-from budgetlearn.benchmark import provenance, records, runs
-from budgetlearn.benchmark.study import Study
-from budgetlearn.datasets import load_dataset
-from budgetlearn.report import Report, price_table, read_sheets, write_report
+from budgetbench.datasets import load_dataset
+from budgetbench.report import Report, price_table, read_sheets, write_report
+from budgetbench.study import provenance, records, runs
+from budgetbench.study.study import Study
+from budgetlearn.files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 DATASETS = ["wine", "breast_cancer", "diabetes", "gaussian_mixture", "twonorm"]

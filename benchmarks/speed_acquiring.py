@@ -12,7 +12,8 @@ import numpy as np
 from _measuring import least
 from sklearn.datasets import make_classification
 
-from budgetlearn.forest import BudgetRFClassifier, CostSensitiveRFClassifier, RandomForestClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.forests import CostSensitiveRFClassifier, RandomForestClassifier
 from budgetlearn.peers import LightGBMCostClassifier
 
 

@@ -33,7 +33,9 @@ def tables():
 
 def tasks():
     """Return {name: callable}; what comes before is not timed."""
-    from budgetlearn.forest import BudgetRFClassifier, GIFClassifier, RandomForestClassifier
+    from budgetlearn.budgetrf import BudgetRFClassifier
+    from budgetlearn.forests import RandomForestClassifier
+    from budgetlearn.gif import GIFClassifier
     from budgetlearn.msb import ModelScheduleSearch
 
     small, large = tables()

@@ -16,8 +16,8 @@ from _measuring import least, report
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from budgetlearn.forest.budget_regression import BudgetRFRegressor
-from budgetlearn.forest.budget_rf import BudgetRFClassifier
+from budgetlearn.budgetrf.classifier import BudgetRFClassifier
+from budgetlearn.budgetrf.regressor import BudgetRFRegressor
 
 N_TREES = 40
 

@@ -11,11 +11,11 @@ import time
 
 import numpy as np
 
+from budgetbench.datasets import load_dataset
+from budgetlearn.cascade import ScheduleCascadeClassifier
+from budgetlearn.cascade.thresholds import TRADEOFFS, exit_stages, exit_thresholds
 from budgetlearn.costs import random_costs
-from budgetlearn.datasets import load_dataset
 from budgetlearn.peers import LightGBMCostClassifier
-from budgetlearn.sequential import ScheduleCascadeClassifier
-from budgetlearn.sequential.cascade_exits import TRADEOFFS, exit_stages, exit_thresholds
 
 N_STAGES, N_SAMPLES = 12, 50_000
 PEER = {"n_trees": (20, 50, 100), "learning_rate": 0.1, "num_leaves": 15}

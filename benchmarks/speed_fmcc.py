@@ -17,7 +17,7 @@ from _measuring import least
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from budgetlearn.datasets import load_dataset
+from budgetbench.datasets import load_dataset
 from budgetlearn.sequential import FMCCClassifier, VoCClassifier, boosted_stumps
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))

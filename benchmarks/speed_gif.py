@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from threadpoolctl import threadpool_limits
 
-from budgetlearn.datasets.preparing import load_dataset
-from budgetlearn.datasets.synthetic import friedman1, hastie
-from budgetlearn.forest import GIFClassifier, GIFRegressor
+from budgetbench.datasets.preparing import load_dataset
+from budgetbench.datasets.synthetic import friedman1, hastie
+from budgetlearn.gif import GIFClassifier, GIFRegressor
 
 
 def seconds(*functions, repeats):

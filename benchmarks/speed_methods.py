@@ -11,11 +11,12 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from budgetlearn._files import read_yaml
-from budgetlearn.benchmark.experiment import run_method
-from budgetlearn.benchmark.runs import draw_costs, draw_splits, iterate
-from budgetlearn.benchmark.study import Study
-from budgetlearn.datasets import load_dataset, read_prices
+from budgetbench.datasets import load_dataset
+from budgetbench.study.experiment import run_method
+from budgetbench.study.runs import draw_costs, draw_splits, iterate
+from budgetbench.study.study import Study
+from budgetlearn.files import read_yaml
+from budgetlearn.price_lists import read_prices
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "config"

@@ -18,9 +18,9 @@ from _measuring import DATA, least, report
 from sklearn.ensemble import RandomForestClassifier as Peer
 from sklearn.inspection import permutation_importance as peer_importance
 
+from budgetbench.datasets import load_dataset
 from budgetlearn.costs import random_costs
-from budgetlearn.datasets import load_dataset
-from budgetlearn.forest import RandomForestClassifier, permutation_importance
+from budgetlearn.forests import RandomForestClassifier, permutation_importance
 from budgetlearn.msb import ModelScheduleSearch
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from budgetlearn.analysis import Results
-from budgetlearn.benchmark.records import FORMAT_VERSION, variables_text
-from budgetlearn.benchmark.study import Study
-from budgetlearn.report import Report
-from budgetlearn.report.display import DataSheet, Display
+from budgetbench.analysis import Results
+from budgetbench.report import Report
+from budgetbench.report.display import DataSheet, Display
+from budgetbench.study.records import FORMAT_VERSION, variables_text
+from budgetbench.study.study import Study
 
 FEATURES = {"wine": 13, "breast_cancer": 30}
 

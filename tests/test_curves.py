@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.curves import CostAccuracyCurve, ModelSchedule, pareto_indices
 from budgetlearn.exceptions import BudgetError
+from budgetlearn.validation import ParameterError
 
 # Yan et al., section 3.1.1: the schedule printed for the naval propulsion plants.
 PRINTED = [

@@ -7,8 +7,8 @@ from sklearn.pipeline import make_pipeline
 
 import budgetlearn
 from budgetlearn import BudgetPreprocessor, FeatureCosts, ModelScheduleSearch
-from budgetlearn._validation import ParameterError
 from budgetlearn.exceptions import DatasetError
+from budgetlearn.validation import ParameterError
 
 NAMES = ["<script>alert(1)</script>", "a,b", 'q"uo"te', "two\nlines"]
 CLASSIFIERS = (

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from budgetlearn._files import read_yaml, whole_file
-from budgetlearn.benchmark.study import check_schema
-from budgetlearn.datasets import load_registry
+from budgetbench.datasets import load_registry
+from budgetbench.report.printed_numbers import read_reasons
+from budgetbench.study.study import check_schema
 from budgetlearn.exceptions import ConfigError
-from budgetlearn.report.published_files import read_reasons
+from budgetlearn.files import read_yaml, whole_file
 
 ROOT = Path(__file__).resolve().parents[1]
 TWICE = "wine:\n  title: A\n  task: b\n  title: C\n"

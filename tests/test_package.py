@@ -89,11 +89,11 @@ def test_without_extras_a_class_works_or_names_the_extra(call, said):
 
 def test_data_sets_name_the_extra_that_they_need():
     code = (
-        "try:\n    import budgetlearn.datasets\n"
+        "try:\n    import budgetbench.datasets\n"
         "except ImportError as error:\n    print(type(error).__name__, error)"
     )
     said = fresh(WITHOUT_EXTRAS + code)
-    assert said.startswith("MissingExtraError budgetlearn.datasets needs the package")
+    assert said.startswith("MissingExtraError budgetbench.datasets needs the package")
     assert said.endswith("pip install 'budgetlearn[workflow]'")
 
 

@@ -15,10 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import budgetlearn
 from budgetlearn import BudgetPreprocessor, BudgetRFClassifier, FeatureCosts, ModelScheduleSearch
-from budgetlearn.base.examples import checked_examples
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.msb.problem import SequenceProblem
 from budgetlearn.msb.sequences import SEQUENCES
+from budgetlearn.protocol.examples import checked_examples
 
 N = 4
 NAMES = {

@@ -22,7 +22,7 @@ from budgetlearn import (
     ModelScheduleSearch,
     RandomForestClassifier,
     ScheduleCascadeClassifier,
-    _parallel,
+    parallel,
 )
 
 SMALL = {"tradeoffs": (1, 0), "n_trees": (2,)}
@@ -38,8 +38,8 @@ def bars(monkeypatch):
             super().__init__(*arguments, **named | {"disable": False, "file": io.StringIO()})
             made.append(self)
 
-    monkeypatch.setattr(_parallel, "tqdm", Bar)
-    monkeypatch.setattr(_parallel, "_on_terminal", lambda: True)
+    monkeypatch.setattr(parallel, "tqdm", Bar)
+    monkeypatch.setattr(parallel, "_on_terminal", lambda: True)
     return made
 
 
@@ -76,14 +76,14 @@ def test_fit_shows_how_far_it_is(bars, model, unit, n):
 
 def test_a_kernel_is_watched_from_another_thread(bars):
     came = [0]
-    with _parallel.watched(lambda: came[0], "nodes", 10):
+    with parallel.watched(lambda: came[0], "nodes", 10):
         came[0] = 7
         time.sleep(1.2)
     assert (bars[0].n, bars[0].total) == (7, 10)
 
 
 def test_nothing_is_shown_where_there_is_no_terminal(capfd):
-    with _parallel.watched(lambda: 1 / 0, "nodes", 10):
+    with parallel.watched(lambda: 1 / 0, "nodes", 10):
         time.sleep(0.6)
-    assert list(_parallel.progress([1, 2], "items")) == [1, 2]
+    assert list(parallel.progress([1, 2], "items")) == [1, 2]
     assert capfd.readouterr() == ("", "")

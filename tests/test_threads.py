@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from budgetlearn._parallel import row_blocks, task_threads, thread_map, threads_ahead
+from budgetlearn.parallel import row_blocks, task_threads, thread_map, threads_ahead
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 3])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgetlearn._validation import (
+from budgetlearn.validation import (
     ParameterError,
     check_choice,
     check_classes,

@@ -26,8 +26,8 @@ from budgetlearn import (
     RandomForestClassifier,
     SparseLinearClassifier,
 )
-from budgetlearn._validation import ParameterError
 from budgetlearn.tree.impurity import Powers
+from budgetlearn.validation import ParameterError
 
 N = 240
 UNITS = (1e-100, 1e-9, 0.1, 3.0, 1e9, 1e100)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._validation import check_number
 from .costs import affords
 from .exceptions import BudgetError
+from .validation import check_number
 
 # Mean scores of equal predictions differ in the last bits.
 _SLACK = 1e-12

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._validation import ParameterError
 from .exceptions import CostError
+from .validation import ParameterError
 
 # Between a column of words and one of them, in the name of the indicator column that stands for it.
 ENCODED = "="

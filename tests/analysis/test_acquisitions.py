@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.acquisitions import acquisition_table
-from budgetlearn.analysis.schedules import compressed_points
-
-from ..factories import FEATURES, make_display, make_points, make_prices, prices_of
+from budgetbench.analysis.acquisitions import acquisition_table
+from budgetbench.analysis.schedules import compressed_points
+from tests.factories import FEATURES, make_display, make_points, make_prices, prices_of
 
 
 @pytest.fixture(scope="module")

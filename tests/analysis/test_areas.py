@@ -6,15 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.analysis.areas import area_table, lead_table, summary_table
-from budgetlearn.analysis.completion import coverage_table
-from budgetlearn.analysis.control_scores import score_table
-from budgetlearn.analysis.durations import time_table
-from budgetlearn.analysis.schedules import GROUP, RUN, compressed_points
-from budgetlearn.benchmark.records import RecordError
+from budgetbench.analysis.areas import area_table, lead_table, summary_table
+from budgetbench.analysis.efforts import time_table
+from budgetbench.analysis.schedules import (
+    GROUP,
+    RUN,
+    compressed_points,
+    coverage_table,
+    score_table,
+)
+from budgetbench.study.records import RecordError
 from budgetlearn.exceptions import ConfigError
-
-from ..factories import fail, make_points
+from tests.factories import fail, make_points
 
 RATIOS = {"wine": 0.25, "breast_cancer": 0.25}
 

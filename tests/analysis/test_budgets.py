@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from budgetlearn.analysis.budgets import at_most, budget_kinds
-from budgetlearn.analysis.horizons import horizon_areas
-from budgetlearn.analysis.schedules import RUN, compressed_points
-
-from ..factories import fail, make_points, make_results
+from budgetbench.analysis.horizons import horizon_areas
+from budgetbench.analysis.recommendations import at_most, budget_kinds
+from budgetbench.analysis.schedules import RUN, compressed_points
+from tests.factories import fail, make_points, make_results
 
 
 def lazy_points():

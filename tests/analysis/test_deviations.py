@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.deviations import with_deviations
+from budgetbench.analysis.published import with_deviations
 
 
 def printed(**changes):

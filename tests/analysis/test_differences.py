@@ -7,13 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from budgetlearn.analysis.differences import (
-    difference_table,
-    overall_table,
-    reference_of,
-)
-from budgetlearn.analysis.intervals import corrected_interval
-from budgetlearn.analysis.ranks import ranking_of
+from budgetbench.analysis.differences import difference_table, overall_table, reference_of
+from budgetbench.analysis.intervals import corrected_interval
+from budgetbench.analysis.ranks import ranking_of
 
 
 def areas_of(gaps, n_runs=5, spread=0.0, seed=0):

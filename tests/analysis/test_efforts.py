@@ -3,11 +3,10 @@
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.areas import area_table
-from budgetlearn.analysis.efforts import effort_table, equal_seconds_table, straw_men
-from budgetlearn.analysis.schedules import compressed_points
-
-from ..factories import fail, make_points
+from budgetbench.analysis.areas import area_table
+from budgetbench.analysis.efforts import effort_table, equal_seconds_table, straw_men
+from budgetbench.analysis.schedules import compressed_points
+from tests.factories import fail, make_points
 
 
 def test_default_and_tuned_rows():

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.areas import area_table
-from budgetlearn.analysis.horizons import (
+from budgetbench.analysis.areas import area_table
+from budgetbench.analysis.horizons import (
     HORIZONS,
     horizon_areas,
     horizon_ranks,
@@ -15,11 +15,10 @@ from budgetlearn.analysis.horizons import (
     survives_leaving_one_out,
     winners,
 )
-from budgetlearn.analysis.schedules import RUN, compressed_points
-from budgetlearn.report.sections.horizons import winner_sentences
-
-from ..factories import make_display, make_points
-from .test_areas import small_study
+from budgetbench.analysis.schedules import RUN, compressed_points
+from budgetbench.report.sections.horizons import winner_sentences
+from tests.analysis.test_areas import small_study
+from tests.factories import make_display, make_points
 
 
 def areas_of(points):

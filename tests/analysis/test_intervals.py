@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from budgetlearn.analysis.areas import lead_table
-from budgetlearn.analysis.intervals import corrected_interval, score_interval
+from budgetbench.analysis.areas import lead_table
+from budgetbench.analysis.intervals import corrected_interval, score_interval
 
 
 @pytest.mark.parametrize("n_runs", [2, 3, 5, 20])

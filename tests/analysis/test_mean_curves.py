@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis import mean_curves
-from budgetlearn.analysis.schedules import compressed_points
-
-from ..factories import fail, make_points, make_results
+from budgetbench.analysis import areas as mean_curves
+from budgetbench.analysis.schedules import compressed_points
+from tests.factories import fail, make_points, make_results
 
 
 def schedules(points, method, dataset="wine"):

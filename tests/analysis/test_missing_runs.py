@@ -4,13 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis import Results
-from budgetlearn.analysis.elo import elo_table
-from budgetlearn.analysis.horizons import HORIZONS, horizon_ranks
-from budgetlearn.analysis.mean_curves import mean_curve
-from budgetlearn.analysis.schedules import CASE, RUN
-
-from ..factories import fail, make_display, make_points
+from budgetbench.analysis import Results
+from budgetbench.analysis.areas import mean_curve
+from budgetbench.analysis.elo import elo_table
+from budgetbench.analysis.horizons import HORIZONS, horizon_ranks
+from budgetbench.analysis.schedules import CASE, RUN
+from tests.factories import fail, make_display, make_points
 
 N_RUNS = 6
 RIVALS = ["msb", "logitb"]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from budgetlearn.analysis.areas import area_table
-from budgetlearn.analysis.published import published_table
-from budgetlearn.analysis.schedules import compressed_points
-from budgetlearn.benchmark import records
-from budgetlearn.report.published_files import read_published
+from budgetbench.analysis.areas import area_table
+from budgetbench.analysis.published import published_table
+from budgetbench.analysis.schedules import compressed_points
+from budgetbench.report.printed_numbers import read_published
+from budgetbench.study import records
 
 HEAD = "paper,table,dataset,method,trees,quantity,value"
 

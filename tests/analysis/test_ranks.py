@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import studentized_range
 
-from budgetlearn.analysis.ranks import rank_table, ranking_of
+from budgetbench.analysis.ranks import rank_table, ranking_of
 
 
 def summary_of(means):

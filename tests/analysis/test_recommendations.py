@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.intervals import score_interval
-from budgetlearn.analysis.recommendations import all_recommendations
-from budgetlearn.analysis.recommendations import recommendations as recommendations_of
-from budgetlearn.analysis.schedules import compressed_points
-
-from ..factories import METHODS, fail, make_display, make_points
+from budgetbench.analysis.intervals import score_interval
+from budgetbench.analysis.recommendations import all_recommendations
+from budgetbench.analysis.recommendations import recommendations as recommendations_of
+from budgetbench.analysis.schedules import compressed_points
+from tests.factories import METHODS, fail, make_display, make_points
 
 RATIO = 1 / 3
 

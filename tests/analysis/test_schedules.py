@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.schedules import RUN, check_points, compressed_points
-from budgetlearn.benchmark.records import RecordError, table
-
-from ..factories import fail, make_points
+from budgetbench.analysis.schedules import RUN, check_points, compressed_points
+from budgetbench.study.records import RecordError, table
+from tests.factories import fail, make_points
 
 
 @pytest.fixture(scope="module")

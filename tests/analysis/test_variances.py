@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.variances import variance_table
+from budgetbench.analysis.differences import variance_table
 
 
 def crossed_areas(by_split, by_profile, rest=0.0, seed=0):

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.schedules import compressed_points
-from budgetlearn.analysis.within_cost import own_cost_table
-
-from ..factories import fail, make_display, make_points
+from budgetbench.analysis.schedules import compressed_points
+from budgetbench.analysis.within_cost import own_cost_table
+from tests.factories import fail, make_display, make_points
 
 
 def compared(points):

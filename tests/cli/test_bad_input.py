@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from budgetlearn.exceptions import CostError
-
-from .conftest import FIT, PRICES, QUICK, patients
+from tests.cli.conftest import FIT, PRICES, QUICK, patients
 
 
 def refused(told, *words):

@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from budgetlearn.cli import ask as asking
 from budgetlearn.cli.commands import cli
 from budgetlearn.cli.fitting import sampled
-from budgetlearn.cli.own_table import read_own_table
 from budgetlearn.cli.saved_model import SavedModel
-
-from .conftest import FIT, QUICK, patients
+from budgetlearn.cli.table import read_own_table
+from tests.cli.conftest import FIT, QUICK, patients
 
 
 def test_fit_prints_what_each_price_buys_and_marks_the_budget(folder, told):

@@ -14,16 +14,15 @@ import pytest
 import yaml
 from sklearn.utils import check_random_state
 
-from budgetlearn.analysis import recommendations
-from budgetlearn.benchmark import records
+from budgetbench.analysis import recommendations
+from budgetbench.study import records
 from budgetlearn.cli.fitting import parts_of
-from budgetlearn.cli.own_study import REGISTRY, STUDY, folders, read_study, write_files
-from budgetlearn.cli.own_table import read_own_table
 from budgetlearn.cli.predict import predictions
 from budgetlearn.cli.recommend import _best
 from budgetlearn.cli.saved_model import SavedModel
-
-from .conftest import PRICES, patients
+from budgetlearn.cli.study_files import REGISTRY, STUDY, folders, read_study, write_files
+from budgetlearn.cli.table import read_own_table
+from tests.cli.conftest import PRICES, patients
 
 METHODS = ("--methods", "cascade", "--methods", "filter_forest")
 OWN = ("--target", "ill", "--costs", "prices.csv", "--runs", "1")

@@ -12,11 +12,10 @@ from sklearn.utils import check_random_state
 from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.fitting import fit_table, parts_of
-from budgetlearn.cli.own_table import read_own_table
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.schedule_text import lines_of
-
-from .conftest import PRICES, QUICK, patients
+from budgetlearn.cli.table import read_own_table
+from tests.cli.conftest import PRICES, QUICK, patients
 
 N = 240
 RANDOM = np.random.default_rng(5)

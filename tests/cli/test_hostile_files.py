@@ -13,14 +13,13 @@ import pytest
 import yaml
 
 import budgetlearn
-from budgetlearn._files import csv_text
-from budgetlearn.benchmark import records
+from budgetbench.study import records
 from budgetlearn.cli import compare, recommend
 from budgetlearn.cli.model_file import FORMAT
 from budgetlearn.cli.saved_model import SavedModel
+from budgetlearn.files import csv_text
 from budgetlearn.msb import subset_scores
-
-from .conftest import QUICK
+from tests.cli.conftest import QUICK
 
 CALL = ("compare", "table.csv", "--target", "ill", "--costs", "prices.csv", "--runs", "1")
 
@@ -68,7 +67,7 @@ def touching(outside):
     return {"args": ["touch", str(outside / "popen")]}
 
 
-FOREST = "budgetlearn.forest.RandomForestClassifier"
+FOREST = "budgetlearn.forests.RandomForestClassifier"
 ENTRIES = {
     "a program": lambda out: {"class": "subprocess.Popen", "parameters": touching(out)},
     "a program inside of an estimator": lambda out: {
@@ -77,10 +76,10 @@ ENTRIES = {
     },
     "a module beside the study": lambda out: {"class": "theirs.Method"},
     "a program that a module of ours imports": lambda out: {
-        "class": "budgetlearn.benchmark.provenance.subprocess.Popen",
+        "class": "budgetbench.study.provenance.subprocess.Popen",
         "parameters": touching(out),
     },
-    "a function": lambda out: {"class": "budgetlearn._files.whole_file"},
+    "a function": lambda out: {"class": "budgetlearn.files.whole_file"},
     "a class that is no estimator": lambda out: {
         "class": "budgetlearn.msb.subset_scores.SubsetScores",
         "parameters": {"n_variables": 2, "path": str(out / "scores")},

@@ -9,7 +9,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from ..report.browsing import start_browser
+from tests.report.browsing import start_browser
 
 RUN = "window.hit=1"
 SCRIPT, IMAGE = f"<script>{RUN}</script>", f'<img src=x onerror="{RUN}">'

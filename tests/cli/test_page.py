@@ -6,8 +6,7 @@ import pytest
 
 from budgetlearn.cli.curve_svg import labels, ticks
 from budgetlearn.cli.saved_model import SavedModel
-
-from .conftest import FIT
+from tests.cli.conftest import FIT
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from budgetlearn.benchmark import records, runs
-from budgetlearn.benchmark.sources import sources_of_run
-from budgetlearn.cli import compare, own_study
-from budgetlearn.datasets import prepare, write_manifest
-from budgetlearn.datasets.own import own_prices
+from budgetbench.datasets import prepare, write_manifest
+from budgetbench.datasets.user_table import own_prices
+from budgetbench.study import records, runs
+from budgetbench.study.sources import sources_of_run
+from budgetlearn.cli import compare, study_files
 from budgetlearn.exceptions import BudgetlearnError, DatasetError
-
-from .conftest import PRICES, patients
+from tests.cli.conftest import PRICES, patients
 
 METHOD = "filter_forest"
 COMPARE = ("compare", "table.csv", "--target", "ill", "--costs", "prices.csv", "--runs", "1")
@@ -63,7 +62,7 @@ def compared(folder, told, no_snakemake):
 
 def as_it_is_now():
     config = yaml.safe_load((RESULTS / "study.yaml").read_text())
-    return own_study.checked_study(config, own_study.folders()[0])
+    return study_files.checked_study(config, study_files.folders()[0])
 
 
 def planned():
@@ -81,8 +80,8 @@ def planned():
 
 def recommended():
     """Do what recommend does before it takes results."""
-    study, own, _ = own_study.read_study(RESULTS, own_study.folders()[0])
-    own_study.refuse_outdated(study, own, METHOD, RESULTS / "points.parquet")
+    study, own, _ = study_files.read_study(RESULTS, study_files.folders()[0])
+    study_files.refuse_outdated(study, own, METHOD, RESULTS / "points.parquet")
 
 
 def put(content, path="table.csv", when=None):
@@ -277,7 +276,7 @@ def test_a_dry_run_and_a_refused_call_write_nothing(compared, told, words):
 
 
 def test_a_second_call_leaves_the_work_of_the_first_alone(compared, told):
-    with own_study.sole_work(Path.cwd(), "mine"):
+    with study_files.sole_work(Path.cwd(), "mine"):
         before = tree()
         status, _, err = told(*CALL, "--seed", "9")
         assert (status, err.count("\n")) == (2, 1)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from .sources import Server
+from tests.datasets.sources import Server
 
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr("budgetlearn.datasets.downloading.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("budgetbench.datasets.fetching.FIRST_WAIT", 0.01)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("BUDGETLEARN_DATA", raising=False)
     running = Server()

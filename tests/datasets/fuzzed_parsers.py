@@ -16,20 +16,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from budgetlearn._files import read_yaml
-from budgetlearn.benchmark import records
-from budgetlearn.benchmark.runs import draw_costs
-from budgetlearn.benchmark.study import Study
-from budgetlearn.datasets import Dataset, cifar, load_dataset, load_registry, read_prices
-from budgetlearn.datasets.archives import extract
-from budgetlearn.datasets.images import read_idx
-from budgetlearn.datasets.labels import make_target
-from budgetlearn.datasets.own import read_own
-from budgetlearn.datasets.svmlight import read_svmlight
-from budgetlearn.datasets.tables import read_excel, read_paired, read_table
+from budgetbench.datasets import Dataset, cifar, load_dataset, load_registry
+from budgetbench.datasets.archives import extract
+from budgetbench.datasets.images import read_idx
+from budgetbench.datasets.labels import make_target
+from budgetbench.datasets.svmlight import read_svmlight
+from budgetbench.datasets.tables import read_excel, read_paired, read_table
+from budgetbench.datasets.user_table import read_own
+from budgetbench.study import records
+from budgetbench.study.runs import draw_costs
+from budgetbench.study.study import Study
 from budgetlearn.exceptions import BudgetlearnError
-
-from .test_lzw import compress
+from budgetlearn.files import read_yaml
+from budgetlearn.price_lists import read_prices
+from tests.datasets.test_lzw import compress
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("BUDGETLEARN_DATA", ROOT.parent / "shared" / "data"))

@@ -23,8 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from budgetlearn.exceptions import BudgetlearnError
-
-from .fuzzed_parsers import PARSERS
+from tests.datasets.fuzzed_parsers import PARSERS
 
 CORPUS = Path(__file__).with_name("corpus")
 MOST_SECONDS = 20  # of this process for one input: more is a finding

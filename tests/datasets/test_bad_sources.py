@@ -12,12 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.datasets import fetch, prepare
-from budgetlearn.datasets.archives import extract
+from budgetbench.datasets import fetch, prepare
+from budgetbench.datasets.archives import extract
 from budgetlearn.exceptions import DatasetError
-
-from .sources import GOOD, leftovers, sha256, spec_of, zipped
-from .test_lzw import compress
+from tests.datasets.sources import GOOD, leftovers, sha256, spec_of, zipped
+from tests.datasets.test_lzw import compress
 
 LOCAL, CENTRAL = b"PK\x03\x04", b"PK\x01\x02"
 
@@ -82,7 +81,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_source_leads_to_the_next_and_to_one_error(server, tmp_path, monkeypatch, case):
-    monkeypatch.setattr("budgetlearn.datasets.archives.LEAST_LIMIT", 1 << 14)
+    monkeypatch.setattr("budgetbench.datasets.archives.LEAST_LIMIT", 1 << 14)
     content, member, message = BAD[case]
     server.answers["/bad"] = [(200, content)]
     server.answers["/good"] = [(200, GOOD)]
@@ -123,7 +122,7 @@ def drip(connection):
 
 
 def test_a_trickle_has_an_end(server, tmp_path, monkeypatch):
-    monkeypatch.setattr("budgetlearn.datasets.downloading.MOST_SECONDS", 0.4)
+    monkeypatch.setattr("budgetbench.datasets.fetching.MOST_SECONDS", 0.4)
     server.answers["/slow"] = [(200, drip, len(GOOD))]
     server.answers["/good"] = [(200, GOOD)]
     start = time.monotonic()
@@ -134,8 +133,8 @@ def test_a_trickle_has_an_end(server, tmp_path, monkeypatch):
 
 
 def test_attempts_together_have_an_end(server, tmp_path, monkeypatch):
-    monkeypatch.setattr("budgetlearn.datasets.downloading.MOST_SECONDS", 0.2)
-    monkeypatch.setattr("budgetlearn.datasets.downloading.FIRST_WAIT", 0.5)
+    monkeypatch.setattr("budgetbench.datasets.fetching.MOST_SECONDS", 0.2)
+    monkeypatch.setattr("budgetbench.datasets.fetching.FIRST_WAIT", 0.5)
     server.answers["/busy"] = [(503, b"")]
     with pytest.raises(DatasetError, match=r"not complete after 0\.2 s"):
         fetch(spec_of(f"{server.url}/busy"), tmp_path)
@@ -143,8 +142,8 @@ def test_attempts_together_have_an_end(server, tmp_path, monkeypatch):
 
 
 def test_a_server_that_says_nothing(server, tmp_path, monkeypatch):
-    monkeypatch.setattr("budgetlearn.datasets.downloading.TIMEOUT", (1, 0.2))
-    monkeypatch.setattr("budgetlearn.datasets.downloading.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("budgetbench.datasets.fetching.TIMEOUT", (1, 0.2))
+    monkeypatch.setattr("budgetbench.datasets.fetching.FIRST_WAIT", 0.01)
     server.answers["/mute"] = [(200, lambda connection: time.sleep(0.6), len(GOOD))]
     server.answers["/good"] = [(200, GOOD)]
     fetch(spec_of(f"{server.url}/mute", f"{server.url}/good"), tmp_path)
@@ -154,7 +153,7 @@ def test_a_server_that_says_nothing(server, tmp_path, monkeypatch):
 
 
 def test_a_download_without_end_is_cut(server, tmp_path, monkeypatch):
-    monkeypatch.setattr("budgetlearn.datasets.downloading.MOST_BYTES", 1000)
+    monkeypatch.setattr("budgetbench.datasets.fetching.MOST_BYTES", 1000)
     server.answers["/long"] = [(200, GOOD)]
     with pytest.raises(DatasetError, match="more than 1,000 bytes"):
         fetch(spec_of(f"{server.url}/long"), tmp_path)
@@ -206,7 +205,7 @@ def test_a_full_disk_is_told_as_such(server, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("budgetlearn.datasets.archives._copy", full)
+    monkeypatch.setattr("budgetbench.datasets.archives._copy", full)
     with pytest.raises(DatasetError) as caught:
         fetch(spec_of(f"{server.url}/x.zip#toy.csv", f"{server.url}/y"), tmp_path)
     assert f"cannot be written to {tmp_path} (No space left on device). Free space" in str(
@@ -231,7 +230,7 @@ def test_a_read_only_folder_that_has_all(tmp_path, monkeypatch):
         raise PermissionError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
-    monkeypatch.setattr("budgetlearn.datasets.fetching.whole_file", refuse)
+    monkeypatch.setattr("budgetbench.datasets.fetching.whole_file", refuse)
     fetch(spec, tmp_path, offline=True)
     assert prepare(spec, tmp_path).n_samples == 200
 

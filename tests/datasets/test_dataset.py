@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.datasets import Dataset, DatasetSpec
+from budgetbench.datasets import Dataset, DatasetSpec
 from budgetlearn.exceptions import DatasetError
 
 

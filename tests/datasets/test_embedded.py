@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.datasets.embedded import read_embedded
+from budgetbench.datasets.synthetic import read_embedded
 
 
 @pytest.mark.parametrize(

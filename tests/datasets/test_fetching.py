@@ -6,11 +6,10 @@ import tarfile
 
 import pytest
 
-from budgetlearn.datasets import DatasetSpec, FileSpec, fetch
-from budgetlearn.datasets.fetching import pin
+from budgetbench.datasets import DatasetSpec, FileSpec, fetch
+from budgetbench.datasets.fetching import pin
 from budgetlearn.exceptions import DatasetError
-
-from .sources import GOOD, HTML, leftovers, sha256, spec_of, zipped
+from tests.datasets.sources import GOOD, HTML, leftovers, sha256, spec_of, zipped
 
 
 def test_plain_file(server, tmp_path):
@@ -105,7 +104,7 @@ def test_second_mirror_after_404_and_no_retry_of_404(server, tmp_path):
 
 
 def test_no_network(tmp_path, monkeypatch):
-    monkeypatch.setattr("budgetlearn.datasets.downloading.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("budgetbench.datasets.fetching.FIRST_WAIT", 0.01)
     with pytest.raises(DatasetError, match=r"no complete answer in 3 attempts \(ConnectionError"):
         fetch(spec_of("http://127.0.0.1:9/x.csv"), tmp_path)
 

@@ -5,8 +5,8 @@ from itertools import islice
 
 import pytest
 
-from . import fuzzing
-from .fuzzed_parsers import PARSERS
+from tests.datasets import fuzzing
+from tests.datasets.fuzzed_parsers import PARSERS
 
 
 @pytest.mark.parametrize("name", PARSERS)

@@ -4,11 +4,10 @@ import os
 
 import pytest
 
-from budgetlearn.datasets import fetch, load_registry
-from budgetlearn.datasets.fetching import pin
+from budgetbench.datasets import fetch, load_registry
+from budgetbench.datasets.fetching import pin
 from budgetlearn.exceptions import BudgetlearnError
-
-from .sources import GOOD, sha256, zipped
+from tests.datasets.sources import GOOD, sha256, zipped
 
 
 @pytest.fixture

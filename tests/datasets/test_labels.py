@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from budgetlearn.datasets.labels import make_target
-from budgetlearn.datasets.tables import Table
+from budgetbench.datasets.labels import make_target
+from budgetbench.datasets.tables import Table
 from budgetlearn.exceptions import DatasetError
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
-from budgetlearn.datasets import Dataset, Registry, fetch, load_dataset, load_registry, prepare
+from budgetbench.datasets import Dataset, Registry, fetch, load_dataset, load_registry, prepare
 from budgetlearn.exceptions import DatasetError
 
 REGISTRY = load_registry()

@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from budgetlearn.datasets import load_registry
-from budgetlearn.datasets.registry import DEFAULT_REGISTRY, SCHEMA
+from budgetbench.datasets import load_registry
+from budgetbench.datasets.registry import DEFAULT_REGISTRY, SCHEMA
 from budgetlearn.exceptions import ConfigError, DatasetError
 
 FETCHED = {

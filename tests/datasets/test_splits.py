@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn._validation import ParameterError
-from budgetlearn.datasets import Dataset, split
+from budgetbench.datasets import Dataset, split
 from budgetlearn.exceptions import ConfigError, DatasetError
+from budgetlearn.validation import ParameterError
 
 
 def classes(counts, part=None):

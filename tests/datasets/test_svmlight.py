@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.datasets import svmlight
-from budgetlearn.datasets.svmlight import read_svmlight
+from budgetbench.datasets import svmlight
+from budgetbench.datasets.svmlight import read_svmlight
 from budgetlearn.exceptions import DatasetError
 
 

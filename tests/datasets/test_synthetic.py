@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from budgetlearn.datasets import synthetic, yahoo_costs
-from budgetlearn.datasets.preparing import load_dataset
-from budgetlearn.datasets.ranking import GRADES, PRICE_CLASSES, yahoo_like
-from budgetlearn.datasets.synthetic import generate
+from budgetbench.datasets import synthetic, yahoo_costs
+from budgetbench.datasets.preparing import load_dataset
+from budgetbench.datasets.ranking import GRADES, PRICE_CLASSES, yahoo_like
+from budgetbench.datasets.synthetic import generate
 from budgetlearn.exceptions import DatasetError
 
 NAMES = ["gaussian_mixture", "friedman1", "hwang_f5", "ringnorm", "twonorm", "hastie", "waveform"]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.datasets.tables import read_excel, read_paired, read_table, table_from_frame
+from budgetbench.datasets.tables import read_excel, read_paired, read_table, table_from_frame
 from budgetlearn.exceptions import DatasetError
 
 

@@ -6,11 +6,11 @@ from glmnet import LogitNet
 from scipy.special import expit, softmax
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.costs import random_costs
 from budgetlearn.exceptions import IncompletePathWarning
 from budgetlearn.msb import LogitPathClassifier, l1_path
 from budgetlearn.msb.l1_path import fit_l1_path
+from budgetlearn.validation import ParameterError
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_wine])

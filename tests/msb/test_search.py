@@ -14,10 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.exceptions import BudgetError, CostError
-from budgetlearn.forest import RandomForestClassifier as OurForest
+from budgetlearn.forests import RandomForestClassifier as OurForest
 from budgetlearn.msb import (
     CostSequence,
     ImportanceSequence,
@@ -25,6 +24,7 @@ from budgetlearn.msb import (
     ModelScheduleSearch,
 )
 from budgetlearn.testing import expected_failed_checks
+from budgetlearn.validation import ParameterError
 
 NAMES = ("importance", "cost", "sampling", "l1")
 

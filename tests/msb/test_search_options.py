@@ -15,10 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.exceptions import MissingValueError
 from budgetlearn.msb import ExhaustiveSearch, LogitPathClassifier, ModelScheduleSearch
 from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+from budgetlearn.validation import ParameterError
 
 PRICES = [3, 1, 4, 1, 5]
 

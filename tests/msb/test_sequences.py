@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.costs import FeatureCosts
-from budgetlearn.forest import RandomForestClassifier
+from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.msb.problem import SequenceProblem
 from budgetlearn.msb.sequences import (
     SEQUENCES,
+    BackwardSequence,
     CostSequence,
+    ForwardSequence,
     ImportancePerCostSequence,
     ImportanceSequence,
     L1PathSequence,
@@ -25,7 +26,7 @@ from budgetlearn.msb.sequences import (
     UniformSequence,
     as_sequence,
 )
-from budgetlearn.msb.stagewise import BackwardSequence, ForwardSequence
+from budgetlearn.validation import ParameterError
 
 
 def problem_with(costs, seed=0, min_variables=2, n_samples=60, groups=None):

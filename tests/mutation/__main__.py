@@ -20,16 +20,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import by_hand
-from .operators import mutants_of
-from .running import SURVIVED, preload, trace, try_mutant
+from tests.mutation import by_hand
+from tests.mutation.operators import mutants_of
+from tests.mutation.running import SURVIVED, preload, trace, try_mutant
 
 ROOT = Path(__file__).parents[2]
 PARTS = {  # sources, and the tests that must notice
     "msb": ("src/budgetlearn/msb/", ["tests/msb"]),
-    "forest": ("src/budgetlearn/forest/", ["tests/forest"]),
+    "forest": ("src/budgetlearn/forests/", ["tests/forests"]),
     "sequential": ("src/budgetlearn/sequential/", ["tests/sequential"]),
-    "benchmark": ("src/budgetlearn/benchmark/", ["tests/benchmark"]),
+    "benchmark": ("src/budgetbench/study/", ["tests/study"]),
     "costs": ("src/budgetlearn/costs.py", ["tests/test_costs.py"]),
     "curves": ("src/budgetlearn/curves.py", ["tests/test_curves.py"]),
 }

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from .running import SURVIVED, run_tests
+from tests.mutation.running import SURVIVED, run_tests
 
 LIST = Path(__file__).with_suffix(".toml")
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from .operators import mutated
-from .plugin import Chooser, Tracer
+from tests.mutation.operators import mutated
+from tests.mutation.plugin import Chooser, Tracer
 
 MEMORY = 8 << 30
 KILLED, SURVIVED, TIMEOUT = "killed", "survived", "timeout"

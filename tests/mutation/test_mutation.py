@@ -4,10 +4,10 @@ import ast
 
 import pytest
 
-from . import by_hand
-from .__main__ import ROOT, sample_of
-from .operators import mutants_of, mutated
-from .running import KILLED, SURVIVED, TIMEOUT, trace, try_mutant
+from tests.mutation import by_hand
+from tests.mutation.__main__ import ROOT, sample_of
+from tests.mutation.operators import mutants_of, mutated
+from tests.mutation.running import KILLED, SURVIVED, TIMEOUT, trace, try_mutant
 
 SOURCE = '''"""Words 1."""
 import math

@@ -10,9 +10,8 @@ from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.peers import GreedyMiserClassifier, LightGBMCostClassifier
 from budgetlearn.testing import expected_failed_checks
-
-from ..tree.reference import walk_forest
-from .reference import greedy_miser_tree
+from tests.peers.reference import greedy_miser_tree
+from tests.tree.reference import walk_forest
 
 PATHS = [
     LightGBMCostClassifier(penalty="coupled", tradeoffs=(3, 0.1, 0), n_trees=(5, 20)),

@@ -28,8 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.peers import ForestStages
 from budgetlearn.testing import expected_failed_checks
-
-from .reference import union_of_paths
+from tests.peers.reference import union_of_paths
 
 
 @parametrize_with_checks(

@@ -7,7 +7,7 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.forest import RandomForestClassifier
+from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.peers import FilterForestClassifier
 from budgetlearn.testing import expected_failed_checks
 

@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.forest import GIFClassifier, GIFRegressor
-from budgetlearn.forest.gif import model as gif_model
+from budgetlearn.gif import GIFClassifier, GIFRegressor
+from budgetlearn.gif import model as gif_model
 from budgetlearn.peers import BoostingNodeShares, GIFNodeShares
 from budgetlearn.testing import expected_failed_checks
 from budgetlearn.tree.predictor import ForestPredictor

@@ -6,10 +6,10 @@ from sklearn.datasets import load_breast_cancer, load_wine, make_classification
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from budgetlearn.datasets.synthetic import ringnorm
+from budgetbench.datasets.synthetic import ringnorm
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.peers import BoostingNodeShares, ForestStages
-from budgetlearn.peers.samme_r import SAMMERClassifier
+from budgetlearn.peers.ensembles import SAMMERClassifier
 
 
 @parametrize_with_checks([SAMMERClassifier(n_estimators=10)])

@@ -5,11 +5,11 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.msb import LogitPathClassifier
 from budgetlearn.peers import SparseLinearClassifier
 from budgetlearn.peers.sparse_linear import penalty_factors
 from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+from budgetlearn.validation import ParameterError
 
 SMALL = {"n_lambda": 20, "random_state": 0}
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing.delimited import read_frame
+from budgetlearn.preprocessing.reading import read_frame
 
 
 def lay(folder, text, name="a.csv"):

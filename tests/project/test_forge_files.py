@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import budgetlearn
-from budgetlearn._files import read_yaml
+from budgetlearn.files import read_yaml
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -158,15 +158,15 @@ def test_nothing_cimports_scikit_learn():
 @pytest.mark.parametrize(
     ("suffix", "source", "unit"),
     [
-        (".py", "import budgetlearn.forest.gif", "forest"),
+        (".py", "import budgetlearn.gif", "forest"),
         (".py", "from budgetlearn import forest", "forest"),
         (".py", "def f():\n    from ..forest import gif", "forest"),
         (".py", "from .. import __version__, report", "report"),
         (".py", "from ..costs import FeatureCosts\nfrom . import structure", "costs"),
         (".pyx", "from ..forest cimport gif", "forest"),
         (".pyx", "from .. cimport forest", "forest"),
-        (".pyx", "cimport budgetlearn.forest.gif as gif", "forest"),
-        (".pyx", "def f():\n    from budgetlearn.report.page import write", "report"),
+        (".pyx", "cimport budgetlearn.gif as gif", "forest"),
+        (".pyx", "def f():\n    from budgetbench.report.page import write", "report"),
         (".pyx", "import numpy as np\nimport budgetlearn.msb as msb", "msb"),
         (".pxd", "from ..forest.gif cimport (\n    grow,\n    prune,\n)", "forest"),
         (".pxd", "from libc.math cimport log\nfrom ..costs cimport c", "costs"),

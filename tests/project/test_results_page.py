@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from budgetlearn.benchmark.records import COLUMNS
+from budgetbench.study.records import COLUMNS
 
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
 

@@ -46,7 +46,7 @@ def test_an_sdist_holds_every_source_and_nothing_compiled(clone):
     with tarfile.open(next((clone / "dist").glob("*.tar.gz"))) as archive:
         inside = {name.partition("/")[2] for name in archive.getnames()}
         registry = archive.getmember(
-            archive.getnames()[0] + "/src/budgetlearn/datasets/datasets.yaml"
+            archive.getnames()[0] + "/src/budgetbench/datasets/datasets.yaml"
         )
     sources = {
         path.relative_to(clone).as_posix()

@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib
 import matplotlib.pyplot as plt
 
-from budgetlearn.datasets import load_dataset
+from budgetbench.datasets import load_dataset
 
 ROOT = Path(__file__).parents[2]
 

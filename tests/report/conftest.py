@@ -2,10 +2,9 @@
 
 import pytest
 
-from budgetlearn.report import write_report
-
-from ..factories import fail, make_points, make_report
-from .browsing import start_browser
+from budgetbench.report import write_report
+from tests.factories import fail, make_points, make_report
+from tests.report.browsing import start_browser
 
 
 @pytest.fixture(scope="session")

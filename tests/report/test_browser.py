@@ -9,9 +9,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from ..factories import make_points, make_report, prices_of
-from .browsing import WIDTHS, emulate, main_thread_seconds, requests, resize
-from .writing import write_page
+from tests.factories import make_points, make_report, prices_of
+from tests.report.browsing import WIDTHS, emulate, main_thread_seconds, requests, resize
+from tests.report.writing import write_page
 
 SLOWEST = 10  # seconds of computing; a page of this size takes less than 2
 PATIENCE = 60  # seconds to wait, for a machine on which much else runs

@@ -5,12 +5,11 @@ import pandas as pd
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from budgetlearn.analysis.horizons import HORIZONS
-
-from ..factories import METHODS, fail, make_points, make_report, make_study
-from .browsing import WIDTHS, emulate, resize
-from .test_browser import chart, choose, drawing, every, one, redraw, texts, wait
-from .writing import write_page
+from budgetbench.analysis.horizons import HORIZONS
+from tests.factories import METHODS, fail, make_points, make_report, make_study
+from tests.report.browsing import WIDTHS, emulate, resize
+from tests.report.test_browser import chart, choose, drawing, every, one, redraw, texts, wait
+from tests.report.writing import write_page
 
 MORE = {f"m{place}": {"label": f"m{place}", "class": "a.B"} for place in range(5)}
 MOST_BYTES = 4_000_000

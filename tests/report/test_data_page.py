@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from budgetlearn.datasets import Dataset
-from budgetlearn.report.data_page import write_data_page
+from budgetbench.datasets import Dataset
+from budgetbench.report.data_page import write_data_page
 
 
 def study_of(costs, **titles):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from budgetlearn.report.display import MARKERS, PALETTE, Display
+from budgetbench.report.display import MARKERS, PALETTE, Display
 
 # Linear RGB as it is seen by those who lack a kind of cone (Machado, Oliveira and Fernandes 2009).
 SEEN = {

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from budgetlearn.analysis.published import AREAS, QUANTITIES
+from budgetbench.analysis.published import AREAS, QUANTITIES
+from budgetbench.report.printed_numbers import read_published, read_reasons
 from budgetlearn.exceptions import ConfigError
-from budgetlearn.report.published_files import read_published, read_reasons
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = "paper,table,dataset,method,trees,quantity,value"

@@ -12,12 +12,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from budgetbench.report import sections_of, write_report
+from budgetbench.report.files import build_figures, build_tables
+from budgetbench.report.style import figure_bytes
 from budgetlearn.exceptions import ConfigError
-from budgetlearn.report import sections_of, write_report
-from budgetlearn.report.build import build_figures, build_tables
-from budgetlearn.report.style import figure_bytes
-
-from ..factories import (
+from tests.factories import (
     METHODS,
     fail,
     make_display,
@@ -27,7 +26,7 @@ from ..factories import (
     make_sheets,
     make_study,
 )
-from .writing import write_page
+from tests.report.writing import write_page
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -109,7 +108,7 @@ def test_sections_have_an_anchor_and_a_place_of_their_own():
 
 def test_planning_a_report_loads_no_drawing_library():
     heavy = {"matplotlib", "seaborn", "scipy", "sklearn", "statsmodels", "jinja2", "vl_convert"}
-    code = "import sys; from budgetlearn.report import sections; sections._classes(); "
+    code = "import sys; from budgetbench.report import sections; sections._classes(); "
     code += f"print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

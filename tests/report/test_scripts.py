@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from budgetlearn.report import scripts
-from budgetlearn.report.display import CONTROL_MARKERS, MARKERS
-
-from ..factories import make_display
+from budgetbench.report import scripts
+from budgetbench.report.display import CONTROL_MARKERS, MARKERS
+from tests.factories import make_display
 
 
 def test_script_data_cannot_end_their_script():

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.report.summary import lead_sentences
-
-from ..factories import make_display
+from budgetbench.report.summary import lead_sentences
+from tests.factories import make_display
 
 
 @pytest.fixture(scope="module")

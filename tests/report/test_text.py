@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from budgetlearn.analysis.completion import coverage_table
-from budgetlearn.report import text
-
-from ..factories import fail, make_display, make_points
+from budgetbench.analysis.schedules import coverage_table
+from budgetbench.report import text
+from tests.factories import fail, make_display, make_points
 
 
 def test_scope_names_methods_data_sets_and_runs():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from budgetlearn.report import files, write_report
+from budgetbench.report import files, write_report
 
 BLANK = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
 

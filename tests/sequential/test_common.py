@@ -11,11 +11,11 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.costs import random_costs
 from budgetlearn.exceptions import CostError
 from budgetlearn.sequential import FMCCClassifier, RandomOrderClassifier, VoCClassifier
 from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+from budgetlearn.validation import ParameterError
 
 CLASSES = [FMCCClassifier, RandomOrderClassifier, VoCClassifier]
 every_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)

@@ -11,13 +11,12 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from budgetlearn._validation import ParameterError
+from budgetbench.datasets import load_dataset
 from budgetlearn.costs import FeatureCosts
-from budgetlearn.datasets import load_dataset
 from budgetlearn.exceptions import BudgetError
 from budgetlearn.sequential import FMCCClassifier, RandomOrderClassifier, boosted_stumps
-
-from .reference import algorithm_1, neighborhood, stump_margins
+from budgetlearn.validation import ParameterError
+from tests.sequential.reference import algorithm_1, neighborhood, stump_margins
 
 
 def assert_equals_algorithm_1(model, X, y, points):

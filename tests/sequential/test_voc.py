@@ -6,12 +6,11 @@ from scipy.stats import norm
 from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.sequential import VoCClassifier
 from budgetlearn.sequential.voc import _expected_certainty, _weighted_products
-
-from .reference import voc_gains
+from budgetlearn.validation import ParameterError
+from tests.sequential.reference import voc_gains
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

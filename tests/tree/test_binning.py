@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.tree.binning import bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
+from budgetlearn.validation import ParameterError
 
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 

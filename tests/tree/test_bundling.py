@@ -8,8 +8,7 @@ from budgetlearn.tree.binning import bin_features
 from budgetlearn.tree.bundling import Bundles
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Polynomial, Powers, ThresholdPairs
-
-from .test_growth import IMPURITIES, check_tree
+from tests.tree.test_growth import IMPURITIES, check_tree
 
 
 def one_hot_table(seed, n=900, n_classes=4):

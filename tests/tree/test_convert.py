@@ -16,8 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.tree.convert import from_lightgbm, from_sklearn, sklearn_intercept
 from budgetlearn.tree.predictor import ForestPredictor
-
-from .reference import walk
+from tests.tree.reference import walk
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ from budgetlearn.tree.binning import BinnedData, bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Entropy, Gini, Polynomial, Powers, ThresholdPairs
 from budgetlearn.tree.predictor import ForestPredictor
-
-from . import reference
+from tests.tree import reference
 
 IMPURITIES = {
     "pairs": (ThresholdPairs(), lambda n: reference.impurity("pairs", n)),

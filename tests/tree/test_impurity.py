@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from budgetlearn._validation import ParameterError
 from budgetlearn.tree.impurity import Entropy, Gini, Polynomial, Powers, ThresholdPairs
-
-from . import reference
+from budgetlearn.validation import ParameterError
+from tests.tree import reference
 
 COUNTS = st.lists(st.integers(0, 40), min_size=2, max_size=6)
 

@@ -9,9 +9,8 @@ from budgetlearn.tree.binning import bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Entropy, ThresholdPairs
 from budgetlearn.tree.predictor import ForestPredictor
-
-from . import reference
-from .test_growth import IMPURITIES, make_table
+from tests.tree import reference
+from tests.tree.test_growth import IMPURITIES, make_table
 
 RULES = [
     ("pairs", "minimax", "risk"),

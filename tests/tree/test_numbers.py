@@ -8,8 +8,7 @@ import pytest
 from budgetlearn.tree.binning import bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Variance
-
-from . import reference
+from tests.tree import reference
 
 
 def rows_of_nodes(tree, X):

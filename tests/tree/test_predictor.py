@@ -11,8 +11,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 from budgetlearn.tree.convert import from_sklearn
 from budgetlearn.tree.predictor import ForestPredictor
 from budgetlearn.tree.structure import Tree
-
-from .reference import walk_forest
+from tests.tree.reference import walk_forest
 
 
 @pytest.fixture(scope="module", params=[1, 7, 600])

@@ -23,10 +23,9 @@ from pathlib import Path
 import pandas as pd
 import psutil
 
-from budgetlearn.benchmark import records
-
-from .conftest import copy_to
-from .slurm import PROFILE, Cluster, why_not
+from budgetbench.study import records
+from tests.workflow.conftest import copy_to
+from tests.workflow.slurm import PROFILE, Cluster, why_not
 
 SIGNALS = ("TERM", "INT", "HUP", "QUIT", "KILL", "SEGV", "ABRT", "ALRM", "USR1")
 CLOCKS = "seconds|_ms$"  # columns that tell another time each time

@@ -17,11 +17,10 @@ from pathlib import Path
 
 import yaml
 
-from budgetlearn.benchmark import records
-from budgetlearn.benchmark.rerun import differences
-
-from .conftest import copy_to
-from .slurm import PROFILE, Cluster, why_not
+from budgetbench.study import records
+from budgetbench.study.rerun import differences
+from tests.workflow.conftest import copy_to
+from tests.workflow.slurm import PROFILE, Cluster, why_not
 
 STUDY = {
     "study": "nodes",

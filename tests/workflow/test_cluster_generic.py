@@ -5,7 +5,7 @@ import os
 import pytest
 import yaml
 
-from budgetlearn.benchmark import records
+from budgetbench.study import records
 
 pytestmark = pytest.mark.workflow
 # Like the real one: takes options and a script, starts it detached, prints a number.

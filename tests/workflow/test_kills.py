@@ -5,7 +5,7 @@ import random
 import pytest
 import yaml
 
-from .kills import Killed, compare, contents, kill_often
+from tests.workflow.kills import Killed, compare, contents, kill_often
 
 pytestmark = pytest.mark.workflow
 STUDY = {"study": "killed", "title": "Killed", "datasets": ["wine"], "runs": 1}

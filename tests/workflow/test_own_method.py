@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetlearn.benchmark import records
+from budgetbench.study import records
 
 pytestmark = pytest.mark.workflow
 PAGE = Path(__file__).parents[2] / "docs" / "own-method.md"

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from budgetlearn.benchmark import fingerprints, source_graph
-
-from .conftest import Workflow
+from budgetbench.study import dependencies, fingerprints
+from tests.workflow.conftest import Workflow
 
 pytestmark = pytest.mark.workflow
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
@@ -44,7 +43,7 @@ def finished(make_workflow):
     workflow = make_workflow()
     (workflow.folder / STUDY).write_text(PROBE)
     copy = workflow.folder / "budgetlearn"
-    shutil.copytree(source_graph.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(dependencies.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     with pytest.MonkeyPatch.context() as patch:
         for module in (source_graph, fingerprints):
             patch.setattr(module, "PACKAGE", copy)
@@ -64,7 +63,7 @@ def finished(make_workflow):
 
 
 def forget():
-    for function in (source_graph._top, source_graph.source_files, source_graph.home_of):
+    for function in (dependencies._top, dependencies.source_files, dependencies.home_of):
         function.cache_clear()
 
 
@@ -141,7 +140,7 @@ def config(*settings):
 
 DATASETS, METHODS = "config/datasets.yaml", "config/methods.yaml"
 LOGIT = "budgetlearn/msb/logit_path.py"
-KERNEL = "tree/" + source_graph.kernel_of(source_graph.PACKAGE / "tree/grower.pyx").name
+KERNEL = "tree/" + dependencies.kernel_of(dependencies.PACKAGE / "tree/grower.pyx").name
 FAILURE = "results/probe/failures/points/wine/random/logitb/0.json"
 # What changes: file (None: only the call does), its edit, arguments of the call, jobs that run.
 EDITS = {

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 import pytest
 import yaml
 
-from budgetlearn.benchmark import records
-from budgetlearn.benchmark.rerun import differences
-
-from .slurm import PROFILE, Cluster, why_not
+from budgetbench.study import records
+from budgetbench.study.rerun import differences
+from tests.workflow.slurm import PROFILE, Cluster, why_not
 
 pytestmark = pytest.mark.workflow
 SLOW = """

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from budgetlearn.benchmark import records
+from budgetbench.study import records
 
 pytestmark = pytest.mark.workflow
 SMOKE = ("--configfile", "config/studies/smoke.yaml")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from budgetlearn._files import read_yaml
-from budgetlearn.benchmark.study import Study
+from budgetbench.study.study import Study
+from budgetlearn.files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDIES = sorted((ROOT / "config" / "studies").glob("*.yaml"))

@@ -5,9 +5,9 @@
 import os
 from functools import cache
 
-from budgetlearn.benchmark.failures import attempt
-from budgetlearn.benchmark.fingerprints import script_fingerprint
-from budgetlearn.benchmark.methods import classes_of
+from budgetbench.study.failures import attempt
+from budgetbench.study.fingerprints import script_fingerprint
+from budgetbench.study.methods import classes_of
 
 
 def script_path(name):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from budgetlearn._files import read_yaml
+from budgetlearn.files import read_yaml
 
 SCHEMAS = Path(__file__).parent
 README = SCHEMAS.parents[1] / "config" / "README.md"

@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from budgetlearn.benchmark.archive import pack
-from budgetlearn.benchmark.job import job_log
-from budgetlearn.benchmark.study import Study
+from budgetbench.study.archive import pack
+from budgetbench.study.jobs import job_log
+from budgetbench.study.study import Study
 
 root, path = Path(snakemake.scriptdir).resolve().parents[1], snakemake.output[0]
 with job_log(snakemake.log[0]) as log:

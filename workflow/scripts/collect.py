@@ -1,5 +1,5 @@
-from budgetlearn.benchmark import records
-from budgetlearn.benchmark.job import job_log
+from budgetbench.study import records
+from budgetbench.study.jobs import job_log
 
 files = snakemake.input
 with job_log(snakemake.log[0]):

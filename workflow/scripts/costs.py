@@ -1,7 +1,7 @@
-from budgetlearn.benchmark import runs
-from budgetlearn.benchmark.job import job_log
-from budgetlearn.datasets import Dataset
-from budgetlearn.datasets.own import own_prices
+from budgetbench.datasets import Dataset
+from budgetbench.datasets.user_table import own_prices
+from budgetbench.study import runs
+from budgetbench.study.jobs import job_log
 
 params, kind = snakemake.params, snakemake.wildcards.costs
 with job_log(snakemake.log[0]):

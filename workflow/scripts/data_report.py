@@ -1,8 +1,8 @@
 from pathlib import Path
 
-from budgetlearn.benchmark.job import job_log
-from budgetlearn.benchmark.study import Study
-from budgetlearn.report.data_page import write_data_page
+from budgetbench.report.data_page import write_data_page
+from budgetbench.study.jobs import job_log
+from budgetbench.study.study import Study
 
 root = Path(snakemake.scriptdir).resolve().parents[1]
 with job_log(snakemake.log[0]):

@@ -1,5 +1,5 @@
-from budgetlearn.benchmark.job import job_log
-from budgetlearn.datasets import DatasetSpec, fetch, write_manifest
+from budgetbench.datasets import DatasetSpec, fetch, write_manifest
+from budgetbench.study.jobs import job_log
 
 spec, config = DatasetSpec.from_plain(snakemake.params.spec), snakemake.config
 with job_log(snakemake.log[0]):

@@ -1,7 +1,7 @@
-from budgetlearn.benchmark.job import job_log, limits_of, load_runs, write_points
-from budgetlearn.benchmark.resuming import resumable_run
-from budgetlearn.benchmark.sources import sources_of_run
-from budgetlearn.benchmark.tries import with_seconds
+from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points
+from budgetbench.study.resuming import resumable_run
+from budgetbench.study.sources import sources_of_run
+from budgetbench.study.tries import with_seconds
 
 method, params, config = snakemake.wildcards.method, snakemake.params, snakemake.config
 with job_log(snakemake.log[0], snakemake.threads):

@@ -1,6 +1,6 @@
-from budgetlearn.benchmark.failures import keep_failures
-from budgetlearn.benchmark.job import job_log, limits_of, load_runs
-from budgetlearn.benchmark.model_sequences import importance_table
+from budgetbench.study.failures import keep_failures
+from budgetbench.study.jobs import job_log, limits_of, load_runs
+from budgetbench.study.model_sequences import importance_table
 
 params, config, output = snakemake.params, snakemake.config, snakemake.output[0]
 method = (snakemake.wildcards.method, params.spec)

@@ -1,8 +1,8 @@
 import pandas as pd
 
-from budgetlearn.benchmark import records
-from budgetlearn.benchmark.job import job_log, write_points
-from budgetlearn.benchmark.model_sequences import schedule_points
+from budgetbench.study import records
+from budgetbench.study.jobs import job_log, write_points
+from budgetbench.study.model_sequences import schedule_points
 
 files, params, config = snakemake.input, snakemake.params, snakemake.config
 with job_log(snakemake.log[0]):

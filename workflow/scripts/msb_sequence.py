@@ -1,8 +1,8 @@
 import pandas as pd
 
-from budgetlearn.benchmark.job import job_log, limits_of, load_runs, write_points
-from budgetlearn.benchmark.model_sequences import sequence_points
-from budgetlearn.benchmark.sources import sources_of_run
+from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points
+from budgetbench.study.model_sequences import sequence_points
+from budgetbench.study.sources import sources_of_run
 
 wildcards, params, config = snakemake.wildcards, snakemake.params, snakemake.config
 with job_log(snakemake.log[0], snakemake.threads):

@@ -1,9 +1,9 @@
 from pathlib import Path
 
-from budgetlearn.benchmark import provenance, records
-from budgetlearn.benchmark.job import job_log
-from budgetlearn.benchmark.study import Study
-from budgetlearn.report import Report, price_table, read_sheets, write_report
+from budgetbench.report import Report, price_table, read_sheets, write_report
+from budgetbench.study import provenance, records
+from budgetbench.study.jobs import job_log
+from budgetbench.study.study import Study
 
 files, root = snakemake.input, Path(snakemake.scriptdir).resolve().parents[1]
 with job_log(snakemake.log[0]):

@@ -1,5 +1,5 @@
-from budgetlearn.benchmark.job import job_log
-from budgetlearn.benchmark.rerun import check_rerun
+from budgetbench.study.jobs import job_log
+from budgetbench.study.rerun import check_rerun
 
 with job_log(snakemake.log[0]) as log:
     told = check_rerun(snakemake.input.fresh, snakemake.input.stored)

@@ -1,7 +1,7 @@
-from budgetlearn.benchmark import records
-from budgetlearn.benchmark.job import job_log
-from budgetlearn.benchmark.spaces import solution_space
-from budgetlearn.datasets import read_prices
+from budgetbench.study import records
+from budgetbench.study.jobs import job_log
+from budgetbench.study.model_sequences import solution_space
+from budgetlearn.price_lists import read_prices
 
 files = snakemake.input
 with job_log(snakemake.log[0]):

@@ -1,6 +1,6 @@
-from budgetlearn.benchmark import runs
-from budgetlearn.benchmark.job import job_log
-from budgetlearn.datasets import Dataset
+from budgetbench.datasets import Dataset
+from budgetbench.study import runs
+from budgetbench.study.jobs import job_log
 
 with job_log(snakemake.log[0]):
     dataset = Dataset.load(snakemake.input.data)

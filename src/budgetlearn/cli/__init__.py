@@ -2,8 +2,8 @@
 
 import sys
 
-from .._extras import extra
 from ..exceptions import MissingExtraError
+from ..extras import extra
 
 
 def main():

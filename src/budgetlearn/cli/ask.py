@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DatasetError
-from ..preprocessing.delimited import MISSING_MARKS
+from ..preprocessing.reading import MISSING_MARKS
 from . import options
 from .saved_model import SavedModel
 from .schedule_text import shown

@@ -7,10 +7,10 @@ import sys
 
 import click
 
-from .._extras import extra
+from ..extras import extra
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
-from .own_study import (
+from .study_files import (
     STUDY,
     as_yaml,
     checked_files,
@@ -21,7 +21,7 @@ from .own_study import (
     study_files,
     write_files,
 )
-from .own_table import described, read_own_table, tell_notes
+from .table import described, read_own_table, tell_notes
 
 NAME = "[a-z0-9][a-z0-9-]*"  # as the schema of a study has it
 

@@ -6,8 +6,8 @@ from sklearn.utils import check_random_state
 from . import options
 from .fitting import fit_table, sampled
 from .methods import NAMES, default_method, make
-from .own_table import described, read_own_table, tell_notes
 from .schedule_text import print_schedule
+from .table import described, read_own_table, tell_notes
 
 SEVERAL = ("categorical", "one_hot")
 

@@ -9,14 +9,14 @@ from tqdm import tqdm
 
 import budgetlearn
 
-from .._validation import holdout
-from ..base.examples import Examples
-from ..base.operating_points import measured
 from ..exceptions import DatasetError
 from ..preprocessing.column_encoders import MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
-from .own_table import CLASSIFICATION
+from ..protocol.examples import Examples
+from ..protocol.operating_points import measured
+from ..validation import holdout
 from .saved_model import SavedModel
+from .table import CLASSIFICATION
 
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
 CALIBRATION = 0.25  # of those that are not held out, before any is for validation

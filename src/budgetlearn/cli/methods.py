@@ -3,7 +3,7 @@
 import budgetlearn
 
 from ..exceptions import ConfigError
-from .own_table import CLASSIFICATION, REGRESSION
+from .table import CLASSIFICATION, REGRESSION
 
 METHODS = {
     CLASSIFICATION: {

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from .._files import whole_file
 from ..exceptions import BudgetlearnError
+from ..files import whole_file
 
 FORMAT = 2
 _MAGIC = b"budgetlearn model "

@@ -3,7 +3,7 @@
 import click
 
 from ..preprocessing.column_encoders import INDICATOR, MEDIAN, REFUSE
-from ..preprocessing.delimited import MISSING_MARKS
+from ..preprocessing.reading import MISSING_MARKS
 
 FILE = click.Path(exists=True, dir_okay=False)
 OUT = click.Path(dir_okay=False, writable=True)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from .._extras import extra
-from .._files import whole_file
+from ..extras import extra
+from ..files import whole_file
 from .curve_svg import drawing
 from .schedule_text import for_nothing, how_kept
 

@@ -7,9 +7,9 @@ import click
 import numpy as np
 import pandas as pd
 
-from .._files import csv_text, whole_file
 from ..costs import affords
 from ..exceptions import DatasetError, MissingValueError
+from ..files import csv_text, whole_file
 from ..preprocessing.reading import read_table
 from . import options
 from .saved_model import SavedModel

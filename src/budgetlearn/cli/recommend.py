@@ -6,13 +6,13 @@ from pathlib import Path
 import click
 from sklearn.utils import check_random_state
 
-from .._extras import extra
 from ..costs import affords
 from ..exceptions import BudgetError, ConfigError
+from ..extras import extra
 from . import options
 from .fitting import fit_table, sampled
-from .own_study import folders, read_study, refuse_outdated, target_of
 from .schedule_text import plus_minus, print_schedule
+from .study_files import folders, read_study, refuse_outdated, target_of
 
 
 @click.command()
@@ -37,7 +37,7 @@ def recommend(folder, budget, guaranteed, out, max_rows, trust, jobs):
     seen.
     """
     with extra("workflow", "budgetlearn recommend"):
-        from ..benchmark.methods import build
+        from budgetbench.study.methods import build
     study, own, preprocessor = read_study(folder, folders()[0], trust)
     best, settings = _best(study, folder, own, budget)
     (dataset,) = study.datasets
@@ -69,12 +69,12 @@ def recommend(folder, budget, guaranteed, out, max_rows, trust, jobs):
 
 def _best(study, folder, own, budget):
     """Return the row of recommendations for a budget, and the method's setting in its grid."""
-    from ..analysis.recommendations import recommendations
-    from ..analysis.schedules import compressed_points
-    from ..benchmark import records
-    from ..benchmark.runs import ratio_of_test_rows
-    from ..benchmark.scores import SCORES
-    from ..benchmark.tries import settings_of
+    from budgetbench.analysis.recommendations import recommendations
+    from budgetbench.analysis.schedules import compressed_points
+    from budgetbench.study import records
+    from budgetbench.study.evaluation import SCORES
+    from budgetbench.study.runs import ratio_of_test_rows
+    from budgetbench.study.tries import settings_of
 
     if not (folder / "points.parquet").is_file():
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from .. import __version__
-from ..base.guarantees import Certificate
 from ..costs import FeatureCosts
 from ..preprocessing.preprocessor import BudgetPreprocessor
+from ..protocol.guarantees import Certificate
 from .model_file import ModelFileError, read_model, write_model
 
 

@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from sklearn.base import is_classifier
 
-from ..base.operating_points import score_outcome
+from ..protocol.operating_points import score_outcome
 from ._axes import axes_of, chosen_points
 
 

@@ -2,17 +2,18 @@
 
 from .exhaustive import ExhaustiveSearch
 from .logit_path import LogitPathClassifier
-from .removal import (
+from .search import ModelScheduleSearch
+from .sequences import (
+    BackwardSequence,
     CostSequence,
+    ForwardSequence,
     ImportancePerCostSequence,
     ImportanceSequence,
+    L1PathSequence,
     RemovalSequence,
     SamplingSequence,
     UniformSequence,
 )
-from .search import ModelScheduleSearch
-from .sequences import L1PathSequence
-from .stagewise import BackwardSequence, ForwardSequence
 
 __all__ = [
     "BackwardSequence",

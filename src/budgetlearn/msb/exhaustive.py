@@ -7,9 +7,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from tqdm import tqdm
 
-from .._counting import count_fit
-from .._parallel import progress
-from .._validation import ParameterError, check_number
+from ..counting import count_fit
+from ..parallel import progress
+from ..validation import ParameterError, check_number
 from .search import ModelScheduleSearch
 from .subset_scores import CheckpointError, SubsetScores, fingerprint, variables_of
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, softmax
 
-from .._counting import fit_counted
-from .._extras import extra
+from ..counting import fit_counted
 from ..exceptions import IncompletePathWarning
+from ..extras import extra
 
 # glmnet starts each penalty from the solution of the one before, which must be a short way: on
 # handwritten digits 100 penalties take a third of a second, and the way from the first to the last

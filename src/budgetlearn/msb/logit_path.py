@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._validation import check_number
+from ..validation import check_number
 from .l1_path import L1Step, fit_l1_path
 from .schedule_classifier import ScheduleClassifier
 

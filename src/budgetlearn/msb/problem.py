@@ -13,13 +13,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.inspection import permutation_importance
 from sklearn.utils.validation import has_fit_parameter
 
-from .._counting import fit_counted
-from .._parallel import progress, task_threads
-from .._validation import ParameterError, derive_seed
+from ..counting import fit_counted
 from ..features import PerFeature
-from ..forest import importance as forest_importance
-from ..forest.base import ForestClassifier
+from ..forests import importance as forest_importance
+from ..forests.base import ForestClassifier
+from ..parallel import progress, task_threads
 from ..tree.binning import bin_features
+from ..validation import ParameterError, derive_seed
 from .l1_path import fit_l1_path
 
 _IMPORTANCE = PerFeature("importance", "value", ParameterError)

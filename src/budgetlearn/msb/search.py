@@ -3,17 +3,44 @@
 from dataclasses import replace
 
 from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from .._parallel import thread_map
-from .._validation import ParameterError, check_number
-from ..base.examples import checked_examples
-from ..forest import RandomForestClassifier
-from .engines import takes_missing
+from ..forests import RandomForestClassifier
+from ..parallel import thread_map
+from ..protocol.examples import checked_examples
+from ..validation import ParameterError, check_number
 from .problem import SequenceProblem
 from .schedule_classifier import ScheduleClassifier
 from .sequences import as_sequence
+
+
+def takes_missing(engine):
+    """Return whether an engine can be fitted on missing values.
+
+    A pipeline can where each of its steps does, up to the first that fills them in; it does not
+    say so in its tags.
+
+    Parameters
+    ----------
+    engine : estimator
+        Unfitted.
+
+    Returns
+    -------
+    bool
+    """
+    if not isinstance(engine, Pipeline):
+        return get_tags(engine).input_tags.allow_nan
+    for _, step in engine.steps:
+        if step in (None, "passthrough"):
+            continue
+        if not takes_missing(step):
+            return False
+        if type(step).__module__.startswith("sklearn.impute"):
+            return True
+    return True
 
 
 class ModelScheduleSearch(ScheduleClassifier):
@@ -75,7 +102,7 @@ class ModelScheduleSearch(ScheduleClassifier):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from budgetlearn.forest import RandomForestClassifier
+    >>> from budgetlearn.forests import RandomForestClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> forest = RandomForestClassifier(n_estimators=20)
     >>> search = ModelScheduleSearch(forest, feature_costs=range(1, 14), random_state=0).fit(X, y)

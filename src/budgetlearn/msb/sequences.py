@@ -1,19 +1,440 @@
-"""Model sequences: orders in which msB visits subsets of the variables.
+"""Model sequences: the orders in which msB visits subsets of the variables.
 
 A sequence is any object with a `name` and a method `subsets(problem)` that yields tuples of
 variable indices. `problem` is a `budgetlearn.msb.problem.SequenceProblem`: it knows the costs, the
 importance of the variables, the training data and a source of randomness, and fits models.
 """
 
-from .._validation import ParameterError, check_number
-from .removal import (
-    CostSequence,
-    ImportancePerCostSequence,
-    ImportanceSequence,
-    SamplingSequence,
-    UniformSequence,
-)
-from .stagewise import BackwardSequence, ForwardSequence
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ..validation import ParameterError, check_number
+
+# Weakest importance that a normalised one sees, as a share of the strongest: permutation
+# importance can be zero or negative, and a weight must be positive.
+IMPORTANCE_FLOOR = 1e-3
+# Least price that it sees, as a share of the highest: free variables are never worth removing, and
+# a large finite ν stands for their infinity.
+PRICE_FLOOR = 1e-9
+MAX_GAMMA = 1e6
+# Sums of the same numbers in another order differ in the last bits; values this near (as a share of
+# the largest) count as equal.
+_SLACK = 1e-12
+
+
+class RemovalSequence(ABC):
+    """Nested models: start from all variables and remove one after another.
+
+    A subclass has a `name` and says in `chooser` which variable goes next.
+    """
+
+    @abstractmethod
+    def chooser(self, problem):
+        """Return a function from the variables that are left (ascending) to the one to remove.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            Costs, importance, data and randomness to choose by.
+
+        Returns
+        -------
+        callable
+        """
+
+    def subsets(self, problem):
+        """Yield the nested subsets, the full one first, down to `problem.min_variables`.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What to order the variables by.
+
+        Yields
+        ------
+        tuple of int
+            Indices of the variables of a subset, ascending.
+        """
+        choose = self.chooser(problem)
+        left = list(range(problem.costs.n_features))
+        yield tuple(left)
+        while len(left) > problem.min_variables:
+            left.remove(choose(left))
+            yield tuple(left)
+
+
+class ImportanceSequence(RemovalSequence):
+    """Remove the least important variable first (Yan et al., section 3.1.1).
+
+    Of equally important variables the most expensive leaves, of equally expensive ones one drawn at
+    random.
+
+    Parameters
+    ----------
+    importance : array-like of shape (n_features,), dict or Series, default=None
+        Importance of each variable, by its name in a dict or Series; None: permutation importance
+        of the full model on the validation data.
+    """
+
+    name = "importance"
+
+    def __init__(self, importance=None):
+        self.importance = importance
+
+    def chooser(self, problem):
+        """Return what picks the least important variable.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What to choose by.
+
+        Returns
+        -------
+        callable
+            From the variables that are left to the one to remove.
+        """
+        importance, ranks = problem.importance_or(self.importance), random_ranks(problem, self.name)
+
+        def choose(left):
+            return first_of(left, importance, -_shares(problem.costs, left), ranks)
+
+        return choose
+
+
+class CostSequence(RemovalSequence):
+    """Remove the most expensive variable first (Yan et al., section 3.1.1).
+
+    In a cost group the members that are left carry the charge in equal parts
+    (`FeatureCosts.shares`), so a group once begun is soon finished, which frees the charge. Of
+    equally expensive variables the least important leaves, of equally important ones one drawn at
+    random.
+
+    Parameters
+    ----------
+    importance : array-like of shape (n_features,), dict or Series, default=None
+        As for `ImportanceSequence`.
+    """
+
+    name = "cost"
+
+    def __init__(self, importance=None):
+        self.importance = importance
+
+    def chooser(self, problem):
+        """Return what picks the variable of largest share of the bill.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What to choose by.
+
+        Returns
+        -------
+        callable
+            From the variables that are left to the one to remove.
+        """
+        importance, ranks = problem.importance_or(self.importance), random_ranks(problem, self.name)
+
+        def choose(left):
+            return first_of(left, -_shares(problem.costs, left), importance, ranks)
+
+        return choose
+
+
+class ImportancePerCostSequence(RemovalSequence):
+    """Remove the variable of least normalised importance ν = importance / cost^γ first.
+
+    Of equals one drawn at random leaves.
+
+    Parameters
+    ----------
+    importance : array-like of shape (n_features,), dict or Series, default=None
+        As for `ImportanceSequence`; values below a thousandth of the largest count as that much.
+    gamma : float, default=1.0
+        The exponent γ of the cost, 0 to a million; the cost is the variable's share of the bill as
+        in `CostSequence`.
+    """
+
+    name = "importance_per_cost"
+
+    def __init__(self, importance=None, gamma=1.0):
+        self.importance = importance
+        self.gamma = gamma
+
+    def chooser(self, problem):
+        """Return what picks the variable of least ν.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What to choose by.
+
+        Returns
+        -------
+        callable
+            From the variables that are left to the one to remove.
+        """
+        log_worth, ranks = self._log_worth(problem), random_ranks(problem, self.name)
+        return lambda left: first_of(left, log_worth(left), ranks)
+
+    def _log_worth(self, problem):
+        """Return a function from the variables left to log ν of every variable, up to a constant.
+
+        In logs because cost^γ leaves the range of floats for large γ.
+        """
+        gamma = check_number(self.gamma, "gamma", low=0, high=MAX_GAMMA)
+        importance = problem.importance_or(self.importance)
+        strongest = max(importance.max(), 0.0) or 1.0
+        log_importance = np.log(np.maximum(importance, IMPORTANCE_FLOOR * strongest))
+        least_price = PRICE_FLOOR * (problem.costs.costs.max() or 1.0)
+
+        def log_worth(left):
+            price = np.maximum(_shares(problem.costs, left), least_price)
+            return log_importance - gamma * np.log(price / least_price)
+
+        return log_worth
+
+
+class SamplingSequence(ImportancePerCostSequence):
+    """Remove variables at random, the less important per cost the sooner (section 3.1.1).
+
+    A variable leaves with probability proportional to 1/ν.
+
+    Parameters
+    ----------
+    importance : array-like of shape (n_features,), dict or Series, default=None
+        As for `ImportancePerCostSequence`.
+    gamma : float, default=1.0
+        As for `ImportancePerCostSequence`.
+    """
+
+    name = "sampling"
+
+    def chooser(self, problem):
+        """Return what draws a variable.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What to choose by.
+
+        Returns
+        -------
+        callable
+            From the variables that are left to the one to remove.
+        """
+        log_worth, rng = self._log_worth(problem), problem.rng(self.name)
+
+        def draw(left):
+            worth = log_worth(left)[left]
+            chances = np.exp(worth.min() - worth)
+            return int(rng.choice(left, p=chances / chances.sum()))
+
+        return draw
+
+
+class UniformSequence(RemovalSequence):
+    """Remove variables uniformly at random (section 3.1.1)."""
+
+    name = "uniform"
+
+    def chooser(self, problem):
+        """Return what draws a variable.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What to choose by.
+
+        Returns
+        -------
+        callable
+            From the variables that are left to the one to remove.
+        """
+        rng = problem.rng(self.name)
+        return lambda left: int(rng.choice(left))
+
+
+def _shares(costs, left):
+    """Return which part of the bill for the variables `left` each variable carries."""
+    acquired = np.zeros(costs.n_features, dtype=bool)
+    acquired[left] = True
+    return costs.shares(acquired)
+
+
+def random_ranks(problem, name):
+    """Return a random rank of each variable, which settles what is equal otherwise."""
+    return problem.rng(name).permutation(problem.costs.n_features)
+
+
+def first_of(left, *criteria):
+    """Return the variable of least first criterion; of equals the next criterion decides.
+
+    Parameters
+    ----------
+    left : list of int
+        Variables to choose from.
+    *criteria : ndarray of shape (n_features,)
+        A value for each variable.
+
+    Returns
+    -------
+    int
+        The first of `left` that is least by all.
+    """
+    for values in criteria:
+        least = values[left].min() + _SLACK * np.abs(values[left]).max()
+        left = [variable for variable in left if values[variable] <= least]
+    return left[0]
+
+
+class StagewiseSequence(ABC):
+    """Models that grow or shrink by one variable at a time, the best one on validation data.
+
+    Of equally good models the cheapest is gone on with, of equally expensive ones one drawn at
+    random. The models tried at a step are fitted side by side, as many as the problem's `n_jobs`,
+    and all of them belong to the sequence: they are paid for, so the schedule may use them.
+
+    Parameters
+    ----------
+    n_candidates : int or None, default=8
+        Variables tried at a step, those that importance puts first; None: all that there are.
+    importance : array-like of shape (n_features,), dict or Series, default=None
+        As for `ImportanceSequence`; not needed where all variables are tried.
+    """
+
+    def __init__(self, n_candidates=8, importance=None):
+        self.n_candidates = n_candidates
+        self.importance = importance
+
+    @abstractmethod
+    def subsets(self, problem):
+        """Yield the subsets that are tried, step after step."""
+
+    def _promising(self, variables, chosen, problem, sign):
+        """Return the candidates among the variables, of equal ones the one to go on with first.
+
+        Candidates have the largest `sign` × importance; of equally important ones those that lead
+        to the cheapest models, of these some drawn at random.
+        """
+        ranks = random_ranks(problem, self.name)
+        rest = sorted(variables, key=ranks.__getitem__)
+        if self.n_candidates is None:
+            return rest
+        check_number(self.n_candidates, "n_candidates", low=1, integer=True)
+        if len(rest) <= self.n_candidates:
+            return rest
+        importance = sign * problem.importance_or(self.importance)
+        bills = _bills(problem.costs, chosen)
+        candidates = []
+        for _ in range(self.n_candidates):
+            candidates.append(first_of(rest, -importance, bills))
+            rest.remove(candidates[-1])
+        return candidates
+
+
+class ForwardSequence(StagewiseSequence):
+    """Forward stagewise selection: add the variable that helps most (section 3.1).
+
+    Of p variables it fits at most p (p + 1) / 2 models, and at most n_candidates · p.
+
+    Parameters
+    ----------
+    n_candidates : int or None, default=8
+        Variables tried at a step, those of largest importance; None: all that there are.
+    importance : array-like of shape (n_features,), dict or Series, default=None
+        As for `ImportanceSequence`; not needed where all variables are tried.
+    """
+
+    name = "forward"
+
+    def subsets(self, problem):
+        """Yield the subsets that are tried, small to full.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What fits and scores the models.
+
+        Yields
+        ------
+        tuple of int
+            Indices of the variables of a subset, ascending.
+        """
+        chosen = ()
+        n_variables = problem.costs.n_features
+        while len(chosen) < n_variables:
+            absent = [j for j in range(n_variables) if j not in chosen]
+            candidates = self._promising(absent, chosen, problem, sign=1)
+            tried = [tuple(sorted((*chosen, j))) for j in candidates]
+            chosen = best_of(problem.visit(tried))
+            if len(chosen) >= problem.min_variables:
+                yield from tried
+
+
+class BackwardSequence(StagewiseSequence):
+    """Backward stagewise selection: remove the variable that is missed least (section 3.1).
+
+    It fits about as many models as `ForwardSequence`.
+
+    Parameters
+    ----------
+    n_candidates : int or None, default=8
+        Variables tried at a step, those of least importance; None: all that there are.
+    importance : array-like of shape (n_features,), dict or Series, default=None
+        As for `ImportanceSequence`; not needed where all variables are tried.
+    """
+
+    name = "backward"
+
+    def subsets(self, problem):
+        """Yield the subsets that are tried, full to small.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What fits and scores the models.
+
+        Yields
+        ------
+        tuple of int
+            Indices of the variables of a subset, ascending.
+        """
+        left = tuple(range(problem.costs.n_features))
+        yield left
+        while len(left) > problem.min_variables:
+            candidates = self._promising(left, left, problem, sign=-1)
+            tried = [tuple(v for v in left if v != j) for j in candidates]
+            left = best_of(problem.visit(tried))
+            yield from tried
+
+
+def best_of(models):
+    """Return the variables of the model of largest score, of equals the cheapest.
+
+    Parameters
+    ----------
+    models : list of VisitedModel
+        Candidates; of models with the same score and price the first is taken.
+
+    Returns
+    -------
+    tuple of int
+    """
+    best = max(model.score for model in models)
+    models = [model for model in models if model.score == best]
+    bills = np.array([model.cost for model in models])
+    return models[first_of(range(len(models)), bills)].variables
+
+
+def _bills(costs, chosen):
+    """Return, for each variable, what the variables cost once it joins or leaves the chosen."""
+    acquired = np.zeros((costs.n_features, costs.n_features), dtype=bool)
+    acquired[:, list(chosen)] = True
+    np.fill_diagonal(acquired, ~acquired.diagonal())
+    return costs.total(acquired)
 
 
 class L1PathSequence:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .._files import whole_file
 from ..exceptions import BudgetlearnError
+from ..files import whole_file
 
 FORMAT = 1
 COLUMNS = "subset,score,fit_seconds"

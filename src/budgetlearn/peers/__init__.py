@@ -3,8 +3,7 @@
 from .astc import ASTCClassifier
 from .controls import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
 from .ensembles import ForestStages
-from .filter_boosting import FilterBoostingClassifier
-from .filter_forest import FilterForestClassifier
+from .filters import FilterBoostingClassifier, FilterForestClassifier
 from .greedy_miser import GreedyMiserClassifier
 from .lightgbm_costs import LightGBMCostClassifier
 from .node_shares import BoostingNodeShares, GIFNodeShares

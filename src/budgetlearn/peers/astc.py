@@ -1,13 +1,243 @@
-"""ASTC: a tree of linear classifiers whose nodes buy features greedily."""
+"""ASTC: a tree of linear classifiers whose nodes acquire features greedily."""
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._parallel import thread_map
-from .._validation import ParameterError, check_number
-from ..base import Request, Stage
-from .linear_tree import LinearTreeGrower
+from ..costs import affords
+from ..counting import count_fit
+from ..parallel import thread_map
+from ..protocol import Request, Stage
+from ..validation import ParameterError, check_number
 from .staged import Staged
+
+# A feature enters where it explains more than this share of what the node began with.
+LEAST_GAIN = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class LinearNode:
+    """A linear model of what is known at a node, and where it sends an example.
+
+    Attributes
+    ----------
+    bought : tuple of int
+        Features that are bought here, in the order in which they were chosen.
+    features : tuple of int
+        Features of the model: those bought on the way here, and here.
+    coef : ndarray of shape (n_features_of_the_model, n_classes)
+        Their weights.
+    intercept : ndarray of shape (n_classes,)
+        Added to them.
+    direction : ndarray of shape (n_classes,) or None
+        Weights of the scores in what is compared with the threshold; None at a leaf.
+    threshold : float
+        An example above it goes to the upper child, others to the lower one.
+    children : tuple of int
+        Lower and upper child; none at a leaf.
+    """
+
+    bought: tuple
+    features: tuple
+    coef: np.ndarray
+    intercept: np.ndarray
+    direction: np.ndarray | None = None
+    threshold: float = 0.0
+    children: tuple = ()
+
+    def scores(self, X):
+        """Return the score of each class, shape (n_samples, n_classes).
+
+        Terms are added one by one: a matrix product may round otherwise for other batches, and
+        an example must go the same way whomever it is predicted with.
+        """
+        total = np.tile(self.intercept, (len(X), 1))
+        for feature, weights in zip(self.features, self.coef, strict=True):
+            total += X[:, feature, None] * weights
+        return total
+
+    def child_of(self, scores):
+        """Return which child each example goes to."""
+        lower, upper = self.children
+        return np.where(along(scores, self.direction) > self.threshold, upper, lower)
+
+
+def along(scores, direction):
+    """Return the weighted sum of each example's scores, added up alike in every batch."""
+    total = np.zeros(len(scores))
+    for column, weight in enumerate(direction):
+        total += weight * scores[:, column]
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTree:
+    """Nodes, the root first and children after their parents.
+
+    Attributes
+    ----------
+    nodes : tuple of LinearNode
+        Of all levels.
+    n_features : int
+        Features of the table.
+    """
+
+    nodes: tuple
+    n_features: int
+
+    @cached_property
+    def paths(self):
+        """What an example that ends at each node has bought, bool of (n_nodes, n_features)."""
+        paths = np.zeros((len(self.nodes), self.n_features), dtype=bool)
+        for place, node in enumerate(self.nodes):
+            paths[place, list(node.bought)] = True
+            for child in node.children:
+                paths[child] |= paths[place]
+        return paths
+
+    def walk(self, X):
+        """Return the scores of examples and the leaves that they end at.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Examples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes)
+            Of the leaf.
+        leaves : ndarray of int of shape (n_samples,)
+            Their nodes.
+        """
+        at = np.zeros(len(X), dtype=np.intp)
+        scores = np.empty((len(X), self.nodes[0].intercept.size))
+        for place, node in enumerate(self.nodes):
+            here = np.flatnonzero(at == place)
+            scores[here] = node.scores(X[here])
+            if node.children:
+                at[here] = node.child_of(scores[here])
+        return scores, at
+
+
+class LinearTreeGrower:
+    """Grows trees on a table.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Examples.
+    targets : ndarray of shape (n_samples, n_classes)
+        1 for the class of an example, else 0.
+    costs : FeatureCosts
+        Prices.
+    max_depth : int
+        Levels of nodes below the root.
+    ridge : float
+        Penalty of the squared weights of standardised features, per example.
+    min_samples : int
+        Least examples of a child.
+    """
+
+    def __init__(self, X, targets, costs, max_depth, ridge, min_samples):
+        spread = X.std(axis=0)
+        self.scale = np.where(spread > 0, spread, 1.0)
+        self.centre = X.mean(axis=0)
+        self.Z, self.targets, self.costs = (X - self.centre) / self.scale, targets, costs
+        self.X, self.max_depth, self.ridge, self.min_samples = X, max_depth, ridge, min_samples
+
+    def grow(self, budget):
+        """Return the tree each of whose nodes may spend a budget on features that are new there.
+
+        Parameters
+        ----------
+        budget : float
+            Of a node, in the unit of the prices.
+
+        Returns
+        -------
+        LinearTree
+        """
+        count_fit()
+        nodes = []
+        waiting = [(np.arange(len(self.X)), np.zeros(self.X.shape[1], dtype=bool), 0)]
+        for rows, known, depth in waiting:  # which grows meanwhile: level after level
+            node = self._model(rows, known, budget)
+            routed = self._routed(node, rows) if depth < self.max_depth else None
+            if routed is not None:
+                direction, threshold, upper = routed
+                known = known.copy()
+                known[list(node.bought)] = True
+                first = len(waiting)
+                waiting += [(rows[~upper], known, depth + 1), (rows[upper], known, depth + 1)]
+                parts = (node.bought, node.features, node.coef, node.intercept)
+                node = LinearNode(*parts, direction, threshold, (first, first + 1))
+            nodes.append(node)
+        return LinearTree(tuple(nodes), self.X.shape[1])
+
+    def _model(self, rows, known, budget):
+        """Return the node that examples reach with some features known."""
+        Y = self.targets[rows]
+        chosen, bought = self._choose(rows, known, budget)
+        Z = self.Z[np.ix_(rows, chosen)]
+        middle, mean = Z.mean(axis=0), Y.mean(axis=0)
+        inner = (Z - middle).T @ (Z - middle) + self.ridge * len(rows) * np.eye(len(chosen))
+        weights = np.linalg.solve(inner, (Z - middle).T @ (Y - mean)) if chosen else Y[:0]
+        coef = weights / self.scale[chosen, None]
+        intercept = mean - (middle * self.scale[chosen] + self.centre[chosen]) @ coef
+        return LinearNode(tuple(bought), tuple(chosen), coef, intercept)
+
+    def _choose(self, rows, known, budget):
+        """Return the features of a node's model, and those of them that it buys.
+
+        Greedy: next comes the feature that explains most of the variance for its price, given
+        those before it; what is free comes first.
+        """
+        Z, residual = self.Z[rows], self.targets[rows]
+        Z, residual = Z - Z.mean(axis=0), residual - residual.mean(axis=0)
+        least, spent = LEAST_GAIN * (residual**2).sum(), 0.0
+        known, open_ = known.copy(), np.ones(known.size, dtype=bool)
+        chosen, bought = [], []
+        while True:
+            size = (Z**2).sum(axis=0) + self.ridge * len(rows)
+            gain = ((residual.T @ Z) ** 2).sum(axis=0) / size
+            price = self.costs.marginal(known)
+            possible = open_ & affords(budget, spent + price) & (gain > least)
+            if not possible.any() or len(chosen) >= len(rows) - 1:
+                return chosen, bought
+            free = possible & (price == 0)
+            worth = np.where(free, gain, -1.0)
+            if not free.any():
+                np.divide(gain, price, out=worth, where=possible)
+            feature = int(worth.argmax())
+            spent += price[feature]
+            open_[feature] = False
+            chosen.append(feature)
+            if not known[feature]:
+                known[feature] = True
+                bought.append(feature)
+            axis = Z[:, feature] / (np.linalg.norm(Z[:, feature]) or 1.0)
+            Z = Z - np.outer(axis, axis @ Z)
+            residual = residual - np.outer(axis, axis @ residual)
+
+    def _routed(self, node, rows):
+        """Return direction, threshold and who is above it; None where the node is a leaf."""
+        Y = self.targets[rows]
+        if len(rows) < 2 * self.min_samples or (Y[0] == Y).all() or not node.features:
+            return None
+        scores = node.scores(self.X[rows])
+        spread = scores - scores.mean(axis=0)
+        direction = np.linalg.svd(spread, full_matrices=False)[2][0]
+        direction = direction * np.sign(direction[np.abs(direction).argmax()])
+        routed = along(scores, direction)
+        threshold = np.median(routed)
+        upper = routed > threshold
+        if min(upper.sum(), (~upper).sum()) < self.min_samples:
+            return None
+        return direction, threshold, upper
+
 
 N_BUDGETS = 10
 

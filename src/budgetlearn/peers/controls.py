@@ -6,8 +6,8 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import get_tags
 
-from .._counting import fit_counted
-from ..base import BudgetedEstimator, Stage
+from ..counting import fit_counted
+from ..protocol import BudgetedEstimator, Stage
 
 
 class _Control(BudgetedEstimator):

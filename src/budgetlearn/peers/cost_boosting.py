@@ -5,8 +5,8 @@ from abc import abstractmethod
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._validation import ParameterError, check_number
 from ..tree.predictor import ForestPredictor
+from ..validation import ParameterError, check_number
 from .staged import TreeStages, TreeSum, check_increasing
 
 N_TRADEOFFS = 10

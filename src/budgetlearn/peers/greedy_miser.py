@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from .._counting import count_fit
-from .._parallel import thread_map
-from .._validation import check_number
+from ..counting import count_fit
+from ..parallel import thread_map
 from ..tree.binning import bin_features
 from ..tree.structure import Tree
+from ..validation import check_number
 from ._miser_tree import MiserGrower
 from .cost_boosting import CostBoosting
 

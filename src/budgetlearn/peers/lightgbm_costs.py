@@ -3,11 +3,11 @@
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
-from .._counting import count_fit
-from .._extras import extra
-from .._parallel import progress
-from .._validation import INT32_MAX, check_choice, check_number
+from ..counting import count_fit
+from ..extras import extra
+from ..parallel import progress
 from ..tree.convert import from_lightgbm
+from ..validation import INT32_MAX, check_choice, check_number
 from .cost_boosting import CostBoosting
 
 

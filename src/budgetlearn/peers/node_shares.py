@@ -7,8 +7,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.utils import check_random_state
 
-from .._counting import fit_counted
-from .._validation import INT32_MAX, ParameterError, check_number
+from ..counting import fit_counted
+from ..validation import INT32_MAX, ParameterError, check_number
 from .ensembles import SklearnStages, check_ensemble, first_trees
 from .staged import MetaStaged, check_increasing
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._validation import ParameterError, check_number
 from ..msb.l1_path import fit_l1_path
 from ..msb.logit_path import LogitPathClassifier
+from ..validation import ParameterError, check_number
 
 # A free feature is penalised like one of this share of the mean price: without any penalty it
 # would enter every model, and separable classes would have no finite solution.

@@ -8,11 +8,11 @@ from scipy.special import expit, softmax
 from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 
-from .._validation import ParameterError, check_number
-from ..base import BudgetedEstimator, Stage
-from ..forest.compact.trees import stored_bytes
-from ..forest.purchases import tree_purchases
+from ..export.trees import stored_bytes
+from ..forests.requests import tree_purchases
+from ..protocol import BudgetedEstimator, Stage
 from ..tree.predictor import ForestPredictor
+from ..validation import ParameterError, check_number
 
 
 class Staged(BudgetedEstimator):

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from .._validation import in_row
 from ..exceptions import DatasetError
+from ..validation import in_row
 from .kinds import as_words
 
 INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pandas as pd
 
-from .._validation import in_row
 from ..exceptions import DatasetError
+from ..validation import in_row
 from .categories import is_number, refuse_blank_twins, refuse_numbers
 
 # 2024-03-01  1.3.2024  03/01/24  1 Mar 2024  12:30

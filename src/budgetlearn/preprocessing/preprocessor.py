@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import all_or_nothing, check_choice, in_row
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..features import PerFeature
+from ..validation import all_or_nothing, check_choice, in_row
 from .column_encoders import INDICATOR, MEDIAN, REFUSE, Codes, Numbers, Spread
 from .kinds import as_words, kind_of
 

@@ -1,16 +1,222 @@
-"""A user's table from a file: delimited text or Parquet."""
+"""A user's table from a file: delimited text or Parquet, every damage told as one kind of error."""
 
 import csv
-from contextlib import suppress
+import errno
+import gzip
+import lzma
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections import Counter
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 
-from .._extras import extra
 from ..exceptions import DatasetError
-from .damage import reading
-from .delimited import opened, read_frame
+from ..extras import extra
+
+# Everything that zip, tar, gzip, lzma, idx, csv and SVMlight readers were seen to raise on
+# damaged content; encrypted archives are RuntimeError, unknown methods NotImplementedError.
+DAMAGE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    csv.Error,
+    lzma.LZMAError,
+    struct.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+# The disk's fault and not the file's.
+_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
+
+
+def is_of_disk(error):
+    """Return whether an error says that the disk is full, read-only or broken."""
+    return isinstance(error, OSError) and error.errno in _DISK
+
+
+@contextmanager
+def reading(path, form, also=()):
+    """Turn whatever a reader raises on a damaged file into a `DatasetError` that names the file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    form : str
+        What it is read as, for the message.
+    also : tuple of type, default=()
+        What this reader raises beside `DAMAGE`.
+    """
+    try:
+        yield
+    except DatasetError:
+        raise
+    except FileNotFoundError as error:
+        raise DatasetError(f"{path} cannot be read: No such file.") from error
+    except (*DAMAGE, *also) as error:
+        if is_of_disk(error):
+            raise
+        hint = " Save it as UTF-8." if isinstance(error, UnicodeDecodeError) else ""
+        raise DatasetError(
+            f"{path.name} cannot be read as {form} ({type(error).__name__}: {error}).{hint}"
+        ) from error
+
+
+WHITESPACE = "whitespace"
+# What a cell that is missing may hold; any other word, such as None, is a word.
+MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null")
+
+
+def read_frame(
+    path,
+    separator=",",
+    header=True,
+    skip_rows=0,
+    max_rows=None,
+    missing=None,
+    decimal=".",
+    columns=None,
+):
+    """Read a file of delimited text, plain or gzip-compressed.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    separator : str, default=","
+        One character between fields, or ``whitespace`` for runs of blanks.
+    header : bool, default=True
+        Whether the first row holds names.
+    skip_rows : int, default=0
+        Lines to ignore at the top.
+    max_rows : int, default=None
+        Rows to read, all if None; for a file that was cut off.
+    missing : str or list of str, default=None
+        What stands for a missing value: a list, instead of `MISSING_MARKS` (an empty field, "NA",
+        "NaN", "null" …); a text, beside these.
+    decimal : str, default="."
+        Before the decimals of numbers.
+    columns : collection of str, default=None
+        Names of the columns to read, where they are there; None: all.
+
+    Returns
+    -------
+    DataFrame
+        At least one row; columns numbered from 0 without a header.
+
+    Raises
+    ------
+    DatasetError
+        When the file cannot be read, has no rows, rows of different widths, or a name twice.
+    """
+    pattern = _pattern(separator)
+    with reading(path, "a table"):
+        _check_rows(path, separator, header, skip_rows, max_rows)
+        with opened(path) as stream:
+            return pd.read_csv(
+                stream,
+                sep=pattern,
+                header=0 if header else None,
+                skiprows=skip_rows,
+                nrows=max_rows,
+                skipinitialspace=separator != WHITESPACE,  # blanks after a comma belong to no field
+                keep_default_na=False,
+                na_values=_marks(missing),
+                decimal=decimal,
+                usecols=None if columns is None else lambda name: name.strip() in columns,
+                # In one piece: in pieces, a column could be numbers here and words there.
+                low_memory=False,
+            )
+
+
+def _marks(missing):
+    """Return all that stands for a missing value."""
+    if isinstance(missing, str):
+        return [*MISSING_MARKS, missing]
+    return list(MISSING_MARKS if missing is None else missing)
+
+
+def _pattern(separator):
+    """Return what pandas splits at."""
+    if separator == WHITESPACE:
+        return r"\s+"
+    if len(separator) != 1:
+        raise DatasetError(f"separator must be one character or {WHITESPACE!r}, got {separator!r}.")
+    return separator
+
+
+def is_gzip(path):
+    """Return whether `path` starts as a gzip file does."""
+    with path.open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
+
+
+@contextmanager
+def opened(path):
+    """Open a text file; a byte order mark, as spreadsheets write it, is not part of a name."""
+    opener = gzip.open if is_gzip(path) else open
+    with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
+        yield stream
+
+
+def _rows(stream, separator, line):
+    """Yield (line number, fields) of each row that is not blank."""
+    if separator == WHITESPACE:
+        for place, text in enumerate(stream, line + 1):
+            if fields := text.split():
+                yield place, fields
+        return
+    reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
+    for fields in reader:
+        if fields and fields != [""]:
+            yield line + reader.line_num, fields
+
+
+def _check_rows(path, separator, header, skip_rows, max_rows):
+    """Refuse a file whose names repeat or whose rows differ in width, naming the line."""
+    with opened(path) as stream:
+        for _ in range(skip_rows):
+            next(stream, None)
+        _check_widths(path, _rows(stream, separator, skip_rows), header, max_rows)
+
+
+def _check_widths(path, rows, header, max_rows):
+    _, first = next(rows, (0, None))
+    if first is None:
+        raise DatasetError(f"{path.name} is empty: it holds no table.")
+    if header:
+        counts = Counter(first)
+        repeated = sorted(name for name in counts if name and counts[name] > 1)
+        if repeated:
+            raise DatasetError(f"{path.name}: column names must differ; repeated: {repeated}.")
+    count = 0 if header else 1
+    for line, fields in rows:
+        if count == max_rows:
+            break
+        count += 1
+        if len(fields) != len(first):
+            raise DatasetError(
+                f"{path.name}, line {line}: {len(fields)} fields, but {len(first)} in the first "
+                f"row{' (the header)' if header else ''}. Every row must have as many: look for a "
+                "separator inside a value, one too many at the end, or a line that was cut off."
+            )
+    if not count:
+        raise DatasetError(f"{path.name} has column names, but no rows.")
+
 
 SEPARATORS = (",", ";", "\t")
 
@@ -28,7 +234,7 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None):
         Before the decimals of numbers; None: a point.
     missing : str, default=None
         What stands for a missing value, beside an empty field, NA, NaN, null and the others of
-        `budgetlearn.preprocessing.delimited.MISSING_MARKS`; in Parquet, beside its own gaps.
+        `budgetlearn.preprocessing.reading.MISSING_MARKS`; in Parquet, beside its own gaps.
     columns : collection of str, default=None
         The columns to read, where they are there; None: all.
 

@@ -1,15 +1,7 @@
-"""Classifiers that buy features one after another and stop when they are sure."""
+"""Classifiers that acquire features one after another and stop when they are sure: FMCC, VoC."""
 
 from .additive import boosted_stumps
-from .cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from .fmcc import FMCCClassifier, RandomOrderClassifier
 from .voc import VoCClassifier
 
-__all__ = [
-    "FMCCClassifier",
-    "RandomOrderClassifier",
-    "ScheduleCascadeClassifier",
-    "ScheduleCascadeRegressor",
-    "VoCClassifier",
-    "boosted_stumps",
-]
+__all__ = ["FMCCClassifier", "RandomOrderClassifier", "VoCClassifier", "boosted_stumps"]

@@ -15,8 +15,8 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from .._counting import fit_counted
-from .._validation import INT32_MAX, ParameterError
+from ..counting import fit_counted
+from ..validation import INT32_MAX, ParameterError
 
 # Each output column depends on the input column of the same number alone, so that a part of the
 # score still belongs to one raw feature.

@@ -5,13 +5,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from .._parallel import thread_map
-from .._validation import INT32_MAX, check_number
 from ..costs import spendable
+from ..parallel import thread_map
+from ..validation import INT32_MAX, check_number
 from ._margin_walk import MarginWalker
 from .additive import fit_additive
-from .base import SequentialClassifier
-from .walk import Walk
+from .classifier import SequentialClassifier, Walk
 
 
 class MarginClassifier(SequentialClassifier):

@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from .._validation import check_number
 from ..costs import affords
-from .base import BLOCK_ROWS, SequentialClassifier
-from .walk import Walk
+from ..validation import check_number
+from .classifier import BLOCK_ROWS, SequentialClassifier, Walk
 
 # Gauss-Hermite nodes for expectations over a normal variable; weights sum to 1.
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(16)

@@ -6,9 +6,9 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification, make_regression
 from sklearn.utils import get_tags
 
-from ..base import BudgetedEstimator, BudgetedTags
 from ..costs import affords
 from ..exceptions import BudgetError, MissingValueError
+from ..protocol import BudgetedEstimator, BudgetedTags
 
 # Checks of scikit-learn that do not hold here, and why.
 NAN_CHECK = {

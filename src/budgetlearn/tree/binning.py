@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .._parallel import thread_map
-from .._validation import check_number
+from ..parallel import thread_map
+from ..validation import check_number
 from .bundling import find_bundles
 
 MOST_BINS = 2**16 - 1

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._validation import INT32_MAX
+from ..validation import INT32_MAX
 from .grower import Grower
 from .impurity import Gini, ImpurityFunction, Variance
 from .node_prices import NodePrices
@@ -133,9 +133,7 @@ class Purchases:
             self.bought[n_features + group] |= members.any(axis=1)
 
 
-def grow_tree(
-    data, labels, weights, n_classes, rule, prices, seed, usage=None, purchases=None
-):
+def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, purchases=None):
     """Grow one tree.
 
     Parameters

@@ -9,7 +9,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from .._validation import ParameterError, check_number
+from ..validation import ParameterError, check_number
 
 
 def _evaluate(int kind, double parameter, counts):

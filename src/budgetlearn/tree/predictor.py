@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._parallel import row_blocks, thread_map
-from .._validation import INT32_MAX
+from ..parallel import row_blocks, thread_map
+from ..validation import INT32_MAX
 from ._node import NODE_DTYPE
 from ._predictor import pack, walk_rows
 from .on_demand import WaitingTrees

@@ -2,10 +2,9 @@
 
 import pytest
 
-from budgetlearn.report.sections import acquired_features
-from budgetlearn.report.style import figure_bytes
-
-from ...factories import make_display, make_points, make_report
+from budgetbench.report.sections import acquired_features
+from budgetbench.report.style import figure_bytes
+from tests.factories import make_display, make_points, make_report
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from budgetlearn.analysis.schedules import compressed_points
-from budgetlearn.report.sections import cost_curves
-from budgetlearn.report.style import figure_bytes
-
-from ...factories import make_display, make_points
+from budgetbench.analysis.schedules import compressed_points
+from budgetbench.report.sections import cost_curves
+from budgetbench.report.style import figure_bytes
+from tests.factories import make_display, make_points
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """The data sheets on the page, and the categories of coded columns."""
 
-from ...factories import make_points, make_report, make_sheets, make_study
-from ..writing import write_page
+from tests.factories import make_points, make_report, make_sheets, make_study
+from tests.report.writing import write_page
 
 
 def test_coded_columns_are_shown_with_their_categories(tmp_path):

@@ -2,10 +2,9 @@
 
 import pytest
 
-from budgetlearn.report.build import build_tables
-from budgetlearn.report.sections.differences import Differences
-
-from ...factories import make_points, make_report, make_study
+from budgetbench.report.files import build_tables
+from budgetbench.report.sections.differences import Differences
+from tests.factories import make_points, make_report, make_study
 
 
 def context_of(**config):

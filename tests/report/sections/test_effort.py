@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.report.build import build_tables
-from budgetlearn.report.sections.effort import Effort, effort_figure
-
-from ...factories import METHODS, make_display, make_points, make_report, make_study
+from budgetbench.report.files import build_tables
+from budgetbench.report.sections.effort import Effort, effort_figure
+from tests.factories import METHODS, make_display, make_points, make_report, make_study
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.sizes import size_table
-from budgetlearn.report import sections_of
-from budgetlearn.report.sections.memory import memory_figure, memory_sentences
-
-from ...factories import METHODS, make_display, make_points, make_report, make_study
-from ..writing import write_page
+from budgetbench.analysis.sizes import size_table
+from budgetbench.report import sections_of
+from budgetbench.report.sections.memory import memory_figure, memory_sentences
+from tests.factories import METHODS, make_display, make_points, make_report, make_study
+from tests.report.writing import write_page
 
 COMPETITORS = ["msb", "logitb"]
 

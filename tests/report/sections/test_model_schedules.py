@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.schedules import compressed_points
-from budgetlearn.report.data_sheets import prices_of as prices_of_run
-from budgetlearn.report.sections import model_schedules
-from budgetlearn.report.style import figure_bytes
-
-from ...factories import fail, make_display, make_points, make_prices, prices_of
+from budgetbench.analysis.schedules import compressed_points
+from budgetbench.report.data_page import prices_of as prices_of_run
+from budgetbench.report.sections import model_schedules
+from budgetbench.report.style import figure_bytes
+from tests.factories import fail, make_display, make_points, make_prices, prices_of
 
 COMPETITORS = ["msb", "logitb"]
 

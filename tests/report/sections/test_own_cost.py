@@ -1,12 +1,11 @@
 """Methods beside what others reach at their cost."""
 
-from budgetlearn.analysis.schedules import compressed_points
-from budgetlearn.analysis.within_cost import own_cost_table
-from budgetlearn.report.sections.own_cost import own_cost_rows
-
-from ...analysis.test_within_cost import stopping_early
-from ...factories import make_display, make_points, make_report, make_study
-from ..writing import write_page
+from budgetbench.analysis.schedules import compressed_points
+from budgetbench.analysis.within_cost import own_cost_table
+from budgetbench.report.sections.fixed_cost import own_cost_rows
+from tests.analysis.test_within_cost import stopping_early
+from tests.factories import make_display, make_points, make_report, make_study
+from tests.report.writing import write_page
 
 
 def test_runs_in_which_a_rival_affords_nothing_are_noted():

@@ -2,10 +2,9 @@
 
 import pytest
 
-from budgetlearn.report.sections.prices import price_summary
-
-from ...factories import make_points, make_prices, make_report, prices_of
-from ..writing import write_page
+from budgetbench.report.sections.prices import price_summary
+from tests.factories import make_points, make_prices, make_report, prices_of
+from tests.report.writing import write_page
 
 
 def test_prices_are_summed_within_runs_and_averaged_over_them():

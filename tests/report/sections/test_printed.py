@@ -4,10 +4,9 @@ from contextlib import chdir
 
 import pytest
 
-from budgetlearn.benchmark.records import table
-
-from ...factories import make_points, make_report, make_sheets, make_study
-from ..writing import write_page
+from budgetbench.study.records import table
+from tests.factories import make_points, make_report, make_sheets, make_study
+from tests.report.writing import write_page
 
 PRINTED = """paper,table,dataset,method,quantity,value
 yan,3,wine,msb,aup_test,0.9

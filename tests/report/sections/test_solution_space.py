@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from budgetlearn.report.sections.solution_space import SolutionSpace, space_figure
-
-from ...factories import METHODS, make_points, make_report, make_study
+from budgetbench.report.sections.solution_space import SolutionSpace, space_figure
+from tests.factories import METHODS, make_points, make_report, make_study
 
 SPACE = pd.DataFrame([{"run": 0, "subset": s, "cost": 10.0 * s, "score": s / 4} for s in (1, 2, 3)])
 VISITED = pd.DataFrame(

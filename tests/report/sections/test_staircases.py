@@ -1,10 +1,9 @@
 """Schedules of several methods in one run."""
 
-from budgetlearn.analysis.schedules import compressed_points
-from budgetlearn.report.sections.staircases import staircase_figure
-
-from ...factories import fail, make_display, make_points, make_report, make_study
-from ..writing import write_page
+from budgetbench.analysis.schedules import compressed_points
+from budgetbench.report.sections.staircases import staircase_figure
+from tests.factories import fail, make_display, make_points, make_report, make_study
+from tests.report.writing import write_page
 
 PANELS = {"Both": ["msb", "logitb"], "One": ["msb"]}
 

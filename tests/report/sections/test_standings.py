@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.ranks import critical_difference, ranking_of
-from budgetlearn.report.display import Display
-from budgetlearn.report.sections.standings import standings
-from budgetlearn.report.standings_figures import area_figure, rank_figure
-from budgetlearn.report.style import figure_bytes
-from budgetlearn.report.summary import peers_ahead, rank_sentences
-
-from ...factories import (
+from budgetbench.analysis.ranks import critical_difference, ranking_of
+from budgetbench.report.display import Display
+from budgetbench.report.sections.standings import standings
+from budgetbench.report.standings_figures import area_figure, rank_figure
+from budgetbench.report.style import figure_bytes
+from budgetbench.report.summary import peers_ahead, rank_sentences
+from tests.factories import (
     METHODS,
     make_display,
     make_points,
@@ -21,7 +20,7 @@ from ...factories import (
     make_results,
     make_study,
 )
-from ..writing import write_page
+from tests.report.writing import write_page
 
 
 @pytest.fixture(scope="module")

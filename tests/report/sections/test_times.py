@@ -5,10 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from budgetlearn.analysis.durations import time_table
-from budgetlearn.report.sections.times import time_figure, time_rows
-
-from ...factories import make_display, make_points
+from budgetbench.analysis.efforts import time_table
+from budgetbench.report.sections.times import time_figure, time_rows
+from tests.factories import make_display, make_points
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.report.data_sheets import names_of
-from budgetlearn.report.sections.variable_importance import VariableImportance, importance_figure
-
-from ...factories import make_points, make_prices, make_report, make_study
+from budgetbench.report.data_page import names_of
+from budgetbench.report.sections.variable_importance import VariableImportance, importance_figure
+from tests.factories import make_points, make_prices, make_report, make_study
 
 
 def test_importance_is_the_mean_over_runs_most_important_first():

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn.analysis.recommendations import recommendations
-from budgetlearn.analysis.schedules import compressed_points
-from budgetlearn.report.sections import what_to_buy
-
-from ...factories import METHODS, make_points, make_prices, make_report, prices_of
+from budgetbench.analysis.recommendations import recommendations
+from budgetbench.analysis.schedules import compressed_points
+from budgetbench.report.sections import what_to_buy
+from tests.factories import METHODS, make_points, make_prices, make_report, prices_of
 
 
 @pytest.fixture(scope="module")

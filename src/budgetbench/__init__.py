@@ -1,0 +1,1 @@
+"""The benchmark of budgetlearn: data sets, studies, their analysis and the report."""

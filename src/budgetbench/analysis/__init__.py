@@ -1,0 +1,10 @@
+"""After the fits: from operating points to schedules, areas, ranks and recommendations.
+
+Pure functions on tidy frames; `budgetbench.analysis.schedules` says what the frame `points` holds,
+and `Results` has what several parts of a report need, each computed once.
+"""
+
+from .comparison import Comparison
+from .results import Results
+
+__all__ = ["Comparison", "Results"]

@@ -1,0 +1,288 @@
+"""Areas under the Pareto staircase, and mean cost-accuracy curves with their spread over runs.
+
+A run that a method did not complete counts: the method has no model there, so it buys nothing at
+any budget and scores what the free constant does. Left out, it would raise a method that fails
+where it is hard.
+"""
+
+import numpy as np
+import pandas as pd
+
+from budgetlearn.costs import affords, spendable
+from budgetlearn.curves import CostAccuracyCurve
+from budgetlearn.exceptions import ConfigError
+
+from ..study.records import OK, RecordError
+from .intervals import LEVEL, corrected_interval
+from .schedules import CASE, GROUP, RUN, check_points, counted_runs, first_message
+
+MOST_BUDGETS = 100
+
+
+def staircase(costs, values, budgets, below):
+    """Return what each budget gets: the value of the most expensive point that it affords.
+
+    Parameters
+    ----------
+    costs, values : ndarray of shape (n_points,)
+        Points in any order.
+    budgets : ndarray of shape (n_budgets,)
+        In the unit of the costs.
+    below : object
+        What a budget gets that affords nothing.
+
+    Returns
+    -------
+    ndarray of shape (n_budgets,)
+    """
+    order = np.argsort(costs, kind="stable")
+    position = np.searchsorted(costs[order], spendable(budgets), side="right")
+    return np.concatenate(([below], values[order]))[position]
+
+
+def mean_curve(points, column, baselines, most=MOST_BUDGETS):
+    """Return the mean test score of one method under each budget, and its spread over runs.
+
+    In each run a budget gets the most expensive model of the schedule that it affords; where it
+    affords none, the free constant, as in the area under the Pareto (Yan et al., section 5.2), and
+    so in a run that the method did not complete: on shares of the full cost the area under this
+    curve is the mean AUP.
+
+    Parameters
+    ----------
+    points : DataFrame
+        The schedules of one method in one case, from `compressed_points`.
+    column : {"cost_fraction", "cost"}
+        The unit of the budgets.
+    baselines : Series
+        Test score of the free constant in each run of the case; runs that it lacks are left out.
+    most : int
+        Of more budgets at which some run changes its model, so many quantiles are kept.
+
+    Returns
+    -------
+    DataFrame
+        budget (ascending), mean, sd (NaN for one run), n_affording (runs that afford a model),
+        n_runs.
+    """
+    points = points[points["run"].isin(baselines.index)]
+    budgets = np.unique(points[column].to_numpy(dtype=float))
+    if budgets.size > most:
+        ranks = np.linspace(0, budgets.size - 1, most).round().astype(int)
+        budgets = budgets[ranks]
+    n_runs = len(baselines)
+    scores = np.empty((n_runs, budgets.size))
+    for row, (run, baseline) in enumerate(baselines.items()):
+        own = points[points["run"] == run]
+        values = own["test_score"].to_numpy(dtype=float)
+        scores[row] = staircase(own[column].to_numpy(float), values, budgets, baseline)
+    cheapest = points.groupby("run")[column].min().to_numpy(dtype=float)
+    affording = affords(budgets, cheapest[:, None]).sum(axis=0)
+    return pd.DataFrame(
+        {
+            "budget": budgets,
+            "mean": scores.mean(axis=0) if n_runs else np.nan,
+            "sd": scores.std(axis=0, ddof=1) if n_runs > 1 else np.nan,
+            "n_affording": affording,
+            "n_runs": n_runs,
+        }
+    )
+
+
+def control_point(points, column):
+    """Return the one operating point of a control as a curve of one row; see `mean_curve`."""
+    score = points["test_score"]
+    row = {"budget": points[column].mean(), "mean": score.mean(), "sd": score.std()}
+    return pd.DataFrame([row | {"n_affording": len(points), "n_runs": len(points)}])
+
+
+CONSTANT = "constant"
+_DRAWN = ["cost_fraction", "test_score", "valid_fraction", "valid_score"]
+
+
+def baselines_of(points, column="test_score"):
+    """Return {(dataset, costs, run): score of the free constant, NaN where it failed}.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points.
+    column : {"test_score", "valid_score"}, default="test_score"
+        On which part.
+
+    Raises
+    ------
+    RecordError
+        When the control costs something.
+    ConfigError
+        When a run lacks it.
+    """
+    control = points[points["method"] == CONSTANT]
+    priced = control[(control["status"] == OK) & (control["cost"] != 0)]
+    if len(priced):
+        raise RecordError(
+            f"The method {CONSTANT!r} must cost nothing, but {len(priced)} of its operating points "
+            f"do, first {tuple(priced.iloc[0][[*RUN, 'cost']])}."
+        )
+    have = set(map(tuple, control[[*CASE, "run"]].to_numpy()))
+    need = list(map(tuple, points[[*CASE, "run"]].drop_duplicates().to_numpy()))
+    absent = [key for key in need if key not in have]
+    if absent:
+        raise ConfigError(
+            f"The area under the Pareto needs the majority-class rate of each run left of the "
+            f"cheapest model; {len(absent)} of {len(need)} runs lack it, first {absent[0]}. "
+            f"Include the control method {CONSTANT!r} in the study."
+        )
+    good = control["status"] == OK
+    scores = control[column].where(good)
+    return dict(zip(map(tuple, control[[*CASE, "run"]].to_numpy()), scores, strict=True))
+
+
+def _staircase(costs, scores, baseline):
+    """Return the area under a staircase of points in any order of cost, cost already a share."""
+    order = np.argsort(costs, kind="stable")
+    return CostAccuracyCurve(costs[order], scores[order]).area(1.0, baseline)
+
+
+def _areas(kept, baseline, valid_baseline):
+    """Return (aup_test, aup_valid) of one run's schedule; without one it buys nothing."""
+    if kept is None:
+        return baseline, valid_baseline
+    valid = kept["valid_score"].to_numpy(dtype=float)
+    test = _staircase(
+        kept["cost_fraction"].to_numpy(dtype=float),
+        kept["test_score"].to_numpy(dtype=float),
+        baseline,
+    )
+    return test, _staircase(kept["valid_fraction"].to_numpy(dtype=float), valid, valid[0])
+
+
+def area_table(points, schedules, expected=None):
+    """Return the area under the Pareto staircase (AUP) of each method in each run.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points with the control method "constant" in every run.
+    schedules : DataFrame
+        The same, compressed on validation data: `budgetbench.analysis.schedules.compressed_points`.
+    expected : DataFrame, default=None
+        dataset, costs, method, run of everything that was to be done: see `counted_runs`.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method, run;
+        aup_test: test scores over the share of the full cost, the majority-class rate left of
+        the cheapest model, and everywhere in a run that was not completed;
+        aup_valid: validation scores, the cheapest model's own score carried left;
+        n_points: length of the schedule;
+        status: "ok", else why there is no model. Both areas are NaN where the constant failed.
+
+    Raises
+    ------
+    ConfigError
+        When a run lacks the constant control.
+    """
+    points = check_points(points)
+    baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
+    schedules = dict(list(schedules[[*RUN, *_DRAWN]].groupby(RUN)))
+    statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
+    rows = []
+    for key in counted_runs(points, expected).itertuples(index=False, name=None):
+        case_run, kept = (key[0], key[1], key[3]), schedules.get(key)
+        areas = _areas(kept, baselines[case_run], valid_baselines[case_run])
+        status = OK if kept is not None else statuses.get(key, "missing: it left no record")
+        if np.isnan(baselines[case_run]):
+            areas = (np.nan, np.nan)
+            status = f"failed: {CONSTANT} failed in this run" if status == OK else status
+        rows.append((*key, *areas, 0 if kept is None else len(kept), status))
+    return pd.DataFrame(rows, columns=[*RUN, "aup_test", "aup_valid", "n_points", "status"])
+
+
+def summary_table(areas):
+    """Return mean and standard deviation of the areas over the runs of each method.
+
+    Parameters
+    ----------
+    areas : DataFrame
+        From `area_table`.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method, mean_test, sd_test, mean_valid, sd_valid; n_runs (completed),
+        n_failed (all others), n_constant (of these, the runs that count as the free constant).
+        Means of no run and standard deviations of one run are NaN.
+    """
+    failed = areas["status"] != OK
+    groups = areas.assign(failed=failed, constant=failed & areas["aup_test"].notna())
+    groups = groups.groupby(GROUP)
+    return pd.DataFrame(
+        {
+            "mean_test": groups["aup_test"].mean(),
+            "sd_test": groups["aup_test"].std(),
+            "mean_valid": groups["aup_valid"].mean(),
+            "sd_valid": groups["aup_valid"].std(),
+            "n_runs": groups["failed"].size() - groups["failed"].sum(),
+            "n_failed": groups["failed"].sum(),
+            "n_constant": groups["constant"].sum(),
+        }
+    ).reset_index()
+
+
+def lead_table(areas, methods, ratios):
+    """Return who has the best mean AUP in each case and by how much, run by run.
+
+    All methods of a run share split and cost profile, so the lead over the runner-up is measured
+    within runs: its standard deviation says more than those of the two means.
+
+    The same runs name the best and the runner-up, so the interval is that of the lead over all
+    others at once: each difference at the level .05 divided by the number of others (Bonferroni),
+    and of these intervals the smallest bounds. Under methods that are equal it lies above 0 in at
+    most one of twenty studies, whoever happens to lead. A method behind the runner-up that lacks
+    runs is not among these differences: its failures, not its scores, would make them uncertain.
+
+    Parameters
+    ----------
+    areas : DataFrame
+        From `area_table`.
+    methods : sequence of str
+        Who competes (not the controls).
+    ratios : dict of str to float
+        Test rows by training rows of each data set.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, best, runner_up, lead, lead_sd, low and high (95 % interval of the lead over
+        the best of the others), wins (runs in which the best was ahead of the runner-up), n_runs.
+        With one competitor runner_up is None and the numbers NaN. Who completed no run of a case is
+        not in it; a case that nobody completed is left to the coverage table.
+    """
+    rows = []
+    for case, frame in areas[areas["method"].isin(methods)].groupby(CASE):
+        present = frame.loc[frame["status"] == OK, "method"].unique()
+        frame = frame[frame["method"].isin(present)]
+        table = frame.pivot_table(index="run", columns="method", values="aup_test").dropna()
+        ranked = table.mean().sort_values(ascending=False, kind="stable").index
+        if not len(ranked):
+            continue
+        row = dict(zip(CASE, case, strict=True)) | {"best": ranked[0], "runner_up": None}
+        if len(ranked) > 1:
+            lead = table[ranked[0]] - table[ranked[1]]
+            lacking = set(frame.loc[frame["status"] != OK, "method"])
+            rivals = [name for name in ranked[1:] if name == ranked[1] or name not in lacking]
+            gaps = table[ranked[0]].to_numpy() - table[rivals].to_numpy().T
+            low, high = _over_all(gaps, ratios[case[0]], LEVEL / (len(ranked) - 1))
+            row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
+            row |= {"low": low, "high": high}
+            row |= {"wins": int((lead > 0).sum()), "n_runs": len(lead)}
+        rows.append(row)
+    columns = [*CASE, "best", "runner_up", "lead", "lead_sd", "low", "high", "wins", "n_runs"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _over_all(gaps, ratio, level):
+    """Return the interval of the smallest mean of several differences, arrays over runs."""
+    return np.min([corrected_interval(gap, ratio, level)[1:3] for gap in gaps], axis=0)

@@ -1,0 +1,143 @@
+"""Numbers that papers print, beside ours, and the reasons where they differ."""
+
+import numpy as np
+import pandas as pd
+
+from ..study.records import OK, parse_setting
+from .schedules import CASE, RUN, check_points
+
+# Quantities of an operating point.
+QUANTITIES = {
+    "cost": lambda point: point["cost"],
+    "cost_percent": lambda point: 100 * point["cost_fraction"],
+    "n_features": lambda point: point["n_features"],
+    "n_nodes": lambda point: point["n_nodes"],
+    "entropy_percent": lambda point: 100 * point["node_entropy"],
+    "seconds": lambda point: point["fit_seconds"],
+    "predict_seconds": lambda point: point["predict_seconds"],
+    "test_score": lambda point: point["test_score"],
+    "test_error": lambda point: 1 - point["test_score"],
+    "error_percent": lambda point: 100 * (1 - point["test_score"]),
+    "mse": lambda point: point["test_mse"],
+    "estimated_score": lambda point: point["estimated_score"],
+}
+# Quantities of a whole run: the two readings of the area, named as in the table of areas.
+AREAS = ("aup_test", "aup_valid")
+
+
+def published_table(points, printed, areas, stand_ins=None):
+    """Put the mean over our runs beside each printed number.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points.
+    printed : DataFrame
+        From `budgetbench.report.printed_numbers.read_published`.
+    areas : DataFrame
+        From `budgetbench.analysis.areas.area_table`.
+    stand_ins : dict of str to str, default=None
+        Data set of ours → the paper's that it stands in for.
+
+    Returns
+    -------
+    DataFrame
+        The printed rows with the columns run_on (our data set), costs, ours, sd, n_runs,
+        difference (ours − printed) and note: in what ours is something else than the paper's. A
+        number that the study did not rerun, or for which no run completed, has NaN.
+
+    Notes
+    -----
+    Where several operating points of a run have the setting that a number belongs to, the one with
+    the best validation score counts: that is how the papers choose.
+    """
+    stand_ins = stand_ins or {}
+    points = check_points(points)
+    cases = points[CASE].drop_duplicates().rename(columns={"dataset": "run_on"})
+    cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
+    rows = printed.merge(cases, how="left", on="dataset")
+    values = _Ours(points, areas)
+    ours = [values.of(row) for row in rows.to_dict("records")]
+    rows["ours"] = [own.mean() for own in ours]
+    rows["sd"] = [own.std() for own in ours]
+    rows["n_runs"] = [own.size for own in ours]
+    rows["difference"] = rows["ours"] - rows["value"]
+    rows["note"] = [_note(row) for row in rows.to_dict("records")]
+    return rows
+
+
+class _Ours:
+    """Our values of printed quantities, one for each completed run."""
+
+    def __init__(self, points, areas):
+        good = points[points["status"] == OK]
+        good = good.sort_values("valid_score", ascending=False, kind="stable")
+        self.settings = good["setting"].map(parse_setting)
+        self.points, self.areas = good, areas
+
+    def of(self, row):
+        """Return the values that belong to a printed number as a Series."""
+        where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
+        if row["quantity"] in AREAS:
+            return _rows(self.areas, where)[row["quantity"]].dropna()
+        wanted = parse_setting(row["setting"] or None).items()
+        own = _rows(self.points, where)
+        match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
+        return QUANTITIES[row["quantity"]](own.loc[match].groupby(RUN).head(1))
+
+
+def _rows(frame, where):
+    """Return the rows of `frame` that have the values of `where`; none where one is missing."""
+    hit = np.ones(len(frame), dtype=bool)
+    for column, value in where.items():
+        hit &= False if pd.isna(value) else (frame[column] == value).to_numpy(dtype=bool)
+    return frame[hit]
+
+
+def _note(row):
+    if row["n_runs"] == 0:
+        return "not rerun in this study" if pd.isna(row["run_on"]) else "no run of ours has it"
+    return "" if row["run_on"] == row["dataset"] else f"ours on {row['run_on']}"
+
+
+FAR = 2.0  # standard deviations from which a difference asks for a reason
+_LOWER_IS_BETTER = ("cost", "cost_percent", "error_percent", "mse", "n_features", "n_nodes")
+_LOWER_IS_BETTER += ("seconds", "test_error")
+_NEITHER_IS_BETTER = ("entropy_percent",)
+
+
+def with_deviations(table, reasons):
+    """Say of each printed number how far ours is, whether it is better, and why.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetbench.analysis.published.published_table`.
+    reasons : list of dict
+        From `budgetbench.report.printed_numbers.read_reasons`.
+
+    Returns
+    -------
+    DataFrame
+        With the columns in_sd, the difference in standard deviations over runs (ours and, where it
+        is printed, the paper's together; NaN with a single run of ours); better, whether ours is
+        the better number (None of a quantity that is neither good nor bad); and reason, "" unless
+        the difference exceeds `FAR` and one is known.
+    """
+    lower = table["quantity"].isin(_LOWER_IS_BETTER)
+    better = np.where(lower, table["difference"] < 0, table["difference"] > 0).astype(object)
+    better[table["quantity"].isin(_NEITHER_IS_BETTER)] = None
+    spread = np.hypot(table["sd"], table["value_sd"].fillna(0.0))
+    in_sd = (table["difference"] / spread).where(spread > 0)
+    table = table.assign(in_sd=in_sd, better=better)
+    rows = zip(table.to_dict("records"), in_sd.abs() > FAR, strict=True)
+    return table.assign(reason=[_reason(row, reasons) if far else "" for row, far in rows])
+
+
+def _reason(row, reasons):
+    """Return the reason of the entry that fits a row most closely."""
+    row = row | {"table": row["source"]}
+    fitting = [
+        entry for entry in reasons if all(row[k] == v for k, v in entry.items() if k != "why")
+    ]
+    return max(fitting, key=len)["why"] if fitting else ""

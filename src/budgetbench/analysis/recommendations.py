@@ -1,0 +1,278 @@
+"""What to buy under each budget, mean or hard, chosen on rows that chose nothing else.
+
+A method chooses among its own models on validation data, and whoever tries most has the best
+validation score. Test rows chose nothing within a method, so half of them choose between methods
+here, and the other half tells what to expect (`budgetbench.study.runs.choosing_rows`).
+"""
+
+import numpy as np
+import pandas as pd
+
+from ..study.records import OK
+from .areas import CONSTANT, staircase
+from .intervals import LEVEL, corrected_interval, score_interval
+from .schedules import CASE, of_case
+
+HARD, MEAN = "hard", "mean"
+
+
+def budget_kinds(points):
+    """Return {method: "hard" or "mean"}: whether any example ever cost more than its model's mean.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points with cost and cost_max.
+
+    Returns
+    -------
+    dict of str to str
+        "hard" where all examples of a model cost the same, in every model of every run.
+    """
+    good = points[points["status"] == OK]
+    equal = np.isclose(good["cost_max"].astype(float), good["cost"].astype(float), rtol=1e-9)
+    kept = pd.Series(equal).groupby(good["method"].to_numpy()).all()
+    return {name: HARD if same else MEAN for name, same in kept.items()}
+
+
+def at_most(points):
+    """Return operating points charged what their most expensive example costs.
+
+    Under a hard budget a model may be used only if no example exceeds it.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points with cost_max, and valid_cost_max where the validation part was charged.
+
+    Returns
+    -------
+    DataFrame
+        The points that have both, cost, cost_fraction and valid_cost in these terms.
+    """
+    full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
+    keys = [points[name] for name in ("dataset", "costs", "run")]
+    full = full.groupby(keys).transform("max")
+    share = (points["cost_max"] / full).where(points["cost_max"] > 0, 0.0)
+    valid = points["valid_cost_max"].fillna(points["cost_max"])
+    hard = points.assign(cost=points["cost_max"], cost_fraction=share, valid_cost=valid)
+    return hard[(hard["status"] != OK) | hard["cost_fraction"].notna()]
+
+
+MOST_BUDGETS = 200
+MOST_RUNNERS_UP = 3
+_MEASURED = ["valid_fraction", "cost_fraction", "valid_score", "choice_score", "held_out_score"]
+_NAMES = ["paid", "share", "valid", "choice", "test"]
+_SCORES = ["valid", "valid_sd", "choice", "test", "test_sd", "low", "high"]
+_COLUMNS = ["budget", "method", *_SCORES, "cost", "gain", "gain_low", "gain_high"]
+_COLUMNS += ["as_good", "n_runs", "runners_up", "models"]
+
+
+def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
+    """Return which method to use under each budget.
+
+    In each run a budget buys the most expensive model of a method's schedule that it affords on
+    validation data. Of the methods that afford one in every run of the case, controls included,
+    those count whose mean choice score exceeds the free constant's by more than chance would give
+    the best of so many methods. Of these, and the cheaper recommendation so far, the cheapest is
+    taken whose mean is within one standard error of the best.
+
+    Parameters
+    ----------
+    schedules : DataFrame
+        From `budgetbench.analysis.schedules.compressed_points`, with choice_score and
+        held_out_score.
+    methods : sequence of str
+        Whom to recommend, controls among them, in the order of display.
+    dataset, costs : str
+        The case.
+    ratio : float
+        Test rows by training rows, by which standard errors over runs are corrected.
+    bounded : bool
+        Whether the score lies in [0, 1] by its nature: then so do its intervals.
+
+    Returns
+    -------
+    DataFrame
+        budget (share of the full cost, ascending), method, valid and valid_sd (validation score),
+        choice (score on the rows that chose), test and test_sd (held-out score), low and high (its
+        95 % interval), cost (mean share on test data), gain, gain_low, gain_high (held-out score
+        above the free constant's), as_good (whether that interval includes 0), n_runs: one row for
+        each budget from which on something else is recommended (of more than 200 budgets,
+        quantiles); runners_up: dicts of method, test, low, high, cost, the best choice first; and
+        models: the index in `schedules` of the model of each run, in the order of the runs.
+    """
+    frame = of_case(schedules, dataset, costs)
+    runs = sorted(frame["run"].unique())
+    complete = {
+        method: own
+        for method in methods
+        if set((own := frame[frame["method"] == method])["run"]) == set(runs)
+        and len(own)
+        and np.isfinite(own[["choice_score", "held_out_score"]].to_numpy(dtype=float)).all()
+    }
+    if not complete:
+        return pd.DataFrame(columns=_COLUMNS)
+    budgets = _budgets([own["valid_fraction"] for own in complete.values()])
+    offers = {name: _Offers(own, budgets, runs) for name, own in complete.items()}
+    return _Chooser(offers, ratio, bounded).table(budgets)
+
+
+def all_recommendations(schedules, compared):
+    """Return the recommendations of several cases as one table.
+
+    Parameters
+    ----------
+    schedules : DataFrame
+        As for `recommendations`.
+    compared : budgetbench.analysis.Comparison
+        The methods, and what is known of the data sets.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, and the columns of `recommendations`.
+    """
+    columns, tables = [*CASE, *_COLUMNS], []
+    for case in compared.cases(schedules):
+        sheet = compared.datasets[case[0]]
+        known = {"ratio": sheet.test_ratio, "bounded": sheet.bounded}
+        table = recommendations(schedules, list(compared.methods), *case, **known)
+        if len(table):
+            tables.append(table.assign(**dict(zip(CASE, case, strict=True))))
+    return pd.concat(tables)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def _budgets(fractions):
+    """Return the budgets at which some model becomes affordable, thinned to quantiles."""
+    budgets = np.unique(np.concatenate(fractions))
+    if budgets.size > MOST_BUDGETS:
+        budgets = budgets[np.linspace(0, budgets.size - 1, MOST_BUDGETS).round().astype(int)]
+    return budgets
+
+
+class _Offers:
+    """What a method offers under each budget, run by run.
+
+    `values` maps each of `_NAMES` to an array (n_budgets, n_runs); `affords` tells for which
+    budgets every run has a model.
+    """
+
+    def __init__(self, points, budgets, runs):
+        position = np.array([_bought(points, run, budgets) for run in runs]).T
+        self.affords = (position >= 0).all(axis=1)
+        self.index = points.index.to_numpy()[position]
+        measured = points[_MEASURED].to_numpy(dtype=float)[position]
+        self.values = dict(zip(_NAMES, np.moveaxis(measured, 2, 0), strict=True))
+
+    def __getitem__(self, name):
+        return self.values[name]
+
+
+def _bought(points, run, budgets):
+    """Return the position in `points` of the model that each budget buys in a run, −1 for none."""
+    position = np.flatnonzero(points["run"] == run)
+    costs = points["valid_fraction"].to_numpy(dtype=float)[position]
+    return staircase(costs, position, budgets, -1)
+
+
+class _Chooser:
+    """Chooses between the offers of methods; an offer is a pair (method, place of its budget)."""
+
+    def __init__(self, offers, ratio, bounded):
+        self.offers, self.ratio, self.bounded = offers, ratio, bounded
+        self.n_runs = next(iter(offers.values()))["choice"].shape[1]
+
+    def table(self, budgets):
+        """Return one row for each budget at which the recommendation changes."""
+        rows, current = [], None
+        for place, budget in enumerate(budgets):
+            ranked = self._ranked(place)
+            chosen = self._chosen(ranked, current)
+            if chosen is not None and (current is None or not self._same(chosen, current)):
+                rows.append(self._row(budget, chosen, ranked))
+                current = chosen
+        return pd.DataFrame(rows, columns=_COLUMNS)
+
+    def _ranked(self, place):
+        """Return the offers that count under a budget, the best mean first, of equals the cheaper.
+
+        With the free constant among the methods, what does not exceed it beyond chance is out.
+        """
+        names = [name for name, offer in self.offers.items() if offer.affords[place]]
+        free = self.offers.get(CONSTANT)
+        if free is not None and free.affords[place]:
+            rivals = [name for name in names if name != CONSTANT]
+            gains = [self.offers[n]["choice"][place] - free["choice"][place] for n in rivals]
+            least = self._least_gain(gains)
+            names = [n for n, g in zip(rivals, gains, strict=True) if g.mean() > least]
+            names.append(CONSTANT)
+        pairs = [(name, place) for name in names]
+        return sorted(pairs, key=lambda one: (-self._mean(one, "choice"), self._mean(one, "paid")))
+
+    def _least_gain(self, gains):
+        """Return the mean gain that the best of so many methods without any hardly has by chance.
+
+        The spread over runs is that of all methods together: a few runs tell little of one alone.
+        """
+        from scipy.special import ndtri  # here: planning a report loads no more than it needs
+
+        if not gains or self.n_runs < 2:
+            return 0.0
+        variance = np.median(np.var(gains, axis=1, ddof=1))
+        reach = -ndtri(LEVEL / len(gains))
+        return reach * np.sqrt(variance * (1 / self.n_runs + self.ratio))
+
+    def _chosen(self, ranked, current):
+        """Return the cheapest offer within one standard error of the best."""
+        if not ranked:
+            return current
+        pairs = ranked if current is None else [current, *ranked]
+        best = max(pairs, key=lambda one: round(self._mean(one, "choice"), 12))
+        within = [one for one in pairs if self._within_one_error(one, best)]
+        return min(within, key=lambda one: round(self._mean(one, "paid"), 12))
+
+    def _within_one_error(self, one, best):
+        gap = self._values(best, "choice") - self._values(one, "choice")
+        error = 0.0
+        if self.n_runs > 1:
+            error = np.sqrt(np.var(gap, ddof=1) * (1 / self.n_runs + self.ratio))
+        return bool(gap.mean() <= error + 1e-12)
+
+    def _values(self, one, name):
+        return self.offers[one[0]][name][one[1]]
+
+    def _mean(self, one, name):
+        return float(self._values(one, name).mean())
+
+    def _same(self, one, other):
+        models = [self.offers[name].index[place] for name, place in (one, other)]
+        return one[0] == other[0] and bool((models[0] == models[1]).all())
+
+    def _row(self, budget, chosen, ranked):
+        """Return the row of a recommendation."""
+        row = {"budget": budget, "method": chosen[0], "n_runs": self.n_runs}
+        row |= self._held_out(chosen) | {"choice": self._mean(chosen, "choice")}
+        row["valid"] = self._mean(chosen, "valid")
+        for name in ("valid", "test"):
+            values = self._values(chosen, name)
+            row[f"{name}_sd"] = values.std(ddof=1) if self.n_runs > 1 else np.nan
+        gain = self._gain(chosen)
+        row |= dict(zip(("gain", "gain_low", "gain_high"), gain, strict=True))
+        row["as_good"] = bool(chosen[0] != CONSTANT and gain[1] <= 0)
+        others = [one for one in ranked if one[0] != chosen[0]][:MOST_RUNNERS_UP]
+        row["runners_up"] = [{"method": one[0], **self._held_out(one)} for one in others]
+        offer = self.offers[chosen[0]]
+        return row | {"models": [int(index) for index in offer.index[chosen[1]]]}
+
+    def _held_out(self, one):
+        """Return the held-out score of an offer with its interval, and what it costs."""
+        mean, low, high = score_interval(self._values(one, "test"), self.ratio, self.bounded)
+        return {"test": mean, "low": low, "high": high, "cost": self._mean(one, "share")}
+
+    def _gain(self, chosen):
+        """Return held-out mean and interval above the free constant; NaN where it is absent."""
+        if CONSTANT not in self.offers:
+            return (np.nan,) * 3
+        free = self._values((CONSTANT, chosen[1]), "test")
+        return corrected_interval(self._values(chosen, "test") - free, self.ratio)[:3]

@@ -1,0 +1,204 @@
+"""The tidy frame of operating points: what it must hold, and its compression to schedules.
+
+One row per operating point: dataset, costs, method, run, stage, fit, cost, cost_fraction,
+valid_score, test_score, fit_seconds, predict_seconds, status, and optionally valid_cost, as in
+`budgetbench.study.records`. A row whose status is not "ok" stands for a fit that failed or ran
+out of time.
+"""
+
+import numpy as np
+import pandas as pd
+
+from budgetlearn.curves import pareto_indices
+
+from ..study.records import OK, RecordError
+
+CASE = ["dataset", "costs"]
+GROUP = [*CASE, "method"]
+RUN = [*GROUP, "run"]
+
+_NUMBERS = ["cost", "cost_fraction", "valid_score", "test_score", "fit_seconds", "predict_seconds"]
+_COLUMNS = [*RUN, "stage", "fit", *_NUMBERS, "status"]
+
+
+def of_case(frame, dataset, costs):
+    """Return the rows of one data set under one kind of cost profile."""
+    return frame[(frame["dataset"] == dataset) & (frame["costs"] == costs)]
+
+
+def check_points(points):
+    """Return `points` in the order of runs and stages, if it is a usable frame of them.
+
+    What is computed from it then does not depend on the order of files, to the last bit.
+
+    Raises
+    ------
+    RecordError
+        When columns are missing, when two rows describe the same stage, or when a row that is
+        said to be ok lacks a number.
+    """
+    absent = [column for column in _COLUMNS if column not in points]
+    if absent:
+        raise RecordError(
+            f"The frame of operating points must have the columns {', '.join(_COLUMNS)}; "
+            f"it lacks {', '.join(absent)}."
+        )
+    if not _ascends(points):
+        repeated = points[points.duplicated([*RUN, "stage"])]
+        if len(repeated):
+            raise RecordError(
+                f"Each (dataset, costs, method, run, stage) may occur once; {len(repeated)} repeat,"
+                f" first {tuple(repeated.iloc[0][[*RUN, 'stage']])}. Pass each record file once."
+            )
+        points = points.sort_values([*RUN, "stage"])
+    finite = np.isfinite(points[_NUMBERS].to_numpy(dtype=float)).all(axis=1)
+    broken = points[(points["status"] == OK) & ~finite]
+    if len(broken):
+        raise RecordError(
+            f"An operating point with status 'ok' must have finite {', '.join(_NUMBERS)}; "
+            f"{len(broken)} do not, first {tuple(broken.iloc[0][[*RUN, 'stage']])}."
+        )
+    return points.reset_index(drop=True)
+
+
+def _ascends(points):
+    """Tell whether rows are in the order of runs and stages, each once: quicker than sorting."""
+    codes = np.zeros(len(points), dtype=np.int64)
+    for column in [*RUN, "stage"]:
+        own, values = pd.factorize(points[column], sort=True)
+        codes = codes * (len(values) + 1) + own
+    return bool((np.diff(codes) > 0).all())
+
+
+def _with_valid_fraction(points):
+    """Add valid_fraction, the validation cost on the scale of cost_fraction.
+
+    Where a prediction buys features example by example its mean cost on the validation part
+    differs from that on the test part; without a valid_cost column both are the same.
+    """
+    fraction = points["cost_fraction"].astype(float)
+    if "valid_cost" not in points:
+        return points.assign(valid_fraction=fraction)
+    paid = points[points["cost"] > 0]
+    full = (paid["cost"] / paid["cost_fraction"]).groupby([paid[c] for c in [*CASE, "run"]]).max()
+    full = points[[*CASE, "run"]].join(full.rename("full"), on=[*CASE, "run"])["full"]
+    own = points["valid_cost"] / full
+    return points.assign(valid_fraction=own.where(own.notna(), fraction))
+
+
+def compressed_points(points):
+    """Keep, in each run, the operating points that beat every cheaper one on validation data.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points, failed ones included.
+
+    Returns
+    -------
+    DataFrame
+        The kept rows, cheap to expensive within a run, with the column valid_fraction added: msB's
+        compressed model schedule (Yan et al., section 3.1), applied to every method alike.
+    """
+    points = _with_valid_fraction(check_points(points))
+    good = points[points["status"] == OK]
+    costs, scores = good["valid_fraction"].to_numpy(float), good["valid_score"].to_numpy(float)
+    runs = np.flatnonzero(np.diff(good.groupby(RUN).ngroup())) + 1  # rows are in their order
+    kept = [
+        places[pareto_indices(costs[places], scores[places])]
+        for places in np.split(np.arange(len(good)), runs)
+    ]
+    return good.iloc[np.concatenate(kept)].reset_index(drop=True)
+
+
+_CASE_RUN = [*CASE, "run"]
+
+
+def first_message(status):
+    """Return the first status that is not ok, or "ok"."""
+    bad = status[status != OK]
+    return bad.iloc[0] if len(bad) else OK
+
+
+def _expected_runs(points):
+    """Return every method in every run that any method of the case has a row for."""
+    runs = points[_CASE_RUN].drop_duplicates()
+    return runs.merge(points[["method"]].drop_duplicates(), how="cross")[RUN]
+
+
+def counted_runs(points, expected=None):
+    """Return every run of every method that counts, whether or not it left a record.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points.
+    expected : DataFrame, default=None
+        dataset, costs, method, run of everything that was to be done. By default every method that
+        has a record in a case, in every run of that case.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method, run, in their order: of the runs that any method has a record of.
+    """
+    runs = points[_CASE_RUN].drop_duplicates()
+    if expected is None:
+        expected = runs.merge(points[GROUP].drop_duplicates(), on=CASE)
+    counted = pd.concat([expected[RUN].merge(runs, on=_CASE_RUN), points[RUN]])
+    return counted.drop_duplicates().sort_values(RUN, ignore_index=True)
+
+
+def coverage_table(points, expected=None):
+    """Return how many runs of each method completed, failed, or left no record.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points.
+    expected : DataFrame, default=None
+        dataset, costs, method, run of everything that was to be done. By default every method in
+        every run for which any record exists.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method; n_ok, n_partial (some operating points failed), n_failed (all
+        did), n_missing; message: the first status that is not ok, else "".
+    """
+    points = check_points(points)
+    expected = _expected_runs(points) if expected is None else expected[RUN]
+    done = points.groupby(RUN)["status"].agg(
+        state=lambda s: "ok" if (s == OK).all() else "partial" if (s == OK).any() else "failed",
+        message=first_message,
+    )
+    runs = expected.merge(done.reset_index(), how="outer", on=RUN)
+    runs["state"] = runs["state"].fillna("missing")
+    runs["message"] = runs["message"].fillna(OK)
+    counts = {
+        f"n_{state}": (runs["state"] == state).groupby([runs[c] for c in GROUP]).sum()
+        for state in ("ok", "partial", "failed", "missing")
+    }
+    message = runs.groupby(GROUP)["message"].agg(first_message).replace(OK, "")
+    return pd.DataFrame({**counts, "message": message}).reset_index()
+
+
+def score_table(points, methods):
+    """Return mean and standard deviation over runs of the test score of one-point methods.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points.
+    methods : sequence of str
+        Methods with one operating point in each run, the controls.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method, mean, sd, n_runs; one row for each of `methods` in each case.
+    """
+    own = check_points(points)
+    own = own[own["method"].isin(methods)]
+    scores = own["test_score"].where(own["status"] == OK).groupby([own[c] for c in GROUP])
+    return scores.agg(mean="mean", sd="std", n_runs="count").reset_index()

@@ -1,0 +1,148 @@
+"""Error against memory, where models of several sizes are compared."""
+
+import numpy as np
+import pandas as pd
+
+from ..study.records import OK, parse_setting, setting_text
+from .schedules import GROUP, RUN, of_case
+
+
+def size_table(points, competitors, tuned=()):
+    """Return mean nodes, bytes and test error of every method at each of its sizes.
+
+    The sizes of a tuned method are budgets: 1, 2, 5, 10, … nodes, with the model that validation
+    data choose in each run among all that fit; a budget that changes no choice is left out.
+
+    Parameters
+    ----------
+    points : DataFrame
+        Operating points, with n_nodes where a method has nodes.
+    competitors : sequence of str
+        Which methods compete.
+    tuned : collection of (str, str)
+        Data sets and methods of which validation data choose among several settings.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, method, variant (the settings that a grid fits the method with, "" for a
+        method without a grid or tuned), setting (or the budget), n_nodes, n_bytes, valid_score,
+        error (mean squared error in regression, else 1 − score), error_sd, fit_seconds, n_runs;
+        variants in the order of the grid, sorted by nodes.
+    """
+    shown = points[
+        (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
+    ]
+    errors = shown["test_mse"].where(shown["test_mse"].notna(), 1 - shown["test_score"])
+    shown = shown.assign(error=errors)
+    is_tuned = pd.MultiIndex.from_frame(shown[["dataset", "method"]]).isin(list(tuned))
+    plain, chosen = shown[~is_tuned], _within_budgets(shown[is_tuned])
+    shown = pd.concat([plain.assign(variant=_variants(plain)), chosen.assign(variant="")])
+    groups = shown.groupby([*GROUP, "fit", "variant", "setting"], dropna=False, sort=False)
+    table = groups.agg(
+        n_nodes=("n_nodes", "mean"),
+        n_bytes=("n_bytes", "mean"),
+        valid_score=("valid_score", "mean"),
+        error=("error", "mean"),
+        error_sd=("error", "std"),
+        fit_seconds=("fit_seconds", "mean"),
+        n_runs=("run", "nunique"),
+    ).reset_index()
+    return table.sort_values([*GROUP, "fit", "n_nodes"], ignore_index=True).drop(columns="fit")
+
+
+def _within_budgets(points):
+    """Return, of each run, the point that is best on validation data within each budget of nodes.
+
+    Budgets that some run has no model for are left out.
+    """
+    frames = [points.iloc[:0]]
+    for _, own in points.groupby(GROUP):
+        budgets = _round_numbers(own["n_nodes"])
+        runs = [_best_within(part, budgets) for _, part in own.groupby(RUN)]
+        afforded = np.logical_and.reduce([rows >= 0 for rows, _ in runs])
+        rows = np.array([rows[afforded] for rows, _ in runs])
+        new = np.append(True, (np.diff(rows) != 0).any(axis=0))[: rows.shape[1]]
+        names = [f"≤ {budget:,} nodes" for budget in budgets[afforded][new]]
+        frames += [
+            part.iloc[kept].assign(setting=names, fit=0)
+            for kept, (_, part) in zip(rows[:, new], runs, strict=True)
+        ]
+    return pd.concat(frames)
+
+
+def _round_numbers(values):
+    """Return 1, 2, 5, 10, … from the least to the first that is as large as the largest value."""
+    decades = 10 ** np.arange(np.floor(np.log10(values.max())) + 2)
+    steps = np.outer(decades.astype(int), [1, 2, 5]).ravel()
+    return steps[np.searchsorted(steps, values.min()) : np.searchsorted(steps, values.max()) + 1]
+
+
+def _best_within(points, budgets):
+    """Return which row is best on validation data within each budget, −1 for none; and the rows."""
+    rows = points.sort_values("n_nodes", kind="stable")
+    best, leader = -np.inf, -1
+    leaders = []  # of the smallest rows, the first of the best
+    for place, score in enumerate(rows["valid_score"]):
+        if score > best:
+            best, leader = score, place
+        leaders.append(leader)
+    fitting = np.searchsorted(rows["n_nodes"], budgets, side="right")
+    return np.append(leaders, -1)[fitting - 1], rows
+
+
+def _variants(points):
+    """Return what the grid of each point's method sets: what all points of its fit share."""
+    variants = pd.Series("", index=points.index, dtype=object)
+    for _, own in points.groupby(GROUP):
+        fits = [stages for _, stages in own.groupby("fit")]
+        for stages in fits if len(fits) > 1 else ():
+            settings = [parse_setting(text).items() for text in stages["setting"].unique()]
+            shared = [pair for pair in settings[0] if all(pair in rest for rest in settings)]
+            variants[stages.index] = setting_text(dict(shared))
+    return variants
+
+
+def best_in_little(table, cases, size="n_nodes"):
+    """Return who has the lowest mean error in little memory, in each case where some compete.
+
+    Little is, in each case, the smallest size in which every method has a model; each is
+    represented by its largest model within it, of several variants by the one that validation data
+    prefer. Where one method alone is fitted with a grid, its variants compete. A case where a size
+    is not known is left out.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `size_table`.
+    cases : sequence of (str, str)
+        The (dataset, costs) pairs.
+    size : {"n_nodes", "n_bytes"}, default="n_nodes"
+        What memory is counted in.
+
+    Returns
+    -------
+    list of str
+        A method, or a variant of a method that is alone, for each such case.
+    """
+    frames = [_with_rivals(of_case(table, *case)) for case in cases]
+    return [
+        _best_of(frame, size)
+        for frame in frames
+        if len(set(frame["rival"])) > 1 and frame[size].notna().all()
+    ]
+
+
+def _with_rivals(frame):
+    """Add who competes in a case: its methods, or the variants of a method that is alone."""
+    alone = len(set(frame["method"])) == 1
+    return frame.assign(rival=frame["variant"] if alone else frame["method"])
+
+
+def _best_of(frame, size):
+    """Return the rival of lowest error in the smallest memory that every rival fits into."""
+    little = frame.groupby("rival")[size].min().max()
+    within = frame[frame[size] <= little].sort_values(size, kind="stable")
+    largest = within.groupby(["rival", "variant"], sort=False).tail(1)
+    preferred = largest.sort_values("valid_score", kind="stable").groupby("rival")["error"].last()
+    return preferred.idxmin()

@@ -1,0 +1,382 @@
+"""Bring the raw files of a data set into a folder, verified, from the nearest place."""
+
+import gzip
+import hashlib
+import json
+import logging
+import os
+import shutil
+import tempfile
+import time
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import requests
+import urllib3
+from tqdm import tqdm
+
+from budgetlearn.exceptions import DatasetError
+from budgetlearn.files import whole_file
+from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk
+
+from .archives import extract, is_gzip
+
+ATTEMPTS = 3
+FIRST_WAIT = 1.0  # seconds; doubled after each failure
+TIMEOUT = (10, 60)  # seconds to connect, and between two packets
+MOST_SECONDS = 1800  # for a whole file with all attempts, whatever trickles in
+MOST_BYTES = 4 << 30
+_TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+# urllib3's own come up while the body is read.
+_BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError)
+
+logger = logging.getLogger("budgetlearn")
+
+
+def download(url, path, label):
+    """Download `url` to `path`, with retries and a progress line.
+
+    Parameters
+    ----------
+    url : str
+        Address.
+    path : Path
+        File to write.
+    label : str
+        What the progress line says.
+
+    Raises
+    ------
+    DatasetError
+        When the server refuses, sends too much or takes too long, or when the last try failed.
+    """
+    wait, end = FIRST_WAIT, time.monotonic() + MOST_SECONDS
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return _download_once(url, path, label, end)
+        except requests.HTTPError as error:
+            status = error.response.status_code
+            if status not in _TRY_AGAIN or attempt == ATTEMPTS:
+                raise DatasetError(f"the server answered {status}") from error
+        except _BROKEN as error:
+            if attempt == ATTEMPTS:
+                raise DatasetError(
+                    f"no complete answer in {ATTEMPTS} attempts ({type(error).__name__}: {error})"
+                ) from error
+        logger.info("%s: try %d failed, next in %g s", url, attempt, wait)
+        if time.monotonic() + wait > end:
+            raise DatasetError(f"not complete after {MOST_SECONDS} s")
+        time.sleep(wait)
+        wait *= 2
+    return None
+
+
+def _download_once(url, path, label, end):
+    with requests.get(url, stream=True, timeout=TIMEOUT) as answer:
+        answer.raise_for_status()
+        length = answer.headers.get("content-length", "")
+        total = int(length) if length.isdecimal() else None
+        bar = tqdm(total=total, desc=label, unit="B", unit_scale=True, mininterval=1.0)
+        with path.open("wb") as out, bar:
+            # `iter_content` would wait until a whole block is there, however slowly it comes.
+            while block := answer.raw.read1(1 << 16, decode_content=True):
+                out.write(block)
+                bar.update(len(block))
+                if out.tell() > MOST_BYTES:
+                    raise DatasetError(f"more than {MOST_BYTES:,} bytes")
+                if time.monotonic() > end:
+                    raise DatasetError(f"not complete after {MOST_SECONDS} s")
+
+
+DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"
+
+
+def fetch(spec, folder, data_dir=None, offline=False):
+    """Make sure that `folder` holds the verified raw files of a data set.
+
+    Each file is looked for in `folder`, in `data_dir`, and at the mirrors, in this order. Whatever
+    fails at one place, the next is tried. A file appears in `folder` complete and verified, or not
+    at all; what the user has in `data_dir` is copied, never linked.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        Entry of the registry. Embedded and generated data sets have no files: nothing to do.
+    folder : path-like
+        Where the files shall be, as ``<dataset>/<file>``.
+    data_dir : path-like, default=None
+        Folder of files that are already there, in the same layout. None takes the environment
+        variable ``BUDGETLEARN_DATA``, if set.
+    offline : bool, default=False
+        Whether the network is out of bounds.
+
+    Returns
+    -------
+    list of Path
+        The files, in the order of ``spec.files``.
+
+    Raises
+    ------
+    DatasetError
+        When a file cannot be had; the message names the data set, the file, expected and found
+        hash, what was tried, and what to do.
+    """
+    folder = Path(folder)
+    if data_dir is None:
+        data_dir = os.environ.get(DATA_DIR_VARIABLE) or None
+    if not spec.files:
+        return []
+    paths = [folder / file.path for file in spec.files]
+    pairs = zip(spec.files, paths, strict=True)
+    if not any(check_file(pinned(file, path), path) for file, path in pairs):
+        return paths  # nothing is written: the folder may be read-only
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as workplace:
+            job = _Fetch(spec, folder, Path(workplace), data_dir, offline)
+            return [job.bring(file) for file in spec.files]
+    except OSError as error:
+        raise DatasetError(
+            f"Data set {spec.id!r}: its files cannot be written to {folder.resolve()} "
+            f"({error.strerror or error}). Free space there, or make the folder writable."
+        ) from error
+
+
+def check_file(file, path):
+    """Return why `path` is not `file`, or an empty string if it is or if no hash is known.
+
+    Parameters
+    ----------
+    file : FileSpec
+        What is expected.
+    path : Path
+        What is there.
+
+    Returns
+    -------
+    str
+    """
+    if not path.is_file():
+        return "no such file"
+    if not file.sha256:
+        return ""
+    found = content_sha256(path)
+    return "" if found in file.sha256 else f"{_wanted(file)}, found {found}"
+
+
+def content_sha256(path):
+    """Return the sha256 of a file: of its content where the name ends in ``.gz``."""
+    digest = hashlib.sha256()
+    opener = gzip.open if path.name.endswith(".gz") and is_gzip(path) else open
+    try:
+        with opener(path, "rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        return f"none (damaged gzip file: {error})"
+    except OSError as error:
+        return f"none (it cannot be read: {error.strerror})"
+    return digest.hexdigest()
+
+
+def refuse_changed(path, expected):
+    """Raise `DatasetError` where a file of the user's own is not what the study was planned with.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    expected : str or None
+        Its sha256 at that time; None: any.
+    """
+    if expected is not None and content_sha256(Path(path)) != expected:
+        raise DatasetError(
+            f"{path} was changed while the study was at work: call it again, and it takes what is "
+            "there now."
+        )
+
+
+def pin(spec, folder):
+    """Record the hashes of files of which the registry knows none, once they proved right.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        Entry of the registry.
+    folder : path-like
+        Where `fetch` put the files.
+    """
+    for file in spec.files:
+        path = Path(folder) / file.path
+        if file.sha256 or _record_of(path).exists():
+            continue
+        try:
+            with whole_file(_record_of(path)) as partial:
+                partial.write_text(content_sha256(path) + "\n")
+        except OSError as error:
+            logger.warning("%s: its hash cannot be recorded (%s)", path, error.strerror)
+
+
+def pinned(file, path):
+    """Return `file` with the hash recorded beside `path` if the registry knows none.
+
+    Parameters
+    ----------
+    file : FileSpec
+        Entry of the registry.
+    path : Path
+        Where the file is, or was.
+
+    Returns
+    -------
+    FileSpec
+    """
+    record = _record_of(path)
+    if file.sha256 or not record.is_file():
+        return file
+    return replace(file, sha256=(record.read_text().strip(),))
+
+
+def _wanted(file):
+    if not file.sha256:
+        return "expected sha256 not known, rows and columns will be checked instead"
+    return f"expected sha256 {' or '.join(file.sha256)}"
+
+
+def _record_of(path):
+    return path.with_name(path.name + ".sha256")
+
+
+class _Fetch:
+    """The fetching of one data set; keeps archives, so that many members cost one download."""
+
+    def __init__(self, spec, folder, workplace, data_dir, offline):
+        self.spec = spec
+        self.folder = folder
+        self.workplace = workplace
+        self.offline = offline
+        self.ready = []
+        if spec.folder is not None:
+            self.ready.append(Path(spec.folder))
+        if data_dir is not None:
+            self.ready.append(Path(data_dir))
+        self.downloads = {}
+
+    def bring(self, file):
+        target = self.folder / file.path
+        file = pinned(file, target)
+        tried = []
+        problem = check_file(file, target)
+        if not problem:
+            return target
+        if target.exists():
+            tried.append(f"{target}: {problem}")
+        for place in self._places(file):
+            candidate = self.workplace / Path(file.path).name
+            try:
+                place(candidate)
+            except (DatasetError, *DAMAGE) as error:
+                if is_of_disk(error):
+                    raise
+                tried.append(str(error))
+                logger.warning("%s, %s: %s", self.spec.id, file.path, error)
+                continue
+            self._refuse_outside(target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(candidate, target)
+            return target
+        raise DatasetError(self._message(file, tried))
+
+    def _refuse_outside(self, target):
+        """Raise `DatasetError` where a link in the data folder leads out of it."""
+        real = Path(os.path.realpath(target.parent))
+        if not real.is_relative_to(os.path.realpath(self.folder)):
+            raise DatasetError(
+                f"Data set {self.spec.id!r}: {target.parent} leads to {real}, and nothing is "
+                f"written outside of {self.folder}. Remove the link; what lies there is used if "
+                "`data_dir` names its folder."
+            )
+
+    def _places(self, file):
+        """Yield functions that write a verified candidate, or raise `DatasetError`."""
+        for place in self.ready:
+            yield lambda candidate, place=place: self._from_folder(file, place, candidate)
+        if not self.offline:
+            for mirror in file.mirrors:
+                yield lambda candidate, mirror=mirror: self._from_mirror(file, mirror, candidate)
+
+    def _from_folder(self, file, place, candidate):
+        # A folder given for one data set may hold its files without the data set's own folder.
+        options = [place / file.path, place / Path(file.path).name]
+        source = next((option for option in options if option.is_file()), options[0])
+        problem = check_file(file, source)
+        if problem:
+            raise DatasetError(f"{source}: {problem}")
+        shutil.copyfile(source, candidate)
+
+    def _from_mirror(self, file, mirror, candidate):
+
+        url, *members = mirror.split("#")
+        try:
+            if url not in self.downloads:
+                path = self.workplace / f"download-{len(self.downloads)}"
+                download(url, path, f"{self.spec.id}: {url.rsplit('/', 1)[-1]}")
+                self.downloads[url] = path
+            extract(self.downloads[url], members, candidate)
+        except (DatasetError, *DAMAGE) as error:
+            if is_of_disk(error):
+                raise
+            kind = "" if isinstance(error, DatasetError) else f"{type(error).__name__}: "
+            raise DatasetError(f"{mirror}: {kind}{error}") from error
+        problem = check_file(file, candidate)
+        if problem:
+            raise DatasetError(f"{mirror}: {problem}")
+
+    def _message(self, file, tried):
+        spec = self.spec
+        lines = [
+            f"Data set {spec.id!r}: cannot get {file.path} ({_wanted(file)}).",
+            *(f"  tried {attempt}" for attempt in tried),
+        ]
+        if spec.kind == "local":
+            names = ", ".join(Path(each.path).name for each in spec.files)
+            place = spec.folder or self.folder / Path(file.path).parent
+            lines.append(f"{spec.instructions} Put {names} into {place}.")
+        elif self.offline:
+            lines.append(
+                "The network is off (offline: true). Set `data_dir` or the environment variable "
+                f"{DATA_DIR_VARIABLE} to a folder that holds {file.path}, or go online."
+            )
+        else:
+            lines.append(
+                "Check the network and try again, or download the file yourself, save it as "
+                f"{file.path} in a folder, and name the folder in `data_dir` or in the environment "
+                f"variable {DATA_DIR_VARIABLE}."
+            )
+        return "\n".join(lines)
+
+
+def write_manifest(spec, paths, manifest):
+    """Write the hashes of a data set's raw files as JSON; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    spec : DatasetSpec
+        Entry of the registry.
+    paths : iterable of Path
+        The files that `fetch` returned; none for embedded and generated data.
+    manifest : path-like
+        Where to write.
+    """
+    content = {
+        "dataset": spec.id,
+        "source": spec.kind,
+        "sha256": {
+            file.path: content_sha256(path) for file, path in zip(spec.files, paths, strict=True)
+        },
+    }
+    if spec.content is not None:
+        content["sha256"][spec.parameters["path"]] = spec.content
+    with whole_file(manifest) as partial:
+        partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

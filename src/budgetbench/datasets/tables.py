@@ -1,0 +1,311 @@
+"""Readers of delimited text and spreadsheets: raw files to a `Table`."""
+
+import io
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from budgetlearn.exceptions import DatasetError
+from budgetlearn.preprocessing.categories import refuse_blank_twins, to_numbers
+from budgetlearn.preprocessing.reading import read_frame, reading
+
+_RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a reader returns: numbers, and a target that still is as the files have it.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets) or None
+        Raw target; None where the order of the rows implies it.
+    feature_names : tuple of str
+        One for each column.
+    part, groups : ndarray of shape (n_samples,) or None
+        Given split and query of each row.
+    categories : dict of str to tuple of str
+        Words of each coded column, in the order of their codes.
+    """
+
+    X: np.ndarray
+    y: np.ndarray | None
+    feature_names: tuple[str, ...]
+    part: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    categories: dict = field(default_factory=dict)
+
+
+def read_table(
+    paths,
+    separator=",",
+    header=False,
+    skip_rows=0,
+    max_rows=None,
+    missing=None,
+    parts=None,
+    drop=(),
+    **columns,
+):
+    """Read delimited text; several files are put one below the other.
+
+    Parameters
+    ----------
+    paths : list of Path
+        The files.
+    separator : str, default=","
+        One character between fields; ``whitespace`` for runs of blanks.
+    header : bool, default=False
+        Whether the first row holds names.
+    skip_rows : int, default=0
+        Rows to ignore at the top of each file.
+    max_rows : int, default=None
+        Rows to read of each file, all if None; for a file that was cut off.
+    missing : str, default=None
+        What stands for a missing value; the rows that hold one are left out.
+    parts : list of int, default=None
+        Split that each file is: 0 train, 1 validation, 2 test.
+    drop : list of int or str, default=()
+        Columns to leave out.
+    **columns : dict
+        What the other columns are; see `table_from_frame`.
+
+    Returns
+    -------
+    Table
+    """
+    # Only an empty field is missing by itself: "NA" is a word in the census data.
+    gaps = [""] if missing is None else ["", missing]
+    frames = [read_frame(path, separator, header, skip_rows, max_rows, gaps) for path in paths]
+    _check_alike(paths, frames)
+    part = None
+    if parts is not None:
+        part = np.repeat(np.array(parts, np.int8), [len(frame) for frame in frames])
+    frame = pd.concat(frames, ignore_index=True)
+    if missing is not None:
+        whole = frame.drop(columns=frame.columns[_places(frame, drop)]).notna().all(axis=1)
+        frame, part = frame[whole], None if part is None else part[whole]
+    return table_from_frame(frame, drop=drop, part=part, **columns)
+
+
+def read_excel(paths, **columns):
+    """Read the first sheet of an ``.xls`` spreadsheet whose first row holds names.
+
+    Parameters
+    ----------
+    paths : list of Path
+        One file.
+    **columns : dict
+        What the columns are; see `table_from_frame`.
+
+    Returns
+    -------
+    Table
+    """
+    import xlrd  # here: no other reader needs it
+
+    path = paths[0]
+    with reading(path, "a spreadsheet", (xlrd.XLRDError, xlrd.compdoc.CompDocError)):
+        # Warnings about odd records would go to the screen: what is read is checked anyway.
+        sheet = xlrd.open_workbook(path, logfile=io.StringIO()).sheet_by_index(0)
+        if sheet.nrows < 2:
+            raise DatasetError(f"{path.name}: its first sheet holds no table.")
+        for row in range(sheet.nrows):
+            if xlrd.XL_CELL_ERROR in sheet.row_types(row):
+                raise DatasetError(f"{path.name}, row {row + 1}: a cell holds an error (#N/A …).")
+        header, *rows = (sheet.row_values(row) for row in range(sheet.nrows))
+        frame = pd.DataFrame(rows, columns=[str(name).strip() for name in header])
+    return table_from_frame(frame.replace("", np.nan).infer_objects(), **columns)
+
+
+def read_paired(paths, parts=None, names=None):
+    """Read files that alternate: features, then their labels, both separated by blanks.
+
+    Parameters
+    ----------
+    paths : list of Path
+        Features, labels, features, labels, …
+    parts : list of int, default=None
+        Split that each pair is: 0 train, 1 validation, 2 test.
+    names : list of str, default=None
+        As in `table_from_frame`.
+
+    Returns
+    -------
+    Table
+    """
+    features = read_table(paths[0::2], "whitespace", parts=parts, target=None, names=names)
+    labels = read_table(paths[1::2], "whitespace", target=None)
+    if len(labels.X) != len(features.X):
+        raise DatasetError(f"{len(features.X)} rows of features, but {len(labels.X)} labels.")
+    return Table(features.X, labels.X[:, 0], features.feature_names, features.part)
+
+
+def table_from_frame(
+    frame,
+    target=-1,
+    drop=(),
+    names=None,
+    categorical="refuse",
+    one_hot=(),
+    ratios=None,
+    standardise=False,
+    part=None,
+    part_column=None,
+    group=None,
+):
+    """Tell features from target, and make all features numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        All columns of the files.
+    target : int, str, list of these, or None, default=-1
+        Column or columns to predict, by place or by name.
+    drop : list of int or str, default=()
+        Columns to leave out.
+    names : list of str, default=None
+        Names of the features that are left; ``x{1..9}`` stands for x1 to x9.
+    categorical : {"refuse", "codes"}, default="refuse"
+        Columns of words become integers in the order of the sorted words, or are an error.
+    one_hot : list of int or str, default=()
+        Columns to spread out, one indicator for each word.
+    ratios : dict, default=None
+        ``add``: name of a new feature to the two features whose ratio it is; ``drop``: features
+        that these stand in for.
+    standardise : bool, default=False
+        Whether features are brought to mean 0 and standard deviation 1.
+    part : ndarray of int8, default=None
+        Given split.
+    part_column : dict, default=None
+        ``column`` that holds the split, and ``values`` in it to 0, 1 or 2.
+    group : str, default=None
+        Column with the query of each row.
+
+    Returns
+    -------
+    Table
+    """
+    y = _columns(frame, target)
+    left_out = [*_places(frame, drop), *_places(frame, target), *_places(frame, group)]
+    if part_column is not None:
+        part = _part_of(frame, **part_column)
+        left_out += _places(frame, part_column["column"])
+    groups = None if group is None else pd.factorize(_columns(frame, group))[0]
+    features = _features(frame, left_out, names, _places(frame, one_hot))
+    if ratios is not None:
+        features = _with_ratios(features, **ratios)
+    features = _plainly_named(features)
+    X, categories = to_numbers(features, categorical)
+    if standardise:
+        X = _standardised(X, features.columns)
+    return Table(X, y, tuple(features.columns), part, groups, categories)
+
+
+def _plainly_named(features):
+    """Return features under names of text, all different."""
+    names = [str(name).strip() for name in features.columns]
+    if not names or len(set(names)) < len(names):
+        raise DatasetError(f"Feature names must differ, found {', '.join(names) or 'none'}.")
+    return features.set_axis(names, axis=1)
+
+
+def _check_alike(paths, frames):
+    """Refuse files to be put one below the other whose columns differ."""
+    for path, frame in zip(paths, frames, strict=True):
+        if list(frame.columns) != list(frames[0].columns):
+            raise DatasetError(f"{path.name} has different columns from {paths[0].name}.")
+
+
+def _standardised(X, names):
+    spread = X.std(axis=0)
+    constant = [name for name, each in zip(names, spread, strict=True) if each == 0]
+    if constant:
+        raise DatasetError(f"Constant columns cannot be standardised: {', '.join(constant)}.")
+    return (X - X.mean(axis=0)) / spread
+
+
+def _places(frame, columns):
+    """Return the positions of columns given by place or by name."""
+    if columns is None:
+        return []
+    if isinstance(columns, (int, str)):
+        columns = [columns]
+    places = []
+    for column in columns:
+        if isinstance(column, str):
+            if column not in frame.columns:
+                known = ", ".join(str(name) for name in frame.columns[:30])
+                raise DatasetError(f"There is no column {column!r}. The columns are: {known}.")
+            places.append(frame.columns.get_loc(column))
+        elif not -frame.shape[1] <= column < frame.shape[1]:
+            raise DatasetError(f"There is no column {column}: the table has {frame.shape[1]}.")
+        else:
+            places.append(column % frame.shape[1])
+    return places
+
+
+def _columns(frame, columns):
+    places = _places(frame, columns)
+    if not places:
+        return None
+    if isinstance(columns, list):
+        return frame.iloc[:, places].to_numpy()
+    return frame.iloc[:, places[0]].to_numpy()
+
+
+def _part_of(frame, column, values):
+    raw = _columns(frame, column)
+    found = pd.unique(raw).tolist()
+    if not set(found) <= set(values):
+        raise DatasetError(f"Column {column} must hold {list(values)}, found {found[:10]}.")
+    return np.array([values[value] for value in raw], np.int8)
+
+
+def _features(frame, left_out, names, spread):
+    """Return the features, named, with the columns at the places `spread` as indicators."""
+    kept = [place for place in range(frame.shape[1]) if place not in left_out]
+    features = frame.iloc[:, kept]
+    if names is not None:
+        features.columns = _named(names, len(kept))
+    elif not isinstance(frame.columns[0], str):
+        features.columns = [f"x{place + 1}" for place in range(len(kept))]
+    if not spread:
+        return features
+    columns = [features.columns[kept.index(place)] for place in spread]
+    for name in columns:
+        if features[name].isna().any():
+            raise DatasetError(
+                f"Column {name!r} has missing values, and cannot be one-hot encoded."
+            )
+        refuse_blank_twins(features[name].map(str).unique(), f"Column {name!r}")
+    return pd.get_dummies(features, columns=columns, prefix_sep="=", dtype=float)
+
+
+def _with_ratios(features, add, drop):
+    used = {name for pair in add.values() for name in pair}
+    _places(features, [*sorted(used), *drop])  # an error for those that are not there
+    if words := used.intersection(features.select_dtypes(exclude="number").columns):
+        raise DatasetError(
+            f"Ratios need numbers, but these columns hold text: {', '.join(sorted(words))}."
+        )
+    new = {name: features[over] / features[under] for name, (over, under) in add.items()}
+    return features.assign(**new).drop(columns=drop)
+
+
+def _named(names, n_features):
+    expanded = []
+    for name in names:
+        match = _RANGE.search(name)
+        if match is None:
+            expanded.append(name)
+        else:
+            first, last = int(match[1]), int(match[2])
+            expanded += [_RANGE.sub(str(i), name, count=1) for i in range(first, last + 1)]
+    if len(expanded) != n_features:
+        raise DatasetError(f"{len(expanded)} feature names for {n_features} features.")
+    return expanded

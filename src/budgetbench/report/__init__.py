@@ -1,0 +1,11 @@
+"""The comparison report of a study: figures, tables and one self-contained page.
+
+Its sections are in `budgetbench.report.sections`, one module each.
+"""
+
+from .content import Report
+from .data_page import price_table, read_sheets
+from .files import write_report
+from .sections import sections_of
+
+__all__ = ["Report", "price_table", "read_sheets", "sections_of", "write_report"]

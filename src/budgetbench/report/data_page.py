@@ -1,0 +1,221 @@
+"""The data sets of a study on one page: what is in them, their prices, their sources."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from budgetlearn.files import whole_file
+from budgetlearn.price_lists import read_prices
+
+from ..analysis.schedules import of_case
+from ..datasets import Dataset
+from .display import DataSheet
+from .page import data_uri, template_environment
+from .style import figure_bytes, house_style, new_figure
+from .text import as_text
+
+PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
+
+
+def read_sheets(study, paths):
+    """Return the data sheets of a study's data sets.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    paths : iterable of path-like
+        Its prepared data sets.
+
+    Returns
+    -------
+    dict of str to DataSheet
+    """
+    sheets = {}
+    for path in paths:  # one at a time: large ones together would not fit
+        data = Dataset.load(path)
+        sheets[data.id] = _sheet(data, study)
+    return {name: sheets[name] for name in study.datasets}
+
+
+def _sheet(data, study):
+    from ..study.evaluation import SCORES
+    from ..study.runs import ratio_of_test_rows  # here: they load scikit-learn
+
+    return DataSheet(
+        **study.shown[data.id],
+        score=SCORES[data.task].name,
+        bounded=SCORES[data.task].bounded,
+        budget=study.budget(data.id),
+        rows=data.X.shape[0],
+        features=data.X.shape[1],
+        classes=None if data.class_names is None else len(data.class_names),
+        sha256=data.sha256,
+        categories=data.categories,
+        test_ratio=ratio_of_test_rows(data, study),
+    )
+
+
+def price_table(paths):
+    """Return all prices as one table, charges of cost groups left out.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        Cost tables, at …/<dataset>/<costs>/<chunk>.csv.
+
+    Returns
+    -------
+    DataFrame
+        dataset, costs, run, feature (its name), cost, for each run in the order of the features.
+    """
+    frames = []
+    for path in map(Path, paths):
+        kind, dataset = path.parts[-2], path.parts[-3]
+        frames.append(read_prices(path).assign(dataset=dataset, costs=kind))
+    return pd.concat(frames, ignore_index=True)[PRICE_COLUMNS]
+
+
+def prices_of(prices, dataset, costs, run):
+    """Return the price list of a run: feature (its name) and cost, indexed from 0."""
+    case = of_case(prices, dataset, costs)
+    return case.loc[case["run"] == run, ["feature", "cost"]].reset_index(drop=True)
+
+
+def names_of(prices, dataset):
+    """Return {index: name} of the features of a data set."""
+    own = prices[prices["dataset"] == dataset]
+    return dict(enumerate(own["feature"].drop_duplicates()))
+
+
+_MOST_BARS = 26
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the page shows of one data set.
+
+    Attributes
+    ----------
+    facts : dict
+        Name to value, in the order of the page.
+    images : dict of str to str
+        Caption to the drawing as a data URI.
+    categories : dict of str to tuple of str
+        Columns that were text in the files.
+    """
+
+    id: str
+    title: str
+    facts: dict
+    images: dict
+    categories: dict
+
+
+def write_data_page(study, files, path):
+    """Write the page.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    files : iterable of path-like
+        Its prepared data sets.
+    path : path-like
+        The page to write.
+    """
+    pages = [_page(study, Dataset.load(file)) for file in files]
+    template = template_environment().get_template("data.html.j2")
+    with whole_file(path) as unfinished:
+        unfinished.write_text(template.render(study=study, pages=pages), encoding="utf-8")
+
+
+def _page(study, data):
+    shown, prices = study.shown[data.id], _prices(study, data)
+    facts = {
+        "task": data.task,
+        "rows": f"{data.n_samples:,}",
+        "features": f"{data.n_features:,}",
+        **_target_facts(data),
+        "split": _split(study, data),
+        "constant columns": int((np.ptp(data.X, axis=0) == 0).sum()),
+        "missing cells": f"{np.isnan(data.X).sum():,}",
+        "prices": _price_fact(prices),
+        "licence": as_text(shown["licence"] or None),
+        "citation": as_text(shown["citation"] or None),
+        "sha256 of the prepared table": data.sha256,
+    }
+    images = {"Classes" if data.class_names else "Target": _uri(_target_figure(data))}
+    if prices is not None:
+        images["Prices, from the most expensive"] = _uri(_price_figure(prices))
+    return Page(data.id, shown["title"], facts, images, data.categories)
+
+
+def _target_facts(data):
+    if data.class_names:
+        counts = data.class_counts
+        return {
+            "classes": len(data.class_names),
+            "largest class": f"{counts.max() / counts.sum():.1%} of the rows",
+        }
+    low, mean, high = data.y.min(), data.y.mean(), data.y.max()
+    return {"target": f"{low:.4g} to {high:.4g}, mean {mean:.4g}"}
+
+
+def _split(study, data):
+    sizes = study.sizes(data.id)
+    if data.groups is not None:
+        queries = f"; {len(np.unique(data.groups)):,} queries stay whole"
+    else:
+        queries = ""
+    return f"{as_text(sizes)}{queries}"
+
+
+def _prices(study, data):
+    path = study.datasets[data.id].costs
+    return None if path is None else read_prices(path).set_index("feature")["cost"]
+
+
+def _price_fact(prices):
+    if prices is None:
+        return "none of its own: drawn at random, 1 to 100, or 1 each"
+    return f"a list: {prices.min():.4g} to {prices.max():.4g}, all together {prices.sum():.6g}"
+
+
+def _target_figure(data):
+    with house_style():
+        figure = new_figure(5.2, 2.8)
+        axes = figure.subplots()
+        if not data.class_names:
+            axes.hist(data.y, bins=40, color="#0072b2")
+            axes.set(xlabel="target", ylabel="rows")
+            return figure
+        order = np.argsort(-data.class_counts, kind="stable")[:_MOST_BARS]
+        names = [data.class_names[code] for code in order]
+        axes.bar(range(len(order)), data.class_counts[order], color="#0072b2")
+        turned = {"rotation": 90} if max(map(len, names)) * len(names) > 50 else {}
+        axes.set_xticks(range(len(order)), names, **turned)
+        left_out = len(data.class_names) - len(order)
+        axes.set(ylabel="rows", xlabel=f"class ({left_out} more)" if left_out else "class")
+        axes.grid(axis="x", visible=False)
+    return figure
+
+
+def _price_figure(prices):
+    shown = prices.sort_values(ascending=False, kind="stable")
+    few = len(shown) <= _MOST_BARS
+    with house_style():
+        figure = new_figure(5.2, 2.8 if not few else 3.4)
+        axes = figure.subplots()
+        axes.bar(range(len(shown)), shown, color="#d55e00", width=0.8 if few else 1.0)
+        if few:
+            axes.set_xticks(range(len(shown)), shown.index, rotation=90)
+        axes.set(ylabel="price", xlabel="feature")
+        axes.grid(axis="x", visible=False)
+    return figure
+
+
+def _uri(figure):
+    return data_uri(figure_bytes(figure, "svg"))

@@ -1,0 +1,156 @@
+"""How methods and data sets are shown: labels, colours, titles."""
+
+from dataclasses import dataclass, field
+
+from ..analysis import Comparison
+from ..study.study import ACQUISITION, SCHEDULE
+
+_EXHAUSTIVE = ".ExhaustiveSearch"
+
+
+def sequence_method(study, dataset):
+    """Return the first method of a data set that is built from sequences; None without one."""
+    scheduled = study.methods_of(SCHEDULE)
+    own = [method for case, _, method in study.cells if case == dataset and method in scheduled]
+    return own[0] if own else None
+
+
+def exhaustive_method(study, dataset):
+    """Return the first method of a data set that tries every subset; None without one."""
+    names = [method for case, _, method in study.cells if case == dataset]
+    searching = (name for name in names if study.methods[name]["class"].endswith(_EXHAUSTIVE))
+    return next(searching, None)
+
+
+# Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
+# its yellow, which is too faint on white. Each has a marker of its own, for print without colour;
+# from the eighth method on colours come again, with other markers and other lines.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("-", "--", ":")
+CONTROL_COLOURS = ("#222222", "#777777")
+CONTROL_MARKERS = ("*", "_")
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a method is shown.
+
+    Attributes
+    ----------
+    id, label : str
+        Its names in the records and on the page.
+    colour, marker, line : str
+        As matplotlib knows them; no two methods share all three.
+    control : bool
+        Whether it only brackets the others (no feature, or all of them) and does not compete.
+    peer : bool
+        Whether it is what users pick today, beside the papers' methods.
+    spec : dict
+        What it is: class, parameters and the grid of settings tried, shown as they are.
+    """
+
+    id: str
+    label: str
+    colour: str
+    marker: str
+    line: str
+    control: bool
+    peer: bool
+    spec: dict
+
+
+@dataclass(frozen=True)
+class DataSheet:
+    """What is known of a data set.
+
+    Attributes
+    ----------
+    title : str
+        Its name on the page.
+    score : str
+        What predictions are scored by, in a word.
+    budget : str
+        What methods are compared by there, acquisition cost or memory.
+    rows, features : int or None
+        Size of the data.
+    classes : int, dict or None
+        How many classes there are, or class to rows.
+    licence, citation : str or None
+        Whose they are.
+    sha256 : dict of str to str
+        File to hash; nothing for data that are not fetched.
+    categories : dict of str to tuple of str
+        Feature that was words in the files → the words, in the order of their codes 0, 1, …
+    test_ratio : float
+        Test rows by the rows that a model trains on.
+    bounded : bool
+        Whether the score lies in [0, 1] by its nature.
+    """
+
+    title: str
+    score: str = "accuracy"
+    budget: str = ACQUISITION
+    rows: int | None = None
+    features: int | None = None
+    classes: object = None
+    licence: str | None = None
+    citation: str | None = None
+    sha256: dict | None = None
+    categories: dict = field(default_factory=dict)
+    test_ratio: float = 1 / 3
+    bounded: bool = True
+
+
+class Display(Comparison):
+    """Methods and data sets as they are shown.
+
+    Parameters
+    ----------
+    methods : dict of str to dict
+        Id to an entry of the methods file: label, control, peer, class, parameters, grid.
+    datasets : dict of str to DataSheet
+        In the order of display.
+    ranked : iterable of str, default=()
+        The methods that choose a colour, a marker and a line first, so that the best of many do
+        not share a colour; the others follow in their order.
+    """
+
+    def __init__(self, methods, datasets, ranked=()):
+        super().__init__(_styled(methods, ranked), datasets)
+
+    def label(self, method):
+        """Return a method's name on the page."""
+        return self.methods[method].label
+
+    def case_title(self, dataset, costs):
+        """Return the heading of a case; the kind of cost profile is named unless random."""
+        title = self.datasets[dataset].title
+        return title if costs == "random" else f"{title}, {costs} costs"
+
+    def score(self, *datasets):
+        """Return what predictions on data sets (none: on all) are scored by, in a word."""
+        scores = {self.datasets[name].score for name in datasets or self.datasets}
+        return scores.pop() if len(scores) == 1 else "score"
+
+
+def _styled(methods, ranked):
+    """Return the methods with a colour, a marker and a line each, controls in grey."""
+    taken, styled = {True: 0, False: 0}, {}
+    for name in dict.fromkeys([*ranked, *methods]):
+        given = methods[name]
+        control = bool(given.get("control", False))
+        colours, markers = (CONTROL_COLOURS, CONTROL_MARKERS) if control else (PALETTE, MARKERS)
+        again, turn = divmod(taken[control], len(colours))
+        taken[control] += 1
+        styled[name] = Method(
+            id=name,
+            label=given.get("label", name),
+            colour=colours[turn],
+            marker=markers[(turn + 3 * again) % len(markers)],
+            line=LINES[again % len(LINES)],
+            control=control,
+            peer=bool(given.get("peer", False)),
+            spec={key: given[key] for key in ("class", "parameters", "grid") if given.get(key)},
+        )
+    return {name: styled[name] for name in methods}

@@ -1,0 +1,108 @@
+"""The report's tables, figures and page as files; each appears whole or not at all."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from budgetlearn.files import csv_text, whole_file
+
+from .page import render_page
+from .sections import sections_of
+from .style import figure_bytes
+
+
+def build_tables(sections, report):
+    """Return the report with the tables of all its sections.
+
+    Parameters
+    ----------
+    sections : list of Section
+        From `budgetbench.report.sections.sections_of`.
+    report : Report
+        The content.
+
+    Returns
+    -------
+    Report
+    """
+    return replace(report, tables=_of_all(sections, report, "tables"))
+
+
+def build_figures(sections, report):
+    """Return {name: matplotlib figure} of all sections; `report` has its tables."""
+    return _of_all(sections, report, "figures")
+
+
+def build_files(sections, report):
+    """Return {name: bytes} of the files of other kinds of all sections; `report` has its tables."""
+    return _of_all(sections, report, "files")
+
+
+def _of_all(sections, report, kind):
+    """Return what all sections make of a kind, by name."""
+    made = {}
+    for section in sections:
+        made |= getattr(section, kind)(report)
+    return made
+
+
+def build_cases(sections, report):
+    """Return what the page's scripts show of each case, as `script_data` takes it."""
+    cases = {}
+    for section in sections:
+        for case, data in section.script_data(report).items():
+            cases.setdefault(case, {})[section.id] = data
+    display = report.display
+    for dataset, costs in report.cases:
+        if (name := f"{dataset}_{costs}") in cases:
+            titles = {"title": display.case_title(dataset, costs), "score": display.score(dataset)}
+            cases[name] = titles | cases[name]
+    return cases
+
+
+def write_report(report, folder):
+    """Write the whole report of a study.
+
+    Parameters
+    ----------
+    report : Report
+        The content, from `Report.of`.
+    folder : path-like
+        Gets figures/ (svg, png), tables/ (csv), captions/ (rst) and, last, report.html. The names
+        of the files are those of the sections' parts.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Raises
+    ------
+    ConfigError
+        When the constant control is missing.
+    """
+    folder, sections = Path(folder), sections_of(report.study)
+    report = build_tables(sections, report)
+    figures = build_figures(sections, report)
+    drawn = {name: figure_bytes(figure, "svg") for name, figure in figures.items()}
+    page = render_page(sections, report, drawn, build_cases(sections, report))
+    for name, frame in report.tables.items():
+        write_table(frame, folder / "tables" / f"{name}.csv")
+    for name, content in build_files(sections, report).items():
+        _write(content, folder / "tables" / name)
+    for name, figure in figures.items():
+        _write(drawn[name], folder / "figures" / f"{name}.svg")
+        _write(figure_bytes(figure, "png"), folder / "figures" / f"{name}.png")
+    for part in (part for section in sections for part in section.parts):
+        _write(part.caption.encode(), folder / part.caption_path)
+    _write(page.encode(), folder / "report.html")
+    return folder / "report.html"
+
+
+def write_table(frame, path):
+    """Write a frame as csv."""
+    _write(csv_text(frame).encode(), path)
+
+
+def _write(content, path):
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(content)

@@ -1,0 +1,81 @@
+"""The self-contained page: everything inline, nothing loaded from anywhere."""
+
+import re
+
+from ..study.study import ACQUISITION
+from . import text
+from .scripts import drawing_library, script_data
+
+
+def render_page(sections, report, drawings, cases):
+    """Return the report as one HTML document that works offline.
+
+    Parameters
+    ----------
+    sections : list of Section
+        From `budgetbench.report.sections.sections_of`.
+    report : Report
+        The content, with its tables.
+    drawings : dict of str to bytes
+        The figures as SVG, by name.
+    cases : dict of str to dict
+        What the page's scripts show, from `budgetbench.report.files.build_cases`.
+
+    Returns
+    -------
+    str
+        HTML with inline style and scripts, and with figures as data URIs.
+    """
+    environment = template_environment()
+    images = {name: data_uri(svg) for name, svg in drawings.items()}
+    bodies = [
+        environment.get_template(section.template).render(
+            report=report, section=section, images=images, **section.context(report)
+        )
+        for section in sections
+    ]
+    return environment.get_template("page.html.j2").render(
+        study=report.study,
+        sections=list(zip(sections, bodies, strict=True)),
+        bought=bool(report.study.cases_under(ACQUISITION)),
+        summary=[sentence for section in sections for sentence in section.summary(report)],
+        scope=text.scope(report.results.coverage, report.display),
+        complete=text.complete(report.results.coverage),
+        scripts=[section.script for section in sections if section.script] if cases else [],
+        script_data=script_data(cases, report.display),
+        library=drawing_library() if cases else "",
+    )
+
+
+def template_environment():
+    """Return the template environment: escapes everything, refuses unknown names."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=ChoiceLoader(
+            [PackageLoader("budgetbench.report"), PackageLoader("budgetbench.report", "sections")]
+        ),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "as_text": text.as_text,
+        "n_classes": text.n_classes,
+        "first_upper": lambda string: string[:1].upper() + string[1:],
+    }
+    return environment
+
+
+def data_uri(svg):
+    """Return an SVG as a data URI: as an image of its own its ids cannot clash with others.
+
+    It can stand in an attribute of HTML as it is, and takes less room than base64.
+    """
+    drawing = re.sub(r"\s+", " ", svg.decode())
+    if "'" not in drawing:
+        drawing = drawing.replace('"', "'")  # one byte where an encoded quote takes three
+    # The colons are those of the namespaces' addresses: nothing on the page looks like a link.
+    encoded = re.sub(r"[<>#%&\"]|:(?=//)", lambda found: f"%{ord(found[0]):02X}", drawing)
+    return f"data:image/svg+xml;charset=utf-8,{encoded}"

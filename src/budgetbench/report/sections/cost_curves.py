@@ -1,0 +1,272 @@
+"""Cost–accuracy curves of every data set: still pictures, and charts that a script draws."""
+
+import numpy as np
+
+from ...analysis.areas import CONSTANT, control_point, mean_curve
+from ...analysis.recommendations import MEAN
+from ...analysis.schedules import of_case
+from ...study.study import ACQUISITION
+from ..section import Section, figure
+from ..style import MANY_POINTS, house_style, legend_below, message_figure, new_figure
+from .staircases import lowess_mean
+
+CHEAP = (
+    0.1  # a share of the full cost: where most models cost less, the axis shows their square root
+)
+MOST_POINTS = 2000  # of single runs, in a chart
+_CAPTION = """Test score over acquisition cost on one data set. Faint: the models of every run that
+beat each cheaper one on validation data. Lines: lowess means over all runs, where there are enough
+points. Dashed: the free constant, which buys nothing."""
+
+
+class CostCurves(Section):
+    """Test score over acquisition cost."""
+
+    id = "curves"
+    title = "Curves"
+    place = 30
+
+    def applies(self):
+        return bool(self.study.cases_under(ACQUISITION))
+
+    @property
+    def parts(self):
+        return [
+            figure(
+                f"curves_{dataset}_{costs}",
+                "Cost–accuracy curves",
+                _CAPTION,
+                **{"data set": dataset, "costs": costs},
+            )
+            for dataset, costs in self.study.cases_under(ACQUISITION)
+        ]
+
+    def figures(self, report):
+        schedules, display = report.results.schedules, report.display
+        return {
+            f"curves_{'_'.join(case)}": curve_figure(schedules, display, *case)
+            for case in report.cases
+        }
+
+    def context(self, report):
+        display = report.display
+        cases = [
+            {
+                "name": "_".join(case),
+                "title": display.case_title(*case),
+                "score": display.score(case[0]),
+            }
+            for case in report.cases
+        ]
+        return {"score": display.score(), "cases": cases}
+
+    def script_data(self, report):
+        results, display = report.results, report.display
+        uneven = [name for name, kind in results.budget_kinds.items() if kind == MEAN]
+        hard = results.hard_schedules[results.hard_schedules["method"].isin(uneven)]
+        absent = _absent(results.coverage, display)
+        return {
+            "_".join(case): case_curves(results.schedules, display, *case, hard)
+            | {"absent": absent.get(case, [])}
+            for case in display.cases(results.schedules)
+        }
+
+
+def curve_figure(schedules, display, dataset, costs):
+    """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.).
+
+    Where prices differ between runs, cost is the share of what all features cost, its square root
+    where most models are cheap. Where prices do not differ, cost is in its own unit, and
+    logarithmic over more than two decades.
+
+    Parameters
+    ----------
+    schedules : DataFrame
+        From `budgetbench.analysis.schedules.compressed_points`.
+    display : Display
+        Labels and colours.
+    dataset, costs : str
+        The case.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    frame = of_case(schedules, dataset, costs)
+    if frame.empty:
+        return message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
+    score = display.score(dataset)
+    with house_style():
+        figure = new_figure(6.4, 4.4)
+        axes = figure.subplots()
+        frame = frame.assign(place=_draw_cost_axis(axes, frame, costs))
+        for method in display.methods.values():
+            own = frame[frame["method"] == method.id]
+            if len(own):
+                (_draw_control if method.control else _draw_curve)(axes, own, method)
+        axes.set(ylabel=f"test {score}", title=display.case_title(dataset, costs))
+        if score == "accuracy" and costs != "random":
+            errors = axes.secondary_yaxis("right", functions=(_complement, _complement))
+            errors.set_ylabel("test error")
+        legend_below(figure, *axes.get_legend_handles_labels())
+    return figure
+
+
+def _complement(share):
+    return 1 - share
+
+
+def _root(share):
+    return np.sqrt(np.maximum(share, 0))
+
+
+def _square(root):
+    return np.square(np.maximum(root, 0))
+
+
+def _draw_cost_axis(axes, points, costs):
+    """Set the axis of costs up and return where each point stands on it."""
+    if costs == "random":
+        axes.set(xlim=(-0.02, 1.03), xlabel="acquisition cost (share of all features)")
+        paid = points.loc[points["cost"] > 0, "cost_fraction"]
+        if (paid < CHEAP).sum() > len(paid) / 2:
+            axes.set_xscale("function", functions=(_root, _square))
+            axes.set_xlim(0, 1.03)
+        return points["cost_fraction"]
+    axes.set_xlabel("mean acquisition cost")
+    paid = points.loc[points["cost"] > 0, "cost"]
+    if not len(paid) or paid.max() <= 100 * paid.min():
+        return points["cost"]
+    axes.set_xscale("log")
+    # Free models have no place there: they stand one decade below the others, labelled as ≤.
+    floor = 10.0 ** (np.ceil(np.log10(paid.min())) - 1)
+    axes.xaxis.set_major_formatter(
+        lambda value, _: f"≤ {value:g}" if value <= floor else f"{value:g}"
+    )
+    return points["cost"].clip(lower=floor)
+
+
+def _draw_curve(axes, points, method):
+    """Draw the points of every run faintly and, where there are enough, their lowess mean."""
+    forward, back = (np.log, np.exp) if axes.get_xscale() == "log" else (np.array, np.array)
+    x, y = points["place"], points["test_score"]
+    mean = lowess_mean(forward(x), y)
+    style = {"color": method.colour, "marker": method.marker}
+    line = {"linestyle": method.line, "linewidth": 2.2}
+    axes.scatter(
+        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > MANY_POINTS, **style,
+        label=method.label if mean is None else None,
+    )  # fmt: skip
+    if mean is not None:
+        gap = max(1, mean[0].size // 8)
+        axes.plot(
+            back(mean[0]), mean[1], markersize=6, markevery=gap, **line, **style,
+            label=method.label,
+        )  # fmt: skip
+
+
+def _draw_control(axes, points, method):
+    """Draw a control as a level (free) or as a point with its standard deviation."""
+    score = points["test_score"]
+    if (points["cost"] == 0).all():
+        axes.axhline(score.mean(), color=method.colour, linestyle="--", label=method.label)
+        return
+    axes.errorbar(
+        points["place"].mean(), score.mean(),
+        yerr=score.std() if len(score) > 1 else None,
+        fmt=method.marker, color=method.colour, markersize=9, capsize=3, label=method.label,
+        zorder=5,
+    )  # fmt: skip
+
+
+def _absent(coverage, display):
+    """Return {case: texts}: the methods without any completed run there, and why."""
+    absent = {}
+    for row in coverage[coverage["n_ok"] + coverage["n_partial"] == 0].itertuples():
+        text = f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
+        absent.setdefault((row.dataset, row.costs), []).append(text)
+    return absent
+
+
+def case_curves(schedules, display, dataset, costs, hard=None):
+    """Return the curves of a case and the points of its runs, as the page embeds them.
+
+    Parameters
+    ----------
+    schedules : DataFrame
+        From `budgetbench.analysis.schedules.compressed_points`.
+    display : Display
+        The methods.
+    dataset, costs : str
+        The case.
+    hard : DataFrame, default=None
+        Schedules of the methods whose examples differ in cost, charged the most expensive one.
+
+    Returns
+    -------
+    dict
+        curves: for each method a dict of method (its id), kind ("curve", "level" for a free
+        control, "point" for another one), and under share and cost, and hard where examples differ
+        in cost (a share again), the columns of `mean_curve` as lists; points: the lists method,
+        share, cost, score of the models of single runs; runs_shown, n_runs: how many runs these
+        points are of, and how many there are.
+    """
+    frame = of_case(schedules, dataset, costs)
+    constant = frame[frame["method"] == CONSTANT]
+    baselines = constant.set_index("run")["test_score"].astype(float)
+    present = set(frame["method"])
+    curves = [
+        _method_curve(frame[frame["method"] == method.id], method, baselines)
+        for method in display.methods.values()
+        if method.id in present
+    ]
+    if hard is not None:
+        hard = of_case(hard, dataset, costs)
+        for entry in curves:
+            own = hard[hard["method"] == entry["method"]]
+            if entry["kind"] == "curve" and len(own):
+                entry["hard"] = _lists(mean_curve(own, "cost_fraction", baselines))
+    rivals = frame[frame["method"].isin(display.competitors)]
+    shown = _first_runs(rivals)
+    return {
+        "curves": curves,
+        "points": {
+            "method": list(shown["method"]),
+            "share": _digits(shown["cost_fraction"]),
+            "cost": _digits(shown["cost"]),
+            "score": _digits(shown["test_score"]),
+        },
+        "runs_shown": shown["run"].nunique(),
+        "n_runs": frame["run"].nunique(),
+    }
+
+
+def _method_curve(points, method, baselines):
+    """Return one method's entry of `case_curves`."""
+    kind = "curve"
+    if method.control:
+        kind = "level" if (points["cost"] == 0).all() else "point"
+    entry = {"method": method.id, "kind": kind}
+    for name, column in (("share", "cost_fraction"), ("cost", "cost")):
+        if method.control:
+            curve = control_point(points, column)
+        else:
+            curve = mean_curve(points, column, baselines)
+        entry[name] = _lists(curve)
+    return entry
+
+
+def _lists(curve):
+    return {key: _digits(curve[key]) for key in curve}
+
+
+def _first_runs(points):
+    """Return the points of the first runs, one at least, as many as stay below `MOST_POINTS`."""
+    sizes = points.groupby("run").size().cumsum()
+    most = max(int((sizes <= MOST_POINTS).sum()), 1)
+    return points[points["run"].isin(sizes.index[:most])]
+
+
+def _digits(values):
+    """Return numbers with five digits that matter as a list, None for NaN."""
+    return [None if np.isnan(v) else float(f"{v:.5g}") for v in np.asarray(values, dtype=float)]

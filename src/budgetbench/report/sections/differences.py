@@ -1,0 +1,124 @@
+"""Every method beside a reference: paired differences with intervals, wins and losses."""
+
+import pandas as pd
+
+from ...analysis.differences import (
+    FEWEST_CASES,
+    difference_table,
+    overall_table,
+    reference_of,
+    variance_table,
+)
+from ...analysis.elo import elo_table
+from ...analysis.schedules import of_case
+from ...study.study import ACQUISITION
+from ..section import Section, table
+from ..text import DASH, counted, interval
+
+_OVERALL = """Mean difference in AUP to the reference over data sets, with a 95 % interval
+(bootstrap over data sets, then runs; from ten data sets on), and on how many data sets the interval
+excludes 0."""
+_EACH = """Difference in AUP to the reference on each data set: mean over runs, 95 % interval and
+p-value of the corrected resampled t test (Nadeau and Bengio), and the p-value after Holm's
+correction for the number of comparisons."""
+
+_ELO = """Elo rating of each method by mean AUP, every data set a match of each pair, 1000 on
+average, with a 95 % interval (bootstrap over data sets, from ten on), and matches won, tied
+and lost."""
+_VARIANCES = """Standard deviation of AUP that is due to splits, to prices, and to neither alone: a
+two-way analysis of variance over runs that cross both."""
+
+
+class Differences(Section):
+    """Paired differences to the best peer."""
+
+    id = "differences"
+    title = "How sure"
+    place = 22
+
+    def applies(self):
+        return bool(self.study.cases_under(ACQUISITION))
+
+    @property
+    def parts(self):
+        crossed = [table("variances", _VARIANCES)] if self.study.config.get("crossed") else []
+        parts = [table("differences", _EACH), table("differences_overall", _OVERALL)]
+        return [*parts, table("elo", _ELO), *crossed]
+
+    def tables(self, report):
+        results, display = report.results, report.display
+        methods, reference = display.rivals(results.summary), self._reference(report)
+        each = difference_table(results.areas, methods, reference, display.test_ratios)
+        tables = {
+            "differences": each,
+            "differences_overall": overall_table(results.areas, each, reference),
+            "elo": elo_table(results.summary, methods),
+        }
+        if crossed := self.study.config.get("crossed"):
+            tables["variances"] = variance_table(results.areas, crossed)
+        return tables
+
+    @staticmethod
+    def _reference(report):
+        results = report.results
+        return reference_of(results.ranking, report.display.methods) if results.completed else None
+
+    def context(self, report):
+        reference, display = self._reference(report), report.display
+        each, overall = report.tables["differences"], report.tables["differences_overall"]
+        cases = display.cases(each)
+        return {
+            "reference": None if reference is None else display.methods[reference],
+            "few": f"fewer than {FEWEST_CASES}" if len(cases) < FEWEST_CASES else "",
+            "n_cases": counted(len(cases), "data set"),
+            "overall": [_overall_row(row, display) for row in overall.to_dict("records")],
+            "elo": [_elo_row(row, display) for row in report.tables["elo"].to_dict("records")],
+            "variances": _variance_rows(report.tables.get("variances"), display),
+            "columns": [display.case_title(*case) for case in cases],
+            "rows": [
+                {
+                    "label": display.label(method),
+                    "cells": [_cell(of_case(each, *case), method) for case in cases],
+                }
+                for method in overall["method"]
+            ],
+        }
+
+
+def _overall_row(row, display):
+    return {
+        "label": display.label(row["method"]),
+        "mean": interval(row["mean"], row["low"], row["high"]),
+        "record": f"{row['wins']} / {row['ties']} / {row['losses']}",
+        "n_cases": row["n_cases"],
+    }
+
+
+def _elo_row(row, display):
+    bounds = "" if pd.isna(row["low"]) else f" [{row['low']:.0f}, {row['high']:.0f}]"
+    record = f"{row['wins']} / {row['ties']} / {row['losses']}"
+    return {"label": display.label(row["method"]), "elo": f"{row['elo']:.0f}{bounds}"} | {
+        "record": record
+    }
+
+
+def _variance_rows(variances, display):
+    """Return the mean standard deviations of each method over data sets, as texts."""
+    if variances is None:
+        return []
+    means = variances.groupby("method")[["splits", "prices", "rest"]].mean()
+    return [
+        {"label": display.label(name), "texts": [f"{value:.4f}" for value in means.loc[name]]}
+        for name in display.methods
+        if name in means.index
+    ]
+
+
+def _cell(frame, method):
+    """Return the text of a difference and how it counts."""
+    own = frame[frame["method"] == method]
+    if own.empty:
+        return {"text": DASH, "kind": ""}
+    row = own.iloc[0]
+    kind = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
+    return {"text": interval(row["mean"], row["low"], row["high"]), "kind": kind}

@@ -1,0 +1,263 @@
+"""One model schedule in full, its variables by name: what to buy under which budget."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from ...analysis.schedules import of_case
+from ...study.records import parse_variables
+from ...study.study import ACQUISITION
+from ..data_page import prices_of
+from ..section import Section, figure, table
+from ..style import house_style, message_figure, new_figure
+
+_MOST_VARIABLES = 30
+_LONGEST_NAME = 30
+_CAPTION = """A model schedule of one data set in one run: above, the score of the model to use
+under each budget; below, the variables that the budget buys, with their prices in brackets."""
+_TABLE = "The models of one schedule, cheap to expensive, with their variables and prices."
+
+
+class ModelSchedules(Section):
+    """One schedule of each data set."""
+
+    id = "schedules"
+    title = "Schedules"
+    place = 50
+
+    def applies(self):
+        return bool(self.study.cases_under(ACQUISITION))
+
+    @property
+    def parts(self):
+        cases = self.study.cases_under(ACQUISITION)
+        return [
+            *(
+                figure(
+                    f"schedule_{dataset}_{costs}",
+                    "Model schedules",
+                    _CAPTION,
+                    **{"data set": dataset, "costs": costs},
+                )
+                for dataset, costs in cases
+            ),
+            *(table(f"schedule_{dataset}_{costs}", _TABLE) for dataset, costs in cases),
+        ]
+
+    def tables(self, report):
+        return {
+            f"schedule_{'_'.join(case)}": schedule_table(*example)
+            for case, example in _examples(report).items()
+        }
+
+    def figures(self, report):
+        return {
+            f"schedule_{'_'.join(case)}": schedule_figure(chosen, report.display, prices)
+            for case, (chosen, prices) in _examples(report).items()
+        }
+
+    def context(self, report):
+        shown = ((case, report.tables[f"schedule_{'_'.join(case)}"]) for case in report.cases)
+        return {
+            "cases": [_case(case, table, report.display) for case, table in shown if len(table)]
+        }
+
+
+def _examples(report):
+    """Return {case: (schedule to show, prices of its run)}."""
+    examples = {}
+    for case in report.cases:
+        chosen = example_schedule(report.results.schedules, report.display.competitors, *case)
+        run = None if chosen.empty else chosen["run"].iloc[0]
+        examples[case] = chosen, prices_of(report.prices, *case, run)
+    return examples
+
+
+def _case(case, table, display):
+    """Return what the page shows of one schedule."""
+    rows = table.assign(variables=table["variables"].map(json.loads)).to_dict("records")
+    return {
+        "name": "_".join(case),
+        "title": display.case_title(*case),
+        "score": display.score(case[0]),
+        "method": display.label(rows[0]["method"]),
+        "run": rows[0]["run"],
+        "rows": rows,
+    }
+
+
+def example_schedule(schedules, methods, dataset, costs):
+    """Return the schedule to show for a case.
+
+    Parameters
+    ----------
+    schedules : DataFrame
+        From `budgetbench.analysis.schedules.compressed_points`.
+    methods : sequence of str
+        Whose schedule to show, in the order of preference.
+    dataset, costs : str
+        The case.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the lowest completed run of the first of the methods whose models name their
+        variables; empty if there is none.
+    """
+    case = of_case(schedules, dataset, costs)
+    for method in methods:
+        own = case[case["method"] == method]
+        own = own[own["run"] == own["run"].min()]
+        if len(own) and own["variables"].notna().all():
+            return own
+    return case.iloc[:0]
+
+
+def variable_sets(schedule):
+    """Return the variables of each model of a schedule as lists of feature indices."""
+    return [list(parse_variables(text)) for text in schedule["variables"]]
+
+
+def variable_labels(prices, features):
+    """Return {feature: name with its price}, or "x<index>" for features that `prices` lacks."""
+    named = prices.to_dict("index")
+    return {
+        f: f"{named[f]['feature']} ({named[f]['cost']:g})" if f in named else f"x{f}"
+        for f in features
+    }
+
+
+def schedule_table(schedule, prices):
+    """Return a schedule with its variables by name.
+
+    Parameters
+    ----------
+    schedule : DataFrame
+        From `example_schedule`.
+    prices : DataFrame
+        feature (its name) and cost, indexed from 0.
+
+    Returns
+    -------
+    DataFrame
+        method, run, cost, cost_fraction, valid_score, test_score, n_variables, variables (a JSON
+        list of names with prices: a name may hold any sign).
+    """
+    sets = variable_sets(schedule)
+    labels = variable_labels(prices, set().union(*sets))
+    columns = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
+    return (
+        schedule[columns]
+        .reset_index(drop=True)
+        .assign(
+            n_variables=[len(chosen) for chosen in sets],
+            variables=[
+                json.dumps([labels[f] for f in chosen], ensure_ascii=False) for chosen in sets
+            ],
+        )
+    )
+
+
+def schedule_figure(schedule, display, prices):
+    """Draw a schedule as a staircase over the budget, and below it what each budget buys.
+
+    Parameters
+    ----------
+    schedule : DataFrame
+        From `example_schedule`; an empty one becomes a figure that says so.
+    display : Display
+        Labels and colours.
+    prices : DataFrame
+        feature (its name) and cost, indexed from 0.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    if schedule.empty:
+        return message_figure("No completed run of a method whose models name their variables.")
+    first = schedule.iloc[0]
+    method = display.methods[first["method"]]
+    spans = _ownership(schedule)
+    shown = spans["feature"].drop_duplicates()[:_MOST_VARIABLES]
+    hidden = spans["feature"].nunique() - len(shown)
+    with house_style():
+        figure = new_figure(6.8, 3.3 + 0.2 * len(shown))
+        ratios = [2.3, max(0.2 * len(shown), 0.4)]
+        top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=ratios)
+        _draw_staircase(top, schedule, method)
+        top.set_ylabel(display.score(first["dataset"]))
+        _draw_ownership(bottom, spans[spans["feature"].isin(shown)], prices, method)
+        title = display.case_title(first["dataset"], first["costs"])
+        figure.suptitle(f"{title}: {method.label}, run {first['run']}", x=0.01, ha="left")
+        more = f" ({hidden} more variables are in the table)" if hidden else ""
+        bottom.set(xlabel=f"budget{more}", xlim=(0, _right_end(schedule)))
+    return figure
+
+
+def _right_end(schedule):
+    """Return where the budget axis ends: a little after the most expensive model."""
+    return max(float(schedule["cost"].max()) * 1.06, 1e-9)
+
+
+def _draw_staircase(axes, schedule, method):
+    """Draw validation accuracy as a staircase over the budget, test accuracy as open dots."""
+    cost = [*schedule["cost"], _right_end(schedule)]
+    valid = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
+    colour, dots = method.colour, {"linestyle": "none", "marker": "o"}
+    axes.step(cost, valid, where="post", color=colour, linewidth=1.8)
+    axes.plot(cost[:-1], valid[:-1], **dots, color=colour, label="validation")
+    axes.plot(
+        cost[:-1],
+        schedule["test_score"],
+        **dots,
+        markerfacecolor="white",
+        markeredgecolor="#222222",
+        label="test",
+    )
+    axes.legend(loc="lower right")
+
+
+def _ownership(schedule):
+    """Return the ranges of budget over which each variable is bought.
+
+    Returns
+    -------
+    DataFrame
+        feature, start, width: one row per model and variable; the widest bought variables come
+        first, of equals the one that is bought under the smaller budget.
+    """
+    edges = [*schedule["cost"], _right_end(schedule)]
+    rows = [
+        (feature, start, end - start)
+        for chosen, start, end in zip(variable_sets(schedule), edges[:-1], edges[1:], strict=True)
+        for feature in chosen
+    ]
+    spans = pd.DataFrame(rows, columns=["feature", "start", "width"])
+    total = spans.groupby("feature")["width"].transform("sum").round(9)
+    first = spans.groupby("feature")["start"].transform("min")
+    return spans.iloc[np.lexsort((spans["start"], spans["feature"], first, -total))]
+
+
+def _draw_ownership(axes, spans, prices, method):
+    """Draw a bar for each variable over the budgets that buy it."""
+    features = list(spans["feature"].drop_duplicates())
+    labels = variable_labels(prices, features)
+    for row, feature in enumerate(features):
+        own = spans[spans["feature"] == feature]
+        bars = list(zip(own["start"], own["width"], strict=True))
+        axes.broken_barh(bars, (row - 0.36, 0.72), facecolors=method.colour, alpha=0.75)
+    axes.set_yticks(range(len(features)), [shortened(labels[f]) for f in features])
+    axes.tick_params(axis="y", labelsize=8)
+    axes.set_ylim(max(len(features), 1) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+
+
+def shortened(label):
+    """Return a label whose name fits beside the axes, cut in its middle; its price stays whole."""
+    name, bracket, price = label.rpartition(" (")
+    if not bracket or len(name) <= _LONGEST_NAME:
+        return label
+    half = (_LONGEST_NAME - 1) // 2
+    return f"{name[:half]}…{name[-half:]} ({price}"

@@ -1,0 +1,167 @@
+"""Printed and ours: the numbers of papers beside those of a study that reruns them."""
+
+import pandas as pd
+
+from ...analysis.published import FAR, published_table, with_deviations
+from ...study.study import PUBLISHED, place_of
+from ..printed_numbers import read_published, read_reasons
+from ..section import Section, table
+from ..text import DASH, counted, plus_minus
+
+_REASONS = f"{PUBLISHED}/deviations.yaml"
+_CAPTION = """Numbers that the paper prints (``value``) beside the mean of our runs (``ours``), with
+its standard deviation, the number of runs and the difference, ours minus printed. The note says
+where our data are not the paper's."""
+# Digits that matter, by quantity; three for all others.
+_DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 2}
+_DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
+_NAMES = {
+    "aup_test": "AUP (test)",
+    "aup_valid": "AUP (validation)",
+    "cost": "mean cost",
+    "cost_percent": "% of the full cost",
+    "entropy_percent": "entropy of nodes over trees, %",
+    "error_percent": "test error, %",
+    "estimated_score": "estimated test score",
+    "mse": "mean squared error",
+    "n_features": "features",
+    "n_nodes": "nodes",
+    "seconds": "seconds to fit",
+    "test_error": "test error",
+    "test_score": "test score",
+}
+
+
+class Printed(Section):
+    """Printed numbers, ours, and how far apart they are."""
+
+    id = "published"
+    title = "Printed and ours"
+    place = 10
+
+    def applies(self):
+        return bool(self.study.published)
+
+    @property
+    def inputs(self):
+        return [*self.study.published, place_of(_REASONS, self.study.root)]
+
+    @property
+    def parts(self):
+        return [table("published", _CAPTION)]
+
+    def tables(self, report):
+        printed = read_published(self.study.published)
+        results, stand_ins = report.results, self.study.config.get("stand_ins", {})
+        ours = published_table(results.points, printed, results.areas, stand_ins)
+        return {"published": with_deviations(ours, read_reasons(self.inputs[-1]))}
+
+    def context(self, report):
+        numbers = report.tables["published"]
+        return {
+            "tables": printed_tables(numbers, report.display),
+            "not_rerun": left_out(numbers),
+        }
+
+
+def printed_tables(table, display):
+    """Return what the page shows of the published tables that the study reruns.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetbench.analysis.published.published_table`.
+    display : Display
+        Labels.
+
+    Returns
+    -------
+    list of dict
+        One for each published table and case: title; note (how many runs, on the paper's data or
+        on others); quantities (names of the groups of columns); rows of method, setting and cells
+        (printed, ours, difference and its kind: near, off, better or worse); reasons: remarks on
+        the printed numbers, and why differences are far off.
+    """
+    rerun = table[table["n_runs"] > 0]
+    keys = ["source", "run_on", "costs"]
+    return [
+        _shown(part, display.case_title(run_on, costs))
+        for (_, run_on, costs), part in rerun.groupby(keys, sort=False)
+    ]
+
+
+def left_out(table):
+    """Return in words how many printed numbers of each table have nothing of ours beside them."""
+    counts = (table["n_runs"] == 0).groupby(table["source"], sort=False).sum()
+    return [
+        f"{source}: {counted(int(count), 'printed number')} not rerun in this study."
+        for source, count in counts.items()
+        if count
+    ]
+
+
+def _shown(part, case_title):
+    first = part.iloc[0]
+    quantities = list(part["quantity"].drop_duplicates())
+    return {
+        "title": f"{first['paper']}, table {first['table']}: {case_title}",
+        "note": _note(part, first),
+        "quantities": [_NAMES[name] for name in quantities],
+        "reasons": [*filter(None, part["remark"].drop_duplicates()), *_reasons(part)],
+        "rows": [
+            {
+                "method": method,
+                "setting": setting or DASH,
+                "cells": _cells(numbers.set_index("quantity"), quantities),
+            }
+            for (method, setting), numbers in part.groupby(["method", "setting"], sort=False)
+        ],
+    }
+
+
+def _note(part, first):
+    """Return how many runs of ours, and whether on the paper's data."""
+    least, most = int(part["n_runs"].min()), int(part["n_runs"].max())
+    runs = counted(most, "run") if least == most else f"{least} to {most} runs"
+    if first["run_on"] == first["dataset"]:
+        return f"{runs} of ours"
+    return f"{runs} of ours, on other rows than the paper's {first['dataset']}: expect a gap"
+
+
+def _reasons(part):
+    """Return why numbers are far off, each reason once; that none is known is said too."""
+    far = part[part["in_sd"].abs() > FAR]
+    known = [reason for reason in far["reason"].drop_duplicates() if reason]
+    unknown = int((far["reason"] == "").sum())
+    if unknown:
+        numbers = counted(unknown, "number")
+        known.append(f"{numbers} more than {FAR:g} standard deviations off, with no known reason.")
+    return known
+
+
+def _kind(row):
+    """Return how far ours is from the printed number, for its colour: "" where that is unknown."""
+    if pd.isna(row["in_sd"]):
+        return ""
+    if abs(row["in_sd"]) <= 1:
+        return "near"
+    if abs(row["in_sd"]) <= FAR or row["better"] is None:
+        return "off"
+    return "better" if row["better"] else "worse"
+
+
+def _cells(numbers, quantities):
+    """Return printed, ours, difference and kind of difference of each quantity."""
+    cells = []
+    for name in quantities:
+        if name not in numbers.index:
+            cells.append((DASH, DASH, DASH, ""))
+            continue
+        row, digits = numbers.loc[name], _DIGITS.get(name, 3)
+        own = plus_minus(row["ours"], row["sd"], digits)
+        difference = f"{row['difference']:+.{digits}f}"
+        if pd.notna(row["in_sd"]):
+            difference += f" ({row['in_sd']:+.1f} sd)"
+        printed = plus_minus(row["value"], row["value_sd"], digits)
+        cells.append((printed, own, difference.replace("-", "−"), _kind(row)))
+    return cells

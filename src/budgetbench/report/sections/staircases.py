@@ -1,0 +1,129 @@
+"""Model schedules of several methods as staircases (Fig. 4 to 7 of Yan et al.)."""
+
+import numpy as np
+
+from ...analysis.schedules import of_case
+from ...study.study import ACQUISITION
+from ..section import Section, figure
+from ..style import house_style, message_figure, new_figure
+
+_CAPTION = "Validation accuracy to expect under each budget, in one run."
+
+
+class Staircases(Section):
+    """Schedules of one run over the budget."""
+
+    id = "staircases"
+    title = "Schedules compared"
+    place = 81
+
+    def applies(self):
+        return bool(self.study.config.get("staircases")) and bool(self._cases)
+
+    @property
+    def _cases(self):
+        """Where all the methods are compared."""
+        shown = set().union(*self.study.config["staircases"].values())
+        there = {((dataset, costs), method) for dataset, costs, method in self.study.cells}
+        cases = self.study.cases_under(ACQUISITION)
+        return [case for case in cases if {(case, method) for method in shown} <= there]
+
+    @property
+    def parts(self):
+        return [figure(f"staircases_{'_'.join(c)}", "Inside msB", _CAPTION) for c in self._cases]
+
+    def figures(self, report):
+        schedules, panels = report.results.schedules, self.study.config["staircases"]
+        return {
+            f"staircases_{'_'.join(case)}": staircase_figure(
+                schedules, report.display, panels, *case
+            )
+            for case in self._cases
+        }
+
+    def context(self, report):
+        titles = ((case, report.display.case_title(*case)) for case in self._cases)
+        return {"figures": [(f"staircases_{'_'.join(case)}", title) for case, title in titles]}
+
+
+def staircase_figure(schedules, display, panels, dataset, costs):
+    """Draw the schedules of one run over the budget, one panel for each comparison of the study.
+
+    Parameters
+    ----------
+    schedules : DataFrame
+        From `budgetbench.analysis.schedules.compressed_points`.
+    display : Display
+        Labels and colours.
+    panels : dict of str to list of str
+        Title to the methods that are compared in one panel.
+    dataset, costs : str
+        The case.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The lowest run that all the methods compared completed.
+    """
+    case = of_case(schedules, dataset, costs)
+    compared = set().union(*panels.values())
+    done = case[case["method"].isin(compared)].groupby("run")["method"].nunique()
+    complete = done.index[done == len(compared)]
+    if not len(complete):
+        return message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
+    run = case[case["run"] == complete.min()]
+    with house_style():
+        figure = new_figure(0.6 + 4.4 * len(panels), 4.8)
+        grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, (title, methods) in zip(grid, panels.items(), strict=True):
+            for method in methods:
+                _draw(axes, run[run["method"] == method], display.methods[method], run)
+            axes.set(title=title, xlabel="budget")
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
+        grid[0].set_ylabel(f"validation {display.score(dataset)}")
+        figure.suptitle(f"{display.case_title(dataset, costs)}, run {complete.min()}")
+    return figure
+
+
+def _draw(axes, schedule, method, run):
+    """Draw a staircase, from the cheapest model to the most expensive one of all methods."""
+    cost = [*schedule["valid_cost"], run["valid_cost"].max()]
+    score = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
+    style = {"color": method.colour, "linestyle": method.line}
+    axes.step(cost, score, where="post", linewidth=1.6, label=method.label, **style)
+    axes.plot(cost[:-1], score[:-1], linestyle="none", color=method.colour, marker=method.marker,
+              markersize=4)  # fmt: skip
+
+
+MIN_POINTS = 20
+MIN_COSTS = 5
+
+
+def lowess_mean(costs, scores):
+    """Return a smooth mean of scores over costs, after Fig. 9 of Yan et al.
+
+    Cleveland's lowess with two fifths of the points in each neighbourhood, ten at least, and no
+    robustness iterations. The paper names only R's function; its defaults (two thirds, three
+    iterations) take the few cheap models for outliers and miss the steep start of most curves.
+
+    Parameters
+    ----------
+    costs, scores : array-like of shape (n_points,)
+        Operating points of all runs.
+
+    Returns
+    -------
+    tuple of two ndarrays, or None
+        Distinct costs, ascending, and the mean there; None for fewer than 20 points or 5 distinct
+        costs, and where ties leave the local regression undetermined.
+    """
+    from statsmodels.nonparametric.smoothers_lowess import lowess
+
+    costs, scores = np.asarray(costs, dtype=float), np.asarray(scores, dtype=float)
+    grid = np.unique(costs)
+    if costs.size < MIN_POINTS or grid.size < MIN_COSTS:
+        return None
+    # Neighbourhoods of equal costs have no slope; the outcome is checked below instead.
+    with np.errstate(all="ignore"):
+        smooth = lowess(scores, costs, frac=max(0.4, 10 / costs.size), it=0, xvals=grid)
+    return (grid, smooth) if np.isfinite(smooth).all() else None

@@ -1,0 +1,122 @@
+"""Sentences on who wins, computed from the data."""
+
+import pandas as pd
+
+from ..analysis.differences import FEWEST_CASES
+from ..analysis.ranks import LEVEL, critical_difference
+from ..analysis.schedules import of_case
+from .text import counted
+
+
+def lead_sentences(leads, display):
+    """Return who has the best mean AUP, on how many data sets, and how sure that is.
+
+    Parameters
+    ----------
+    leads : DataFrame
+        From `budgetbench.analysis.areas.lead_table`.
+    display : Display
+        Labels.
+
+    Returns
+    -------
+    list of str
+        One sentence each.
+    """
+    if leads.empty:
+        return ["No method completed a single run: see the coverage table."]
+    contested = leads.dropna(subset="runner_up")
+    alone = len(leads) - len(contested)
+    if contested.empty:
+        return ["No data set has completed runs of two methods, so there is nothing to compare."]
+    gap = [f"On {alone} more, only one method completed runs: no comparison."] if alone else []
+    return [_who_wins(contested, display), *_how_sure(contested), *gap]
+
+
+def _who_wins(leads, display):
+    """Return the sentence that counts the best means."""
+    wins = leads["best"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
+    labels = [display.label(name) for name in wins.index]
+    if len(labels) == 1:
+        few = {1: "the one data set compared", 2: "both data sets"}
+        where = few.get(len(leads), f"all {len(leads)} data sets")
+        return f"{labels[0]} has the best mean AUP on {where}."
+    shares = [f"{label} on {n}" for label, n in zip(labels, wins, strict=True)]
+    return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."
+
+
+def _how_sure(leads):
+    """Return the sentence that tells which leads are more than other splits would undo."""
+    measured = leads.dropna(subset="low")
+    if measured.empty:
+        return ["One run each: the spread between runs is unknown."]
+    clear, n_cases = int((measured["low"] > 0).sum()), len(measured)
+    if clear < n_cases == 1:
+        return ["Other splits may well put another method first: the lead may be chance (95 %)."]
+    if clear == 0:
+        return ["On none of them is the lead sure: other splits may put another first (95 %)."]
+    where = "" if n_cases == 1 else f" on {'all' if clear == n_cases else clear} of these {n_cases}"
+    return [f"The lead over every other method is more than chance would give (95 %){where}."]
+
+
+def peers_ahead(summary, display):
+    """Return in a sentence where a peer beats every method of the papers; none where it does not.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From `budgetbench.analysis.areas.summary_table`.
+    display : Display
+        Which methods are peers.
+
+    Returns
+    -------
+    list of str
+    """
+    ahead = {}
+    cases = display.cases(summary)
+    for case in cases:
+        own = of_case(summary, *case).query("n_runs > 0").set_index("method")["mean_test"].dropna()
+        own = own[display.rivals(own.reset_index())] if len(own) else own
+        best = own.idxmax() if len(own) else None
+        if best is not None and display.methods[best].peer:
+            ahead.setdefault(best, []).append(display.case_title(*case))
+    if not ahead:
+        return []
+    where = "; ".join(f"{display.methods[n].label} on {', '.join(t)}" for n, t in ahead.items())
+    count = pd.Series(ahead).map(len).sum()
+    return [f"On {count} of {counted(len(cases), 'data set')} what users pick today wins: {where}."]
+
+
+def rank_sentences(ranking, display):
+    """Return in words what the tests say, and whom they leave out.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        From `budgetbench.analysis.ranks.ranking_of`.
+    display : Display
+        Labels.
+
+    Returns
+    -------
+    list of str
+    """
+    sentences = []
+    if 0 < len(ranking.ranks) < FEWEST_CASES:
+        sentences.append(
+            f"{counted(len(ranking.ranks), 'data set')} are too few for a claim about ranks in "
+            f"general ({FEWEST_CASES} at least): read the areas and their intervals."
+        )
+    elif ranking.pairs is not None:
+        n_cases = counted(len(ranking.ranks), "data set")
+        alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"
+        sentences.append(
+            f"Friedman's test over {n_cases}: p = {ranking.friedman:.2g}, so the differences of "
+            f"rank {alike} at {LEVEL:g}. Nemenyi's critical difference is "
+            f"{critical_difference(ranking):.2f} ranks; bars join methods within it."
+        )
+    if ranking.left_out and len(ranking.ranks):
+        names = ", ".join(display.label(name) for name in ranking.left_out)
+        sentences.append(f"Without a rank, as some data set lacks their area: {names}.")
+    return sentences

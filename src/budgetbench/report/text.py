@@ -1,0 +1,92 @@
+"""Numbers and settings as the page words them."""
+
+import pandas as pd
+
+DASH = "–"
+
+
+def counted(number, noun):
+    """Return "1 run", "2 runs"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def plus_minus(mean, sd, digits=3):
+    """Return "mean ± sd"; a dash for no mean, no ± where a single run has no spread."""
+    if pd.isna(mean):
+        return DASH
+    return f"{mean:.{digits}f}" if pd.isna(sd) else f"{mean:.{digits}f} ± {sd:.{digits}f}"
+
+
+def interval(mean, low, high, digits=3):
+    """Return "+0.012 [0.001, 0.023]"; a dash for no mean, no brackets for a single run."""
+    if pd.isna(mean):
+        return DASH
+    bounds = "" if pd.isna(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
+    return f"{mean:+.{digits}f}{bounds}"
+
+
+def mean_rank(mean):
+    """Return a mean rank with two digits, halves rounded up as the page's scripts do."""
+    return DASH if pd.isna(mean) else f"{mean + 1e-9:.2f}"
+
+
+def seconds(mean, sd=float("nan")):
+    """Return seconds with three digits that matter, with their spread."""
+    if pd.isna(mean):
+        return DASH
+    return f"{mean:.3g}" if pd.isna(sd) else f"{mean:.3g} ± {sd:.2g}"
+
+
+def scope(table, display):
+    """Return in one sentence what was compared.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `budgetbench.analysis.schedules.coverage_table`.
+    display : Display
+        Labels.
+
+    Returns
+    -------
+    str
+    """
+    runs = table[[name for name in table if name.startswith("n_")]].sum(axis=1)
+    least, most = int(runs.min()), int(runs.max())
+    span = counted(most, "run") if least == most else f"{least} to {most} runs"
+    cases = counted(len(display.cases(table)), "data set")
+    peers = [name for name in display.competitors if display.methods[name].peer]
+    others = [name for name in display.competitors if name not in peers]
+    parts = [_listed(display, others)] if others else []
+    parts += [f"as peers {_listed(display, peers)}"] if peers else []
+    parts.append(f"as controls {_listed(display, display.controls)}")
+    return f"{'; '.join(parts)}; {cases}, {span} each."
+
+
+def complete(table):
+    """Whether every run of every method completed, from `coverage_table`."""
+    return not table[["n_partial", "n_failed", "n_missing"]].to_numpy().any()
+
+
+def _listed(display, names):
+    """Return the labels of methods as a list in words."""
+    labels = [display.label(name) for name in names]
+    return (
+        " and ".join([", ".join(labels[:-1]), labels[-1]]) if len(labels) > 1 else "".join(labels)
+    )
+
+
+def n_classes(classes):
+    """Return the number of classes from a number, or from a mapping from class to rows."""
+    return as_text((len(classes) if isinstance(classes, dict) else classes) or None)
+
+
+def as_text(value):
+    """Return a setting or a provenance entry in words."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {as_text(inner)}" for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(as_text(inner) for inner in value)
+    if value is None:
+        return DASH
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

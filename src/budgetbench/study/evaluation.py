@@ -1,0 +1,202 @@
+"""From a fitted model to rows: its stages charged and scored on validation and test data."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import accuracy_score, mean_squared_error, r2_score
+
+from budgetlearn.metrics import average_precision_at_5
+from budgetlearn.protocol import Stage
+
+from .records import OK, setting_text, variables_text
+
+
+@dataclass(frozen=True)
+class Score:
+    """How predictions of one task become a number.
+
+    Attributes
+    ----------
+    name : str
+        As figures and tables call it.
+    output : {"predict", "predict_proba"}
+        The estimator's method whose outcome is scored.
+    function : callable
+        Takes the target, the outcome and the query of each example (None outside of ranking).
+    bounded : bool
+        Whether it lies in [0, 1] whatever is predicted.
+    """
+
+    name: str
+    output: str
+    function: Callable
+    bounded: bool
+
+
+def _accuracy(y, predicted, queries):
+    return float(accuracy_score(y, predicted))
+
+
+def _r2(y, predicted, queries):
+    return float(r2_score(y, predicted))
+
+
+def squared_error(task, y, outcome):
+    """Return the mean squared error in regression, in the unit of the target squared; else NaN."""
+    return float(mean_squared_error(y, outcome)) if task == "regression" else np.nan
+
+
+def _ap5(y, shares, queries):
+    """Rank by the share of class 1, the relevant documents."""
+    return average_precision_at_5(y, shares[:, 1], queries)
+
+
+SCORES = {
+    "classification": Score("accuracy", "predict", _accuracy, True),
+    "regression": Score("R²", "predict", _r2, False),
+    "ranking": Score("AP@5", "predict_proba", _ap5, True),
+}
+
+
+def setting_column(setting):
+    """Return the column that tells operating points of one run apart, where there is need.
+
+    A nested parameter goes by its own name.
+    """
+    own = {name.rpartition("__")[2]: value for name, value in setting.items()}
+    return {"setting": setting_text(own)} if own else {}
+
+
+def operating_points(model, run, setting=None, final=None):
+    """Return one row for each stage of a fitted model, charged on validation and test data.
+
+    Parameters
+    ----------
+    model : estimator
+        A `BudgetedEstimator`; or any estimator with `predict` (in ranking: `predict_proba`) and
+        `acquired_features`, which is one stage.
+    run : Run
+        Its data.
+    setting : dict, default=None
+        The parameters of the grid that the model was fitted with.
+    final : estimator, default=None
+        What test data are predicted with, the model fitted again on more data; None: the model.
+
+    Returns
+    -------
+    list of dict
+    """
+    rows = []
+    valid_stages = _told(model, run) or _charged(model, run, *run.valid, run.valid_queries)
+    test_stages = _charged(final or model, run, *run.test, run.test_queries, run.choosing)
+    both = zip(valid_stages, test_stages, strict=True)
+    for index, ((_, valid), (stage, test)) in enumerate(both):
+        row = {
+            "cost": test["cost"],
+            "cost_fraction": test["cost"] / run.costs.full if run.costs.full else 0.0,
+            "cost_p95": test["p95"],
+            "cost_max": test["max"],
+            "n_features": test["n_features"],
+            "n_nodes": stage.nodes,
+            "n_bytes": _stored_bytes(final or model, index),
+            "valid_cost": valid["cost"],
+            "valid_cost_max": valid.get("max", np.nan),
+            "valid_score": valid["score"],
+            "test_score": test["score"],
+            "choice_score": test["choice"],
+            "held_out_score": test["held_out"],
+            "test_mse": test["mse"],
+            "estimated_score": test["estimate"],
+            "acquisition_rates": test["rates"],
+            "predict_seconds": test["seconds"],
+            "added_seconds": test["added_seconds"],
+            "status": OK,
+        }
+        rows.append(row | _facts(stage) | setting_column({**(setting or {}), **stage.setting}))
+    return rows
+
+
+def _told(model, run):
+    """Return what a model that trains on the validation data measured without having seen it."""
+    if not trains_on_validation(model, run):
+        return None
+    return [(None, row) for row in model.operating_points_[["cost", "score"]].to_dict("records")]
+
+
+def trains_on_validation(model, run):
+    """Tell whether a model learns from validation data, and so measures itself, out of fold.
+
+    In ranking none does: a model's own scores know no queries, so that they are not AP@5.
+    """
+    return run.task != "ranking" and measures_itself(model)
+
+
+def measures_itself(model):
+    """Tell whether a model that is given validation data also learns from them."""
+    return getattr(model, "trains_on_validation", False) or getattr(model, "refit", False) is True
+
+
+def _stored_bytes(model, index):
+    """Return the bytes of a stage's model; NaN where it is not a sum of trees."""
+    return model._stored_bytes(index) if hasattr(model, "stages") else np.nan
+
+
+def _facts(stage):
+    """Return what a stage tells of itself, as the records hold it."""
+    facts = dict(stage.facts)
+    if "variables" in facts:
+        facts["variables"] = variables_text(facts["variables"])
+    return facts
+
+
+def _charged(model, run, X, y, queries, choosing=None):
+    """Yield each stage with scores, costs, acquired features on the mean and seconds.
+
+    The scores of the rows that choose between methods, and of the others, are told apart where
+    `choosing` says which they are.
+    """
+    score = SCORES[run.task]
+    part = "probabilities" if score.output == "predict_proba" else "output"
+    seconds, start = 0.0, time.perf_counter()
+    for stage in _stages(model, X, part, score.output):
+        elapsed = time.perf_counter() - start
+        seconds = seconds + elapsed if stage.incremental else elapsed
+        outcome, acquired = getattr(stage, part), stage.acquired
+        paid = run.costs.total(acquired)
+        sides = (None, None) if choosing is None else (choosing, ~choosing)
+        choice, held_out = (_score_of(score, y, outcome, queries, side) for side in sides)
+        yield (
+            stage,
+            {
+                "score": score.function(y, outcome, queries),
+                "choice": choice,
+                "held_out": held_out,
+                "mse": squared_error(run.task, y, outcome),
+                "cost": float(paid.mean()),
+                "p95": float(np.quantile(paid, 0.95)),
+                "max": float(paid.max()),
+                "n_features": float(acquired.sum(axis=1).mean()),
+                "rates": acquired.mean(axis=0, dtype=np.float32),
+                "estimate": np.nan if stage.estimate is None else float(stage.estimate.mean()),
+                "seconds": seconds,
+                "added_seconds": elapsed,
+            },
+        )
+        start = time.perf_counter()
+
+
+def _score_of(score, y, outcome, queries, rows):
+    """Return the score of some rows, NaN where they are too few for one."""
+    if rows is None or np.count_nonzero(rows) < 2:
+        return np.nan
+    return score.function(y[rows], outcome[rows], None if queries is None else queries[rows])
+
+
+def _stages(model, X, part, method):
+    """Yield the stages of a model; any other estimator is a single one."""
+    if hasattr(model, "stages"):
+        yield from model.stages(X, {part, "acquired", "estimate"})
+        return
+    yield Stage({}, **{part: getattr(model, method)(X)}, acquired=model.acquired_features(X))

@@ -1,0 +1,129 @@
+"""Runs without a result: kept for the next call, which tries them again, and for the last word.
+
+A job some of whose runs have no result leaves a file that says so, apart from its outputs, which
+Snakemake removes before it runs a job again. The Snakefile reads it at every start: the parameter
+`attempt` of such a job then counts one more, so that Snakemake runs it once more.
+"""
+
+import json
+import math
+from pathlib import Path
+
+from budgetlearn.files import whole_file
+
+from .records import is_failure
+
+# Status → setting whose raising is a reason to try again.
+LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
+
+
+def folder_of(config):
+    """Return where the results of a study with these settings are."""
+    return f"results/{config['study']}"
+
+
+def failure_file(config, output):
+    """Return where the failures of the job that makes `output` are kept.
+
+    Parameters
+    ----------
+    config : dict
+        The study's settings.
+    output : str
+        A file in the study's folder.
+
+    Returns
+    -------
+    Path
+    """
+    folder = folder_of(config)
+    return Path(folder) / "failures" / Path(output).relative_to(folder).with_suffix(".json")
+
+
+def attempt(config, output):
+    """Return the number of the attempt that a job is at: one more where it is to be tried again.
+
+    Parameters
+    ----------
+    config, output
+        As for `failure_file`; limits and `retry_failed` are looked at.
+
+    Returns
+    -------
+    int
+        0 for a job that never failed.
+    """
+    before = _read(failure_file(config, output))
+    if before is None:
+        return 0
+    again = any(_is_tried_again(run["status"], before, config) for run in before["runs"])
+    return before["attempt"] + again
+
+
+def _read(path):
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def _is_tried_again(status, before, config):
+    """Tell whether a run that ended with `status` may end otherwise now."""
+    limit = LIMITS.get(status.partition(":")[0])
+    if limit is None or config["retry_failed"]:
+        return True
+    return _number(config[limit]) > _number(before[limit])
+
+
+def _number(limit):
+    return math.inf if limit is None else limit
+
+
+def keep_failures(config, output, attempt, statuses):
+    """Keep which runs of a job have no result; says so too once an attempt has given them all.
+
+    Parameters
+    ----------
+    config, output
+        As for `failure_file`.
+    attempt : int
+        As the function of that name returned it.
+    statuses : iterable of (int, str)
+        Run and status of each row of the job's results.
+    """
+    failed = {run: status for run, status in statuses if is_failure(status)}
+    path = failure_file(config, output)
+    if not failed and not path.exists():
+        return
+    content = {
+        "attempt": attempt,
+        **{limit: config[limit] for limit in LIMITS.values()},
+        "runs": [{"run": int(run), "status": status} for run, status in failed.items()],
+    }
+    with whole_file(path) as partial:
+        partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def failed_runs(study):
+    """Return a line for each run of a study's methods that has no result, in the study's order."""
+    lines = []
+    for dataset, costs, method in study.cells:
+        for chunk in study.chunks:
+            output = study.points_file(dataset, costs, method, chunk)
+            kept = _read(failure_file(study.config, output)) or {"runs": []}
+            where = f"{method} on {dataset}, {costs} costs"
+            lines += [f"  {where}, run {run['run']}: {run['status']}" for run in kept["runs"]]
+    return lines
+
+
+def last_word(study):
+    """Return what to tell at the end about runs without a result; "" if there are none."""
+    lines = failed_runs(study)
+    if not lines:
+        return ""
+    return "\n".join(
+        [
+            f"{len(lines)} {'run has' if len(lines) == 1 else 'runs have'} no result (the report's "
+            "table of coverage lists them too):",
+            *lines,
+            "The next call repeats the runs that failed or died; runs over a limit are repeated "
+            "once time_limit or memory_limit is raised, or with --config retry_failed=true.",
+        ]
+    )

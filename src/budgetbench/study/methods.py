@@ -1,0 +1,133 @@
+"""From a method's entry in the configuration to an estimator."""
+
+import importlib
+import inspect
+from contextlib import suppress
+
+from budgetlearn.exceptions import ConfigError
+
+
+def resolve(name):
+    """Return the object that a dotted `name` such as "package.module.Class" stands for.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such module or name, or its module cannot be imported.
+    """
+    module, _, attribute = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # a module of the user's own may raise anything while it is imported
+        raise ConfigError(
+            f"{name!r} is not an importable class ({type(error).__name__}: {error}). "
+            "Write it as package.module.Class; a module of your own must lie in the folder that "
+            "methods_path names or beside the Snakefile, or be installed."
+        ) from error
+
+
+def classes_of(spec):
+    """Yield the dotted name of every class in a specification, nested ones included."""
+    if isinstance(spec, dict):
+        if isinstance(spec.get("class"), str):
+            yield spec["class"]
+        for value in spec.values():
+            yield from classes_of(value)
+    elif isinstance(spec, list):
+        for value in spec:
+            yield from classes_of(value)
+
+
+def preload(spec):
+    """Import the modules of a specification's classes, so that forks of this process have them.
+
+    What cannot be imported is told where it is built.
+    """
+    for name in classes_of(spec):
+        with suppress(ConfigError):
+            resolve(name)
+
+
+def sequence_name(entry):
+    """Return the name of a model sequence, of which its files are called.
+
+    Parameters
+    ----------
+    entry : str or dict
+        Name of one of the library's sequences, or {class, parameters, name}; without a name, the
+        class's in small letters is it.
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(entry, str):
+        return entry
+    return entry.get("name", entry["class"].rpartition(".")[2].lower())
+
+
+def settings_tried(spec):
+    """Return the settings among which validation data choose: the grid, and parameters in lists.
+
+    Parameters
+    ----------
+    spec : dict
+        `class`, a dotted name; `parameters` and `grid`. Defaults of a class that cannot be imported
+        here are left out.
+
+    Returns
+    -------
+    dict of str to list
+        Name to values.
+    """
+    defaults = {}
+    with suppress(ConfigError):
+        parameters = inspect.signature(resolve(spec["class"])).parameters
+        defaults = {name: parameter.default for name, parameter in parameters.items()}
+    every = defaults | (spec.get("parameters") or {}) | (spec.get("grid") or {})
+    return {name: list(v) for name, v in every.items() if isinstance(v, (list, tuple))}
+
+
+def _value(value):
+    """Return a parameter, building nested estimators given as {class: …, parameters: …}."""
+    if isinstance(value, dict) and "class" in value:
+        return build(value)
+    if isinstance(value, list):
+        return [_value(item) for item in value]
+    return value
+
+
+def build(spec, **extra):
+    """Build an estimator from its specification.
+
+    Parameters
+    ----------
+    spec : dict
+        `class`, a dotted name, and `parameters`, where nested estimators are specifications again.
+    **extra
+        Parameters set where the class has them: feature_costs, random_state, n_jobs.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    ConfigError
+        When the class is unknown or refuses a parameter; the message names both.
+    """
+    cls = resolve(spec["class"])
+    if not (inspect.isclass(cls) and (hasattr(cls, "get_params") or hasattr(cls, "subsets"))):
+        raise ConfigError(
+            f"{spec['class']} is neither an estimator (a class with `get_params` and `fit`) nor a "
+            "model sequence (one with `subsets`)."
+        )
+    parameters = {name: _value(value) for name, value in (spec.get("parameters") or {}).items()}
+    accepted = inspect.signature(cls).parameters
+    unknown = sorted(set(parameters) - set(accepted))
+    if unknown:
+        raise ConfigError(
+            f"{spec['class']} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}."
+        )
+    parameters.update({name: value for name, value in extra.items() if name in accepted})
+    return cls(**parameters)

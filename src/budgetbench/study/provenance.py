@@ -1,0 +1,155 @@
+"""Where results come from: code, versions, machine."""
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+from . import records
+
+KERNELS = (".so", ".pyd")
+PER_MB = 1e6 if sys.platform == "darwin" else 1e3  # of what the system counts peak memory in
+
+PACKAGE = Path(__file__).parents[1]
+LIBRARIES = (
+    "budgetlearn",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "python-glmnet",
+    "lightgbm",
+    "pandas",
+    "snakemake",
+)
+
+
+def config_hash(config):
+    """Return a short hash of a study's settings."""
+    return hashlib.sha256(repr(sorted(config.items())).encode()).hexdigest()[:16]
+
+
+def git_commit(root):
+    """Return the commit of the project's folder, "-dirty" if it was changed, None outside git."""
+    try:
+        run = {"cwd": root, "capture_output": True, "text": True, "check": True, "timeout": 20}
+        commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], **run).stdout.strip()
+        changed = subprocess.run(["git", "status", "--porcelain", "-uno"], **run).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return f"{commit}-dirty" if changed else commit
+
+
+def versions():
+    """Return {name: version} of Python and of the libraries that decide results."""
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        found[name] = importlib.metadata.version(name)
+    return found
+
+
+@cache
+def kernels_hash():
+    """Return a short hash of the compiled kernels: compiler and flags decide their last bits."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in PACKAGE.rglob("*") if path.suffix in KERNELS):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def machine():
+    """Return a description of the machine: system, processor kind and number of cores."""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+
+
+def origin():
+    """Return what results that are made now are made with, as plain data.
+
+    Returns
+    -------
+    dict of str to str
+        Commit, hash of the compiled kernels, machine, and versions.
+    """
+    return {
+        "commit": git_commit(Path(__file__).parent) or "not under version control",
+        "kernels": kernels_hash(),
+        "machine": machine(),
+        **versions(),
+    }
+
+
+def effort():
+    """Return what this job took until now.
+
+    Returns
+    -------
+    dict of str to float
+        `seconds` since its process started, and `peak_mb`, the most memory in MB that it or one of
+        its children has held.
+    """
+    peaks = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return {
+        "seconds": round(time.time() - psutil.Process().create_time(), 1),
+        "peak_mb": round(max(peak.ru_maxrss for peak in peaks) / PER_MB),
+    }
+
+
+def summary(origins):
+    """Return what results were made with in a line for each thing, saying where they differ.
+
+    Parameters
+    ----------
+    origins : list of dict
+        What `origin` returned in each job, with the number of such jobs as "jobs" and what `effort`
+        returned in them.
+
+    Returns
+    -------
+    dict of str to str
+        A value that all jobs share stands alone; others are told with the number of their jobs.
+    """
+    told = {}
+    for key in dict.fromkeys(key for one in origins for key in one if key not in records.SUMMED):
+        counts = {}
+        for one in origins:
+            value = one.get(key, "not recorded")
+            counts[value] = counts.get(value, 0) + one["jobs"]
+        several = (f"{value} ({jobs} jobs)" for value, jobs in counts.items())
+        told[key] = next(iter(counts)) if len(counts) == 1 else ", ".join(several)
+    if any("seconds" in one for one in origins):
+        told["work"] = _work(origins)
+    return told
+
+
+def _work(origins):
+    jobs, seconds = (sum(one.get(key, 0) for one in origins) for key in ("jobs", "seconds"))
+    peak = max(one.get("peak_mb", 0) for one in origins)
+    return f"{jobs:,} jobs, {seconds:,.0f} s in all, up to {peak:,.0f} MB each"
+
+
+def made_with(study, origins):
+    """Return what a study's results were made with, when they were made.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    origins : list of dict
+        From `budgetbench.study.records.origins_of`.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    return {
+        **summary(origins),
+        "configuration hash": config_hash(study.settings),
+        "study seed": study.seed,
+    }

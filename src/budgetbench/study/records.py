@@ -1,0 +1,291 @@
+"""Operating points on disk: the only reader and writer of result tables."""
+
+import json
+import re
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from budgetlearn.exceptions import BudgetlearnError, DatasetError
+from budgetlearn.files import whole_file
+from budgetlearn.preprocessing.reading import reading
+
+FORMAT_VERSION = 8
+OLDEST_VERSION = 5  # that is still read
+SINCE = {
+    "n_bytes": 6,
+    "added_seconds": 7,
+    "processor_seconds": 8,
+}  # columns that came later; unknown in older files
+
+# One row per operating point of one method in one run. `fit` counts the fits of a run, one for
+# each setting of a grid; `fit_seconds` is what that one took by the clock,
+# `processor_seconds` over all its threads. `predict_seconds` is what the point
+# takes by itself, `added_seconds` what it added to those before it in its fit: a forest of 20 trees
+# goes on from one of 10. `n_bytes` is what the model takes in
+# the compact format "float32" (docs/gif-format.md). `node_entropy` is the entropy of the nodes'
+# distribution over the trees, by the logarithm of their number. `choice_score` is the test
+# score on the rows that choose between methods, `held_out_score` that on the others (see
+# `budgetbench.study.runs.choosing_rows`). `acquisition_rates` is the share of test examples for
+# which the prediction looked at each feature, an array of shape (n_features,).
+COLUMNS = {
+    "dataset": "string",
+    "costs": "string",
+    "method": "string",
+    "run": "int64",
+    "stage": "int64",
+    "fit": "int64",
+    "setting": "string",
+    "budget": "float64",
+    "cost": "float64",
+    "cost_fraction": "float64",
+    "cost_p95": "float64",
+    "cost_max": "float64",
+    "n_features": "float64",
+    "n_nodes": "float64",
+    "n_bytes": "float64",
+    "node_entropy": "float64",
+    "valid_cost": "float64",
+    "valid_cost_max": "float64",
+    "valid_score": "float64",
+    "test_score": "float64",
+    "choice_score": "float64",
+    "held_out_score": "float64",
+    "test_mse": "float64",
+    "estimated_score": "float64",
+    "n_fitted": "float64",
+    "fit_seconds": "float64",
+    "processor_seconds": "float64",
+    "predict_seconds": "float64",
+    "added_seconds": "float64",
+    "variables": "string",
+    "acquisition_rates": "object",
+    "status": "string",
+    "format_version": "int64",
+}
+OK = "ok"
+PARTIAL = "partial"  # begins the status of a row beside the points of a fit that ended early
+_REMEDY = "Delete the file and run the workflow again."
+# Of a job's origin, how the same of several jobs are put together.
+SUMMED = {"jobs": sum, "seconds": sum, "peak_mb": max}
+# Under which a file's own metadata keep what its points were made with, and what of.
+_ORIGINS, _SOURCES = b"budgetlearn", b"budgetlearn sources"
+
+
+class RecordError(BudgetlearnError, ValueError):
+    """A table of operating points that does not have the columns it should have."""
+
+
+def is_failure(status):
+    """Tell whether a status means that there is no result: not even one in part."""
+    return status != OK and not status.startswith(PARTIAL)
+
+
+def setting_text(setting):
+    """Return the settings of an operating point as the column `setting` holds them.
+
+    Parameters
+    ----------
+    setting : dict
+        Name to value, for example {"alpha": 4, "trees": 10}.
+
+    Returns
+    -------
+    str
+        "alpha=4, trees=10".
+    """
+    return ", ".join(f"{name}={value}" for name, value in setting.items())
+
+
+def parse_setting(text):
+    """Return the settings that `setting_text` wrote, values as strings; none for a missing one."""
+    # A value may hold ", " itself (alpha=[0, 8]); a name is an identifier.
+    pairs = [] if pd.isna(text) else re.split(r", (?=[^\W\d]\w*=)", text)
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+def variables_text(variables):
+    """Return feature indices as the column `variables` holds them: "0,3,4"."""
+    return ",".join(map(str, variables))
+
+
+def parse_variables(text):
+    """Return the feature indices that `variables_text` wrote, a tuple of int."""
+    return tuple(int(variable) for variable in text.split(",") if variable)
+
+
+def table(rows):
+    """Return operating points as a frame with every column of `COLUMNS`, in that order.
+
+    Parameters
+    ----------
+    rows : iterable of dict or DataFrame
+        Missing numbers become NaN, missing strings NA, missing rates None; `status` is "ok" where
+        it is missing.
+
+    Returns
+    -------
+    DataFrame
+    """
+    frame = pd.DataFrame(rows) if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    unknown = sorted(set(frame.columns) - set(COLUMNS))
+    if unknown:
+        raise RecordError(f"operating points have unknown columns {unknown}.")
+    defaults = {"status": OK, "format_version": FORMAT_VERSION, "stage": 0, "fit": 0}
+    for name, dtype in COLUMNS.items():
+        if name not in frame:
+            missing = {"float64": np.nan, "object": None}.get(dtype, pd.NA)
+            frame[name] = defaults.get(name, missing)
+        elif name in defaults:
+            frame[name] = frame[name].where(frame[name].notna(), defaults[name])
+    return frame[list(COLUMNS)].astype(COLUMNS).reset_index(drop=True)
+
+
+def write(rows, path, origins=(), sources=None):
+    """Write operating points as one Parquet file; it appears whole or not at all.
+
+    Parameters
+    ----------
+    rows : iterable of dict or DataFrame
+        As for `table`.
+    path : str or Path
+        The file; its folder is made.
+    origins : iterable of dict
+        What they were made with, as `origins_of` returns it.
+    sources : dict of str to str or list of str, default=None
+        What they were made of, as `sources_of_run` or `sources_of` return it.
+    """
+    content = pa.Table.from_pandas(table(rows), preserve_index=False)
+    made_with = {_ORIGINS: json.dumps(list(origins)), _SOURCES: json.dumps(sources or {})}
+    content = content.replace_schema_metadata(content.schema.metadata | made_with)
+    with whole_file(path) as partial:
+        pq.write_table(content, partial)
+
+
+def origins_of(paths):
+    """Return what the operating points in one or many files were made with.
+
+    Parameters
+    ----------
+    paths : str, Path or iterable of them
+        Files that `write` made.
+
+    Returns
+    -------
+    list of dict
+        Each origin once (see `budgetbench.study.provenance.origin`), with the number of "jobs"
+        that had it, their "seconds" in all and the "peak_mb" of the largest.
+    """
+    found = {}
+    for path in _listed(paths):
+        with _reading(path):
+            made_with = json.loads(pq.read_schema(path).metadata.get(_ORIGINS, "[]"))
+            for one in made_with:
+                key = json.dumps({name: one[name] for name in one if name not in SUMMED})
+                found.setdefault(key, []).append({"jobs": 1, **one})
+    return [json.loads(key) | _put_together(same) for key, same in found.items()]
+
+
+def sources_of(paths):
+    """Return what the operating points in one or many files were made of.
+
+    Parameters
+    ----------
+    paths : str, Path or iterable of them
+        Files that `write` made.
+
+    Returns
+    -------
+    dict of str to list of str
+        Hashes of data, price lists and methods (see `budgetbench.study.sources`), more than
+        one where files differ.
+    """
+    found = {}
+    for path in _listed(paths):
+        with _reading(path):
+            made_of = json.loads(pq.read_schema(path).metadata.get(_SOURCES, "{}"))
+            for name, hashes in made_of.items():
+                found[name] = sorted({*found.get(name, ()), *_listed(hashes)})
+    return found
+
+
+def _put_together(same):
+    """Return jobs, seconds and peak memory of equal origins, as far as they are known."""
+    known = {key: [one[key] for one in same if key in one] for key in SUMMED}
+    return {key: SUMMED[key](values) for key, values in known.items() if values}
+
+
+@contextmanager
+def _reading(path):
+    """Turn what a damaged file makes its reader raise into a `RecordError`."""
+    try:
+        with reading(Path(path), "operating points", (pa.ArrowException,)):
+            yield
+    except DatasetError as error:
+        raise RecordError(f"{error} {_REMEDY}") from error
+
+
+def _listed(paths):
+    return [paths] if isinstance(paths, (str, Path)) else list(paths)
+
+
+def read(paths):
+    """Read operating points from one or many files into one frame.
+
+    Parameters
+    ----------
+    paths : str, Path or iterable of them
+        Files that `write` made.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    RecordError
+        When a file was written in another format version or lacks a column.
+    """
+    parts = [_part(path) for path in _listed(paths)]
+    if not parts:
+        return table([])
+    # One conversion for all: converted file by file, many small ones take minutes.
+    whole = pa.concat_tables(parts, promote_options="permissive")
+    return whole.to_pandas().astype(COLUMNS)
+
+
+def _part(path):
+    """Return the content of one file, checked."""
+    with _reading(path):
+        content = pq.read_table(path)
+        content.validate(full=True)  # text that is none would come up much later
+    present = set(content.column_names)
+    versions = {FORMAT_VERSION}
+    if "format_version" in present:
+        versions = set(content["format_version"].unique().to_pylist()) or versions
+    later = unknown_columns(min(versions))
+    lacking = sorted(set(COLUMNS) - present - set(later))
+    if lacking or not versions <= set(range(OLDEST_VERSION, FORMAT_VERSION + 1)):
+        found = f"lacks {lacking}" if lacking else f"has format version {sorted(versions)}"
+        raise RecordError(f"{path} {found}; this version reads format {FORMAT_VERSION}. {_REMEDY}")
+    with _reading(path):
+        for name in set(later) - present:
+            content = content.append_column(name, pa.nulls(len(content), pa.float64()))
+        return content.select(list(COLUMNS)).cast(_schema(content.schema))
+
+
+def unknown_columns(version):
+    """Return the columns that files of a format version do not have yet."""
+    return [name for name, since in SINCE.items() if since > version]
+
+
+def _schema(found):
+    """Return the types that the columns of a file are to have: rates as they are, empty or not."""
+    kinds = {"string": pa.large_string(), "int64": pa.int64(), "float64": pa.float64()}
+    return pa.schema(
+        [(name, kinds.get(kind, found.field(name).type)) for name, kind in COLUMNS.items()]
+    )

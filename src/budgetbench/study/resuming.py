@@ -1,0 +1,78 @@
+"""One run of one method as a job does it: within limits, and going on after an interruption."""
+
+import hashlib
+from pathlib import Path
+
+from .experiment import head, run_method
+from .isolation import isolated
+from .methods import preload
+from .records import OK
+
+
+def limited_run(method, spec, run, n_jobs=1, checkpoint=None, time_limit=None, memory_limit=None):
+    """Run a method in a process of its own.
+
+    Parameters
+    ----------
+    method, spec, run, n_jobs, checkpoint
+        As for `budgetbench.study.experiment.run_method`.
+    time_limit, memory_limit : float, default=None
+        As for `budgetbench.study.isolation.isolated`.
+
+    Returns
+    -------
+    list of dict
+        Operating points; when its process did not come to its end, the last row says why.
+    """
+    preload(spec)
+    rows, problem = isolated(
+        run_method,
+        *(method, spec, run, n_jobs, checkpoint),
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        threads=n_jobs,
+    )
+    return rows if problem is None else [*rows, failed_row(method, run, problem, rows)]
+
+
+def failed_row(method, run, status, rows=()):
+    """Return the row that says why a run of a method has no result, or none beyond `rows`."""
+    number = rows[-1]["fit"] if rows else 0
+    return {**head(method, run, len(rows), number), "status": status}
+
+
+def checkpoint_file(folder, spec, run, code):
+    """Return where a run keeps its progress.
+
+    The name changes with the specification and the code, so that nothing outdated is gone on from.
+    """
+    state = hashlib.sha256(f"{spec} {run.study_seed} {code}".encode()).hexdigest()[:16]
+    return Path(folder) / f"{run.number}-{state}.part"
+
+
+def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
+    """Run a method that may keep its progress in a file (`ExhaustiveSearch` does).
+
+    Parameters
+    ----------
+    method, spec, run
+        As for `budgetbench.study.experiment.run_method`.
+    folder : path-like
+        Its files: `<run>.csv` once the run is complete; until then `checkpoint_file`.
+    code : str
+        Fingerprint of the code.
+    n_jobs : int, default=1
+        Threads.
+    **limits
+        `time_limit` and `memory_limit`, as for `limited_run`.
+
+    Returns
+    -------
+    list of dict
+        Operating points.
+    """
+    unfinished = checkpoint_file(folder, spec, run, code)
+    rows = limited_run(method, spec, run, n_jobs, checkpoint=unfinished, **limits)
+    if unfinished.exists() and all(row["status"] == OK for row in rows):
+        unfinished.replace(unfinished.with_name(f"{run.number}.csv"))
+    return rows

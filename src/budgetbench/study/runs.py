@@ -1,0 +1,304 @@
+"""Runs: the repetitions of a study, each with its own split, cost profile and seed."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from budgetlearn.costs import FeatureCosts, random_costs
+from budgetlearn.exceptions import ConfigError, CostError, DatasetError
+from budgetlearn.price_lists import profile_of
+from budgetlearn.validation import derive_seed
+
+from ..datasets import split
+
+TRAIN, VALID, TEST = 0, 1, 2
+# Share of the training rows that validate where the split that came with the data has no such part.
+HELD_OUT = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One repetition on one data set, the same for all methods.
+
+    Attributes
+    ----------
+    dataset, costs_kind : str
+        Ids.
+    number : int
+        Which repetition.
+    task : str
+        "classification", "regression" or "ranking".
+    costs : FeatureCosts
+        The cost profile.
+    train, valid, test : tuple of (ndarray, ndarray)
+        X and y of each part.
+    study_seed : int
+        The study's seed.
+    valid_queries, test_queries : ndarray or None
+        In ranking the query of each row.
+    choosing : ndarray of bool or None
+        Test rows that choose between methods; the others tell what to expect.
+    source : str
+        What the data were prepared from, as `Dataset.source` has it.
+    """
+
+    dataset: str
+    costs_kind: str
+    number: int
+    task: str
+    costs: FeatureCosts
+    train: tuple
+    valid: tuple
+    test: tuple
+    study_seed: int
+    valid_queries: np.ndarray | None = None
+    test_queries: np.ndarray | None = None
+    choosing: np.ndarray | None = None
+    source: str = ""
+
+    def seed(self, method):
+        """Return the seed of `method` in this run."""
+        return derive_seed(self.study_seed, self.dataset, self.number, method)
+
+
+def draw_splits(dataset, runs, study_seed, sizes, crossed=None):
+    """Return the part (0 train, 1 validation, 2 test) of each row in each run.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    runs : iterable of int
+        Numbers of the runs.
+    study_seed : int
+        The study's seed.
+    sizes : list, str or dict
+        As `budgetbench.datasets.split` takes them.
+    crossed : int, default=None
+        How many cost profiles each split is run with: runs 0 to `crossed` − 1 share one split.
+        None: every run has its own.
+
+    Returns
+    -------
+    DataFrame of int8, one column per run, one row per example
+
+    Notes
+    -----
+    Every run has a validation part, because validation data choose among operating points. Where
+    `sizes` leaves it empty, a tenth of the training rows is held out for it: the test part stays
+    whole, and no row is learned from that a method is then chosen by.
+    """
+    return pd.DataFrame(
+        {str(run): _draw_split(dataset, run // (crossed or 1), study_seed, sizes) for run in runs}
+    )
+
+
+def _draw_split(dataset, run, study_seed, sizes):
+    part = split(dataset, derive_seed(study_seed, dataset.id, run, "split"), sizes)
+    if (part == VALID).any():
+        return part
+    rows = np.flatnonzero(part == TRAIN)
+    queries = None if dataset.groups is None else dataset.groups[rows]
+    training = replace(dataset, X=dataset.X[rows], y=dataset.y[rows], groups=queries, part=None)
+    seed = derive_seed(study_seed, dataset.id, run, "validation")
+    part[rows] = split(training, seed, (1 - HELD_OUT, HELD_OUT, 0))
+    return part
+
+
+def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
+    """Return the cost profile of each run as a tidy table.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    kind : {"random", "unit", "given"}
+        Random integers 1..100 per run, 1 each, or the prices of a list.
+    runs : iterable of int
+        Numbers of the runs.
+    study_seed : int
+        The study's seed.
+    given : DataFrame, default=None
+        The price list: columns feature, cost, and optionally group and group_cost.
+    crossed : int, default=None
+        How many cost profiles there are, each with every split: run r has profile r modulo
+        `crossed`. None: every run has its own.
+
+    Returns
+    -------
+    DataFrame
+        Columns run, feature, cost, group, group_cost; group is empty where a feature has none.
+    """
+    names = list(dataset.feature_names)
+    frames = []
+    for run in runs:
+        if kind == "given":
+            frame = _given_costs(dataset, given)
+        else:
+            number = run if crossed is None else run % crossed
+            seed = derive_seed(study_seed, dataset.id, number, "costs")
+            profile = FeatureCosts.of(
+                None if kind == "unit" else random_costs(len(names), seed), len(names)
+            )
+            frame = pd.DataFrame({"feature": names, "cost": profile.costs})
+        frames.append(frame.assign(run=run))
+    table = pd.concat(frames, ignore_index=True).reindex(
+        columns=["run", "feature", "cost", "group", "group_cost"]
+    )
+    profiles_of(table, names)  # refuses prices that are not valid, here and not in the fits
+    return table
+
+
+def _given_costs(dataset, given):
+    """Return the price list in the order of the features, refusing gaps and strangers."""
+    if given is None:
+        raise ConfigError(
+            f"{dataset.id}: the cost profile 'given' needs a price list; name a csv file as "
+            "`costs` in the data set's entry."
+        )
+    names = list(dataset.feature_names)
+    listed = given["feature"].astype(str).tolist()
+    missing, strange = sorted(set(names) - set(listed)), sorted(set(listed) - set(names))
+    if missing or strange or len(listed) != len(names):
+        raise CostError(
+            f"{dataset.id}: the price list must name each of the {len(names)} features once; it "
+            f"has {len(listed)} lines, lacks {missing[:5]} and has unknown features {strange[:5]}."
+        )
+    return given.assign(feature=listed).set_index("feature").loc[names].reset_index()
+
+
+def profiles_of(table, names):
+    """Return {run: FeatureCosts} from the table that `draw_costs` made.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns run, feature, cost, group, group_cost.
+    names : sequence of str
+        Feature names in the data's order.
+
+    Returns
+    -------
+    dict of int to FeatureCosts
+    """
+    profiles = {}
+    for run, part in table.groupby("run", sort=True):
+        _, *profile = profile_of(part.set_index("feature").loc[list(names)].reset_index())
+        profiles[int(run)] = FeatureCosts(*profile)
+    return profiles
+
+
+def ratio_of_test_rows(dataset, study):
+    """Return how many test rows there are by each row that a model trains on.
+
+    Validation rows are among the latter only where the study fits every chosen model again. Beside
+    a method that trains on them anyway the intervals are wider than they need be.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    study : Study
+        Whose splits count.
+
+    Returns
+    -------
+    float
+    """
+    part = _draw_split(dataset, 0, study.seed, study.sizes(dataset.id))
+    trained = (part == TRAIN) | (study.config.get("refit", False) & (part == VALID))
+    return float((part == TEST).sum() / trained.sum())
+
+
+def choosing_rows(dataset, study_seed):
+    """Return which rows choose between methods wherever they are test rows: half of the data.
+
+    A method chooses among its own models on validation data, some while they fit; the more it
+    tries, the more its validation score flatters it. Test rows chose nothing within any method.
+    So half of them choose between methods, and the other half tells what to expect of the choice.
+    A row is on the same side in all runs.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    study_seed : int
+        The study's seed.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        Every second row in the order of the target, ties in random order; in ranking whole queries.
+    """
+    random = np.random.default_rng(derive_seed(study_seed, dataset.id, "choosing rows"))
+    if dataset.groups is not None:
+        queries = random.permutation(np.unique(dataset.groups))
+        return np.isin(dataset.groups, queries[::2])
+    choosing = np.zeros(len(dataset.y), dtype=bool)
+    choosing[np.lexsort((random.random(len(dataset.y)), dataset.y))[::2]] = True
+    return choosing
+
+
+def iterate(dataset, splits, costs, costs_kind, study_seed):
+    """Yield the `Run` of each column of `splits`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data.
+    splits : DataFrame
+        As `draw_splits` makes it.
+    costs : DataFrame
+        As `draw_costs` makes it.
+    costs_kind : str
+        Which kind of cost profile it is.
+    study_seed : int
+        The study's seed.
+
+    Yields
+    ------
+    Run
+    """
+    profiles = profiles_of(costs, dataset.feature_names)
+    choosing = choosing_rows(dataset, study_seed)
+    for column in splits.columns:
+        part = splits[column].to_numpy()
+        rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
+        X = _filled(dataset, rows[TRAIN]) if dataset.gaps else dataset.X
+        train, valid, test = ((X[index], dataset.y[index]) for index in rows)
+        run = int(column)
+        queries = dataset.groups
+        yield Run(
+            dataset=dataset.id,
+            costs_kind=costs_kind,
+            number=run,
+            task=dataset.task,
+            costs=profiles[run],
+            train=train,
+            valid=valid,
+            test=test,
+            study_seed=study_seed,
+            valid_queries=None if queries is None else queries[rows[1]],
+            test_queries=None if queries is None else queries[rows[2]],
+            choosing=choosing[rows[2]],
+            source=dataset.source,
+        )
+
+
+def _filled(dataset, train):
+    """Return X with each gap filled by the median, or the most frequent word, of training rows."""
+    X = dataset.X.copy()
+    for place, name in enumerate(dataset.feature_names):
+        missing = np.isnan(X[:, place])
+        if missing.any():
+            known = X[train, place][~missing[train]]
+            if not known.size:
+                raise DatasetError(
+                    f"{dataset.id}: column {name!r} is empty in all training rows of a run. Leave "
+                    "it out, or take `missing: indicator`."
+                )
+            values, counts = np.unique(known, return_counts=True)
+            word = name in dataset.categories
+            X[missing, place] = values[counts.argmax()] if word else np.median(known)
+    return X

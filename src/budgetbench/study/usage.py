@@ -1,0 +1,110 @@
+"""How much of the jobs' time went into fitting and predicting; the rest is the workflow's own."""
+
+import csv
+from math import isnan
+from pathlib import Path
+
+FIT = ["dataset", "costs", "method", "run", "fit"]
+_NONE = ("NA", "-", "")  # what Snakemake writes for a job that it did not get to look at
+
+
+def working_seconds(points):
+    """Return the seconds of all fits, and of predicting test data; NaN where results do not know.
+
+    Parameters
+    ----------
+    points : DataFrame
+        With the columns of `budgetbench.study.records.COLUMNS`.
+
+    Returns
+    -------
+    float
+    """
+    fits = points.groupby(FIT)["fit_seconds"].first()
+    predicted = points.loc[points["predict_seconds"].notna(), "added_seconds"]
+    return float(fits.sum() + predicted.sum(skipna=False))
+
+
+def job_usage(study):
+    """Return what the jobs that fitted a study's methods used, as Snakemake measured it.
+
+    Parameters
+    ----------
+    study : Study
+        The study, run.
+
+    Returns
+    -------
+    list of (float, float, int)
+        Wall-clock seconds with the start of the job, MB held at most (NaN for a job too short to
+        be looked at) and the number of its runs.
+    """
+    parts = {(dataset, method) for dataset, _, method in study.cells}
+    used = []
+    for path in sorted(Path(study.folder, "usage").rglob("*.tsv")):
+        if any({dataset, method} <= set(path.parts) for dataset, method in parts):
+            runs = len(study.runs_of(path.stem))
+            header, *rows = (line.split("\t") for line in path.read_text().splitlines())
+            for row in rows:
+                cells = dict(zip(header, row, strict=True))
+                held = cells["max_rss"]
+                used.append((float(cells["s"]), float("nan" if held in _NONE else held), runs))
+    return used
+
+
+def usage_line(study):
+    """Return a sentence on a study's jobs, "" where there is nothing to tell.
+
+    Parameters
+    ----------
+    study : Study
+        The study, run.
+
+    Returns
+    -------
+    str
+    """
+    from . import records  # here: the Snakefile imports this at every start
+
+    path = Path(study.folder, "points.parquet")
+    used = [job for job in job_usage(study) if job[-1]]
+    spent = sum(seconds for seconds, _, _ in used)
+    if not spent or not path.is_file():
+        return ""
+    share = working_seconds(records.read(path)) / spent
+    of_which = "" if isnan(share) else f", of which {share:.0%} were fitting and predicting"
+    # Snakemake looks at a job's processes now and then; the largest process knows its own peak.
+    peaks = [origin["peak_mb"] for origin in records.origins_of(path) if "peak_mb" in origin]
+    peaks += [memory for _, memory, _ in used if memory == memory]  # no NaN
+    held = max(peaks, default=0)
+    minutes = max(seconds / runs for seconds, _, runs in used) / 60
+    asked = study.config["cluster"]
+    return (
+        f"The jobs that fit worked for {spent:,.0f} s{of_which}. They held up to {held:,.0f} MB "
+        f"each (a cluster is asked for {asked['memory']:,}) and took up to {minutes:.1f} min a run "
+        f"(asked for {asked['minutes']})."
+    )
+
+
+def doubt_line(study):
+    """Return a sentence on methods that the report doubts, "" where there are none.
+
+    Parameters
+    ----------
+    study : Study
+        The study, its report written.
+
+    Returns
+    -------
+    str
+    """
+    path = Path(study.folder, "tables", "straw_men.csv")
+    if not path.is_file():
+        return ""
+    with path.open(encoding="utf-8", newline="") as lines:
+        found = list(csv.DictReader(lines))
+    below = {"constant": "no better than the free constant", "default": "worse tuned than untuned"}
+    where = [f"{row['method']} on {row['dataset']} ({below[row['below']]})" for row in found]
+    if not where:
+        return ""
+    return f"Doubtful rivals, in all of their runs: {', '.join(where)}. See “What it took”."

@@ -1,0 +1,282 @@
+"""What forests that grow under a budget share, whatever they predict."""
+
+from dataclasses import replace
+from itertools import product
+
+import joblib
+import numpy as np
+
+from ..exceptions import BudgetError, MissingValueError
+from ..forests.leaf_refit import PENALTIES
+from ..parallel import progress
+from ..protocol.operating_points import score_outcome
+from ..tree.growth import TIES, GrowthRule
+from ..validation import ParameterError, check_choice, check_max_features, check_number
+from .growing import Validation, grow_within_budget
+from .pruning import WEIGHTS
+from .refitted import RefittedForest
+
+# How many times as much as the cheapest feature the dearest one counts in the risk where no
+# exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
+# pairs just take a perfect feature rather than noise.
+RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
+# What a free feature counts as there, of the cheapest price: at risk 0 free noise would beat all.
+FREE_SHARE = 0.01
+
+
+class GrownOnBudget(RefittedForest):
+    """Mixin, named before the forest, of forests that take trees while the budget allows.
+
+    A subclass has the parameters of `BudgetRFClassifier` that are used here, and what depends on
+    the targets: `_judged` (how splits are), `_source` (of trees), `_leaf_refit` and `_error`.
+    """
+
+    _groups = True
+    _tried = ("cost_exponent", "prune")  # parameters that may be lists
+
+    def __sklearn_tags__(self):
+        return replace(super().__sklearn_tags__(), chooses_on_validation=self._chooses())
+
+    def _takes_missing(self):
+        return True
+
+    def _chooses(self):
+        """Return whether validation data have anything to choose."""
+        lists = [getattr(self, name) for name in (*self._tried, "refit_leaves")]
+        several = any(np.size(values) > 1 or values is True for values in lists)
+        return self.budget is not None or several
+
+    def _needs_validation(self):
+        return self._chooses()
+
+    def _seeds(self, random):
+        return self._tree_seeds(random), random
+
+    def _fit(self, train, valid, seeds):
+        self._refitted = ()
+        self._check_oob()
+        if valid is not None:
+            self._refuse_unlearned(valid.X)
+        rules, penalties = self._rules(train.X.shape[1]), self._penalties()
+        known = self._known_trees(len(rules), train)
+        seeds[: len(known)] = self.tree_seeds_ if known else []
+        validation = None if valid is None else self._validation(valid)
+        forests = self._forests(train, rules, seeds, validation, known)
+        for forest in forests:
+            if penalties and forest.trees:
+                forest.refitted = self._leaf_refit(forest, train).chosen(penalties, valid)
+            self._report(forest, level=1)
+        best = self._choose(forests, valid)
+        for name, value in best.setting.items():
+            setattr(self, f"{name}_", value)
+        self.validation_costs_ = self.validation_errors_ = None
+        if validation is not None:
+            self.validation_costs_ = np.array(best.costs)
+            self.validation_errors_ = np.array(best.errors)
+        self._set_forest(best, seeds, train)
+
+    def _set_forest(self, forest, seeds, examples):
+        """Make a grown forest the fitted one."""
+        self.tree_seeds_ = seeds[: len(forest.trees)]
+        if self.oob_score:
+            self._refitted = ()  # left-out examples judge the leaves as they grew
+            self._set_oob(forest.trees, self.tree_seeds_, examples)
+        self._set_trees(forest.trees, forest.refitted)
+
+    def _refuse_unlearned(self, X):
+        """Raise for validation examples that lack a feature that training ones always have."""
+        rows, features = np.nonzero(np.isnan(X) & ~self._learned_missing)
+        if rows.size:
+            raise MissingValueError(
+                f"X_val has no value (NaN) of feature {self._names()[features[0]]!r} in row "
+                f"{rows[0]}, and no training example lacks it, so that no split has learned where "
+                "such examples go: fill it in, or leave those rows out."
+            )
+
+    def _known_trees(self, n_rules, train):
+        """Return the trees that a warm start goes on from; none where no fit was one so far."""
+        before, self._grown_on = getattr(self, "_grown_on", None), None
+        if not self.warm_start:
+            return []
+        classes = getattr(self, "classes_", None)
+        now = joblib.hash((train.X, train.y, train.weight, classes))
+        self._grown_on = now if before is None else before
+        if before is None:
+            return []
+        if self.refit or self._needs_validation() or n_rules > 1:
+            raise ParameterError(
+                "warm_start goes on with the trees of one setting on the same rows: give no "
+                "budget, lists, True for prune or refit_leaves, or refit=True."
+            )
+        if before != now:
+            raise ParameterError(
+                "warm_start goes on with trees that were grown on other rows, targets or weights: "
+                "fit on the same again, or a new estimator (sklearn.base.clone)."
+            )
+        if self.n_estimators < len(self.trees_):
+            raise ParameterError(
+                f"warm_start adds trees to the {len(self.trees_)} that there are: n_estimators "
+                f"must be at least that, got {self.n_estimators}."
+            )
+        return self.trees_
+
+    def _refit(self, examples, seeds):
+        """Grow as many trees with the chosen setting on all examples, as far as the budget allows.
+
+        The cost of the new trees is that of predicting the examples that they were grown on.
+        """
+        used = {name: getattr(self, f"{name}_") for name in self._tried}
+        rules = [rule for rule in self._rules(examples.X.shape[1]) if rule[0] == used]
+        prefixes, self._refitted = self._refitted, ()
+        trees = seeds[: len(self.trees_)]
+        forests = self._forests(examples, rules, trees, self._validation(examples))
+        best = self._choose(forests, examples)
+        if prefixes:
+            best.refitted = self._leaf_refit(best, examples).again(prefixes)
+            best.trees = best.trees[: best.refitted[-1].n_trees]
+        self._set_forest(best, seeds, examples)
+        self.operating_points_ = self.operating_points_.head(self.n_stages_)
+
+    def _validation(self, examples):
+        return Validation(
+            examples.X,
+            self.feature_costs_,
+            self._ballot,
+            lambda scores, n_trees: self._error(scores, n_trees, examples.y),
+            self.n_jobs,
+        )
+
+    def _forests(self, examples, rules, seeds, validation, known=()):
+        """Return the forest of each rule, grown while the budget allows."""
+        source = self._source(examples)
+        source.counted = self._counted()
+        return [
+            grow_within_budget(
+                setting,
+                progress(source.trees(rule, seeds, setting["prune"], known), "trees", len(seeds)),
+                validation,
+                self.budget,
+                self._report,
+            )
+            for setting, rule in rules
+        ]
+
+    def _rules(self, n_features):
+        """Return (setting, growth rule) for each setting to try, after checking the parameters."""
+        if self.budget is not None:
+            check_number(self.budget, "budget", low=0)
+        if self.max_depth is not None:
+            check_number(self.max_depth, "max_depth", low=1, integer=True)
+        check_choice(self.thresholds, "thresholds", ("all", "random"))
+        check_choice(self.ties, "ties", TIES)
+        check_number(self.reuse_discount, "reuse_discount", low=0, high=1)
+        return [
+            (
+                setting,
+                GrowthRule(
+                    **self._judged(setting),
+                    score="risk",
+                    thresholds=self.thresholds,
+                    ties=self.ties,
+                    max_features=check_max_features(self.max_features, n_features),
+                    count_constants=False,
+                    max_depth=self.max_depth,
+                    reuse_discount=self.reuse_discount,
+                    cost_exponent=setting["cost_exponent"],
+                ),
+            )
+            for setting in self._settings()
+        ]
+
+    def _settings(self):
+        """Return each combination of the parameters that may be lists."""
+        weights = self._weights()
+        if weights != [None] and not self.bootstrap:
+            raise ParameterError(
+                "prune judges trees by the examples that they left out: set bootstrap=True."
+            )
+        lists = *self._further_lists(), self._exponents(), weights
+        return [dict(zip(self._tried, values, strict=True)) for values in product(*lists)]
+
+    def _further_lists(self):
+        """Return the values of the parameters that a subclass names first in `_tried`."""
+        return ()
+
+    def _exponents(self):
+        """Return the powers of the prices to try."""
+        if self.cost_exponent is not None:
+            return listed(self.cost_exponent, "cost_exponent", high=1)
+        prices = self._counted()
+        spread = np.log(prices.max() / prices.min()) if prices.any() else 0.0
+        milder = [np.log(ratio) / spread for ratio in RATIOS if np.log(ratio) < spread]
+        if self.budget is None:
+            return milder[:1] or [1.0]
+        return [1.0, *milder[::-1]]
+
+    def _counted(self):
+        """Return the prices that powers are taken of."""
+        prices = self.feature_costs_.alone
+        if self.cost_exponent is not None or not prices.any():
+            return prices
+        return np.where(prices > 0, prices, FREE_SHARE * prices[prices > 0].min())
+
+    def _weights(self):
+        """Return the weights of pruning to try, None where trees stay as they grew."""
+        if self.prune is False:
+            return [None]
+        return WEIGHTS if self.prune is True else listed(self.prune, "prune")
+
+    def _penalties(self):
+        """Return the penalties of leaf values to try; none: leaves stay as they grew."""
+        if self.refit_leaves is False:
+            return []
+        whole = self.refit_leaves is True
+        return PENALTIES if whole else listed(self.refit_leaves, "refit_leaves", low_open=True)
+
+    def _choose(self, forests, valid):
+        """Return the forest with the best validation score; of equals the cheaper one."""
+        affordable = [forest for forest in forests if forest.trees]
+        if not affordable:
+            cheapest = min(forest.broke_at for forest in forests)
+            raise BudgetError(
+                f"no forest fits budget={self.budget:g}: the first tree alone costs "
+                f"{cheapest:g} on average on the validation data. Raise the budget to at least "
+                "that, or try larger alphas.",
+                cheapest,
+            )
+        if len(affordable) == 1:
+            return affordable[0]
+        if self.scoring is None:
+            return min(affordable, key=lambda forest: (forest.loss, forest.costs[-1]))
+        return max(affordable, key=lambda forest: (self._scored(forest, valid), -forest.costs[-1]))
+
+    def _scored(self, forest, valid):
+        """Return what `scoring` gives a forest on validation data."""
+        self._set_trees(forest.trees, forest.refitted)
+        last = [self.n_stages_ - 1]
+        stage = next(iter(self._stages(valid.X, last, {"output", "probabilities"})))
+        return score_outcome(self, self.scoring, stage, valid.targets)
+
+    def _report(self, forest, level=2):
+        """Print how far a forest has come, from the given verbosity on."""
+        if self.verbose >= level:
+            n_trees = f"{len(forest.trees)} of {self.n_estimators} trees"
+            used = {name: value for name, value in forest.setting.items() if value is not None}
+            setting = ", ".join(f"{name} {value:g}" for name, value in used.items())
+            line = f"BudgetRF, {setting.replace('_', ' ')}: {n_trees}"
+            if forest.costs:
+                kind = "loss" if forest.refitted else "error"
+                line += f", validation cost {forest.costs[-1]:.4g}, {kind} {forest.loss:.4f}"
+            if forest.broke_at is not None:
+                line += f"; one more would cost {forest.broke_at:.4g}"
+            print(line, flush=True)
+
+
+def listed(value, name, high=np.inf, low_open=False):
+    """Return a parameter that may be a number or a list of numbers as a list, checked."""
+    values = np.atleast_1d(np.asarray(value, dtype=object)).tolist()
+    if not values:
+        raise ParameterError(f"{name} must be a number or a list of numbers, got an empty list.")
+    for each in values:
+        check_number(each, name, low=0, high=high, low_open=low_open, high_open=high == np.inf)
+    return values

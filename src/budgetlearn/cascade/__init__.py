@@ -1,0 +1,5 @@
+"""The cascade: acquire features stage by stage, and stop an example once its class is sure."""
+
+from .estimator import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+
+__all__ = ["ScheduleCascadeClassifier", "ScheduleCascadeRegressor"]

@@ -1,0 +1,209 @@
+"""A cascade as a fixed order cut into stages, and its predictions that ask for features."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..costs import affords
+from ..protocol import Request
+from .fitting import StageReader
+from .models import ascending
+
+
+class CascadePurchases:
+    """What n examples bought so far, and how far along the stages they are.
+
+    A value that cannot be had is skipped: from then on a model that takes any known features stands
+    in for the stages' models.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        The operating point.
+    models : StageModels
+        Of its cascade.
+    blank : Outcome
+        The constant prediction of every example, to be filled in.
+    label : callable
+        From predictions of shape (n_rows, n_outputs) to labels or numbers of shape (n_rows,).
+    n_features : int
+        Columns of the table that does not exist.
+    """
+
+    def __init__(self, candidate, models, blank, label, n_features):
+        self._candidate, self._blank, self._label = candidate, blank, label
+        n_samples = blank.answered.size
+        self._X = np.full((n_samples, n_features), np.nan)
+        self._reader = StageReader(models, self._X)
+        self._models = models
+        self._stage = np.full(n_samples, -1)  # the last one that was gone through
+        self._lacks = np.zeros(n_samples, dtype=bool)
+
+    def requests(self, ledger):
+        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`.
+
+        Parameters
+        ----------
+        ledger : Ledger
+            What each may spend: no stage is begun that the cap does not pay to its end.
+
+        Yields
+        ------
+        Request
+        """
+        candidate = self._candidate
+        last = candidate.last_stage
+        if ledger.capped:
+            affordable = affords(ledger.max_cost, candidate.cascade.costs)
+            last = min(last, int(affordable.sum()) - 1)
+        rows, n_bought = np.arange(self._stage.size), 0
+        for stage in range(last + 1):
+            features = candidate.cascade.stages[stage]
+            for feature in features[n_bought:]:
+                answer = yield Request(rows, feature, self.outcome)
+                self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
+                self._lacks[rows] |= answer.refused
+            self._stage[rows], n_bought = stage, len(features)
+            if stage < last:
+                rows = rows[~self._stop(stage, rows)]
+            if not rows.size:
+                break
+        return self.outcome()
+
+    def _stop(self, stage, rows):
+        """Return which of the rows stop at a stage."""
+        threshold = self._candidate.thresholds[stage]
+        stop = np.zeros(rows.size, dtype=bool)
+        if threshold < np.inf:
+            lacks = self._lacks[rows]
+            stop[~lacks] = self._confidence(stage, rows[~lacks]) >= threshold
+            stop[lacks] = self._confidence_without(stage, rows[lacks]) >= threshold
+        return stop
+
+    def _confidence(self, stage, rows):
+        if not rows.size:
+            return np.zeros(0)
+        cascade = self._candidate.cascade
+        found = self._reader.predict(cascade, stage, rows)
+        return self._reader.confidence(cascade, stage, found, rows)
+
+    def _confidence_without(self, stage, rows):
+        """Return how sure the stand-in is; in regression what the stage expects of usual values."""
+        if not rows.size:
+            return np.zeros(0)
+        cascade, X = self._candidate.cascade, self._X[rows]
+        if cascade.temperatures is not None:
+            return self._models.stand_in.predict(X).max(axis=1)
+        reader = StageReader(self._models, np.where(np.isnan(X), self._models.usual, X))
+        return reader.confidence(cascade, stage, None, np.arange(rows.size))
+
+    def outcome(self):
+        """Return the prediction of each example by what it has.
+
+        Returns
+        -------
+        Outcome
+        """
+        without = self._lacks & ~np.isnan(self._X).all(axis=1)
+        complete = ~self._lacks & (self._stage >= 0)
+        probabilities = self._blank.probabilities
+        made = type(self._blank)(
+            self._blank.output.copy(),
+            None if probabilities is None else probabilities.copy(),
+            without | complete,
+        )
+        for stage in np.unique(self._stage[complete]):
+            rows = np.flatnonzero(complete & (self._stage == stage))
+            self._fill(made, rows, self._reader.predict(self._candidate.cascade, int(stage), rows))
+        if without.any():
+            self._fill(made, without, self._models.stand_in.predict(self._X[without]))
+        return made
+
+    def _fill(self, made, rows, found):
+        made.output[rows] = self._label(found)
+        if made.probabilities is not None:
+            made.probabilities[rows] = found
+
+
+@dataclass(frozen=True, eq=False)
+class Cascade:
+    """One order of purchase with the models of its stages.
+
+    Attributes
+    ----------
+    name : str
+        The order.
+    stages : tuple of tuple of int
+        Features bought up to each stage, in the order of purchase.
+    costs : ndarray of shape (n_stages,)
+        What they cost.
+    kinds : tuple of tuple of str
+        Models that are averaged at each stage.
+    temperatures : ndarray of shape (n_stages,) or None
+        Of the averaged probabilities; None in regression.
+    """
+
+    name: str
+    stages: tuple
+    costs: np.ndarray
+    kinds: tuple
+    temperatures: np.ndarray | None
+
+    @property
+    def change_kind(self):
+        """In regression, the models of how much the last stage would change a prediction."""
+        return f"change by {self.name}"
+
+    @property
+    def sizes(self):
+        """Number of features bought up to each stage."""
+        return np.array([len(features) for features in self.stages])
+
+    def model_keys(self):
+        """Return (kind, ascending features) of every model that the stages may ask."""
+        more = () if self.temperatures is not None else (self.change_kind,)
+        return [
+            (kind, ascending(features))
+            for features, kinds in zip(self.stages, self.kinds, strict=True)
+            for kind in (*kinds, *more)
+        ]
+
+    def reader(self, stage_reader, X):
+        """Return what predicts the rows of X stage by stage."""
+        return CascadeReader(self, stage_reader, X.shape[1])
+
+    def purchases(self, point, models, blank, label, n_features):
+        """Return what predicts without a table."""
+        return CascadePurchases(point, models, blank, label, n_features)
+
+
+class CascadeReader:
+    """What a cascade predicts for the rows of one table.
+
+    Parameters
+    ----------
+    cascade : Cascade
+        Which stages.
+    stage_reader : StageReader
+        What their models say of the table.
+    n_features : int
+        Columns of the table.
+    """
+
+    def __init__(self, cascade, stage_reader, n_features):
+        self._cascade, self._reader, self._n_features = cascade, stage_reader, n_features
+
+    def predict(self, stage, rows):
+        """Return calibrated probabilities, or numbers, of some rows at a stage."""
+        return self._reader.predict(self._cascade, stage, rows)
+
+    def confidence(self, stage, predictions, rows):
+        """Return how sure the stage is of what it predicts for some rows."""
+        return self._reader.confidence(self._cascade, stage, predictions, rows)
+
+    def acquired(self, stops):
+        """Return which features each example has bought by the stage where it stops."""
+        masks = np.zeros((len(self._cascade.stages), self._n_features), dtype=bool)
+        for mask, features in zip(masks, self._cascade.stages, strict=True):
+            mask[list(features)] = True
+        return masks[stops]

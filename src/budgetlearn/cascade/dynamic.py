@@ -1,0 +1,466 @@
+"""A dynamic order: each example acquires what promises the largest gain for its cost."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesRegressor
+
+from ..costs import affords
+from ..parallel import thread_map
+from ..protocol import Request
+from ..validation import INT32_MAX, derive_seed
+from .masked import N_EXTRA_TREES, MaskedModel, MaskedTrees, Units
+from .models import with_temperature
+from .pool import Journey
+
+# States of knowledge that the gains are learned from.
+N_STATES = 10_000
+FEWEST_STATES, MOST_STATES = 2, 24
+N_TREES = 20
+IN_LEAF = 20
+# What no model believes is not held against another without limit.
+FLOOR = 1e-3
+
+
+def soft_losses(predictions, reference, scale):
+    """Return the loss of predictions in the eyes of a reference.
+
+    Labels and targets are coins thrown once; the reference is what they show on average.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_samples, n_outputs)
+        Probabilities, or one number.
+    reference : ndarray of shape (n_samples, n_outputs)
+        The same of the best-informed models.
+    scale : float or None
+        Variance of the target in regression; None: classes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Cross-entropy, or squared distance in variances.
+    """
+    if scale is None:
+        return -(reference * np.log(np.maximum(predictions, FLOOR))).sum(axis=1)
+    return (reference - predictions)[:, 0] ** 2 / scale
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Examples of which parts are known, and what each unit would bring there.
+
+    Attributes
+    ----------
+    rows : ndarray of int of shape (n_states,)
+        The examples.
+    X : ndarray of shape (n_states, n_features)
+        NaN where nothing is known.
+    worth : ndarray of shape (n_states, n_units + 1)
+        By how much each unit would lower the loss; and the loss as it is.
+    """
+
+    rows: np.ndarray
+    X: np.ndarray
+    worth: np.ndarray
+
+    @classmethod
+    def drawn(cls, X, units, predict, loss, random):
+        """Draw states and try every unit in each of them.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Examples.
+        units : Units
+            What can be bought.
+        predict : callable
+            From partly known examples and their rows to what models say that had not seen them.
+        loss : callable
+            From predictions and their rows to losses.
+        random : RandomState
+            Source of randomness.
+
+        Returns
+        -------
+        States
+        """
+        n_copies = int(np.clip(N_STATES // len(X), FEWEST_STATES, MOST_STATES))
+        rows = np.repeat(np.arange(len(X)), n_copies)
+        if rows.size > 2 * N_STATES:
+            rows = np.sort(random.choice(rows, 2 * N_STATES, replace=False))
+        bought = units.drawn(rows.size, random)
+        hidden = units.hidden(X[rows], bought)
+        now = loss(predict(hidden, rows), rows)
+        worth = np.zeros((rows.size, units.n_units + 1))
+        worth[:, -1] = now
+        for unit, features in enumerate(units.features):
+            tried, columns = np.flatnonzero(~bought[:, unit]), list(features)
+            more = hidden[tried]
+            more[:, columns] = X[np.ix_(rows[tried], columns)]
+            worth[tried, unit] = now[tried] - loss(predict(more, rows[tried]), rows[tried])
+        return cls(rows, hidden, worth)
+
+
+class GainModel:
+    """Extra trees that foretell the worth of every unit at once.
+
+    Parameters
+    ----------
+    states : States
+        What to learn from.
+    kept : ndarray of int
+        Which of them.
+    seed : int
+        Source of randomness.
+    """
+
+    def __init__(self, states, kept, seed):
+        forest = ExtraTreesRegressor(
+            N_TREES, min_samples_leaf=IN_LEAF, max_features=0.5, random_state=seed
+        )
+        self._trees = MaskedTrees(forest, states.X[kept], states.worth[kept], None)
+
+    def predict(self, X):
+        """Return the worth of each unit, and the loss as it is, (n_samples, n_units + 1)."""
+        return self._trees.predict(X)
+
+
+# What is expected to bring less than this is bought by its price alone.
+LEAST_GAIN = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicOrder:
+    """Units bought one after another, each example its own; after each purchase is a stage.
+
+    Attributes
+    ----------
+    name : str
+        "dynamic".
+    units : Units
+        What can be bought.
+    stages : tuple of tuple of int
+        Features that some example has bought by the end of each stage.
+    temperatures : ndarray of shape (n_stages,) or None
+        Of the probabilities; None in regression.
+    masked : MaskedModel
+        Predicts from what is known.
+    gains : GainModel
+        Foretells what each unit would bring.
+    """
+
+    name: str
+    units: Units
+    stages: tuple
+    temperatures: np.ndarray | None
+    masked: MaskedModel
+    gains: GainModel
+
+    def model_keys(self):
+        """Return no keys: its models are its own."""
+        return []
+
+    def reader(self, models, X):
+        """Return what predicts the rows of X stage by stage."""
+        return DynamicReader(self, X)
+
+    def purchases(self, point, models, blank, label, n_features):
+        """Return what predicts without a table."""
+        return DynamicPurchases(point, blank, label)
+
+
+class DynamicWalk:
+    """What some examples know, have bought and have spent.
+
+    Parameters
+    ----------
+    order : DynamicOrder
+        How they buy.
+    n_samples : int
+        Examples.
+    """
+
+    def __init__(self, order, n_samples):
+        self.order = order
+        self.X = np.full((n_samples, order.units.costs.n_features), np.nan)
+        self.bought = np.zeros((n_samples, order.units.n_units), dtype=bool)
+        self.spent = np.zeros(n_samples)
+
+    def choose(self, rows, cap=np.inf):
+        """Return the rows that can buy something, and the unit that each buys next.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Examples.
+        cap : float
+            Most that each may spend in all.
+
+        Returns
+        -------
+        rows : ndarray of int
+        units : ndarray of int of the same shape
+            Those with the largest expected gain per price.
+        """
+        units = self.order.units
+        prices = units.prices(self.bought[rows])
+        can = ~self.bought[rows] & affords(cap, self.spent[rows, None] + prices)
+        some = can.any(axis=1)
+        rows, prices, can = rows[some], prices[some], can[some]
+        if not rows.size:
+            return rows, rows
+        worth = np.maximum(self.order.gains.predict(self.X[rows])[:, :-1], LEAST_GAIN)
+        per_price = worth / np.maximum(prices, 1e-9 * (units.costs.full or 1.0))
+        return rows, np.where(can, per_price, -np.inf).argmax(axis=1)
+
+    def note(self, rows, unit, values):
+        """Keep the values of a unit's features, (n_rows, n_features of the unit)."""
+        self.X[np.ix_(rows, list(self.order.units.features[unit]))] = values
+        self.bought[rows, unit] = True
+
+
+class DynamicReader:
+    """What a dynamic order predicts for the rows of one table, walked once whatever is asked.
+
+    Parameters
+    ----------
+    order : DynamicOrder
+        How they buy.
+    X : ndarray of shape (n_samples, n_features)
+        Examples; a cell is looked at when it is bought.
+    """
+
+    def __init__(self, order, X):
+        self.order, self._X, self._walk = order, X, DynamicWalk(order, len(X))
+        n_units = order.units.n_units
+        self._reached = np.full(len(X), -1)
+        self.bought = np.zeros((n_units, len(X), n_units), dtype=bool)
+        self.spent = np.zeros((n_units, len(X)))
+        self._known = np.zeros((n_units, len(X)), dtype=bool)
+        self._predictions = None
+
+    def advance(self, rows, stage):
+        """Let rows buy all that they buy up to the end of a stage."""
+        walk = self._walk
+        for now in range(stage + 1):
+            behind, chosen = walk.choose(rows[self._reached[rows] < now])
+            for unit in np.unique(chosen):
+                buyers = behind[chosen == unit]
+                walk.spent[buyers] += self.order.units.prices(walk.bought[buyers])[:, unit]
+                columns = list(self.order.units.features[unit])
+                walk.note(buyers, unit, self._X[np.ix_(buyers, columns)])
+            self.bought[now, behind] = walk.bought[behind]
+            self.spent[now, behind] = walk.spent[behind]
+            self._reached[behind] = now
+
+    def raw(self, stage, rows):
+        """Return what is predicted at a stage before calibration, (n_rows, n_outputs)."""
+        self.advance(rows, stage)
+        fresh = rows[~self._known[stage, rows]]
+        if fresh.size:
+            found = self.order.masked.predict(self._hidden(stage, fresh))
+            if self._predictions is None:
+                self._predictions = np.zeros((*self._known.shape, found.shape[1]))
+            self._predictions[stage, fresh], self._known[stage, fresh] = found, True
+        return self._predictions[stage, rows]
+
+    def _hidden(self, stage, rows):
+        return self.order.units.hidden(self._X[rows], self.bought[stage, rows])
+
+    def predict(self, stage, rows):
+        """Return calibrated probabilities, or numbers, of some rows at a stage."""
+        if self.order.temperatures is None:
+            return self.raw(stage, rows)
+        return with_temperature(self.raw(stage, rows), self.order.temperatures[stage])
+
+    def confidence(self, stage, predictions, rows):
+        """Return the largest probability; in regression minus the loss that is expected."""
+        if self.order.temperatures is not None:
+            return predictions.max(axis=1)
+        self.advance(rows, stage)
+        return -self.order.gains.predict(self._hidden(stage, rows))[:, -1]
+
+    def acquired(self, stops):
+        """Return which features each example has bought by the stage where it stops."""
+        return self.order.units.columns(self.bought[stops, np.arange(stops.size)])
+
+
+class DynamicPurchases:
+    """Predictions by a dynamic order whose features are asked for when they are needed.
+
+    Parameters
+    ----------
+    point : Candidate
+        The operating point.
+    blank : Outcome
+        The constant prediction of every example, to be filled in.
+    label : callable
+        From predictions of shape (n_rows, n_outputs) to labels or numbers of shape (n_rows,).
+    """
+
+    def __init__(self, point, blank, label):
+        self._point, self._blank, self._label = point, blank, label
+        self._order = point.cascade
+        self._walk = DynamicWalk(self._order, blank.answered.size)
+        self._stage = np.zeros(blank.answered.size, dtype=np.intp)
+
+    def requests(self, ledger):
+        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`.
+
+        Parameters
+        ----------
+        ledger : Ledger
+            What each may spend.
+
+        Yields
+        ------
+        Request
+        """
+        rows, walk = np.arange(self._stage.size), self._walk
+        cap = ledger.max_cost if ledger.capped else np.inf
+        for stage in range(self._point.last_stage + 1):
+            rows, chosen = walk.choose(rows, cap)
+            self._stage[rows] = stage
+            for unit in np.unique(chosen):
+                buyers = rows[chosen == unit]
+                yield from self._buy(unit, buyers)
+                walk.spent[buyers] = ledger.cost[buyers]
+            if stage < self._point.last_stage:
+                rows = rows[~self._stop(stage, rows)]
+            if not rows.size:
+                break
+        return self.outcome()
+
+    def _buy(self, unit, buyers):
+        """Ask for a unit's features; what cannot be had stays unknown."""
+        columns = self._order.units.features[unit]
+        values = np.full((buyers.size, len(columns)), np.nan)
+        for place, feature in enumerate(columns):
+            answer = yield Request(buyers, feature, self.outcome)
+            values[:, place] = np.where(answer.refused, np.nan, answer.values)
+            self._walk.X[buyers, feature] = values[:, place]
+        self._walk.note(buyers, unit, values)
+
+    def _stop(self, stage, rows):
+        """Return which of the rows stop at a stage."""
+        threshold = self._point.thresholds[stage]
+        if threshold == np.inf or not rows.size:
+            return np.zeros(rows.size, dtype=bool)
+        if self._order.temperatures is None:
+            return -self._order.gains.predict(self._walk.X[rows])[:, -1] >= threshold
+        return self._predict(rows).max(axis=1) >= threshold
+
+    def _predict(self, rows):
+        found = self._order.masked.predict(self._walk.X[rows])
+        if self._order.temperatures is None:
+            return found
+        made = np.empty_like(found)
+        for stage in np.unique(self._stage[rows]):
+            here = self._stage[rows] == stage
+            made[here] = with_temperature(found[here], self._order.temperatures[stage])
+        return made
+
+    def outcome(self):
+        """Return the prediction of each example by what it knows.
+
+        Returns
+        -------
+        Outcome
+        """
+        known = ~np.isnan(self._walk.X).all(axis=1)
+        blank, rows = self._blank, np.flatnonzero(known)
+        probabilities = None if blank.probabilities is None else blank.probabilities.copy()
+        made = type(blank)(blank.output.copy(), probabilities, known)
+        if rows.size:
+            found = self._predict(rows)
+            made.output[rows] = self._label(found)
+            if probabilities is not None:
+                probabilities[rows] = found
+        return made
+
+
+def dynamic_journey(table, units, reference, seed, n_jobs=None):
+    """Fit a dynamic order and send the training examples along it, out of fold.
+
+    Parameters
+    ----------
+    table : Table
+        Training examples.
+    units : Units
+        What can be bought.
+    reference : ndarray of shape (n_samples, n_outputs)
+        What the best-informed models say that had not seen the example.
+    seed : int
+        Source of randomness.
+    n_jobs : int or None
+        Models fitted at a time, in threads.
+
+    Returns
+    -------
+    Journey
+        Its order is not yet calibrated.
+    """
+    folds = np.unique(table.folds)
+
+    def fit_masked(fold):
+        inside = table.folds != fold
+        drawn = derive_seed(seed, "masked", int(fold)) & INT32_MAX
+        n_trees = N_EXTRA_TREES if fold < 0 else N_EXTRA_TREES // 2  # for speed
+        X, y = table.X[inside], table.y[inside]
+        return MaskedModel.fit(X, y, table.n_classes, units, drawn, n_trees)
+
+    *parts, final = thread_map(fit_masked, [*folds, -1], n_jobs, "models")
+    *halves, gains = _gain_models(table, units, reference, parts, seed, n_jobs)
+    order = DynamicOrder("dynamic", units, (), None, final, gains)
+    readers = [
+        (table.folds == fold, replace(order, masked=masked, gains=halves[place % 2]))
+        for place, (fold, masked) in enumerate(zip(folds, parts, strict=True))
+    ]
+    return _travelled(order, readers, table)
+
+
+def _gain_models(table, units, reference, parts, seed, n_jobs):
+    """Return the gain models without the even folds, without the odd ones, and of all."""
+    scale = None if table.n_classes is not None else table.y.var() or 1.0
+    places = np.searchsorted(np.unique(table.folds), table.folds)
+
+    def unseen(X, rows):
+        found = np.empty((len(X), table.n_outputs))
+        for place, masked in enumerate(parts):
+            here = places[rows] == place
+            if here.any():
+                found[here] = masked.predict(X[here])
+        return found
+
+    random = np.random.RandomState(derive_seed(seed, "states") & INT32_MAX)
+    states = States.drawn(
+        *(table.X, units, unseen),
+        lambda predictions, rows: soft_losses(predictions, reference[rows], scale),
+        random,
+    )
+    half = places[states.rows] % 2
+    return thread_map(
+        lambda kept: GainModel(states, kept, seed),
+        [np.flatnonzero(half == 1), np.flatnonzero(half == 0), np.arange(half.size)],
+        n_jobs,
+        "models",
+    )
+
+
+def _travelled(order, readers, table):
+    shape = (order.units.n_units, len(table.y))
+    predictions, remaining = np.empty((*shape, table.n_outputs)), np.zeros(shape)
+    spent, bought = np.zeros(shape), np.zeros((*shape, order.units.n_units), dtype=bool)
+    for here, part in readers:
+        reader, rows = part.reader(None, table.X[here]), np.arange(here.sum())
+        for stage in range(shape[0]):
+            found = reader.raw(stage, rows)
+            predictions[stage, here] = found
+            if table.n_classes is None:
+                remaining[stage, here] = -reader.confidence(stage, found, rows)
+        spent[:, here], bought[:, here] = reader.spent, reader.bought
+    sizes = np.array([len(features) for features in order.units.features])
+    by_someone = [order.units.columns(each.any(axis=0)[None])[0] for each in bought]
+    stages = tuple(tuple(np.flatnonzero(each).tolist()) for each in by_someone)
+    return Journey(replace(order, stages=stages), predictions, spent, bought @ sizes, remaining)

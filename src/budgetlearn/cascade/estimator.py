@@ -1,0 +1,471 @@
+"""`ScheduleCascadeClassifier` and `-Regressor`: acquire stage by stage, stop when sure."""
+
+from abc import abstractmethod
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+
+from ..protocol import BudgetedEstimator, Stage
+from ..validation import INT32_MAX, ParameterError, check_number
+from .acquisition import Cascade
+from .dynamic import dynamic_journey
+from .fitting import StageModels, StageReader, walk
+from .masked import MaskedModel, Units
+from .models import Table, as_kind, ascending, assign_folds, fit_temperature, with_temperature
+from .orders import ORDERS, OrderProblem
+from .pool import (
+    Journey,
+    best_at_each_cost,
+    calibrated,
+    candidates,
+    class_evidence,
+    number_evidence,
+)
+from .stages import geometric_stages, nested_stages, with_whole_groups
+
+# What a dynamic order chooses among: the features, or where there are more, stretches of an order.
+MOST_UNITS = 16
+ONE_SE = "one_se"
+
+
+class ScheduleCascade(BudgetedEstimator):
+    """Buy features stage by stage, stop where the stage is sure enough.
+
+    A subclass says what the stages' predictions mean.
+    """
+
+    # Its operating points are measured out of fold: scores on validation data would be in-sample.
+    trains_on_validation = True
+    _groups = True
+    _chooses_on_validation = True
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        estimators=("forest", "boosting"),
+        orders=("lightgbm", "schedule"),
+        n_stages=10,
+        cv=5,
+        dynamic=False,
+        budget=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+    ):
+        self.feature_costs = feature_costs
+        self.estimators = estimators
+        self.orders = orders
+        self.n_stages = n_stages
+        self.cv = cv
+        self.dynamic = dynamic
+        self.budget = budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @abstractmethod
+    def _n_classes(self):
+        """Return the number of classes; None in regression."""
+
+    @abstractmethod
+    def _calibrated(self, journey, table):
+        """Return a journey whose predictions are as sure as they are right."""
+
+    @abstractmethod
+    def _losses(self, predictions, table):
+        """Return how far predictions are from the true target of each example."""
+
+    @abstractmethod
+    def _evidence(self, journey, reference, table, models, seed):
+        """Return the `Evidence` of a journey in the eyes of a reference."""
+
+    @abstractmethod
+    def _label(self, predictions):
+        """Return labels or numbers for predictions of shape (n_samples, n_outputs)."""
+
+    def _learn_from(self, train, valid):
+        if valid is not None:
+            train = train.joined(valid)
+        self._fit(train, None, check_random_state(self.random_state))
+
+    def _fit(self, train, valid, seeds):
+        self._check_parameters(len(train.y))
+        seed = int(seeds.randint(INT32_MAX))
+        n_classes = self._n_classes()
+        folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
+        table = Table(train.X, train.y, n_classes, folds)
+        kinds = self._kinds(n_classes)
+        orders, units = self._stages_of_orders(table, seed)
+        if self.dynamic is True:  # one stage of each order: the reference
+            orders = {name: stages[-1:] for name, stages in orders.items()}
+        sets = [features for stages in orders.values() for features in stages]
+        self._say(f"fitting {', '.join(kinds)} on {len(set(map(frozenset, sets)))} sets")
+        models = StageModels.fit(table, sets, kinds, seed, self.n_jobs)
+        models.usual = np.median(table.X, axis=0)
+        self._set_points(self._front(orders, units, table, models, seed), models)
+
+    def _front(self, orders, units, table, models, seed):
+        """Return the operating points: the best candidates of all journeys."""
+        journeys = [
+            self._calibrated(self._journey(name, stages, table, models), table)
+            for name, stages in orders.items()
+        ]
+        reference = min(
+            (each.predictions[-1] for each in journeys),
+            key=lambda last: self._losses(last, table).mean(),
+        )
+        if self.dynamic is False:
+            models.stand_in = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
+        else:
+            self._say("the dynamic order")
+            dynamic = dynamic_journey(table, units, reference, seed, self.n_jobs)
+            models.stand_in = dynamic.route.masked
+            dynamic = self._calibrated(dynamic, table)
+            reference = (reference + dynamic.predictions[-1]) / 2
+            journeys = [*(journeys if self.dynamic == "auto" else []), dynamic]
+        pool = []
+        for journey in journeys:
+            evidence = self._evidence(journey, reference, table, models, seed)
+            pool += candidates(journey.route, evidence, self.feature_costs_.full)
+        return best_at_each_cost(pool)
+
+    def _journey(self, name, stages, table, models):
+        """Return what the stages of an order say out of fold."""
+        costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
+        kinds = tuple(self._best_kinds(features, table, models) for features in stages)
+        route = Cascade(name, tuple(stages), costs, kinds, None)
+        held_out = models.held_out_stages(stages, kinds)
+        return Journey(route, held_out, costs[:, None], route.sizes[:, None])
+
+    def _best_kinds(self, features, table, models):
+        """Return the kinds of models that a stage averages: all, or one that is clearly better."""
+        losses = {
+            kinds: self._losses(models.held_out_stages([features], [kinds])[0], table)
+            for kinds in (models.kinds, *((kind,) for kind in models.kinds))
+        }
+        best = min(losses, key=lambda kinds: losses[kinds].mean())
+        gains = losses[models.kinds] - losses[best]
+        return best if gains.mean() > gains.std() / np.sqrt(gains.size) else models.kinds
+
+    def _check_parameters(self, n_samples):
+        check_number(self.n_stages, "n_stages", low=2, integer=True)
+        check_number(self.cv, "cv", low=2, integer=True)
+        if self.budget not in (None, ONE_SE):
+            check_number(self.budget, "budget", low=0)
+        if not (isinstance(self.dynamic, bool) or self.dynamic == "auto"):
+            raise ParameterError(f"dynamic must be True, False or 'auto', got {self.dynamic!r}.")
+        if n_samples < 2 * self.cv:
+            raise ParameterError(
+                f"cv={self.cv} folds need at least {2 * self.cv} examples, got "
+                f"n_samples={n_samples}. Give more, or lower cv."
+            )
+
+    def _say(self, what):
+        if self.verbose:
+            print(f"[{type(self).__name__}] {what}", flush=True)
+
+    def _kinds(self, n_classes):
+        """Return the kinds of models by name."""
+        estimators = self.estimators
+        if isinstance(estimators, str) or hasattr(estimators, "fit"):
+            estimators = [estimators]
+        names = [
+            each if isinstance(each, str) else f"{type(each).__name__} {place}"
+            for place, each in enumerate(estimators)
+        ]
+        if not names or len(set(names)) < len(names):
+            raise ParameterError(f"estimators must be one or more different ones, got {names}.")
+        return {
+            name: as_kind(each, n_classes) for name, each in zip(names, estimators, strict=True)
+        }
+
+    def _stages_of_orders(self, table, seed):
+        """Return the stages of each order by its name, of equal ones the first; and the units."""
+        orders = [self.orders] if isinstance(self.orders, str) else list(self.orders)
+        costs, found, units = self.feature_costs_, {}, None
+        problem = OrderProblem.of(table.X, table.y, table.n_classes, costs, seed, self.n_jobs)
+        for place, order in enumerate(orders):
+            name = order if isinstance(order, str) else f"own {place}"
+            self._say(f"order {name}")
+            if not isinstance(order, str):
+                stages = parts = nested_stages(self._indices(order), costs.n_features)
+            elif order in ORDERS:
+                purchases = with_whole_groups(ORDERS[order](problem), costs)
+                stages = geometric_stages(purchases, costs, self.n_stages)
+                parts = geometric_stages(purchases, costs, MOST_UNITS)
+            else:
+                known = ", ".join(map(repr, ORDERS))
+                raise ParameterError(
+                    f"an order must be one of {known}, or nested sets of features; got {order!r}."
+                )
+            units = units or Units.of_stages(parts, costs)
+            if stages not in found.values():
+                found[name] = stages
+        if not found:
+            raise ParameterError("orders must name at least one order of purchase, got none.")
+        return found, units
+
+    def _indices(self, sets):
+        """Return nested sets with each name replaced by its feature's index."""
+        place = {name: k for k, name in enumerate(self._column_names() or ())}
+        # A number is an index, but a name where columns are called by numbers.
+        numbered = not all(isinstance(name, str) for name in place)
+        named = {f for one in sets for f in one if numbered or isinstance(f, str)}
+        unknown = sorted(map(str, named - set(place)))
+        if unknown:
+            raise ParameterError(f"the nested sets name unknown features: {', '.join(unknown)}.")
+        return [[place.get(f, f) for f in one] for one in sets]
+
+    def _set_points(self, front, models):
+        """Keep the operating points and what they need."""
+        self.points_ = front
+        self.models_ = models.only({id(c.cascade): c.cascade for c in front}.values())
+        names = np.array(self._names(), dtype=object)
+        rows = []
+        for point in front:
+            last = point.cascade.stages[point.last_stage]
+            rows.append(
+                {
+                    "cost": point.cost,
+                    "score": point.score,
+                    "score_se": point.observed_se,
+                    "observed": point.observed,
+                    "nodes": np.nan,
+                    "n_features": point.n_features,
+                    "setting": self._setting(point),
+                    "variables": tuple(names[list(last)]),
+                }
+            )
+        self.operating_points_ = pd.DataFrame(rows)
+
+    @staticmethod
+    def _setting(point):
+        exits = point.thresholds < np.inf
+        return {"order": point.cascade.name, "tradeoff": point.tradeoff, "exits": int(exits.sum())}
+
+    @property
+    def n_stages_(self):
+        """Number of operating points."""
+        return len(self.points_)
+
+    def _default_stage(self):
+        if self.budget is None:
+            return self.n_stages_ - 1
+        if self.budget == ONE_SE:
+            points = self.operating_points_
+            least = points["score"].iloc[-1] - points["score_se"].iloc[-1]
+            return int(np.flatnonzero(points["score"] >= least)[0])
+        return self._chosen(self.budget, None, False)
+
+    def _stages(self, X, which, want):
+        # A missing value that is looked at is refused by the caller, whatever is predicted here.
+        stage_reader, readers = StageReader(self.models_, np.nan_to_num(X, nan=0.0)), {}
+        for index in which:
+            point = self.points_[index]
+            key = id(point.cascade)
+            if key not in readers:
+                readers[key] = point.cascade.reader(stage_reader, X)
+            stops, predictions = walk(point, readers[key], len(X))
+            stage = Stage(self._setting(point), facts={"budget": point.cost})
+            stage.output = self._label(predictions)
+            if self._n_classes() is not None:
+                stage.probabilities = predictions
+                stage.estimate = predictions.max(axis=1)
+            stage.acquired = readers[key].acquired(stops)
+            yield stage
+
+    def _purchases(self, n_samples, stage, ledger):
+        blank = self._constant_outcome(n_samples)
+        point = self.points_[stage]
+        purchases = point.cascade.purchases(
+            point, self.models_, blank, self._label, self.n_features_in_
+        )
+        return (yield from purchases.requests(ledger))
+
+
+class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
+    """Buy features stage by stage, and stop as soon as the stage is sure enough of the class.
+
+    An order of purchase (msB's idea: nested sets of variables, cheap to expensive) is cut into
+    stages of geometrically growing cost. Each stage has models on all features bought so far; an
+    example stops at the first stage whose confidence reaches its threshold (FMCC's idea). The
+    thresholds minimise loss + λ · cost, for 40 λ; with "always stop at stage s" and over all
+    orders they are the candidates, and those that nothing cheaper equals are the operating points.
+    All of that is decided out of fold, and all models are fitted on all data.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A cost group is bought whole where its charge is more
+        than the prices of its members.
+    estimators : sequence of str or classifier, default=("forest", "boosting")
+        Models of each stage, whose probabilities are averaged: "forest" (100 trees), "boosting"
+        (LightGBM or, without it, scikit-learn's histogram boosting), "extra_trees", or any
+        scikit-learn classifier with `predict_proba`.
+    orders : sequence of str or nested sets, default=("lightgbm", "schedule")
+        Orders of purchase: "lightgbm" (as LightGBM's coupled costs buy while prices lose weight),
+        "schedule" (msB's removal by importance per price, backwards), "gain_per_cost", or a
+        sequence of nested sets of features (names or indices), which then are the stages.
+    n_stages : int, default=10
+        Most stages of an order.
+    cv : int, default=5
+        Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
+    dynamic : bool or "auto", default=False
+        Whether each example chooses what it buys next, by what that is expected to bring for its
+        price; "auto": both kinds of order compete out of fold, which takes up to twice as long to
+        fit. Worth trying where a few features are most of the cost.
+    budget : float or "one_se", default=None
+        Mean cost that `predict` keeps where its call names none; None: the best operating point;
+        "one_se": the cheapest one within one standard error of the best.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_jobs : int, default=None
+        Models fitted at a time, in threads. The cascade does not depend on it.
+    verbose : bool, default=False
+        Whether `fit` says what it is doing.
+
+    Attributes
+    ----------
+    operating_points_ : DataFrame
+        Cost, expected `score`, its standard error and the `observed` accuracy of each operating
+        point, all out of fold: they are honest, which scores on the training data are not.
+    points_ : list of Candidate
+        The same with stages and thresholds.
+    models_ : StageModels
+        The models of the stages.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names, when X has them.
+
+    Notes
+    -----
+    Validation data given to `fit` are trained on like the rest, as nothing is chosen on data that
+    a model was fitted on. Operating points are compared by their expected score: the accuracy of
+    the stage that knows most, less the calibrated probability that it sees lost on the labels of
+    the others. That depends less on chance than the accuracy observed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from budgetlearn.sequential import ScheduleCascadeClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> cascade = ScheduleCascadeClassifier(range(1, 14), estimators="forest", random_state=0)
+    >>> cascade = cascade.fit(X, y)
+    >>> bool(cascade.acquisition_cost(X, budget=20).mean() < 25)
+    True
+    """
+
+    score = ScheduleCascade.score  # that of scikit-learn's mixin takes no budget
+
+    def _n_classes(self):
+        return self.classes_.size
+
+    def _label(self, predictions):
+        return self.classes_[predictions.argmax(axis=1)]
+
+    def _calibrated(self, journey, table):
+        temperatures, predictions = calibrated(journey.predictions, table.y)
+        route = replace(journey.route, temperatures=temperatures)
+        return replace(journey, route=route, predictions=predictions)
+
+    def _losses(self, predictions, table):
+        calibrated_ones = with_temperature(predictions, fit_temperature(predictions, table.y))
+        return -np.log(calibrated_ones[np.arange(table.y.size), table.y])
+
+    def _evidence(self, journey, reference, table, models, seed):
+        told = journey.predictions, table.y, reference
+        return class_evidence(*told, journey.spent, journey.n_bought)
+
+
+class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
+    """Buy features stage by stage, and stop where more of them would hardly change the number.
+
+    The cascade of `ScheduleCascadeClassifier` for numbers. How much the last stage would change
+    the prediction, (last - own)² in variances of the target, is foretold at each stage by boosted
+    trees on the features bought so far; an example stops where that is below the threshold.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each.
+    estimators : sequence of str or regressor, default=("forest", "boosting")
+        Models of each stage, whose predictions are averaged.
+    orders : sequence of str or nested sets, default=("lightgbm", "schedule")
+        Orders of purchase, as in `ScheduleCascadeClassifier`.
+    n_stages : int, default=10
+        Most stages of an order.
+    cv : int, default=5
+        Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
+    dynamic : bool or "auto", default=False
+        Whether each example chooses what it buys next, by what that is expected to bring for its
+        price; "auto": both kinds of order compete out of fold, which takes up to twice as long to
+        fit. Worth trying where a few features are most of the cost.
+    budget : float or "one_se", default=None
+        Mean cost that `predict` keeps where its call names none; None: the best operating point;
+        "one_se": the cheapest one within one standard error of the best.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_jobs : int, default=None
+        Models fitted at a time, in threads. The cascade does not depend on it.
+    verbose : bool, default=False
+        Whether `fit` says what it is doing.
+
+    Attributes
+    ----------
+    operating_points_ : DataFrame
+        Cost, expected R² (`score`), its standard error and the `observed` R² of each operating
+        point, all out of fold.
+    points_ : list of Candidate
+        The same with stages and thresholds.
+    models_ : StageModels
+        The models of the stages.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names, when X has them.
+    """
+
+    score = ScheduleCascade.score  # that of scikit-learn's mixin takes no budget
+
+    def _n_classes(self):
+        return None
+
+    def _label(self, predictions):
+        return predictions[:, 0]
+
+    def _calibrated(self, journey, table):
+        return journey
+
+    def _losses(self, predictions, table):
+        return (predictions[:, 0] - table.y) ** 2
+
+    def _evidence(self, journey, reference, table, models, seed):
+        predictions, reference = journey.predictions[:, :, 0], reference[:, 0]
+        changes = journey.remaining
+        if changes is None:
+            self._say(f"what {journey.route.name} can still expect to change")
+            squares = (reference - predictions) ** 2
+            changes = self._changes(journey.route, squares, table, models, seed)
+        told = predictions, changes, table.y, reference
+        return number_evidence(*told, journey.spent, journey.n_bought)
+
+    def _changes(self, cascade, squares, table, models, seed):
+        """Fit and keep what foretells the change at each stage; return it out of fold."""
+        changes, name = np.zeros(squares.shape), cascade.change_kind
+        for stage, features in enumerate(cascade.stages):
+            about = Table(table.X, squares[stage] / (table.y.var() or 1.0), None, table.folds)
+            one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)
+            models.models.update(one.models)
+            changes[stage] = one.held_out[name, ascending(features)][:, 0]
+        return changes

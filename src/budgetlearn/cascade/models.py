@@ -1,0 +1,339 @@
+"""The models of a stage, calibrated, and their predictions for examples they were not fitted on."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import softmax
+from sklearn.base import clone, is_classifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+)
+
+from ..counting import count_fit, fit_counted
+from ..forests import RandomForestClassifier
+from ..tree.binning import bin_features
+from ..validation import INT32_MAX, ParameterError, derive_seed
+from .orders import has_lightgbm
+
+# A class that no tree voted for is not impossible.
+FLOOR = 1e-4
+# More examples than these do not change a single number.
+MOST_ROWS = 10_000
+_LOG_RANGE = (np.log(0.2), np.log(5.0))
+
+
+def with_temperature(probabilities, temperature):
+    """Return probabilities ∝ p^(1 / T), no class below a floor.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Rows sum to 1.
+    temperature : float
+        T > 0; above 1 less sure, below 1 surer.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+    """
+    return softmax(np.log(np.maximum(probabilities, FLOOR)) / temperature, axis=1)
+
+
+def fit_temperature(probabilities, labels):
+    """Return the temperature of least log loss.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Of examples that the model has not seen.
+    labels : ndarray of int of shape (n_samples,)
+        Their classes.
+
+    Returns
+    -------
+    float
+        In [0.2, 5].
+
+    References
+    ----------
+    C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger. On calibration of modern neural networks.
+    ICML 2017.
+    """
+    step = -(-len(labels) // MOST_ROWS)
+    labels = labels[::step]
+    logs = np.log(np.maximum(probabilities[::step], FLOOR))
+    rows = np.arange(labels.size)
+
+    def log_loss(log_temperature):
+        scores = logs / np.exp(log_temperature)
+        top = scores.max(axis=1)
+        log_sums = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+        return float(np.mean(log_sums - scores[rows, labels]))
+
+    found = minimize_scalar(log_loss, bounds=_LOG_RANGE, method="bounded", options={"xatol": 1e-2})
+    return float(np.exp(found.x))
+
+
+N_TREES = 100
+MAX_BINS = 255
+N_LEAVES = 15
+# Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
+MOST_BOOSTED_TREES = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What stage models are fitted on.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Examples.
+    y : ndarray of shape (n_samples,)
+        Class indices, or numbers.
+    n_classes : int or None
+        None in regression.
+    folds : ndarray of int of shape (n_samples,)
+        The fold of each example.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    n_classes: int | None
+    folds: np.ndarray
+
+    @cached_property
+    def codes(self):
+        """Codes of X, made once for all stages."""
+        return bin_features(self.X, MAX_BINS)
+
+    @property
+    def n_outputs(self):
+        """Columns of a prediction: one for each class, or one number."""
+        return self.n_classes or 1
+
+
+def assign_folds(y, n_classes, n_folds, random):
+    """Return a fold for each example; classes are spread evenly over the folds.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Class indices, or numbers.
+    n_classes : int or None
+        None in regression.
+    n_folds : int
+        Number of folds.
+    random : RandomState
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of int of shape (n_samples,)
+    """
+    shuffled = random.permutation(len(y))
+    if n_classes is not None:
+        shuffled = shuffled[np.argsort(y[shuffled], kind="stable")]
+    folds = np.empty(len(y), dtype=np.intp)
+    folds[shuffled] = np.arange(len(y)) % n_folds
+    return folds
+
+
+class SklearnKind:
+    """Any scikit-learn classifier or regressor; out of fold."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, X, y, n_classes, seed):
+        """Return a `SklearnModel` fitted on these examples."""
+        model = clone(self.estimator)
+        names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
+        fit_counted(model.set_params(**dict.fromkeys(names, seed)), X, y)
+        return SklearnModel(model, n_classes)
+
+    def fit_both(self, table, features, seed):
+        """Return (what the folds' models say, the model of all examples)."""
+        X = np.ascontiguousarray(table.X[:, features])
+        held_out = np.empty((len(X), table.n_outputs))
+        for fold in np.unique(table.folds):
+            inside = table.folds != fold
+            model = self.fit(X[inside], table.y[inside], table.n_classes, seed)
+            held_out[~inside] = model.predict(X[~inside])
+        return held_out, self.fit(X, table.y, table.n_classes, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class SklearnModel:
+    """A fitted estimator that answers in the columns of all classes."""
+
+    model: object
+    n_classes: int | None
+
+    def predict(self, X):
+        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
+        if self.n_classes is None:
+            return self.model.predict(X)[:, None]
+        found = self.model.predict_proba(X)
+        if found.shape[1] == self.n_classes:
+            return found
+        every = np.zeros((len(X), self.n_classes))
+        every[:, self.model.classes_] = found
+        return every
+
+
+class ForestKind(SklearnKind):
+    """A random forest: each example is predicted by the trees that left it out."""
+
+    def fit_both(self, table, features, seed):
+        """Return (what the trees say that left an example out, the forest)."""
+        X = np.ascontiguousarray(table.X[:, features])
+        if table.n_classes is None:
+            forest = RandomForestRegressor(
+                N_TREES, max_features=1 / 3, oob_score=True, random_state=seed
+            )
+            fit_counted(forest, X, table.y)
+            return forest.oob_prediction_[:, None], SklearnModel(forest, None)
+        forest = RandomForestClassifier(
+            n_estimators=N_TREES, max_bins=MAX_BINS, oob_score=True, random_state=seed
+        )
+        forest.fit(X, table.y, binned=table.codes.take(features))
+        left_out = forest.oob_decision_function_
+        del forest.oob_decision_function_
+        never = np.isnan(left_out[:, 0])
+        left_out[never] = np.bincount(table.y, minlength=table.n_classes) / len(X)
+        return left_out, SklearnModel(forest, table.n_classes)
+
+
+class LightGBMKind(SklearnKind):
+    """Gradient boosting by LightGBM; out of fold."""
+
+    def __init__(self):
+        super().__init__(None)
+
+    def fit(self, X, y, n_classes, seed):
+        """Return a `BoostedModel` fitted on these examples."""
+        n_rounds, rate = boosting_rounds(n_classes)
+        return BoostedModel.trained(
+            *(X, y, n_classes, n_rounds, seed),
+            learning_rate=rate,
+            num_leaves=N_LEAVES,
+            min_data_in_leaf=min(20, max(2, len(X) // 30)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedModel:
+    """A LightGBM booster that answers in one column for each class."""
+
+    booster: object
+
+    @classmethod
+    def trained(cls, X, y, n_classes, n_rounds, seed, **parameters):
+        """Return the model after so many rounds with LightGBM's parameters."""
+        import lightgbm
+
+        objective = {None: "regression", 2: "binary"}.get(n_classes, "multiclass")
+        parameters |= {
+            "objective": objective,
+            "num_class": n_classes if objective == "multiclass" else 1,
+            "num_threads": 1,
+            "seed": seed,
+            "deterministic": True,
+            "force_col_wise": True,
+            "verbose": -1,
+        }
+        data = lightgbm.Dataset(X, y, params=dict(parameters))
+        count_fit()
+        return cls(lightgbm.train(parameters, data, n_rounds))
+
+    def predict(self, X):
+        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
+        found = self.booster.predict(X, num_threads=1)
+        if found.ndim == 2:
+            return found
+        if self.booster.params["objective"] == "regression":
+            return found[:, None]
+        return np.column_stack([1 - found, found])
+
+
+def boosting_rounds(n_classes):
+    """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
+    n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 30, 100))
+    return n_rounds, min(0.3, 10 / n_rounds)
+
+
+def _boosting(n_classes):
+    if has_lightgbm():
+        return LightGBMKind()
+    n_rounds, rate = boosting_rounds(n_classes)
+    histogram = (
+        HistGradientBoostingRegressor if n_classes is None else HistGradientBoostingClassifier
+    )
+    return SklearnKind(
+        histogram(
+            max_iter=n_rounds, learning_rate=rate, max_leaf_nodes=N_LEAVES, early_stopping=False
+        )
+    )
+
+
+def _extra_trees(n_classes):
+    if n_classes is None:
+        return SklearnKind(ExtraTreesRegressor(N_TREES))
+    return SklearnKind(ExtraTreesClassifier(N_TREES))
+
+
+KINDS = {
+    "forest": lambda n_classes: ForestKind(None),
+    "boosting": _boosting,
+    "extra_trees": _extra_trees,
+}
+
+
+def as_kind(estimator, n_classes):
+    """Return the kind of model that a name or a scikit-learn estimator stands for.
+
+    Parameters
+    ----------
+    estimator : {"forest", "boosting", "extra_trees"} or estimator
+        What to fit at each stage.
+    n_classes : int or None
+        None in regression.
+
+    Returns
+    -------
+    object
+        With `fit_both(table, features, seed)`.
+    """
+    if isinstance(estimator, str) and estimator in KINDS:
+        return KINDS[estimator](n_classes)
+    named = ", ".join(map(repr, KINDS))
+    if isinstance(estimator, str) or not hasattr(estimator, "fit"):
+        raise ParameterError(
+            f"an estimator must be one of {named}, or a scikit-learn estimator; got {estimator!r}."
+        )
+    if (n_classes is not None) != is_classifier(estimator):
+        wanted = "a regressor" if n_classes is None else "a classifier"
+        raise ParameterError(f"each estimator must be {wanted} here, got {estimator!r}.")
+    if n_classes is not None and not hasattr(estimator, "predict_proba"):
+        raise ParameterError(
+            f"each estimator must have predict_proba, which {estimator!r} lacks. Wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV."
+        )
+    return SklearnKind(estimator)
+
+
+def ascending(features):
+    """Return a set of features in the form that models are known by."""
+    return tuple(sorted(features))
+
+
+def stage_seed(seed, name, features):
+    """Return the seed of a stage's model: equal sets of features give equal models."""
+    return derive_seed(seed, name, *sorted(features)) & INT32_MAX

@@ -1,0 +1,201 @@
+"""Orders of purchase: which feature a cascade buys first, second, and so on."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+from sklearn.ensemble import RandomForestRegressor
+
+from ..costs import FeatureCosts
+from ..counting import count_fit, fit_counted
+from ..forests import RandomForestClassifier
+from ..forests.importance import oob_permutation_importance
+
+# Weights of the prices along which LightGBM buys, as `LightGBMCostClassifier` means them.
+PATH = np.geomspace(10, 0.003, 17)
+N_ROUNDS = 40
+# An order is an average over the examples: more of them do not change it.
+MOST_ROWS = 20_000
+# "schedule" looks at the importance afresh whenever this share of the features has gone.
+REMOVED_AT_ONCE = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class OrderProblem:
+    """What an order may look at.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Examples.
+    y : ndarray of shape (n_samples,)
+        Class indices, or numbers.
+    n_classes : int or None
+        None in regression.
+    costs : FeatureCosts
+        Prices.
+    seed : int
+        Source of randomness.
+    n_jobs : int or None
+        Threads.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    n_classes: int | None
+    costs: FeatureCosts
+    seed: int
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(cls, X, y, n_classes, costs, seed, n_jobs=None):
+        """Return the problem, on every k-th example where there are very many."""
+        step = -(-len(X) // MOST_ROWS)
+        return cls(np.ascontiguousarray(X[::step]), y[::step], n_classes, costs, seed, n_jobs)
+
+
+def has_lightgbm():
+    """Return whether LightGBM can be imported."""
+    return find_spec("lightgbm") is not None
+
+
+def lightgbm_order(problem):
+    """Return the order in which LightGBM buys features while prices lose weight.
+
+    Along 17 falling tradeoffs a short boosting is charged for each feature at its first split
+    ("coupled" costs). What it has bought at one tradeoff is free at the next, so what comes then
+    adds to that. What comes at the same tradeoff is ordered by gain per price; what never comes
+    is bought last, by price. Without LightGBM: `gain_per_cost_order`.
+
+    Parameters
+    ----------
+    problem : OrderProblem
+        Data and prices.
+
+    Returns
+    -------
+    list of int
+    """
+    if not has_lightgbm():
+        return gain_per_cost_order(problem)
+    import lightgbm
+
+    parameters = _boosting_parameters(problem)
+    target = problem.y if problem.n_classes else _standardised(problem.y)
+    data = lightgbm.Dataset(problem.X, target, params=dict(parameters), free_raw_data=False)
+    costs, full = problem.costs, problem.costs.full or 1.0
+    bought, order = np.zeros(costs.n_features, dtype=bool), []
+    for tradeoff in PATH:
+        price = costs.marginal(bought) / full
+        charged = {
+            "cegb_tradeoff": tradeoff,
+            "cegb_penalty_feature_coupled": (price * len(problem.X)).tolist(),
+        }
+        count_fit()
+        booster = lightgbm.train({**parameters, **charged}, data, N_ROUNDS)
+        gain = booster.feature_importance("gain")
+        fresh = np.flatnonzero((gain > 0) & ~bought)
+        worth = gain[fresh] / _price(price)[fresh]
+        order += fresh[np.argsort(-worth, kind="stable")].tolist()
+        bought[fresh] = True
+        if bought.all():
+            break
+    rest = np.flatnonzero(~bought)
+    return order + rest[np.argsort(costs.marginal(bought)[rest], kind="stable")].tolist()
+
+
+def _boosting_parameters(problem):
+    objective = {None: "regression", 2: "binary"}.get(problem.n_classes, "multiclass")
+    return {
+        "objective": objective,
+        "num_class": problem.n_classes if objective == "multiclass" else 1,
+        "learning_rate": 0.2,
+        "num_leaves": 15,
+        "min_data_in_leaf": 5,
+        "num_threads": problem.n_jobs or 1,
+        "seed": problem.seed,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbose": -1,
+    }
+
+
+def _standardised(y):
+    """Return y with variance 1, so that a tradeoff means the same in every unit."""
+    return (y - y.mean()) / (y.std() or 1.0)
+
+
+def gain_per_cost_order(problem):
+    """Return the features by importance in a forest of all, per price.
+
+    Parameters
+    ----------
+    problem : OrderProblem
+        Data and prices.
+
+    Returns
+    -------
+    list of int
+    """
+    everything = np.arange(problem.costs.n_features)
+    worth = _importance(problem, everything) / _price(problem.costs.alone)
+    return np.argsort(-worth, kind="stable").tolist()
+
+
+def schedule_order(problem):
+    """Return msB's removal sequence backwards: least importance per price is bought last.
+
+    The importance is looked at afresh, in a forest of what is left, whenever a seventh of the
+    features has gone.
+
+    Parameters
+    ----------
+    problem : OrderProblem
+        Data and prices.
+
+    Returns
+    -------
+    list of int
+    """
+    left, removed = np.arange(problem.costs.n_features), []
+    while left.size > 1:
+        mask = np.zeros(problem.costs.n_features, dtype=bool)
+        mask[left] = True
+        worth = _importance(problem, left) / _price(problem.costs.shares(mask)[left])
+        n_goes = max(1, int(REMOVED_AT_ONCE * left.size))
+        goes = np.argsort(worth, kind="stable")[:n_goes]
+        removed += left[goes].tolist()
+        left = np.delete(left, goes)
+    return [*left.tolist(), *reversed(removed)]
+
+
+def _price(price):
+    """Return prices that can be divided by: what is free is worth most."""
+    return np.maximum(price, 1e-9 * (price.max() or 1.0))
+
+
+def _importance(problem, features):
+    """Return how important some features are in a forest of them, all above 0."""
+    X = problem.X[:, features]
+    if problem.n_classes is None:
+        forest = RandomForestRegressor(
+            100, min_samples_leaf=5, max_features=1 / 3, random_state=problem.seed
+        )
+        forest.set_params(n_jobs=problem.n_jobs)
+        importance = fit_counted(forest, X, problem.y).feature_importances_
+    else:
+        forest = RandomForestClassifier(
+            max_bins=255, random_state=problem.seed, n_jobs=problem.n_jobs
+        )
+        forest.fit(X, problem.y)
+        importance = oob_permutation_importance(
+            forest, X, problem.y, random_state=problem.seed, n_jobs=problem.n_jobs
+        )
+    return np.maximum(importance, 1e-3 * (max(importance.max(), 0.0) or 1.0))
+
+
+ORDERS = {
+    "lightgbm": lightgbm_order,
+    "schedule": schedule_order,
+    "gain_per_cost": gain_per_cost_order,
+}

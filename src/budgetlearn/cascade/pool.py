@@ -1,0 +1,238 @@
+"""Candidates for operating points of a cascade, judged out of fold, and the best at each cost."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..curves import pareto_indices
+from .models import fit_temperature, with_temperature
+from .thresholds import TRADEOFFS, exit_stages, exit_thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A cascade with its exits: one possible operating point.
+
+    Attributes
+    ----------
+    cascade : Cascade or DynamicOrder
+        What is bought and who predicts.
+    thresholds : ndarray of shape (n_stages,)
+        Confidence at which a stage stops.
+    tradeoff : float
+        The λ that the thresholds are best for; NaN where all examples stop at one stage.
+    cost : float
+        Out of fold, mean over the examples.
+    score : float
+        What is expected out of fold: the score of the best-informed stage less the expected losses
+        against it. Candidates are compared by it.
+    observed, observed_se : float
+        What was scored out of fold by the true targets, and its standard error.
+    n_features : float
+        Mean number of features bought, out of fold.
+    """
+
+    cascade: object
+    thresholds: np.ndarray
+    tradeoff: float
+    cost: float
+    score: float
+    observed: float
+    observed_se: float
+    n_features: float
+
+    @property
+    def last_stage(self):
+        """The last stage that an example can come to."""
+        return int(np.flatnonzero(self.thresholds == -np.inf)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Journey:
+    """What the training examples would have bought and been told on a route, out of fold.
+
+    Attributes
+    ----------
+    route : Cascade or DynamicOrder
+        Its models are fitted on all examples.
+    predictions : ndarray of shape (n_stages, n_samples, n_outputs)
+        At the end of each stage.
+    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features bought.
+    remaining : ndarray of shape (n_stages, n_samples) or None
+        In regression, the loss that the route itself expects there.
+    """
+
+    route: object
+    predictions: np.ndarray
+    spent: np.ndarray
+    n_bought: np.ndarray
+    remaining: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of each example at each stage of a cascade.
+
+    Attributes
+    ----------
+    confidence : ndarray of shape (n_stages, n_samples)
+        Larger is surer.
+    expected_losses : ndarray of shape (n_stages, n_samples)
+        What stopping there loses against the best-informed stage, as far as that one can tell.
+    scores : ndarray of shape (n_stages, n_samples)
+        What stopping there scores by the true targets.
+    best_score : float
+        Mean score of the best-informed stage by the true targets.
+    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features bought.
+    """
+
+    confidence: np.ndarray
+    expected_losses: np.ndarray
+    scores: np.ndarray
+    best_score: float
+    spent: np.ndarray
+    n_bought: np.ndarray
+
+
+def calibrated(probabilities, labels):
+    """Return (temperatures, calibrated probabilities) of stages.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_stages, n_samples, n_classes)
+        Out of fold.
+    labels : ndarray of int of shape (n_samples,)
+        True classes.
+
+    Returns
+    -------
+    temperatures : ndarray of shape (n_stages,)
+    probabilities : ndarray of shape (n_stages, n_samples, n_classes)
+    """
+    temperatures = np.array([fit_temperature(stage, labels) for stage in probabilities])
+    stages = zip(probabilities, temperatures, strict=True)
+    return temperatures, np.array([with_temperature(*stage) for stage in stages])
+
+
+def class_evidence(probabilities, labels, reference, spent, n_bought):
+    """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
+
+    Whether one label is right is a coin thrown once; what the best-informed stage thinks of the
+    label is what that coin shows on average. So a stage is expected to lose (the reference
+    probability of the reference label) - (the reference probability of its own): thresholds, and
+    the choice among candidates, follow chance less.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_stages, n_samples, n_classes)
+        Calibrated.
+    labels : ndarray of int of shape (n_samples,)
+        True classes.
+    reference : ndarray of shape (n_samples, n_classes)
+        Calibrated probabilities of the stage that knows most, the same for all cascades that are
+        to be compared.
+    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features bought.
+
+    Returns
+    -------
+    Evidence
+    """
+    guessed = probabilities.argmax(axis=2)
+    losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
+    right = (guessed == labels).astype(np.float64)
+    best = float((reference.argmax(axis=1) == labels).mean())
+    return Evidence(probabilities.max(axis=2), losses, right, best, spent, n_bought)
+
+
+def number_evidence(predictions, changes, targets, reference, spent, n_bought):
+    """Return the `Evidence` of out-of-fold numbers: the score is R².
+
+    A stage is expected to lose what the best-informed stage would gain on it: (reference - its
+    own prediction)², in variances of the target. How much that is has to be foretold from the
+    features bought so far.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_stages, n_samples)
+        Out of fold.
+    changes : ndarray of shape (n_stages, n_samples)
+        The changes that models foretell, out of fold.
+    targets : ndarray of shape (n_samples,)
+        True numbers.
+    reference : ndarray of shape (n_samples,)
+        Predictions of the stage that knows most, the same for all cascades that are to be compared.
+    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features bought.
+
+    Returns
+    -------
+    Evidence
+    """
+    variance = targets.var() or 1.0
+    losses = (reference - predictions) ** 2 / variance
+    scores = 1.0 - (predictions - targets) ** 2 / variance
+    best = 1.0 - float(np.mean((reference - targets) ** 2) / variance)
+    return Evidence(-changes, losses, scores, best, spent, n_bought)
+
+
+def candidates(cascade, evidence, full_cost):
+    """Return the candidates of one cascade: all tradeoffs, and "always stop at stage s".
+
+    Parameters
+    ----------
+    cascade : Cascade or DynamicOrder
+        What is bought and who predicts.
+    evidence : Evidence
+        Out of fold.
+    full_cost : float
+        What all features cost; the tradeoffs are about shares of it.
+
+    Returns
+    -------
+    list of Candidate
+    """
+    shares = evidence.spent / (full_cost or 1.0)
+    paths = exit_thresholds(evidence.confidence, evidence.expected_losses, shares)
+    settings = list(zip(paths, TRADEOFFS, strict=True))
+    always = np.where(np.eye(len(evidence.confidence), dtype=bool), -np.inf, np.inf)
+    settings += [(thresholds, np.nan) for thresholds in always]
+    return [_judged(cascade, evidence, thresholds, tradeoff) for thresholds, tradeoff in settings]
+
+
+def _judged(cascade, evidence, thresholds, tradeoff):
+    stops = exit_stages(evidence.confidence, thresholds)
+    rows = np.arange(stops.size)
+
+    def at_stop(what):
+        return np.broadcast_to(what, evidence.confidence.shape)[stops, rows]
+
+    scores = at_stop(evidence.scores)
+    return Candidate(
+        cascade,
+        thresholds,
+        float(tradeoff),
+        cost=float(at_stop(evidence.spent).mean()),
+        score=evidence.best_score - float(at_stop(evidence.expected_losses).mean()),
+        observed=float(scores.mean()),
+        observed_se=float(scores.std() / np.sqrt(scores.size)),
+        n_features=float(at_stop(evidence.n_bought).mean()),
+    )
+
+
+def best_at_each_cost(pool):
+    """Return the candidates that are expected to score more than every cheaper one, by cost.
+
+    Parameters
+    ----------
+    pool : list of Candidate
+        Of any number of cascades.
+
+    Returns
+    -------
+    list of Candidate
+    """
+    kept = pareto_indices([each.cost for each in pool], [each.score for each in pool])
+    return [pool[i] for i in kept]

@@ -1,0 +1,364 @@
+"""A study of the user's own table: its files, so that it can be run again and edited."""
+
+import os
+import re
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+import budgetlearn
+
+from ..exceptions import ConfigError
+from ..extras import extra
+from ..files import read_yaml, whole_file
+from .table import REGRESSION, read_own_table
+
+CLASSIFIERS = (
+    *("msb", "logitb", "rfb", "budgetrf_plus", "cascade", "cost_sensitive_rf_ffs"),
+    *("lightgbm_coupled", "filter_forest", "all_features"),
+)
+REGRESSORS = ("budgetrf_regressor", "cascade_regressor")
+CONTROL = "constant"  # every area under a curve starts from it
+STUDY, REGISTRY, LOCK = "study.yaml", "datasets.yaml", ".lock"
+SHARES = {"train": 0.6, "valid": 0.2, "test": 0.2}
+# The options that describe a table, as the entry of a data set calls them.
+SOURCE = ("target", "drop", "missing", "categorical", "separator", "decimal", "na")
+
+
+def folders():
+    """Return the folder of the workflow, and the one that its results go to.
+
+    In the project's folder, or below it, it is both. Elsewhere the workflow is the installed one,
+    or that of the clone that an editable installation points to, and results go to the current
+    folder.
+
+    Returns
+    -------
+    workflow, results : Path
+
+    Raises
+    ------
+    ConfigError
+        Where there is no workflow.
+    """
+    here, package = Path.cwd(), Path(budgetlearn.__file__).resolve().parent
+    for folder in (here, *here.parents):
+        if _has_workflow(folder):
+            return folder, folder
+    for folder in (package / "_project", package.parents[1]):
+        if _has_workflow(folder):
+            return folder, here
+    raise ConfigError(
+        f"{package} is without its workflow, which compare and recommend run: install budgetlearn "
+        "anew (pip install --force-reinstall 'budgetlearn[workflow]'), or work in the project's "
+        "folder."
+    )
+
+
+def _has_workflow(folder):
+    return (folder / "Snakefile").is_file() and (folder / "workflow" / "rules").is_dir()
+
+
+def identifier(path):
+    """Return the name of a file as the id of a data set."""
+    name = re.sub(r"[^a-z0-9]+", "_", Path(path).stem.lower()).strip("_")
+    return name if name[:1].isalpha() else f"table_{name}".rstrip("_")
+
+
+def study_files(own, path, name, options, folder, **settings):
+    """Return the files that make a study of one table: configuration and registry.
+
+    Parameters
+    ----------
+    own : OwnTable
+        The table, checked.
+    path : path-like
+        Its file. A link is kept: what it leads to is read each time.
+    name : str
+        The study's.
+    options : dict
+        The command line's: of the table, methods, max_rows, and the price list as costs.
+    folder : Path
+        Where they are to be.
+    **settings
+        Of the study: runs, time_limit, seed, threads.
+
+    Returns
+    -------
+    dict of str to dict
+        Name of the file to its content.
+    """
+    regression = own.task == REGRESSION
+    entry = {
+        "title": own.name,
+        "task": own.task,
+        "source": {"csv": os.path.abspath(path), **_given(options)},
+    }
+    if options["costs"]:
+        entry["costs"] = os.path.abspath(options["costs"])
+    methods = options["methods"] or (REGRESSORS if regression else CLASSIFIERS)
+    study = {
+        "study": name,
+        "title": f"{own.name} under a budget",
+        "datasets": [identifier(path)],
+        "datasets_file": str((folder / REGISTRY).absolute()),
+        "costs": ["given" if options["costs"] else "unit"],
+        "methods": list(dict.fromkeys((*methods, CONTROL))),
+        "split": _split(len(own.y), options["max_rows"]),
+        **settings,
+    }
+    if regression:
+        study["overrides"] = {CONTROL: {"class": "budgetlearn.peers.FreeConstantRegressor"}}
+    return {REGISTRY: {"datasets": {identifier(path): entry}}, STUDY: study}
+
+
+def _given(options):
+    """Return what of the table's options differs from the default of a data set's entry."""
+    values = {key: options[key] for key in SOURCE}
+    values = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
+    return {key: value for key, value in values.items() if value}
+
+
+def _split(n_rows, most):
+    if n_rows <= most:
+        return dict(SHARES)
+    return {part: int(share * most) for part, share in SHARES.items()}
+
+
+def as_yaml(content):
+    """Return the text of a configuration file."""
+    with extra("workflow", "budgetlearn compare"):
+        import yaml
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+
+
+def checked_files(files, root):
+    """Return the `Study` that files make, without a trace of them.
+
+    Parameters
+    ----------
+    files : dict
+        As `study_files` returns it.
+    root : Path
+        The folder of the workflow.
+
+    Returns
+    -------
+    Study
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        registry = Path(folder) / REGISTRY
+        registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
+        return checked_study(files[STUDY] | {"datasets_file": str(registry)}, root)
+
+
+def write_files(files, folder):
+    """Write the files of a study to its folder, those that are not there as they are."""
+    for name, content in files.items():
+        path, text = folder / name, as_yaml(content)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            with whole_file(path) as partial:
+                partial.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def sole_work(root, name):
+    """Keep other calls from a study until this one, and the programs that it starts, have ended.
+
+    Parameters
+    ----------
+    root : Path
+        The folder that holds results/.
+    name : str
+        The study's.
+
+    Yields
+    ------
+    int
+        The lock's file descriptor, for programs to inherit.
+
+    Raises
+    ------
+    ConfigError
+        When another call is at work on it.
+    """
+    import fcntl  # here: systems without it can do all but compare
+
+    folder = root / "results" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / LOCK, "a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError(
+                f"Another `budgetlearn compare` is at work in {folder}: wait for it, or name this "
+                "study otherwise (--name)."
+            ) from error
+        _refuse_snakemake(root, name)
+        yield lock.fileno()
+
+
+def _refuse_snakemake(root, name):
+    """Raise `ConfigError` where Snakemake itself is at work on a study, or was killed at it."""
+    locks = (root / ".snakemake" / "locks").glob("*.lock")
+    held = (line for path in locks for line in path.read_text(encoding="utf-8").splitlines())
+    if any(line.startswith(f"results/{name}/") for line in held):
+        raise ConfigError(
+            f"Snakemake is at work on the study {name}, or was killed: wait for it, or take its "
+            f"lock away with `snakemake --unlock --configfile results/{name}/{STUDY}`."
+        )
+
+
+def checked_study(config, root, trust=True):
+    """Return the `Study` of a configuration, laid over the workflow's own.
+
+    Parameters
+    ----------
+    config : dict
+        What its file holds.
+    root : Path
+        The folder of the workflow.
+    trust : bool, default=True
+        Whether its methods may be of any origin.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ConfigError
+        When it names methods that are not there, or that cannot do the task.
+    """
+    with extra("workflow", "the comparison of methods"):
+        from budgetbench.study.classes import find_classes_in
+        from budgetbench.study.configuration import merged
+        from budgetbench.study.study import Study
+    config = merged(read_yaml(root / "config/config.yaml"), config)
+    if trust and config.get("methods_path"):
+        find_classes_in(config["methods_path"])
+    return Study.from_config(config, root, trust)
+
+
+def refuse_rare_classes(own, study):
+    """Raise `DatasetError` where a class has too few rows to be in every part of a run.
+
+    Parameters
+    ----------
+    own : OwnTable
+        The table.
+    study : Study
+        Its study.
+    """
+    with extra("workflow", "the comparison of methods"):
+        from budgetbench.datasets import split
+    target = target_of(own, study)
+    split(target, 0, study.sizes(target.id))
+
+
+def target_of(own, study):
+    """Return a table's target as a `Dataset` without features: a split asks for no more.
+
+    Parameters
+    ----------
+    own : OwnTable
+        The table.
+    study : Study
+        Its study.
+
+    Returns
+    -------
+    Dataset
+    """
+    from budgetbench.datasets import Dataset
+
+    (name,) = study.datasets
+    words, y = np.unique(own.y, return_inverse=True)
+    words, y = ((), own.y) if own.task == REGRESSION else (words.tolist(), y)
+    return Dataset(name, own.name, own.task, np.zeros((len(y), 1)), y, ("any",), words)
+
+
+def read_study(folder, root, trust=False):
+    """Return the `Study` that `budgetlearn compare` wrote to a folder, and its table.
+
+    Parameters
+    ----------
+    folder : Path
+        ``results/<name>``. It may come from others: what it names is data, and no code.
+    root : Path
+        The folder of the workflow.
+    trust : bool, default=False
+        Whether its methods may be of any origin, as for `checked_study`.
+
+    Returns
+    -------
+    study : Study
+    own : OwnTable
+    preprocessor : dict
+        Parameters of `BudgetPreprocessor`.
+    """
+    config = read_yaml(folder / STUDY) if (folder / STUDY).is_file() else None
+    if not isinstance(config, dict):
+        raise ConfigError(
+            f"{folder} has no {STUDY}: recommend wants a folder that `budgetlearn compare` wrote."
+        )
+    study = checked_study(config, root, trust)
+    if len(study.cases) != 1 or not study.own_table(study.cases[0][0]):
+        raise ConfigError(
+            f"{folder} is not about one table of your own: recommend wants a folder that "
+            "`budgetlearn compare` wrote."
+        )
+    (spec,) = study.datasets.values()
+    source = dict(spec.parameters)
+    options = {key: source.get(key) for key in ("separator", "decimal", "na")}
+    options["keep"] = None  # what compare left out stands among the dropped columns
+    own = read_own_table(
+        source["path"],
+        source["target"],
+        spec.costs,
+        source.get("drop", ()),
+        spec.task,
+        **options,
+    )
+    kept = {key: source[key] for key in ("missing", "categorical") if key in source}
+    return study, own, kept
+
+
+def refuse_outdated(study, own, method, points):
+    """Raise `ConfigError` where results come of another table, other prices or settings.
+
+    Parameters
+    ----------
+    study : Study
+        The study, as its configuration is now.
+    own : OwnTable
+        The table and the prices that are there now.
+    method : str
+        The method whose results are wanted.
+    points : Path
+        Its operating points.
+    """
+    from budgetbench.study import records
+    from budgetbench.study.sources import sources_of_run
+
+    ((dataset, kind),) = study.cases
+    now = SimpleNamespace(
+        dataset=dataset,
+        costs_kind=kind,
+        source=study.source(dataset),
+        costs=own.costs,
+        study_seed=study.seed,
+    )
+    wanted, kept = (
+        sources_of_run(method, study.spec(method, dataset), now),
+        records.sources_of(points),
+    )
+    changed = [name for name in wanted if kept.get(name) != [wanted[name]]]
+    if changed:
+        raise ConfigError(
+            f"{points.parent} was measured with something else than is there now: {changed[0]} "
+            "changed since. Run `budgetlearn compare` again, then recommend."
+        )

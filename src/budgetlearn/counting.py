@@ -1,0 +1,77 @@
+"""How many models a fit comes to, counted where each is trained, so that no method can forget one.
+
+One model is whatever is trained from start to end on one table: a forest, a boosting with all its
+trees, a linear model, a whole L1 path, a tree of classifiers. Models on folds, models for orders
+and stand-ins count like those that are kept.
+"""
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+
+_open_counts = ContextVar("open counts", default=())
+
+
+class FitCount:
+    """Counts the models trained while it is open, in all threads of `budgetlearn.parallel`."""
+
+    def __init__(self):
+        self.total = 0
+        self._lock = Lock()
+
+    def add(self, number):
+        """Count more models."""
+        with self._lock:
+            self.total += number
+
+
+@contextmanager
+def counting_fits():
+    """Count the models trained in the block; blocks may lie within blocks.
+
+    Where nothing in the block counts itself, the block is the training of one model.
+
+    Yields
+    ------
+    FitCount
+        Its `total` is final when the block has ended.
+    """
+    count = FitCount()
+    token = _open_counts.set((*_open_counts.get(), count))
+    try:
+        yield count
+        if not count.total:
+            count_fit()
+    finally:
+        _open_counts.reset(token)
+
+
+def count_fit(number=1):
+    """Note that models are trained here.
+
+    Parameters
+    ----------
+    number : int, default=1
+        How many.
+    """
+    for count in _open_counts.get():
+        count.add(number)
+
+
+def fit_counted(model, *data, **options):
+    """Fit an estimator and count it as one model, or as those that it counts itself.
+
+    Parameters
+    ----------
+    model : estimator
+        Of scikit-learn, or ours.
+    *data, **options
+        As for its `fit`.
+
+    Returns
+    -------
+    estimator
+        The same, fitted.
+    """
+    with counting_fits():
+        return model.fit(*data, **options)

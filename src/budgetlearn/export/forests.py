@@ -1,0 +1,77 @@
+"""What forests offer for devices: their size in bytes, the bytes, and C code."""
+
+from pathlib import Path
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..validation import ParameterError
+from .c_code import c_header
+from .onnx_model import onnx_model
+
+
+class CompactMethods:
+    """Mixin of forests that `_compact(format)` can put into the compact format."""
+
+    def compact(self, format="float32"):
+        """Return the fitted forest as a device stores it.
+
+        Parameters
+        ----------
+        format : {"float32", "float16", "int8"}, default="float32"
+            Of the values of the leaves; "int8" stores thresholds in 8 bits too.
+
+        Returns
+        -------
+        CompactForest
+        """
+        check_is_fitted(self)
+        if self._learned_missing.any():
+            raise ParameterError(
+                "the compact format has no place for missing values, and this forest has learned "
+                "from some: fit it on a table without NaN."
+            )
+        return self._compact(format)
+
+    def nbytes(self, format="float32"):
+        """Return how many bytes the forest takes in the compact format.
+
+        Parameters
+        ----------
+        format : {"float32", "float16", "int8"}, default="float32"
+            As for `compact`.
+
+        Returns
+        -------
+        int
+        """
+        return self.compact(format).nbytes
+
+    def export_c(self, path, format="float32", name="model"):
+        """Write the forest as a C99 header without malloc or libm.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to.
+        format : {"float32", "float16", "int8"}, default="float32"
+            As for `compact`.
+        name : str, default="model"
+            What the names in C begin with, as in `int model_predict(const float *x)`.
+        """
+        Path(path).write_text(c_header(self.compact(format), name))
+
+    def export_onnx(self, path):
+        """Write the forest as an ONNX model, which needs the package `onnx`.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to. The model takes `X`, float32 of shape (n, n_features), and returns
+            `prediction`, or `label` and `scores`; sums are taken in float32.
+
+        Raises
+        ------
+        MissingExtraError
+            Without `onnx`: pip install onnx.
+        """
+        Path(path).write_bytes(onnx_model(self.compact()).SerializeToString())

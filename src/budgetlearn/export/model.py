@@ -1,0 +1,305 @@
+"""`CompactForest`: a forest as a device stores it, and its predictions in float32."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from ..tree.predictor import ForestPredictor
+from ..validation import ParameterError, check_choice
+from . import serialization
+from .quantization import binned, float32_below, refuse_unheld, scaled_int8
+from .trees import FULL, LEFT_IS_ZERO, rebuilt, stored
+
+FORMATS = ("float32", "float16", "int8")
+REGRESSION, SCORES, VOTES = range(3)
+
+
+@dataclass(eq=False)
+class CompactForest:
+    """A forest in the compact format: what `to_bytes` writes and `export_c` puts into C.
+
+    Predictions are made in float32, and are those of the exported C code bit for bit. In "int8"
+    the values are added up as whole numbers.
+
+    Attributes
+    ----------
+    kind : int
+        0: regression, scores are predictions. 1: classes by the largest score, or, with one column,
+        by the sign of the second class's score less the first's. 2: classes by votes of the stops.
+    format : {"float32", "float16", "int8"}
+        Of the values; "int8" has thresholds of 8 bits too.
+    n_features, n_classes : int
+        Sizes; no classes in regression.
+    n_splits, empty, feature, n_left : ndarray
+        As in `StoredTrees`. In "int8" `feature` is a place in `used`.
+    threshold : ndarray of float32 of shape (n_splits,), or of uint8 in "int8"
+        In "int8" places on the grid low + step * place of the feature.
+    value : ndarray of the format's type of shape (n_stops, n_columns)
+        Votes: uint8, the class of each stop.
+    constant : ndarray of float32, in "int8" int32, of shape (n_columns,)
+        What the sums start from.
+    scale : ndarray of float32 of shape (n_columns,)
+        What the sums are multiplied by; empty but for "int8".
+    used, low, step : ndarray of uint16, float32 and float32, of shape (n_used,)
+        The grid of each used feature; empty but for "int8".
+    classes : ndarray of shape (n_classes,) or None
+        Labels; not part of the bytes. None: classes are named by their number.
+    """
+
+    kind: int
+    format: str
+    n_features: int
+    n_classes: int
+    n_splits: np.ndarray
+    empty: np.ndarray
+    feature: np.ndarray
+    n_left: np.ndarray
+    threshold: np.ndarray
+    value: np.ndarray
+    constant: np.ndarray
+    scale: np.ndarray
+    used: np.ndarray
+    low: np.ndarray
+    step: np.ndarray
+    classes: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, trees, n_features, *, intercept=None, classes=None, votes=False, format="float32"):
+        """Put trees into the compact format.
+
+        Parameters
+        ----------
+        trees : sequence of Tree
+            Their leaves' values are added up: one column for each class or output.
+        n_features : int
+            Columns of X, at most 65,536.
+        intercept : ndarray of shape (n_values,), default=None
+            What the sums start from; None: 0.
+        classes : ndarray, default=None
+            Class labels; None: regression.
+        votes : bool, default=False
+            Whether each tree votes for the class of its leaf's largest value, with at most 256
+            classes. Values have no format then.
+        format : {"float32", "float16", "int8"}, default="float32"
+            See the class.
+
+        Returns
+        -------
+        CompactForest
+        """
+        check_choice(format, "format", FORMATS)
+        if n_features > 1 << 16:
+            raise ParameterError(
+                f"the compact format holds at most 65,536 features, got {n_features:,}."
+            )
+        forest = stored(trees, zero_stops=not votes)
+        n_classes = 0 if classes is None else len(classes)
+        constant = forest.constant + (0.0 if intercept is None else intercept)
+        if votes:
+            kind, value = VOTES, _labels(forest.value, n_classes)
+            constant = np.bincount(forest.labels, minlength=n_classes).astype(np.float64)
+        else:
+            kind, value = REGRESSION if classes is None else SCORES, forest.value
+            if n_classes == 2:
+                value, constant = value[:, 1:] - value[:, :1], constant[1:] - constant[:1]
+        values = _values(value, constant, kind, format, len(trees))
+        parts = values | _thresholds(forest, format)
+        return cls(
+            kind=kind,
+            format=format,
+            n_features=n_features,
+            n_classes=n_classes,
+            n_splits=forest.n_splits,
+            empty=forest.empty,
+            n_left=forest.n_left,
+            classes=classes,
+            **parts,
+        )
+
+    def __eq__(self, other):
+        return isinstance(other, CompactForest) and all(
+            np.array_equal(getattr(self, field.name), getattr(other, field.name))
+            for field in fields(self)
+            if field.name != "classes"
+        )
+
+    @property
+    def n_columns(self):
+        """Columns of the scores."""
+        return self.constant.size
+
+    @property
+    def nbytes(self):
+        """Bytes that `to_bytes` takes."""
+        return serialization.size(
+            self.kind == VOTES,
+            self.format,
+            self.n_splits,
+            self.n_left,
+            len(self.value),
+            self.n_columns,
+            self.n_features,
+            self.used.size,
+        )
+
+    def to_bytes(self):
+        """Return the model as bytes; docs/gif-format.md describes them.
+
+        Returns
+        -------
+        bytes
+        """
+        return serialization.written(self)
+
+    @classmethod
+    def from_bytes(cls, data, classes=None):
+        """Read a model.
+
+        Parameters
+        ----------
+        data : bytes
+            What `to_bytes` wrote.
+        classes : array-like of shape (n_classes,), default=None
+            Class labels; None: predictions are numbers of classes.
+
+        Returns
+        -------
+        CompactForest
+
+        Raises
+        ------
+        FormatError
+            For bytes that are not a model, cut short, or of a version that this code cannot read.
+        """
+        classes = None if classes is None else np.asarray(classes)
+        return cls(**serialization.read(data), classes=classes)
+
+    def thresholds(self):
+        """Return the thresholds as numbers.
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_splits,)
+        """
+        if self.format != "int8":
+            return self.threshold
+        return self.low[self.feature] + self.step[self.feature] * self.threshold.astype(np.float32)
+
+    def features(self):
+        """Return the feature of each split as a column of X.
+
+        Returns
+        -------
+        ndarray of int of shape (n_splits,)
+        """
+        return self.used[self.feature] if self.format == "int8" else self.feature
+
+    def scores(self, X):
+        """Return the sums that predictions are made from, or the votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rounded to float32.
+
+        Returns
+        -------
+        ndarray of float32 of shape (n_samples, n_columns)
+        """
+        X = np.ascontiguousarray(X, dtype=np.float32)
+        sums = np.tile(self.constant, (len(X), 1))
+        if self.n_splits.size:
+            self._add_up(self._stops(X), sums)
+        return sums.astype(np.float32) * (self.scale if self.scale.size else np.float32(1))
+
+    def _stops(self, X):
+        """Return which stop each example reaches in each tree, counted within the tree."""
+        trees = rebuilt(self.n_splits, self.features(), self.thresholds(), self.n_left)
+        leaves = ForestPredictor(trees, self.n_features).walk(X, leaves=True).leaves
+        stops = [tree.value[leaf, 0] for tree, leaf in zip(trees, leaves.T, strict=True)]
+        return np.array(stops, dtype=np.int64)
+
+    def _add_up(self, stops, sums):
+        """Add the values of the stops reached, tree after tree as C does."""
+        for stop, values in zip(stops, self.stop_values(), strict=True):
+            if self.kind == VOTES:
+                sums[np.arange(len(sums)), values[stop, 0]] += 1
+            else:
+                sums += values[stop].astype(sums.dtype)
+
+    def stop_values(self):
+        """Yield the values of each tree's stops, left to right, those that are not stored too.
+
+        Yields
+        ------
+        ndarray of the format's type of shape (n_splits + 1, n_columns)
+            Of a tree; votes: of shape (n_splits + 1, 1).
+        """
+        first = 0
+        for n_splits, empty in zip(self.n_splits, self.empty, strict=True):
+            values = self.value[first : first + n_splits + (empty == FULL)]
+            first += len(values)
+            if empty != FULL:
+                zero = np.zeros((1, self.n_columns), dtype=values.dtype)
+                parts = (zero, values) if empty == LEFT_IS_ZERO else (values, zero)
+                values = np.concatenate(parts)
+            yield values
+
+    def predict(self, X):
+        """Predict classes or numbers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rounded to float32.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_outputs) in regression of several outputs
+        """
+        scores = self.scores(X)
+        if self.kind == REGRESSION:
+            return scores[:, 0] if self.n_columns == 1 else scores
+        one = self.n_columns == 1
+        codes = (scores[:, 0] > 0).astype(np.intp) if one else scores.argmax(axis=1)
+        return codes if self.classes is None else self.classes[codes]
+
+
+def _labels(value, n_classes):
+    if n_classes > 256:
+        raise ParameterError(f"votes are stored of at most 256 classes, got {n_classes}.")
+    return value.argmax(axis=1).astype(np.uint8)[:, None]
+
+
+def _values(value, constant, kind, format, n_trees):
+    """Return the values, the constant and the scale in the format."""
+    none = np.empty(0, dtype=np.float32)
+    if kind == VOTES:
+        return {"value": value, "constant": constant.astype(np.float32), "scale": none}
+    refuse_unheld(value, constant, format, kind != REGRESSION, n_trees)
+    if format == "int8":
+        value, constant, scale = scaled_int8(value, constant, kind != REGRESSION)
+        return {"value": value, "constant": constant, "scale": scale}
+    return {"value": value.astype(format), "constant": constant.astype(np.float32), "scale": none}
+
+
+def _thresholds(forest, format):
+    """Return the features and thresholds of the splits in the format."""
+    if format == "int8":
+        used, low, step, bins = binned(forest.feature, forest.threshold)
+        place = np.searchsorted(used, forest.feature)
+        return {
+            "feature": place,
+            "threshold": bins.astype(np.uint8),
+            "used": used.astype(np.uint16),
+            "low": low,
+            "step": step,
+        }
+    none = np.empty(0, dtype=np.float32)
+    return {
+        "feature": forest.feature,
+        "threshold": float32_below(forest.threshold),
+        "used": np.empty(0, dtype=np.uint16),
+        "low": none,
+        "step": none,
+    }

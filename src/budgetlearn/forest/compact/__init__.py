@@ -1,6 +1,0 @@
-"""Forests for devices: a compact format in bytes, and C code without malloc or libm."""
-
-from .model import FORMATS, CompactForest
-from .quantization import quantization_errors
-
-__all__ = ["FORMATS", "CompactForest", "quantization_errors"]

@@ -1,0 +1,252 @@
+"""What the forests on our tree kernels share."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from ..export.forests import CompactMethods
+from ..export.model import CompactForest
+from ..protocol import BudgetedEstimator, Stage, WeightedFit
+from ..tree.binning import bin_features
+from ..tree.predictor import ForestPredictor
+from ..validation import INT32_MAX, ParameterError, check_number
+from .inspection import InspectedForest
+from .leaf_refit import leaf_values
+from .requests import tree_purchases
+
+X_TYPES = (np.float64, np.float32)
+
+
+def bootstrap_weights(n_samples, seed):
+    """Return how often each example is drawn when n_samples are drawn with replacement.
+
+    Parameters
+    ----------
+    n_samples : int
+        Examples to draw, and to draw from.
+    seed : int
+        The tree's seed.
+
+    Returns
+    -------
+    ndarray of float64 of shape (n_samples,)
+    """
+    drawn = np.random.default_rng(seed).integers(n_samples, size=n_samples)
+    return np.bincount(drawn, minlength=n_samples).astype(np.float64)
+
+
+class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
+    """A forest of `Tree` that predicts and is charged for what it looks at.
+
+    Stage k is the forest of the first k + 1 trees. A subclass calls `_set_trees` when its trees are
+    grown; `_answer` says what its trees' sums mean.
+    """
+
+    bootstrap = True
+    codes_folder = None
+    _ballot = "values"  # what a walk has to gather
+    _in_shares = False  # whether values are divided by their sum
+    _incremental = True  # whether a stage goes on where the one before it ended
+    _dtype = X_TYPES
+    _pays_by_path = True
+
+    def _codes(self, X, binned=None):
+        """Return the codes of X: `binned`, checked, or new ones."""
+        if binned is None:
+            return bin_features(
+                X, self.max_bins, self.n_jobs, self._learned_missing, self.codes_folder
+            )
+        if (binned.n_samples, binned.n_features) != X.shape:
+            raise ParameterError(
+                f"binned must hold the codes of X, of shape {X.shape}, "
+                f"got {(binned.n_samples, binned.n_features)}."
+            )
+        return binned
+
+    def _tree_seeds(self, random):
+        """Return one seed per tree, so that no tree depends on when another is grown."""
+        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        return random.randint(INT32_MAX, size=self.n_estimators).tolist()
+
+    def _drawn(self, examples, seed):
+        """Return how much each example counts for a tree."""
+        n = len(examples.y)
+        drawn = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
+        return drawn if examples.weight is None else drawn * examples.weight
+
+    def _set_trees(self, trees):
+        """Make `trees` the fitted forest."""
+        self.trees_ = trees
+        self._predictor = ForestPredictor(trees, self.n_features_in_, shares=self._in_shares)
+
+    @property
+    def n_stages_(self):
+        """Number of trees: each prefix of the forest is an operating point."""
+        return len(self.trees_)
+
+    def _stages(self, X, which, want):
+        which, nodes = list(which), np.cumsum([tree.node_count for tree in self.trees_])
+        vote = bool(want & {"output", "probabilities"})
+        parts = {
+            self._ballot: vote,
+            "acquired": "acquired" in want and self._pays_by_path,
+            "n_jobs": self.n_jobs,
+        }
+        for index, walk in self._walks(X, which, parts):
+            n_trees = self._model(index)[1]
+            stage = Stage({"trees": n_trees}, nodes=int(nodes[n_trees - 1]))
+            stage.incremental = self._incremental
+            if vote:
+                self._answer(stage, getattr(walk, self._ballot), n_trees)
+            if "acquired" in want:
+                stage.acquired = self._acquired(walk, index, len(X))
+            yield stage
+
+    def _model(self, index):
+        """Return the predictor of a stage, and how many of its trees the stage uses."""
+        return self._predictor, index + 1
+
+    def _walks(self, X, which, parts):
+        """Yield the index of each stage, and what a walk gathers for it."""
+        if len(which) == 1:
+            predictor, n_trees = self._model(which[0])
+            yield which[0], predictor.walk(X, trees=(0, n_trees), **parts)
+            return
+        for index, walk in enumerate(self._predictor.staged_walk(X, **parts)):
+            if index in which:
+                yield index, walk
+
+    def _purchases(self, n_samples, stage, ledger):
+        if self._fixed_costs() is not None:
+            return (yield from super()._purchases(n_samples, stage, ledger))
+
+        def finish(totals, n_counted):
+            outcome, had = self._blank_outcome(n_samples), n_counted > 0
+            found = Stage({})
+            self._answer(found, totals[had], n_counted[had, None])
+            outcome.output[had], outcome.answered = found.output, had
+            if found.probabilities is not None:
+                outcome.probabilities[had] = found.probabilities
+            return outcome
+
+        votes = self._ballot == "votes"
+        return (
+            yield from tree_purchases(*self._model(stage), n_samples, ledger, finish, votes=votes)
+        )
+
+    def _acquired(self, walk, index, n_samples):
+        """Return the acquired features of a stage, as an array of its own."""
+        return walk.acquired.copy()
+
+
+class ForestClassifier(ClassifierMixin, Forest):
+    """A forest of trees whose values are class counts, and which vote."""
+
+    voting = "shares"
+
+    @property
+    def _ballot(self):
+        return "votes" if self.voting == "majority" else "values"
+
+    @property
+    def _in_shares(self):
+        return self.voting == "shares"
+
+    def _compact(self, format):
+        trees = self._predictor.trees
+        if self._in_shares:
+            trees = [
+                replace(tree, value=tree.value / tree.value.sum(axis=1, keepdims=True))
+                for tree in trees
+            ]
+        return CompactForest.of(
+            trees,
+            self.n_features_in_,
+            classes=self.classes_,
+            votes=self._ballot == "votes",
+            format=format,
+        )
+
+    def _answer(self, stage, scores, n_trees):
+        """Set the class with the most votes (equals go to the first one) and their shares."""
+        stage.output = self.classes_[scores.argmax(axis=1)]
+        stage.probabilities = self._shares(scores, n_trees)
+
+    def _shares(self, scores, n_trees):
+        """Return class probabilities of what the trees add up to."""
+        return scores / scores.sum(axis=1, keepdims=True)
+
+
+class ForestRegressor(RegressorMixin, Forest):
+    """A forest of trees whose values are predictions, of which it takes the mean."""
+
+    def _compact(self, format):
+        trees = self._predictor.trees
+        # What all leaves have in common would take the few digits of small formats.
+        common = leaf_values(trees).mean(axis=0)
+        return CompactForest.of(
+            [replace(tree, value=(tree.value - common) / len(trees)) for tree in trees],
+            self.n_features_in_,
+            intercept=common,
+            format=format,
+        )
+
+    def _answer(self, stage, scores, n_trees):
+        """Set the mean of the trees' predictions."""
+        stage.output = (scores / n_trees)[:, 0]
+
+
+class CodedFit:
+    """Mixin, named first, of forests whose `fit` takes a table that is coded already."""
+
+    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None, binned=None):
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X, y, X_val, y_val, sample_weight : array-like
+            As for `WeightedFit.fit`.
+        binned : BinnedData, default=None
+            The codes of X where they exist already: many forests on one table share them, and
+            `take` gives those of some columns. `max_bins` is not used then.
+
+        Returns
+        -------
+        self
+        """
+        self._binned = binned
+        try:
+            return self._learn(X, y, X_val, y_val, sample_weight)
+        finally:
+            del self._binned
+
+
+class UsedFeaturesForest(ForestClassifier):
+    """A forest whose predictions pay for every feature that some tree of it tests.
+
+    Which features are to be measured is settled before an example comes: all examples cost the
+    same.
+    """
+
+    _groups = True
+    _pays_by_path = False
+
+    def _used(self, trees):
+        """Return the mask of the features that some node of the trees tests."""
+        used = np.zeros(self.n_features_in_, dtype=bool)
+        for tree in trees:
+            used[tree.feature[~tree.is_leaf]] = True
+        return used
+
+    def _set_trees(self, trees):
+        super()._set_trees(trees)
+        self._prefixes = np.logical_or.accumulate([self._used([tree]) for tree in trees])
+        self.features_ = np.flatnonzero(self._prefixes[-1])
+        self.cost_ = self.feature_costs_.subset(self.features_)
+
+    def _fixed_costs(self):
+        return self.feature_costs_.total(self._prefixes)
+
+    def _acquired(self, walk, index, n_samples):
+        return np.tile(self._prefixes[index], (n_samples, 1))

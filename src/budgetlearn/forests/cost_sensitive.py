@@ -1,0 +1,368 @@
+"""The cost-sensitive random forest (Thomas): information gain minus the cost of new features."""
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from ..costs import affords
+from ..exceptions import BudgetError
+from ..parallel import progress, thread_map
+from ..protocol import BudgetedEstimator, WeightedFit
+from ..tree.binning import bin_features
+from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
+from ..tree.impurity import Entropy
+from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
+from .base import X_TYPES, CodedFit, UsedFeaturesForest
+from .complementary import ComplementarySampling, EqualSampling
+
+
+class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
+    """Random forest that trades information gain for the price of features (Thomas).
+
+    A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf where
+    that is not positive. A feature that a split uses is bought: C_i = 0 from then on, in this tree
+    and in all later ones, so trees grow one after another. A prediction pays for every feature
+    that the forest uses, so all examples cost the same.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        C; None: 1 each. A member of a group costs its own price plus the group's charge until a
+        tree has bought a member; from the next tree on the charge is paid.
+    cost_weight : float, default=0.0
+        λ >= 0, in bits per unit of `feature_costs`. A split gains at most one bit: a feature with
+        λ C_i >= 1 is never bought.
+    n_estimators : int, default=100
+        Number of trees.
+    max_features : {"sqrt"}, int, float or None, default=None
+        Features drawn at each node; None: all (FFS); "sqrt": RFS.
+    complementary : bool or {"literal"}, default=False
+        Whether the examples that the trees so far get wrong have better chances to be drawn for
+        the next tree (CT); "literal": those that they get right, as Algorithm 3 is printed.
+    thresholds : {"all", "random"}, default="all"
+        Every midpoint of neighbouring values, or a random 80, 40 or 20 of them (at nodes of more
+        than 2000, more than 500, fewer examples).
+    max_bins : int, default=None
+        Quantile bins for each feature, 255 is fast; None: exact.
+    n_jobs : int, default=None
+        Threads to code the table and to predict, as in joblib. The forest does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Node values are class counts.
+    features_ : ndarray of int of shape (n_used,)
+        The features that the forest uses, ascending.
+    cost_ : float
+        What they cost.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names, when X has them.
+
+    See Also
+    --------
+    CostSensitiveRFPathClassifier : The forests of many λ.
+
+    References
+    ----------
+    A. Thomas. Feature cost sensitive random forest. Poster, Stanford University. Algorithms 1-3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from budgetlearn.forests import CostSensitiveRFClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> forest = CostSensitiveRFClassifier(cost_weight=0.5, random_state=0).fit(X, y)
+    >>> forest.cost_ < X.shape[1]
+    True
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        cost_weight=0.0,
+        n_estimators=100,
+        max_features=None,
+        complementary=False,
+        thresholds="all",
+        max_bins=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.cost_weight = cost_weight
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.complementary = complementary
+        self.thresholds = thresholds
+        self.max_bins = max_bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, train, valid, seeds):
+        check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
+        labels = train.y.astype(np.int32)
+        rule, sampling = self._rule(train.X.shape[1]), self._sampling(train.X, labels)
+        data = self._codes(train.X, self._binned)
+        self._set_trees(self._grown(data, train, rule, sampling, self._tree_seeds(seeds)))
+
+    def _rule(self, n_features):
+        check_choice(self.thresholds, "thresholds", ("all", "random"))
+        return GrowthRule(
+            impurity=Entropy(),
+            least_gain=TOLERANCE,  # F must be positive, and not by rounding
+            thresholds=self.thresholds,
+            max_features=check_max_features(self.max_features, n_features),
+        )
+
+    def _sampling(self, X, labels):
+        if isinstance(self.complementary, (bool, np.bool_)) and not self.complementary:
+            return EqualSampling(labels.size)
+        literal = isinstance(self.complementary, str) and self.complementary == "literal"
+        if not literal and self.complementary is not True:
+            raise ParameterError(
+                f"complementary must be True, False or 'literal', got {self.complementary!r}."
+            )
+        return ComplementarySampling(X, labels, literal)
+
+    def _grown(self, data, train, rule, sampling, seeds):
+        labels = train.y.astype(np.int32)
+        bought = np.zeros(data.n_features, dtype=bool)
+        trees = []
+        for seed in progress(seeds, "trees"):
+            penalties = self.cost_weight * self.feature_costs_.marginal(bought)
+            counts = sampling.draw(seed) * (1.0 if train.weight is None else train.weight)
+            tree = grow_tree(data, labels, counts, self.classes_.size, rule, penalties, seed)
+            bought |= self._used([tree])
+            sampling.learn(tree)
+            trees.append(tree)
+        return trees
+
+
+# Ends of the grid, as shares of the λ at which the training set itself buys nothing. Bootstrap
+# samples gain more at their roots, small nodes up to 1 bit: costs start to fall far below it.
+LARGEST_SHARE = 2
+SMALLEST_SHARE = 0.1
+# Where prices differ so much that the most expensive feature would start with a larger penalty
+# (bits), the grid reaches down to this one.
+SMALLEST_PENALTY = 0.3
+
+
+def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weights=None):
+    """Return λ from one that buys (nearly) nothing down to 0.
+
+    The yardstick is the largest ratio of a split's gain to the price of its feature on the whole
+    training set: with a larger λ the training set itself buys nothing. The grid goes from twice
+    that to a tenth of it, further where prices differ much.
+
+    Parameters
+    ----------
+    data : BinnedData
+        Coded training table.
+    labels : ndarray of int32 of shape (n_samples,)
+        Classes 0, 1, ..., n_classes - 1.
+    n_classes : int
+        Number of classes.
+    feature_costs : FeatureCosts
+        Prices.
+    n_weights : int, default=20
+        Number of positive λ, evenly spaced in log λ.
+    weights : ndarray of float64 of shape (n_samples,), default=None
+        How much each example counts; None: 1 each.
+
+    Returns
+    -------
+    ndarray of shape (n_weights + 1,)
+        Descending; only 0 where no feature that has a price tells anything.
+    """
+    prices = feature_costs.alone
+    charged = np.where(prices > 0, prices, np.inf)
+    rule = GrowthRule(impurity=Entropy(), score="risk", ties="first", max_depth=1)
+    weights = np.ones(data.n_samples) if weights is None else weights
+    root = grow_tree(data, labels, weights, n_classes, rule, charged, seed=0)
+    if root.node_count == 1:
+        return np.zeros(1)
+    root_weight = _gain(root) / prices[root.feature[0]]
+    smallest = min(SMALLEST_SHARE * root_weight, SMALLEST_PENALTY / prices.max())
+    return np.append(np.geomspace(LARGEST_SHARE * root_weight, smallest, n_weights), 0.0)
+
+
+def _gain(tree):
+    """Return the information gain of a tree's first split, in bits."""
+    sides = 0, tree.children_left[0], tree.children_right[0]
+    node, left, right = (tree.value[side].copy() for side in sides)  # F wants to own its counts
+    after = left.sum() * Entropy()(left) + right.sum() * Entropy()(right)
+    return Entropy()(node) - after / node.sum()
+
+
+class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
+    """Cost-sensitive random forests of many λ, grown from the same seed.
+
+    Forests of different λ do not depend on each other and grow in parallel; the table is coded
+    once for all.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each.
+    cost_weights : array-like of float, default=None
+        The λ; None: 0 and 20 more, see `cost_weight_grid`.
+    budget : float, default=None
+        Most that a prediction may cost; `predict` takes the forest of the smallest λ that keeps
+        it. None: no limit.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, of the operating points on validation data, by which `budget`
+        chooses; None: accuracy.
+    n_estimators : int, default=100
+        Trees of each forest.
+    max_features : {"sqrt"}, int, float or None, default=None
+        As in `CostSensitiveRFClassifier`, like the next three.
+    complementary : bool or {"literal"}, default=False
+        How examples are drawn.
+    thresholds : {"all", "random"}, default="all"
+        Which thresholds are tried.
+    max_bins : int, default=None
+        Quantile bins for each feature; None: exact.
+    n_jobs : int, default=None
+        Threads, as in joblib. The forests do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+
+    Attributes
+    ----------
+    cost_weights_ : ndarray of shape (n_weights,)
+        The λ, descending: cheap forests first.
+    forests_ : list of CostSensitiveRFClassifier
+        One for each λ.
+    costs_ : ndarray of shape (n_weights,)
+        What a prediction of each forest costs.
+    stage_settings_ : list of dict
+        What each stage was fitted with: its `cost_weight`.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names, when X has them.
+
+    References
+    ----------
+    A. Thomas. Feature cost sensitive random forest. Poster, Stanford University. Figure 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from budgetlearn.forests import CostSensitiveRFPathClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> path = CostSensitiveRFPathClassifier(budget=4, n_estimators=20, random_state=0).fit(X, y)
+    >>> path.acquisition_cost(X).max() <= 4
+    np.True_
+    """
+
+    _dtype = X_TYPES
+    _groups = True
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        cost_weights=None,
+        budget=None,
+        scoring=None,
+        n_estimators=100,
+        max_features=None,
+        complementary=False,
+        thresholds="all",
+        max_bins=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.cost_weights = cost_weights
+        self.budget = budget
+        self.scoring = scoring
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.complementary = complementary
+        self.thresholds = thresholds
+        self.max_bins = max_bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, train, valid, seeds):
+        if self.budget is not None:
+            check_number(self.budget, "budget", low=0)
+        data = bin_features(train.X, self.max_bins, self.n_jobs)
+        self.cost_weights_ = self._weights(data, train)
+        seed = int(seeds.randint(INT32_MAX))
+
+        def grow(cost_weight):
+            forest = self._forest(float(cost_weight), seed)
+            return forest.fit(train.X, train.targets, sample_weight=train.weight, binned=data)
+
+        self.forests_ = thread_map(grow, self.cost_weights_, self.n_jobs, "forests")
+        self.costs_ = np.array([forest.cost_ for forest in self.forests_])
+
+    @property
+    def n_stages_(self):
+        """Number of forests, one for each λ."""
+        return len(self.forests_)
+
+    def _fixed_costs(self):
+        return self.costs_
+
+    def _default_stage(self):
+        if self.budget is None:
+            return self.n_stages_ - 1
+        within = np.flatnonzero(affords(self.budget, self.costs_))
+        if not within.size:
+            cheapest = float(self.costs_.min())
+            raise BudgetError(
+                f"no forest fits budget={self.budget:g}: the cheapest costs {cheapest:g}. Raise "
+                "the budget to at least that, or add larger cost_weights.",
+                cheapest,
+            )
+        return int(within[-1])
+
+    def _stages(self, X, which, want):
+        for index in which:
+            forest = self.forests_[index]
+            stage = next(iter(forest._stages(X, [forest.n_stages_ - 1], want)))
+            stage.setting = {"cost_weight": f"{self.cost_weights_[index]:.6g}"}
+            stage.incremental = False
+            yield stage
+
+    def _weights(self, data, train):
+        if self.cost_weights is None:
+            parts = train.y.astype(np.int32), self.classes_.size, self.feature_costs_
+            return cost_weight_grid(data, *parts, weights=train.weight)
+        weights = np.asarray(self.cost_weights, dtype=object)
+        if weights.ndim != 1 or not weights.size:
+            raise ParameterError(
+                f"cost_weights must be a list of at least one number, got {self.cost_weights!r}."
+            )
+        for weight in weights:
+            check_number(weight, "each of cost_weights", low=0)
+        return np.unique(weights.astype(np.float64))[::-1]
+
+    def _forest(self, cost_weight, seed):
+        return CostSensitiveRFClassifier(
+            self.feature_costs_.unnamed,  # the forests are fitted on arrays
+            cost_weight=cost_weight,
+            n_estimators=self.n_estimators,
+            max_features=self.max_features,
+            complementary=self.complementary,
+            thresholds=self.thresholds,
+            max_bins=self.max_bins,
+            n_jobs=self.n_jobs,
+            random_state=seed,
+        )

@@ -1,0 +1,121 @@
+"""Permutation importance of the features of our forests, on held-out or on left-out examples."""
+
+import numpy as np
+from sklearn.utils import Bunch, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from ..parallel import thread_map
+from ..validation import INT32_MAX, ParameterError, check_number
+from .base import bootstrap_weights
+
+
+def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jobs=None):
+    """Return how much accuracy a forest loses when the values of a feature are exchanged.
+
+    The same as `sklearn.inspection.permutation_importance` with accuracy as score, but that one
+    permutation of the rows in each repeat serves all features, and that only what a feature can
+    change is computed: each row goes down each tree once, and from there only the tests of the
+    feature on its path are asked again.
+
+    Parameters
+    ----------
+    forest : ForestClassifier
+        A fitted forest.
+    X : array-like of shape (n_samples, n_features)
+        Examples that the forest has not seen.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    n_repeats : int, default=5
+        Permutations.
+    random_state : int, RandomState instance or None, default=None
+        Source of the permutations.
+    n_jobs : int, default=None
+        Threads, as in joblib; the result does not depend on it.
+
+    Returns
+    -------
+    Bunch
+        `importances` of shape (n_features, n_repeats), the falls in accuracy;
+        `importances_mean` and `importances_std` of shape (n_features,).
+
+    References
+    ----------
+    L. Breiman. Random forests. Machine Learning 45, 2001, section 10.
+    """
+    check_number(n_repeats, "n_repeats", low=1, integer=True)
+    X, labels = _check_table(forest, X, y)
+    random = check_random_state(random_state)
+    partners = [random.permutation(len(X)) for _ in range(n_repeats)]
+    hits, permuted = forest._predictor.permuted_hits(
+        X,
+        labels,
+        np.array(partners, dtype=np.int32),
+        votes=forest._ballot == "votes",
+        n_jobs=n_jobs,
+    )
+    importances = (hits - permuted) / len(X)
+    return Bunch(
+        importances=importances,
+        importances_mean=importances.mean(axis=1),
+        importances_std=importances.std(axis=1),
+    )
+
+
+def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
+    """Return how much accuracy each tree loses, on what it left out, when a feature is permuted.
+
+    The mean over the trees of (right votes - right votes with the feature's values exchanged) /
+    examples, all on the examples that the tree's bootstrap sample left out.
+
+    Parameters
+    ----------
+    forest : RandomForestClassifier
+        Fitted with `bootstrap=True`.
+    X : array-like of shape (n_samples, n_features)
+        The training examples, in the order in which the forest got them.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    random_state : int, RandomState instance or None, default=None
+        Source of the permutations.
+    n_jobs : int, default=None
+        Threads, as in joblib; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+
+    References
+    ----------
+    L. Breiman. Random forests. Machine Learning 45, 2001, section 10.
+    """
+    check_is_fitted(forest)
+    if not forest.bootstrap:
+        raise ParameterError("out-of-bag importance needs bootstrap=True: no example is left out.")
+    X, labels = _check_table(forest, X, y)
+    random = check_random_state(random_state)
+    seeds = random.randint(INT32_MAX, size=len(forest.trees_)).tolist()
+
+    def loss(tree, seed):
+        weights = bootstrap_weights(len(X), forest.tree_seeds_[tree])
+        rows = np.flatnonzero(weights == 0).astype(np.int32)
+        partners = np.random.default_rng(seed).permutation(rows)
+        return forest._predictor.lost_hits(tree, X, labels, rows, partners) / max(rows.size, 1)
+
+    losses = thread_map(lambda item: loss(*item), enumerate(seeds), n_jobs)
+    return np.mean(losses, axis=0)
+
+
+def _check_table(forest, X, y):
+    """Return a checked table, and the class index of each label: -1 where it is unknown."""
+    X = np.ascontiguousarray(forest._checked(X)[0], dtype=np.float64)
+    if forest._learned_missing.any():
+        raise ParameterError(
+            "this forest has learned from missing values: use permutation_importance of "
+            "sklearn.inspection, which predicts anew for each permutation."
+        )
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    known = np.isin(y, forest.classes_)
+    labels = np.full(y.size, -1, dtype=np.int32)
+    labels[known] = np.searchsorted(forest.classes_, y[known])
+    return X, labels

@@ -1,0 +1,389 @@
+"""What the globally induced forests of regression and of classification share."""
+
+import copy
+import warnings
+from abc import abstractmethod
+from functools import partial
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..exceptions import BudgetError, BudgetlearnWarning
+from ..export.forests import CompactMethods
+from ..export.model import FORMATS, CompactForest
+from ..export.trees import stored_bytes
+from ..forests.base import X_TYPES
+from ..forests.requests import tree_purchases
+from ..protocol import BudgetedEstimator, Stage, WeightedFit
+from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
+from .fitting import grown_forest
+from .splitter import WeightedVarianceSplitter
+
+ROWS = 1024  # that are looked at together
+
+
+def in_columns(X):
+    """Return X column-major; in bytes where all its values are whole numbers of 0 to 255.
+
+    Small cells are fetched faster, and spare most of a copy of pixels or counts. The splits are the
+    same: bytes hold those values exactly.
+
+    Parameters
+    ----------
+    X : ndarray of float64 or float32 of shape (n_samples, n_features)
+        Finite.
+
+    Returns
+    -------
+    ndarray of uint8 or float64 of shape (n_samples, n_features)
+    """
+    columns = np.empty(X.shape, dtype=np.uint8, order="F")
+    for start in range(0, len(X), ROWS):
+        part = X[start : start + ROWS]
+        if part.min() < 0 or part.max() > 255:
+            return np.asfortranarray(X, dtype=np.float64)
+        columns[start : start + ROWS] = part
+        if (columns[start : start + ROWS] != part).any():
+            return np.asfortranarray(X, dtype=np.float64)
+    return columns
+
+
+# `n_estimators="auto"`: as many trees as get so many of the grown nodes each, up to a limit.
+NODES_PER_TREE, MOST_TREES = 5, 1000
+# Budgets that early stopping compares.
+STEPS = 20
+
+
+def weights_of(examples):
+    """Return the weights of examples; None where each counts as one row."""
+    weight = examples.weight
+    return None if weight is None or (weight == 1).all() else np.ascontiguousarray(weight)
+
+
+def _weighted_splitter(*rest, targets, weight):
+    return WeightedVarianceSplitter(*rest, np.ascontiguousarray(targets), weight)
+
+
+class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
+    """What the regressor and the classifier share: growing, stages, acquired features."""
+
+    _dtype = X_TYPES
+    _regressions = ("ridge",)  # that `refit` may name
+
+    def __init__(
+        self,
+        node_budget=10_000,
+        *,
+        n_estimators=1000,
+        learning_rate=10**-1.5,
+        candidate_window=1,
+        max_features="sqrt",
+        n_thresholds=1,
+        split_on="targets",
+        loss="squared",
+        refit=0,
+        prune_factor=1,
+        alpha=0.3,
+        early_stopping=False,
+        validation_fraction=0.2,
+        byte_budget=None,
+        byte_format="float32",
+        feature_costs=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.node_budget = node_budget
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.candidate_window = candidate_window
+        self.max_features = max_features
+        self.n_thresholds = n_thresholds
+        self.split_on = split_on
+        self.loss = loss
+        self.refit = refit
+        self.prune_factor = prune_factor
+        self.alpha = alpha
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.byte_budget = byte_budget
+        self.byte_format = byte_format
+        self.feature_costs = feature_costs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        check_number(self.node_budget, "node_budget", low=1, integer=True)
+        # Beyond 2, a step takes the squared loss further up than it was.
+        check_number(self.learning_rate, "learning_rate", low=0, high=2, low_open=True)
+        if self.candidate_window is not None:
+            check_number(self.candidate_window, "candidate_window", low=1, integer=True)
+        check_number(self.prune_factor, "prune_factor", low=1)
+        check_number(self.n_thresholds, "n_thresholds", low=1, high=INT32_MAX, integer=True)
+        self._check_splits()
+        self._check_refit()
+        self._check_bytes()
+        if isinstance(self.n_estimators, str):
+            check_choice(self.n_estimators, "n_estimators", ("auto",))
+        else:
+            check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+            self._warn_of_few_nodes()
+
+    def _check_splits(self):
+        """Check what the splits are chosen by."""
+        check_choice(self.split_on, "split_on", ("targets", "residuals"))
+        if self.split_on == "residuals" and self.candidate_window != 1:
+            raise ParameterError(
+                "split_on='residuals' accepts both sides of the split of a leaf drawn at random, "
+                "without candidates to choose from: set candidate_window=1, got "
+                f"candidate_window={self.candidate_window!r}."
+            )
+
+    def _check_refit(self):
+        """Check how the weights are fitted once the nodes are grown."""
+        if isinstance(self.refit, str):
+            check_choice(self.refit, "refit", self._regressions)
+        else:
+            check_number(self.refit, "refit", low=0, integer=True)
+            if self.prune_factor > 1:
+                raise ParameterError(
+                    f"prune_factor={self.prune_factor!r} drops nodes by their weights in a "
+                    f"regression: set refit='ridge', got refit={self.refit!r}."
+                )
+        if isinstance(self.alpha, str):
+            check_choice(self.alpha, "alpha", ("auto",))
+        else:
+            check_number(self.alpha, "alpha", low=0, low_open=True)
+        if self.early_stopping and self.refit:
+            raise ParameterError(
+                "early_stopping chooses among the smaller budgets of one growth, and refitting "
+                f"fits the weights to the whole model: set refit=0, got refit={self.refit!r}."
+            )
+
+    def _check_bytes(self):
+        """Check the limit of bytes."""
+        check_choice(self.byte_format, "byte_format", FORMATS)
+        if self.byte_budget is not None:
+            check_number(self.byte_budget, "byte_budget", low=1, integer=True)
+
+    def _is_binary(self):
+        """Return whether there are two classes, whose scores take one column."""
+        return getattr(self, "classes_", np.empty(0)).size == 2
+
+    def _needs_validation(self):
+        # Cross-validation without fitting anew is known of squared errors only.
+        return self.early_stopping or (self.refit == "logistic" and self.alpha == "auto")
+
+    def _n_trees(self):
+        """Return the trees to start with: where it is left open, five nodes for each tree."""
+        if self.n_estimators != "auto":
+            return self.n_estimators
+        return int(np.clip(self.node_budget * self.prune_factor // NODES_PER_TREE, 10, MOST_TREES))
+
+    def _warn_of_few_nodes(self):
+        """Warn of a budget that leaves some trees without a node: a root takes one, too."""
+        if self.node_budget * self.prune_factor < 2 * self.n_estimators:
+            warnings.warn(
+                f"node_budget={self.node_budget} is less than two nodes for each of "
+                f"n_estimators={self.n_estimators} trees: the model will hold roots with a single "
+                f"node, and few steps of learning_rate={self.learning_rate:.4g}. Fewer trees, a "
+                "larger learning_rate, or both usually predict better at this budget.",
+                BudgetlearnWarning,
+                stacklevel=7,
+            )
+
+    @abstractmethod
+    def _decided(self, scores):
+        """Return the numbers or classes that scores stand for."""
+
+    @abstractmethod
+    def _shares(self, scores):
+        """Return the class probabilities that scores stand for; None in regression."""
+
+    def _grow(self, X, targets, weight, random, make_splitter, valid, exponent=0):
+        """Grow the forest; `make_splitter(X, n_visits, n_thresholds, seed)` knows the impurity.
+
+        Where samples have weights, it is the weighted variance of the targets. The model is that
+        of 2**exponent times the targets.
+        """
+        if weight is not None:
+            centred = weight[:, None] * (targets - weight @ targets / weight.sum())
+            make_splitter = partial(_weighted_splitter, targets=centred, weight=weight)
+        X = in_columns(X)
+        n_visits = check_max_features(self.max_features, X.shape[1])
+        seeds = random.randint(INT32_MAX, size=2)
+        data = X, targets, weight, seeds, n_visits, make_splitter, valid
+        self._take(grown_forest(self, *data), exponent, self.refit != 0)
+        if self.early_stopping:
+            self._stop_early(*valid, exponent)
+        if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
+            if self.refit == 0 or isinstance(self.refit, str):
+                self._keep_to_bytes()
+            else:
+                self._refit_within_bytes(data, exponent)
+        return self
+
+    def _take(self, grown, exponent, refitted):
+        """Take what was grown as what was fitted."""
+        self._refitted = refitted
+        self.intercept_, self.alpha_ = np.ldexp(grown.intercept, exponent), grown.alpha
+        self._set(grown.model(exponent))
+
+    def _refit_within_bytes(self, data, exponent):
+        """Find the nodes that the bytes hold, then grow these alone and refit them."""
+        plain = copy.copy(self).set_params(refit=0)
+        plain._take(grown_forest(plain, *data), exponent, False)
+        plain._keep_to_bytes()
+        smaller = copy.copy(self).set_params(node_budget=max(1, plain.n_nodes_))
+        self._take(grown_forest(smaller, *data), exponent, True)
+
+    def _keep_to_bytes(self):
+        """Go back to the most nodes that take no more bytes than `byte_budget`."""
+        if self._refitted:
+            raise self._too_few_bytes()
+        whole, fits, breaks = self._model, 0, self.n_nodes_
+        while breaks - fits > 1:
+            middle = (fits + breaks) // 2
+            self._set(whole.within(middle))
+            if self.nbytes(self.byte_format) <= self.byte_budget:
+                fits = middle
+            else:
+                breaks = middle
+        self._set(whole.within(fits))
+        if self.nbytes(self.byte_format) > self.byte_budget:
+            raise self._too_few_bytes()
+
+    def _too_few_bytes(self):
+        least = self.nbytes(self.byte_format)
+        return BudgetError(
+            f"byte_budget={self.byte_budget} is less than the {least} bytes that the smallest "
+            f"model takes in byte_format={self.byte_format!r}. Raise it to {least}, or more.",
+            least,
+        )
+
+    def _stop_early(self, X, targets, exponent):
+        """Go back to the smaller budget with the least squared error on validation data."""
+        budgets = np.unique(np.arange(STEPS + 1) * self.n_nodes_ // STEPS).tolist()
+        models = [self._model.within(budget) for budget in budgets]
+        errors = []
+        for model in models:
+            scores = self.intercept_ + model.predictor.walk(X, values=True).values
+            predicted = self._shares(scores)
+            predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
+            errors.append(np.square(predicted - targets).sum())
+        self._set(models[int(np.argmin(errors))])
+
+    def _set(self, model):
+        """Take a model as what was fitted."""
+        self._model = model
+        self.n_nodes_ = model.n_nodes
+        return self
+
+    def within(self, node_budget):
+        """Return the forest as it was when it had spent a smaller budget.
+
+        Parameters
+        ----------
+        node_budget : int
+            Most nodes, >= 0.
+
+        Returns
+        -------
+        GIFRegressor or GIFClassifier
+            Fitted: what this budget and the same seed give, short of at most the last node, or
+            the last two sides with `split_on="residuals"`.
+
+        Raises
+        ------
+        ParameterError
+            After refitting: those weights are fitted to the whole model.
+        """
+        check_is_fitted(self)
+        if self._refitted:
+            raise ParameterError(
+                "smaller budgets are available only with refit=0: refitting fits the weights to "
+                "the whole model. Fit one model for each node budget."
+            )
+        check_number(node_budget, "node_budget", low=0, integer=True)
+        smaller = copy.copy(self).set_params(node_budget=node_budget)
+        return smaller._set(self._model.within(node_budget))
+
+    def _compact(self, format):
+        return CompactForest.of(
+            self.trees_,
+            self.n_features_in_,
+            intercept=self.intercept_,
+            classes=getattr(self, "classes_", None),
+            format=format,
+        )
+
+    @property
+    def trees_(self):
+        """Trees of the model (those with an accepted node), as a list of `Tree`."""
+        check_is_fitted(self)
+        return self._model.trees
+
+    @property
+    def feature_importances_(self):
+        """Impurity decrease of each feature's splits, weighted by samples; sum 1."""
+        check_is_fitted(self)
+        return self._model.importances()
+
+    @property
+    def node_distribution_(self):
+        """Nodes of each tree in the model, an array of shape (n_estimators,)."""
+        check_is_fitted(self)
+        return self._model.nodes_per_tree
+
+    @property
+    def node_entropy_(self):
+        """Entropy of the nodes' distribution over the trees, 1 if all have the same number."""
+        check_is_fitted(self)
+        return self._model.entropy
+
+    @property
+    def n_stages_(self):
+        """Number of operating points: ten equal steps of nodes; one after refitting."""
+        return len(self._node_budgets())
+
+    def _node_budgets(self):
+        """Return the nodes of each stage, the whole model last."""
+        if self._refitted:
+            return [self.n_nodes_]
+        return np.unique(np.arange(1, 11) * self.n_nodes_ // 10).tolist()
+
+    def _stage_model(self, index):
+        budgets = self._node_budgets()
+        return self if index == len(budgets) - 1 else self.within(budgets[index])
+
+    def _stored_bytes(self, stage):
+        trees = self._stage_model(stage).trees_
+        n_columns = 1 if self._is_binary() else np.size(self.intercept_)
+        return stored_bytes(trees, self.n_features_in_, n_columns)
+
+    def _stages(self, X, which, want):
+        for index in which:
+            forest = self._stage_model(index)
+            vote = bool(want & {"output", "probabilities"})
+            walk = forest._model.predictor.walk(
+                X, values=vote, acquired="acquired" in want, n_jobs=self.n_jobs
+            )
+            stage = Stage({"nodes": forest.n_nodes_}, nodes=forest.n_nodes_, acquired=walk.acquired)
+            stage.facts = {"node_entropy": forest.node_entropy_}
+            if vote:
+                scores = forest.intercept_ + walk.values
+                stage.output, stage.probabilities = self._decided(scores), self._shares(scores)
+            yield stage
+
+    def _purchases(self, n_samples, stage, ledger):
+        forest = self._stage_model(stage)
+        predictor = forest._model.predictor
+
+        def finish(totals, n_counted):
+            outcome, had = self._blank_outcome(n_samples), n_counted > 0
+            scores = forest.intercept_ + totals[had]
+            outcome.output[had], outcome.answered = self._decided(scores), had
+            if outcome.probabilities is not None:
+                outcome.probabilities[had] = self._shares(scores)
+            return outcome
+
+        return (yield from tree_purchases(predictor, predictor.n_trees, n_samples, ledger, finish))

@@ -1,0 +1,185 @@
+"""Grow, prune, refit: the nodes of a large forest that a budget is best spent on."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from ..export.serialization import size
+from .weights import ALPHAS
+
+# Largest share of the nodes that one round drops.
+SHARE = 0.25
+
+
+class AcceptedNodes:
+    """The accepted nodes of a grown forest, by rank of acceptance.
+
+    Parameters
+    ----------
+    table : NodeTable
+        The grown forest.
+    n_accepted : int
+        How many nodes it accepted.
+
+    Attributes
+    ----------
+    ids : ndarray of int
+        Place of each in the table's records.
+    tree : ndarray of int
+        Tree of each.
+    parent : ndarray of int
+        Rank of each one's parent, -1 where that is a root.
+    parent_id : ndarray of int
+        Place of the parents in the table's records.
+    feature : ndarray of int
+        Feature of the split of each of the table's records.
+    """
+
+    def __init__(self, table, n_accepted):
+        self._table = table
+        records = table.records[: table.n_nodes]
+        self.ids = np.empty(n_accepted, dtype=np.intp)
+        accepted = np.flatnonzero(records["step"] >= 0)
+        self.ids[records["step"][accepted]] = accepted
+        self.tree = records["tree"][self.ids]
+        self.parent_id = records["parent"][self.ids]
+        self.parent = records["step"][self.parent_id]
+        self.feature = records["feature"]
+
+    def indicators(self):
+        """Return which training examples reach which node, a csc_array of 0 and 1."""
+        records, samples = self._table.records[self.ids], self._table.samples
+        sizes = records["size"].astype(np.int64)
+        ends = np.cumsum(sizes)
+        first = records["tree"].astype(np.int64) * samples.shape[1] + records["start"]
+        places = np.arange(ends[-1] if ends.size else 0) + np.repeat(first - ends + sizes, sizes)
+        rows = samples.ravel()[places]
+        columns = np.concatenate([[0], ends])
+        shape = samples.shape[1], self.ids.size
+        matrix = csc_array((np.ones(rows.size, dtype=np.float32), rows, columns), shape=shape)
+        matrix.sort_indices()
+        return matrix
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Limits of a model's memory.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Most nodes, the roots of trees included; >= 2.
+    n_bytes : int, default=None
+        Most bytes in the compact format; None: any number.
+    format : str, default="float32"
+        Which format.
+    n_columns, n_features : int, default=1
+        Columns of the values, and of the examples.
+    """
+
+    n_nodes: int
+    n_bytes: int | None = None
+    format: str = "float32"
+    n_columns: int = 1
+    n_features: int = 1
+
+    def excess(self, nodes, kept):
+        """Return about how many nodes are too many, 0 where these fit."""
+        n_nodes = kept.size + np.unique(nodes.tree[kept]).size
+        excess = max(0, n_nodes - self.n_nodes)
+        if self.n_bytes is None:
+            return excess
+        share = 1 - self.n_bytes / self._bytes(nodes, kept)
+        return max(excess, int(np.ceil(share * n_nodes)))
+
+    def _bytes(self, nodes, kept):
+        """Return the bytes of a model of these nodes, or a few more."""
+        splits, first, children = np.unique(
+            nodes.parent_id[kept], return_index=True, return_counts=True
+        )
+        n_splits = np.unique(nodes.tree[kept[first]], return_counts=True)[1]
+        # The side of a root that was not accepted says nothing, and takes no value.
+        rootless = (nodes.parent[kept[first]] < 0) & (children == 1)
+        n_stops = int(splits.size + n_splits.size - rootless.sum())
+        used = np.unique(nodes.feature[splits]).size if self.format == "int8" else 0
+        sizes = n_splits, n_splits - 1, n_stops, self.n_columns, self.n_features, used
+        return size(False, self.format, *sizes)
+
+
+def prune_and_refit(nodes, regression, memory, alpha, validate=None):
+    """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
+
+    In each round the leaves that the predictions on the training data change least without go:
+    those of small squared weight times the spread of their indicator.
+
+    Parameters
+    ----------
+    nodes : AcceptedNodes
+        At least one.
+    regression : NodeRidge or NodeLogit
+        Of the targets on the nodes.
+    memory : Memory
+        What the model may take.
+    alpha : float or "auto"
+        Penalty of the squared weights, in mean numbers of nodes that an example reaches. "auto":
+        chosen before the first round and after the last one.
+    validate : callable, default=None
+        Takes ranks of nodes and a list of (weights, intercept), returns the error of each on
+        validation data, by which alpha is chosen. None: by generalised cross-validation.
+
+    Returns
+    -------
+    kept : ndarray of int
+        Ranks of the nodes that stay, ascending.
+    weights : ndarray of shape (n_kept, n_outputs)
+    intercept : ndarray of shape (n_outputs,)
+    alpha : float
+        The penalty in use.
+    """
+    kept = np.arange(nodes.ids.size)
+    chosen, (weights, intercept) = _solve(regression, kept, alpha, validate)
+    while (excess := memory.excess(nodes, kept)) and kept.size > 1:
+        stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
+        regression.keep(stays)
+        kept = kept[stays]
+        wanted = chosen if memory.excess(nodes, kept) else alpha
+        chosen, (weights, intercept) = _solve(regression, kept, wanted, validate)
+    return kept, weights, intercept, chosen
+
+
+def _solve(regression, kept, alpha, validate):
+    """Return the penalty in use, and the weights and intercept that it gives."""
+    if alpha != "auto":
+        return alpha, regression.solve(alpha * regression.scale)
+    solutions, scores = regression.path(ALPHAS * regression.scale)
+    if validate is not None:
+        scores = validate(kept, solutions)
+    best = int(np.argmin(scores))
+    return float(ALPHAS[best]), solutions[best]
+
+
+def _without_small_leaves(nodes, kept, weights, spread, excess):
+    """Return a mask of `kept` without its least useful leaves, `excess` nodes or a share."""
+    parents = nodes.parent[kept]
+    leaf = np.ones(nodes.ids.size, dtype=bool)
+    leaf[parents[parents >= 0]] = False
+    use = np.square(weights).sum(axis=1) * spread
+    leaves = np.flatnonzero(leaf[kept])
+    leaves = leaves[np.argsort(use[leaves], kind="stable")]
+    most = min(max(1, int(SHARE * kept.size)), excess)
+    # The last node of a tree takes its root along.
+    tree = nodes.tree[kept]
+    price = 1 + (_places(tree[leaves]) + 1 == np.bincount(tree)[tree[leaves]])
+    stays = np.ones(kept.size, dtype=bool)
+    stays[leaves[np.cumsum(price) - price < most]] = False
+    return stays
+
+
+def _places(groups):
+    """Return how many earlier entries have the same group as each."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    places = np.empty(groups.size, dtype=np.intp)
+    places[order] = np.arange(groups.size) - np.repeat(starts, np.diff(starts, append=groups.size))
+    return places

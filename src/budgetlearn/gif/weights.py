@@ -1,0 +1,258 @@
+"""All node weights of a forest fitted at once: ridge and logistic regression.
+
+The indicators of the nodes are centred, so that the intercept is not shrunk. What is solved is the
+smaller of two systems, one equation for each example or for each node; where both are large, the
+normal equations by conjugate gradients. One probe in {-1, 1} stands for the trace that
+generalised cross-validation needs there.
+"""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh, get_blas_funcs
+from scipy.sparse.linalg import LinearOperator, cg
+from scipy.special import softmax
+
+# Choices of the penalty, in mean numbers of nodes that an example reaches.
+ALPHAS = np.logspace(-3, 1.5, 10)
+BLOCK = 2048
+MOST_STEPS, TOLERANCE = 200, 1e-5
+
+
+class NodeRidge:
+    """Ridge regression on node indicators, for one penalty after another and fewer nodes each time.
+
+    Parameters
+    ----------
+    indicators : csc_array of shape (n_samples, n_nodes)
+        1 where an example reaches a node.
+    targets : ndarray of float64 of shape (n_samples, n_outputs)
+        What to fit.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        None: 1 each.
+
+    Attributes
+    ----------
+    spread : ndarray of shape (n_nodes,)
+        Weighted squares of the centred indicators, added up over the examples.
+    """
+
+    largest_dense = 3000  # equations; more are solved by conjugate gradients
+
+    def __init__(self, indicators, targets, sample_weight=None):
+        n_samples = len(targets)
+        weight = np.ones(n_samples) if sample_weight is None else sample_weight
+        root = np.sqrt(weight)
+        self._size = np.sqrt(weight.sum())
+        self._u = root / self._size
+        self._root = root[:, None]
+        self._mean, self._targets = self._centred(targets)
+        # Row i of B is the root of its weight times its indicators; A = B - u (u'B) is centred.
+        self._B = indicators.astype(np.float64)
+        self._B.data *= root[self._B.indices]
+        self._start()
+
+    def _centred(self, targets):
+        """Return the weighted means of targets, and the targets less these, as rows of A are."""
+        mean = self._u @ (self._root * targets) / self._size
+        return mean, self._root * (targets - mean)
+
+    def _start(self):
+        n_samples, n_nodes = self._B.shape
+        self._c = self._u @ self._B
+        squares = self._B.copy()
+        squares.data **= 2
+        self._reached = np.asarray(squares.sum(axis=0))
+        self.spread = np.maximum(self._reached - self._c**2, 0.0)
+        self._gram = None
+        if n_samples <= self.largest_dense and n_samples <= n_nodes:
+            self._dual, self._gram = True, self._project(_outer(self._B))
+        elif n_nodes <= self.largest_dense:
+            self._dual = False
+            self._gram = _outer(self._B.T.tocsc())
+            self._gram -= np.outer(self._c, self._c)
+
+    @property
+    def scale(self):
+        """Mean number of nodes that an example reaches, the unit of penalties."""
+        return float(self._reached.sum() / self._size**2)
+
+    def _project(self, gram):
+        """Centre the product of B with itself on both sides, in place."""
+        along = self._u @ gram
+        across = np.outer(self._u, along)
+        gram -= across
+        gram -= across.T
+        gram += (along @ self._u) * np.outer(self._u, self._u)
+        return gram
+
+    def keep(self, kept):
+        """Do without the nodes that are not in the mask `kept`."""
+        dropped = self._B[:, ~kept]
+        self._B = self._B[:, kept]
+        n_samples, n_nodes = self._B.shape
+        if self._gram is None or (self._dual and n_nodes < n_samples):
+            self._start()
+            return
+        for name in ("_c", "_reached", "spread"):
+            setattr(self, name, getattr(self, name)[kept])
+        if self._dual:
+            self._gram -= self._project(_outer(dropped))
+        else:
+            self._gram = self._gram[np.ix_(kept, kept)]
+
+    def solve(self, penalty):
+        """Return the weights (n_nodes, n_outputs) that a penalty gives, and the intercept."""
+        return self._with_intercept(self._solver(penalty)(self._targets))
+
+    def _solver(self, penalty):
+        """Return a function that takes centred targets and returns weights."""
+        if self._gram is None:
+            return lambda targets: self._iterate(penalty, targets)
+        shifted = self._gram.copy()
+        shifted.flat[:: len(shifted) + 1] += penalty
+        # Its own transpose, which the solver takes as it lies in memory.
+        factor = cho_factor(shifted.T, overwrite_a=True, check_finite=False)
+        if self._dual:
+            return lambda targets: self._to_nodes(cho_solve(factor, targets, check_finite=False))
+        return lambda targets: cho_solve(factor, self._to_nodes(targets), check_finite=False)
+
+    def path(self, penalties):
+        """Solve for several penalties.
+
+        Returns
+        -------
+        list of (weights, intercept)
+        scores : list of float
+            Generalised cross-validation: the smaller the better.
+        """
+        if self._gram is None:
+            return self._iterated_path(penalties)
+        values, vectors = eigh(self._gram, check_finite=False)
+        values = np.maximum(values, 0.0)
+        right = self._targets if self._dual else self._to_nodes(self._targets)
+        turned = vectors.T @ right
+        solutions, scores = [], []
+        for penalty in penalties:
+            solved = vectors @ (turned / (values + penalty)[:, None])
+            solutions.append(self._with_intercept(self._to_nodes(solved) if self._dual else solved))
+            freedom = (values / (values + penalty)).sum()
+            scores.append(self._cross_validation(solutions[-1][0], freedom))
+        return solutions, scores
+
+    def _iterated_path(self, penalties):
+        probe = np.random.default_rng(0).choice([-1.0, 1.0], size=len(self._u))
+        probe -= self._u * (self._u @ probe)
+        right = np.column_stack([self._targets, probe])
+        solutions, scores, start = [], [], None
+        for penalty in sorted(penalties, reverse=True):
+            start = self._iterate(penalty, right, start)
+            freedom = probe @ self._to_samples(start[:, -1])
+            solutions.append(self._with_intercept(start[:, :-1]))
+            scores.append(self._cross_validation(start[:, :-1], freedom))
+        order = np.argsort(np.argsort(penalties)[::-1])
+        return [solutions[i] for i in order], [scores[i] for i in order]
+
+    def _iterate(self, penalty, right, start=None):
+        n_nodes = self._B.shape[1]
+        operator = LinearOperator(
+            (n_nodes, n_nodes),
+            matvec=lambda w: self._to_nodes(self._to_samples(w)) + penalty * w,
+            dtype=np.float64,
+        )
+        jacobi = LinearOperator(
+            (n_nodes, n_nodes), matvec=lambda w: w / (self.spread + penalty), dtype=np.float64
+        )
+        columns = [
+            cg(
+                operator,
+                self._to_nodes(column),
+                None if start is None else start[:, k],
+                rtol=TOLERANCE,
+                maxiter=MOST_STEPS,
+                M=jacobi,
+            )[0]
+            for k, column in enumerate(right.T)
+        ]
+        return np.column_stack(columns)
+
+    def _to_nodes(self, right):
+        """Return A'v."""
+        along = self._u @ right
+        return self._B.T @ right - (
+            np.outer(self._c, along) if right.ndim == 2 else self._c * along
+        )
+
+    def _to_samples(self, weights):
+        """Return A w."""
+        along = self._c @ weights
+        shift = np.outer(self._u, along) if weights.ndim == 2 else self._u * along
+        return self._B @ weights - shift
+
+    def _with_intercept(self, weights):
+        return weights, self._mean - self._c @ weights / self._size
+
+    def _cross_validation(self, weights, freedom):
+        rest = np.square(self._targets - self._to_samples(weights)).sum()
+        left = max(len(self._u) - 1 - freedom, 1e-3)
+        return float(rest / left**2)
+
+
+def _outer(sparse):
+    """Return the dense product of a csc_array with its own transpose, block by block of columns."""
+    # Counts of zeros and ones are exact in single precision, and take half of the time.
+    single = (sparse.data == 1).all() and sparse.shape[1] < 2**24
+    dtype = np.float32 if single else np.float64
+    multiply = get_blas_funcs("syrk", dtype=dtype)
+    upper = np.zeros((sparse.shape[0],) * 2, dtype=dtype, order="F")
+    for start in range(0, sparse.shape[1], BLOCK):
+        block = sparse[:, start : start + BLOCK].astype(dtype).toarray(order="F")
+        upper = multiply(1.0, block, beta=1.0, c=upper, overwrite_c=True)
+    total = upper.astype(np.float64, order="C")
+    total += np.triu(upper, 1).T
+    return total
+
+
+# Ridge regressions to take; with momentum, errors on new data no longer change after about as many.
+STEPS = 30
+
+
+def logarithms(shares):
+    """Return scores of class shares; that of a class without examples is small, not infinite."""
+    return np.log(np.maximum(shares, np.finfo(float).eps))
+
+
+class NodeLogit(NodeRidge):
+    """Multinomial logistic regression on node indicators; targets are one-hot.
+
+    The Hessian of the loss is at most half of that of the squared error (Boehning, 1992). So each
+    step is a ridge regression of the scores plus twice what the probabilities lack, all steps with
+    one matrix, and with Nesterov's momentum.
+    """
+
+    # One matrix serves all steps and classes, where conjugate gradients would start anew for each.
+    largest_dense = 12_000
+
+    def solve(self, penalty):
+        """Return the weights (n_nodes, n_classes) that a penalty gives, and the intercept."""
+        solver, shares = self._solver(penalty), self._mean
+        targets = self._targets / self._root + shares
+        scores = before = np.tile(logarithms(shares), (len(targets), 1))
+        momentum = 1.0
+        for _ in range(STEPS):
+            mean, centred = self._centred(scores + 2 * (targets - softmax(scores, axis=1)))
+            weights = solver(centred)
+            fitted = self._to_samples(weights) / self._root + mean
+            following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+            scores = fitted + (momentum - 1) / following * (fitted - before)
+            before, momentum = fitted, following
+        return weights, mean - self._c @ weights / self._size
+
+    def path(self, penalties):
+        """Solve for several penalties.
+
+        Returns
+        -------
+        list of (weights, intercept)
+        scores : None
+            What is best is for validation data to say.
+        """
+        return [self.solve(penalty) for penalty in penalties], None

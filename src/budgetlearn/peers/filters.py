@@ -1,0 +1,221 @@
+"""Cost-aware filters: keep the features with the most information per cost, then fit a model."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.feature_selection import mutual_info_classif
+from sklearn.utils import check_random_state
+
+from ..forests import RandomForestClassifier
+from ..parallel import progress
+from ..tree.binning import bin_features
+from ..tree.convert import on_the_whole_table
+from ..validation import INT32_MAX, ParameterError, check_number
+from .lightgbm_costs import LightGBMCostClassifier
+from .staged import TreeStages, TreeSum, check_increasing
+
+
+class FilterForestClassifier(ClassifierMixin, TreeStages):
+    """Random forests on the k features with the most mutual information per price.
+
+    Each feature is rated alone, before any model: its mutual information with the class over
+    its price. Free features come first.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A feature of a group is rated with its own price and
+        the group's; predictions are charged for the group once.
+    n_selected : sequence of int, default=None
+        Numbers k of features, increasing, one forest each. None: 1, 2, 3, 5, 8, 13, … and all.
+    cost_power : float, default=1.0
+        Features are rated by information over price to this power; 0: whatever they cost.
+    n_estimators : int, default=100
+        Trees of each forest.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_jobs : int, default=None
+        Threads, as in joblib. The model does not depend on it.
+
+    Attributes
+    ----------
+    mutual_information_ : ndarray of shape (n_features,)
+        Estimate for each feature, in nats.
+    order_ : ndarray of int of shape (n_features,)
+        Features, the best for its price first.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    stage_settings_ : list of dict
+        What tells stages apart: {"features": k}.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names, when X has them.
+
+    References
+    ----------
+    B. C. Ross. Mutual information between discrete and continuous data sets. PLoS ONE 9(2), 2014:
+    the estimator, as scikit-learn has it.
+    """
+
+    _groups = True
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        n_selected=None,
+        cost_power=1.0,
+        n_estimators=100,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.feature_costs = feature_costs
+        self.n_selected = n_selected
+        self.cost_power = cost_power
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit(self, train, valid, seeds):
+        X, labels = train.X, train.y
+        check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        check_number(self.cost_power, "cost_power", low=0)
+        sizes = self._sizes(X.shape[1])
+        rating_seed, *seeds = check_random_state(self.random_state).randint(
+            INT32_MAX, size=1 + len(sizes)
+        )
+        self.mutual_information_ = mutual_info_classif(
+            X, labels, random_state=rating_seed, n_jobs=self.n_jobs
+        )
+        self.order_ = _best_for_price(
+            self.mutual_information_, self.feature_costs_, self.cost_power
+        )
+        data = bin_features(X, n_jobs=self.n_jobs)
+        self._models = [
+            self._forest(X, labels, data, np.sort(self.order_[:size]), seed)
+            for size, seed in progress(list(zip(sizes, seeds, strict=True)), "forests")
+        ]
+        self.stage_settings_ = [{"features": size} for size in sizes]
+
+    def _shares(self, scores):
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    def _sizes(self, n_features):
+        if self.n_selected is None:
+            sizes = [1, 2]
+            while sizes[-1] < n_features:
+                sizes.append(sizes[-2] + sizes[-1])
+            return [size for size in sizes if size < n_features] + [n_features]
+        sizes = check_increasing(self.n_selected, "n_selected", integer=True)
+        if sizes[-1] > n_features:
+            raise ParameterError(
+                f"n_selected must be at most the number of features, {n_features}, got {sizes[-1]}."
+            )
+        return sizes
+
+    def _forest(self, X, labels, data, selected, seed):
+        """Return a forest on some features as a sum of trees on the whole table."""
+        forest = RandomForestClassifier(
+            n_estimators=self.n_estimators, random_state=seed, n_jobs=self.n_jobs
+        ).fit(X[:, selected], labels, binned=data.take(selected))
+        trees = [on_the_whole_table(tree, selected) for tree in forest.trees_]
+        return TreeSum.of(trees, X.shape[1], shares=True)
+
+
+def _best_for_price(information, costs, power):
+    """Return the features by information per price, free ones first; equals by information."""
+    prices = costs.alone
+    paid = np.where(prices > 0, prices, 1.0) ** power
+    return np.lexsort((-information, -information / paid, prices > 0))
+
+
+class FilterBoostingClassifier(FilterForestClassifier):
+    """LightGBM on the k features with the most mutual information per price.
+
+    As `FilterForestClassifier`, with boosting in place of the forest.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A feature of a group is rated with its own price and
+        the group's; predictions are charged for the group once.
+    n_selected : sequence of int, default=None
+        Numbers k of features, increasing, one model each. None: 1, 2, 3, 5, 8, 13, … and all.
+    cost_power : float, default=1.0
+        Features are rated by information over price to this power; 0: whatever they cost.
+    n_estimators : int, default=40
+        Boosting iterations of each model.
+    learning_rate : float, default=0.2
+        Shrinkage of each tree.
+    num_leaves : int, default=8
+        Most leaves of a tree.
+    min_child_samples : int, default=5
+        Least training examples in a leaf.
+    random_state : int, RandomState instance or None, default=None
+        Source of randomness.
+    n_jobs : int, default=None
+        Threads, as in joblib. The model does not depend on it.
+
+    Attributes
+    ----------
+    mutual_information_ : ndarray of shape (n_features,)
+        Estimate for each feature, in nats.
+    order_ : ndarray of int of shape (n_features,)
+        Features, the best for its price first.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    stage_settings_ : list of dict
+        What tells stages apart: {"features": k}.
+    feature_costs_ : FeatureCosts
+        Prices in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names, when X has them.
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        n_selected=None,
+        cost_power=1.0,
+        n_estimators=40,
+        learning_rate=0.2,
+        num_leaves=8,
+        min_child_samples=5,
+        random_state=None,
+        n_jobs=None,
+    ):
+        super().__init__(
+            feature_costs,
+            n_selected=n_selected,
+            cost_power=cost_power,
+            n_estimators=n_estimators,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.min_child_samples = min_child_samples
+
+    _shares = TreeStages._shares
+
+    def _forest(self, X, labels, data, selected, seed):
+        """Return LightGBM's trees on some features as a sum of trees on the whole table."""
+        boosting = LightGBMCostClassifier(
+            tradeoffs=(0,),
+            n_trees=(self.n_estimators,),
+            learning_rate=self.learning_rate,
+            num_leaves=self.num_leaves,
+            min_child_samples=self.min_child_samples,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+        ).fit(X[:, selected], labels)
+        trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
+        per_step = 1 if boosting.classes_.size == 2 else boosting.classes_.size
+        return replace(TreeSum.of(trees, X.shape[1]), per_step=per_step)

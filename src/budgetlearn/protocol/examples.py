@@ -1,0 +1,214 @@
+"""Checked training and validation data."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+
+from ..costs import FeatureCosts
+from ..features import check_same_columns, columns_of
+from ..validation import ParameterError, check_classes, check_number, holdout
+
+ROWS = 2**16  # that are looked at together
+# A row that weighs less, as a share of the heaviest one, is lost in the rounding of their sum.
+LIGHTEST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows to learn from or to choose by.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Checked.
+    y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Index of each class among `classes_`, -1 for a class unknown in training; numbers in
+        regression.
+    targets : ndarray
+        y as it was given.
+    weight : ndarray of float of shape (n_samples,) or None
+        Positive; 1 is what a training example weighs on average. None: 1 each.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray | None = None
+
+    def take(self, rows):
+        """Return the examples of these rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Examples(self.X[rows], self.y[rows], self.targets[rows], weight)
+
+    def held_out(self, fraction, random, estimator):
+        """Split into training and validation examples, classes each in proportion.
+
+        Of numbers the validation examples have two that differ, where there are such.
+        """
+        if is_classifier(estimator):
+            train, valid = holdout(self.y, fraction, random)
+        else:
+            check_number(
+                fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True
+            )
+            order = random.permutation(len(self.y))
+            n_valid = round(fraction * order.size)
+            self._mix(order, n_valid)
+            valid, train = np.sort(order[:n_valid]), np.sort(order[n_valid:])
+            if not valid.size or not train.size:
+                raise ParameterError(
+                    f"validation_fraction={fraction!r} of n_samples={order.size} leaves "
+                    f"{train.size} to train and {valid.size} to validate. Give more rows, another "
+                    "fraction, or X_val and y_val."
+                )
+        return self.take(train), self.take(valid)
+
+    def _mix(self, order, n_first):
+        """Change a drawn order where its first rows have all the same target: swap in another."""
+        if n_first > 1:
+            others = np.flatnonzero(
+                np.reshape(self.y != self.y[order[0]], (len(self.y), -1)).any(1)
+            )
+            places = np.flatnonzero(np.isin(order, others))
+            if places.size and places[0] >= n_first:
+                order[[n_first - 1, places[0]]] = order[[places[0], n_first - 1]]
+
+    def joined(self, other):
+        """Return these and the other examples, without those of classes unknown in training."""
+        other = other.take(np.flatnonzero(other.y != -1)) if other.y.ndim == 1 else other
+        weight = None
+        if self.weight is not None or other.weight is not None:
+            weight = np.concatenate([self._weights(), other._weights()])
+        parts = ([getattr(self, name), getattr(other, name)] for name in ("X", "y", "targets"))
+        return Examples(*map(np.concatenate, parts), weight)
+
+    def weighed_for(self, estimator):
+        """Return the examples with the weights that an estimator learns by, 1 on average.
+
+        They are the products of sample weights and class weights, and say how much more an example
+        counts than another: what they add up to is the number of examples, whatever their unit.
+        """
+        class_weight = getattr(estimator, "class_weight", None)
+        if class_weight is not None:
+            shares = _class_weights(class_weight, estimator.classes_, self)
+            return replace(self, weight=_relative(self._weights() * shares[self.y], "weights"))
+        return self if self.weight is None else replace(self, weight=_relative(self.weight))
+
+    def _weights(self):
+        return np.ones(len(self.y)) if self.weight is None else self.weight
+
+
+def checked_examples(estimator, X, y, X_val, y_val, weight):
+    """Check the data of a fit, and set what follows from them on the estimator.
+
+    Sets `classes_` (of classifiers), `feature_costs_`, `constant_`, what the columns are called
+    (scikit-learn forgets names that are numbers), and which features may have missing values in
+    prediction because they had some in training. Examples of weight 0 are left out. Class weights
+    are no part of the weights yet: `weighed_for` brings them in once it is settled which examples
+    are learned from.
+
+    Returns
+    -------
+    train, valid : Examples
+        `valid` is None where no validation data were given.
+    """
+    takes_missing, classifies = estimator._takes_missing(), is_classifier(estimator)
+    finite = "allow-nan" if takes_missing else True
+    checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
+    kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
+    given = X
+    X, y = validate_data(estimator, given, y, **checks, **kind)
+    X, y, weight = _weighed(X, y, weight)
+    codes = y
+    if classifies:
+        estimator.classes_, codes = check_classes(y)
+    names = estimator._column_labels = columns_of(given)
+    estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
+    estimator._learned_missing = _missing_somewhere(X, takes_missing)
+    train = Examples(X, codes, y, weight)
+    estimator.constant_ = _constant(
+        codes, train.weighed_for(estimator).weight, estimator.classes_.size if classifies else None
+    )
+    if (X_val is None) != (y_val is None):
+        raise ParameterError("X_val and y_val belong together: give both or none.")
+    if X_val is None:
+        return train, None
+    check_same_columns(X_val, names)
+    X_val = validate_data(estimator, X_val, reset=False, **checks)
+    return train, _validation(estimator, X_val, y_val)
+
+
+def _missing_somewhere(X, takes_missing):
+    """Return which features lack a value in some row; a mask of the whole table may not fit."""
+    missing = np.zeros(X.shape[1], dtype=bool)
+    for start in range(0, len(X) if takes_missing else 0, ROWS):
+        missing |= np.isnan(X[start : start + ROWS]).any(axis=0)
+    return missing
+
+
+def _weighed(X, y, weight):
+    """Return the examples that weigh anything, and their weights, 1 on average."""
+    if weight is None:
+        return X, y, None
+    weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
+    counts = weight > 0
+    if not counts.any():
+        raise ParameterError("sample_weight must not be 0 everywhere.")
+    if not counts.all():
+        X, y, weight = X[counts], y[counts], weight[counts]
+    return X, y, _relative(weight)
+
+
+def _relative(weight, name="sample_weight"):
+    """Return positive weights divided by their mean, so that their unit is of no effect."""
+    ratio = weight / weight.max()  # sums of these do not overflow
+    if ratio.min() < LIGHTEST:
+        raise ParameterError(
+            f"{name} must not differ by more than a factor of {1 / LIGHTEST:g}, got "
+            f"{weight.min():g} beside {weight.max():g}: leave out what weighs next to nothing."
+        )
+    return ratio / ratio.mean()
+
+
+def _class_weights(class_weight, classes, examples):
+    """Return the weight of each class, 1 at most."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        weights = 1 / np.bincount(examples.y, examples.weight, classes.size)
+    else:
+        weights = compute_class_weight(class_weight, classes=classes, y=examples.targets)
+        if not (np.isfinite(weights) & (weights > 0)).all():
+            raise ParameterError(
+                f"class_weight must give each class a finite number > 0, got {class_weight!r}. "
+                "Give rows that are not to count a sample_weight of 0."
+            )
+    return weights / weights.max()
+
+
+def _constant(codes, weight, n_classes):
+    """Return the class shares; where there are no classes, the mean target of each output."""
+    if n_classes is not None:
+        counts = np.bincount(codes, weight, n_classes)
+        return counts / counts.sum()
+    shares = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
+    return np.atleast_1d(shares @ codes)  # sums of shares do not overflow
+
+
+def _validation(estimator, X, y):
+    """Return checked validation examples."""
+    check_consistent_length(X, y)
+    if not is_classifier(estimator):
+        y = np.asarray(y, dtype=np.float64)
+        return Examples(X, y if estimator._multi_output else column_or_1d(y), y)
+    y = column_or_1d(y)
+    place = {label: code for code, label in enumerate(estimator.classes_.tolist())}
+    codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
+    if not (codes >= 0).any():
+        raise ParameterError(
+            f"y_val has no class of y: y has {list(place)[:5]}, y_val {y[:5].tolist()}. Give the "
+            "labels of both in one form."
+        )
+    return Examples(X, codes, y)

@@ -1,0 +1,169 @@
+"""What each stage of a fitted estimator costs and scores on validation data."""
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.metrics import check_scoring, r2_score
+
+from ..validation import ParameterError
+
+RESAMPLES = 100
+
+
+class _Foretold(BaseEstimator):
+    """Predictions that are there already, for scikit-learn's scorers; the rows of X tell which."""
+
+    def __init__(self, stage=None, classes=None):
+        self.stage = stage
+        self.classes = classes
+
+    def fit(self, X=None, y=None):
+        return self
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, rows):
+        return self.stage.output[rows]
+
+
+class _ForetoldClasses(ClassifierMixin, _Foretold):
+    @property
+    def classes_(self):
+        return self.classes
+
+    def predict_proba(self, rows):
+        return self.stage.probabilities[rows]
+
+
+class _ForetoldNumbers(RegressorMixin, _Foretold):
+    pass
+
+
+def _scorer(estimator, scoring, stage):
+    """Return score(rows, y, weight) of the stage's predictions by a scikit-learn scorer."""
+    if is_classifier(estimator):
+        made = _ForetoldClasses(stage, estimator.classes_)
+    else:
+        made = _ForetoldNumbers(stage)
+    scorer = check_scoring(made, scoring=scoring)
+    return lambda rows, y, **weight: float(scorer(made, rows, y, **weight))
+
+
+def score_outcome(estimator, scoring, stage, y, weight=None):
+    """Return the score of a stage's predictions, as `scoring` of scikit-learn names it.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        Whose predictions they are.
+    scoring : str or callable
+        As in scikit-learn; larger is better.
+    stage : Stage
+        With output, and probabilities where the scorer asks for them.
+    y : ndarray
+        True targets.
+    weight : array-like, default=None
+        Weights of the examples.
+
+    Returns
+    -------
+    float
+    """
+    extra = {} if weight is None else {"sample_weight": np.asarray(weight)}
+    return _scorer(estimator, scoring, stage)(np.arange(len(y)), y, **extra)
+
+
+def _score(estimator, stage, targets):
+    """Return the validation score of a stage and its standard error."""
+    n = len(targets)
+    scoring = getattr(estimator, "scoring", None)
+    if scoring is not None:
+        score, random = _scorer(estimator, scoring, stage), np.random.default_rng(0)
+        drawn = (random.integers(n, size=n) for _ in range(RESAMPLES))
+        redrawn = [score(rows, targets[rows]) for rows in drawn]
+        return score(np.arange(n), targets), float(np.std(redrawn, ddof=1))
+    if is_classifier(estimator):
+        right = float(np.mean(stage.output == targets))
+        return right, float(np.sqrt(right * (1 - right) / n))
+    if n < 2:
+        return np.nan, np.nan
+    squares = np.reshape((stage.output - targets) ** 2, (n, -1)).mean(axis=1)
+    variance = max(float(np.var(targets, axis=0).mean()), 1e-300)
+    spread = float(np.sqrt(squares.var(ddof=1) / n)) / variance
+    return float(r2_score(targets, stage.output)), spread
+
+
+def refuse_alike(estimator, train, valid):
+    """Raise where R² is to score numbers, and those of the validation data are all alike.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+    train, valid : Examples
+    """
+    if is_classifier(estimator) or getattr(estimator, "scoring", None) is not None:
+        return
+    n = len(valid.y)
+    if n < 2 or (np.ptp(valid.targets, axis=0).max() == 0 < np.ptp(train.targets, axis=0).max()):
+        raise ParameterError(
+            "R² compares errors with the spread of the targets, and the validation data need at "
+            f"least two different ones: got {n} row{'s' * (n > 1)}, the first with "
+            f"{valid.targets[0]!s}. Give more rows, or scoring='neg_mean_absolute_error' where the "
+            "estimator has that parameter."
+        )
+
+
+def refuse_unscored(points, n_samples):
+    """Return operating points, all of which have a score, else raise `ParameterError`.
+
+    Parameters
+    ----------
+    points : DataFrame
+        As from `measured`.
+    n_samples : int
+        How many examples they were measured on.
+    """
+    if points["score"].isna().any():
+        raise ParameterError(
+            f"scoring gives no number (NaN) for the {n_samples} validation examples, so that "
+            "nothing can be chosen by it: give more of them, of all classes, or another scoring."
+        )
+    return points
+
+
+def measured(estimator, valid):
+    """Return the operating points of a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        Fitted.
+    valid : Examples
+        Validation data.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per stage, in order: `cost` (mean acquisition cost), `score` and `score_se` (its
+        standard error), `nodes`, `n_features` (mean number bought), `setting` (dict) and
+        `variables` (names of all that some example bought).
+    """
+    want = {"output", "acquired"}
+    if getattr(estimator, "scoring", None) is not None:
+        want.add("probabilities")
+    names, rows = np.array(estimator._names(), dtype=object), []
+    for stage in estimator._stages(valid.X, range(estimator.n_stages_), frozenset(want)):
+        score, error = _score(estimator, stage, valid.targets)
+        rows.append(
+            {
+                "cost": float(estimator.feature_costs_.total(stage.acquired).mean()),
+                "score": score,
+                "score_se": error,
+                "nodes": stage.nodes,
+                "n_features": float(stage.acquired.sum(axis=1).mean()),
+                "setting": stage.setting,
+                "variables": tuple(names[stage.acquired.any(axis=0)]),
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,380 @@
+"""Requests for features, and the ledger that charges each of them once.
+
+A method that predicts without a table is a generator of requests: it yields a `Request` for a
+feature of some examples, is sent an `Answer`, and returns an `Outcome`. What drives it keeps the
+ledger, asks the source, and refuses what the cap does not allow.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..costs import affords
+from ..exceptions import BudgetError, MissingValueError
+from ..validation import in_row
+from ._charging import charge
+
+
+@dataclass(frozen=True)
+class Request:
+    """A feature that some examples need now.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The examples, ascending.
+    feature : int
+        Its index.
+    belief : callable
+        Returns the `Outcome` of all examples on what is known so far.
+    """
+
+    rows: np.ndarray
+    feature: int
+    belief: Callable
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a request.
+
+    Attributes
+    ----------
+    values : ndarray of float of shape (n_rows,)
+        NaN where the value is missing or was not bought.
+    refused : ndarray of bool of shape (n_rows,)
+        Whether the feature cannot be had: beyond the cap, or unavailable.
+    """
+
+    values: np.ndarray
+    refused: np.ndarray
+
+
+@dataclass
+class Outcome:
+    """Predictions of a number of examples.
+
+    Attributes
+    ----------
+    output : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Class labels or numbers.
+    probabilities : ndarray of shape (n_samples, n_classes) or None
+        None in regression, and for classifiers that have none.
+    answered : ndarray of bool of shape (n_samples,)
+        Whether some model could predict the example with what it was allowed to buy.
+    """
+
+    output: np.ndarray
+    probabilities: np.ndarray | None
+    answered: np.ndarray
+
+    def probability(self, classes):
+        """Return the probability of each predicted class.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (n_classes,)
+            Class labels, ascending.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            None where the method has no probabilities.
+        """
+        if self.probabilities is None:
+            return None
+        predicted = np.searchsorted(classes, self.output)
+        return np.take_along_axis(self.probabilities, predicted[:, None], axis=1)[:, 0]
+
+
+class Ledger:
+    """What each example acquired, in which order, and for how much.
+
+    Parameters
+    ----------
+    costs : FeatureCosts
+        Prices.
+    n_samples : int
+        Number of examples.
+    max_cost : float, default=None
+        Most that each example may spend; None: no limit.
+    """
+
+    def __init__(self, costs, n_samples, max_cost=None):
+        self.costs, self.max_cost = costs, max_cost
+        shape = (n_samples, costs.n_features)
+        self.acquired = np.zeros(shape, dtype=bool, order="F")  # is read and written by column
+        self.order = np.full(shape, -1, dtype=np.intp)
+        self.cost = np.zeros(n_samples)
+        self._n_acquired = np.zeros(n_samples, dtype=np.intp)
+
+    @property
+    def capped(self):
+        """Whether spending is limited."""
+        return self.max_cost is not None
+
+    def marginal(self, rows, feature):
+        """Return what a feature adds to the bill of each row, an unpaid group's charge included.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The examples.
+        feature : int
+            Its index.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        return self.costs.added(self.acquired, feature, rows)
+
+    def affordable(self, rows, feature):
+        """Return for which rows the cap allows a feature.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The examples.
+        feature : int
+            Its index.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_rows,)
+        """
+        if self.max_cost is None:
+            return np.ones(rows.size, dtype=bool)
+        return affords(self.max_cost, self.cost[rows] + self.marginal(rows, feature))
+
+    def buy(self, rows, feature):
+        """Charge the rows for a feature.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The examples.
+        feature : int
+            Its index.
+        """
+        members, group_price = self.costs.group_of(feature)
+        charge(
+            *(rows, feature, self.costs.costs[feature], members, group_price),
+            *(self.acquired.view(np.uint8), self.order, self._n_acquired, self.cost),
+        )
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What was decided about n examples, and what it took.
+
+    Attributes
+    ----------
+    prediction : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Class labels or numbers.
+    probabilities : ndarray of shape (n_samples, n_classes) or None
+        Of the classes; None where the method has none.
+    probability : ndarray of shape (n_samples,) or None
+        Of the predicted class.
+    acquired : ndarray of bool of shape (n_samples, n_features)
+        Which features were bought.
+    order : ndarray of int of shape (n_samples, n_features)
+        The bought features in the order of purchase, -1 after the last one.
+    cost : ndarray of shape (n_samples,)
+        What each example paid, in the unit of the feature costs.
+    """
+
+    prediction: np.ndarray
+    probabilities: np.ndarray | None
+    probability: np.ndarray | None
+    acquired: np.ndarray
+    order: np.ndarray
+    cost: np.ndarray
+
+
+def answer(request, source, ledger, describe, fallback, missing_ok):
+    """Ask the source for what the cap allows, charge it, and return the `Answer`.
+
+    Parameters
+    ----------
+    request : Request
+        What is needed.
+    source : callable
+        `source(rows, feature)` returns one number for each row.
+    ledger : Ledger
+        Is charged for what was delivered.
+    describe : callable
+        Feature index → its name, for the source and for messages.
+    fallback : bool
+        Whether a missing value is refused (True) or an error (False).
+    missing_ok : ndarray of bool of shape (n_features,)
+        Of which features missing values are values to the model.
+
+    Returns
+    -------
+    Answer
+    """
+    rows, name = request.rows, describe(request.feature)
+    allowed = ledger.affordable(rows, request.feature)
+    if allowed.all():
+        values = delivered(source(rows, name), rows, name)
+    else:
+        values, asked = np.full(rows.size, np.nan), rows[allowed]
+        if asked.size:
+            values[allowed] = delivered(source(asked, name), asked, name)
+    missing = allowed & np.isnan(values) & (not missing_ok[request.feature])
+    if missing.any() and not fallback:
+        raise MissingValueError(missing_message(rows[missing], name))
+    bought = allowed & ~missing
+    ledger.buy(rows if bought.all() else rows[bought], request.feature)
+    return Answer(values, ~bought)
+
+
+def delivered(values, rows, name):
+    """Return what a source delivered for a feature of some rows as numbers, checked."""
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"the source must return one number for each row it is asked for; for feature "
+            f"{name!r} it returned {values!r}."
+        ) from error
+    if values.shape != rows.shape or np.isinf(values).any():
+        raise ValueError(
+            f"the source must return one finite number (NaN: unavailable) for each of the "
+            f"{rows.size} rows it is asked for; for feature {name!r} it returned "
+            f"{'infinite values' if values.shape == rows.shape else f'shape {values.shape}'}."
+        )
+    return values
+
+
+def missing_message(rows, name):
+    """Return what to say of missing cells that have to be looked at."""
+    return (
+        f"feature {name!r}, which the prediction looks at, has no value (NaN) "
+        f"{in_row(rows, 'cells')}. Fill it in, or pass fallback=True to predict with the next best "
+        "model that does without."
+    )
+
+
+def drive(purchases, source, ledger, describe, fallback=False, missing_ok=None):
+    """Run a generator of requests to its end and return its `Outcome`."""
+    if missing_ok is None:
+        missing_ok = np.zeros(ledger.costs.n_features, dtype=bool)
+    try:
+        request = next(purchases)
+        while True:
+            request = purchases.send(
+                answer(request, source, ledger, describe, fallback, missing_ok)
+            )
+    except StopIteration as stop:
+        return stop.value
+
+
+def unanswered_error(outcome, max_cost):
+    """Return the `BudgetError` for examples that nothing affordable could predict."""
+    rows = np.flatnonzero(~outcome.answered)
+    reason = "with the features that are available" if max_cost is None else f"for {max_cost:g}"
+    return BudgetError(
+        f"{rows.size} of {outcome.answered.size} examples cannot be predicted {reason}, the first "
+        f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the constant "
+        "prediction that costs nothing."
+    )
+
+
+class FixedFeatures:
+    """What n examples know and what they can still be predicted with.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        Fitted, with fixed costs.
+    n_samples : int
+        Number of examples.
+    stage : int
+        The stage to predict with; cheaper ones stand in where a feature cannot be had.
+    """
+
+    def __init__(self, estimator, n_samples, stage):
+        self.estimator, self.n_samples = estimator, n_samples
+        shape = (n_samples, estimator.n_features_in_)
+        # By column, as they are filled.
+        self.X = np.full(shape, np.nan, dtype=np.float64, order="F")
+        self.known = np.zeros(shape, dtype=bool, order="F")
+        self.refused = np.zeros(shape, dtype=bool, order="F")
+        self.any_refused = False
+        self.order = self._preference(stage)
+        blank = np.zeros((1, shape[1]))
+        stages = estimator._stages(blank, sorted(self.order), frozenset({"acquired"}))
+        self.needs = {
+            k: stage.acquired[0] for k, stage in zip(sorted(self.order), stages, strict=True)
+        }
+
+    def _preference(self, stage):
+        """Return the chosen stage, then those that cost no more, best first."""
+        costs = np.asarray(self.estimator._fixed_costs())
+        points = self.estimator._points(costs)
+        best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
+        allowed = affords(costs[stage], costs)
+        return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
+
+    def possible(self, rows, stage):
+        """Return which of the rows can still have all that a stage needs."""
+        if not self.any_refused:
+            return rows
+        return rows[~(self.refused[rows] & self.needs[stage]).any(axis=1)]
+
+    def requests(self, stage):
+        """Return the features of a stage, cheap ones first."""
+        features = np.flatnonzero(self.needs[stage])
+        return features[np.argsort(self.estimator.feature_costs_.alone[features], kind="stable")]
+
+    def take(self, rows, feature, answer):
+        """Keep what came of a request."""
+        self.X[rows, feature] = answer.values
+        self.known[rows, feature] = ~answer.refused
+        self.refused[rows, feature] = answer.refused
+        self.any_refused |= bool(answer.refused.any())
+
+    def outcome(self):
+        """Return the prediction of each example by the best stage whose features it knows."""
+        outcome = self.estimator._blank_outcome(self.n_samples)
+        for stage in self.order:
+            rows = np.flatnonzero(~outcome.answered)
+            if not rows.size:
+                break
+            rows = rows[(self.known[rows] | ~self.needs[stage]).all(axis=1)]
+            if rows.size:
+                self._predict(outcome, rows, stage)
+        return outcome
+
+    def _predict(self, outcome, rows, stage):
+        want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
+        X = self.X[rows].astype(self.estimator._working_dtype(), order="C", copy=False)
+        made = next(iter(self.estimator._stages(X, [stage], frozenset(want))))
+        outcome.output[rows] = made.output
+        if outcome.probabilities is not None:
+            outcome.probabilities[rows] = made.probabilities
+        outcome.answered[rows] = True
+
+
+def fixed_purchases(estimator, n_samples, stage):
+    """Yield the requests of a stage with fixed features, and return its `Outcome`.
+
+    Where a feature is refused, the best stage that costs no more and does without takes over.
+    """
+    state = FixedFeatures(estimator, n_samples, stage)
+    waiting = np.arange(n_samples)
+    for stage in state.order:
+        for feature in state.requests(stage):
+            rows = state.possible(waiting, stage)
+            rows = rows[~state.known[rows, feature]]
+            if rows.size:
+                answer = yield Request(rows, int(feature), state.outcome)
+                state.take(rows, feature, answer)
+        done = state.possible(waiting, stage)
+        if done.size == waiting.size:
+            break
+        waiting = np.setdiff1d(waiting, done)
+    return state.outcome()

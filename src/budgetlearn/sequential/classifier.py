@@ -1,0 +1,254 @@
+"""What FMCC, VoC and the random order share: acquire features one by one, then classify."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, fields
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import ClassifierMixin
+
+from ..costs import affords
+from ..exceptions import BudgetError
+from ..protocol import BudgetedEstimator, Request, Stage
+from ..validation import check_number
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Record of the purchases of m test points with d features.
+
+    Parameters
+    ----------
+    order : ndarray of int of shape (m, d)
+        Bought features in the order of purchase, -1 after the last one.
+    value : ndarray of shape (m, d)
+        What each purchase was chosen for (the expected accuracy, or its gain, less the weighted
+        price); 0 after the last one.
+    estimate : ndarray of shape (m, d + 1)
+        Estimated probability that the prediction is right after 0, 1, ... d purchases; the last
+        one reached is repeated.
+    winner : ndarray of int of shape (m, d + 1)
+        Index of the predicted class after 0, 1, ... d purchases; the last one is repeated.
+    """
+
+    order: np.ndarray
+    value: np.ndarray
+    estimate: np.ndarray
+    winner: np.ndarray
+
+    @classmethod
+    def empty(cls, n_rows, n_features):
+        """Return a record to be filled in, with nothing bought."""
+        return cls(
+            order=np.full((n_rows, n_features), -1, dtype=np.intp),
+            value=np.zeros((n_rows, n_features)),
+            estimate=np.zeros((n_rows, n_features + 1)),
+            winner=np.zeros((n_rows, n_features + 1), dtype=np.intp),
+        )
+
+    @classmethod
+    def join(cls, walks):
+        """Stack the records of consecutive blocks of test points."""
+        return cls(*(np.concatenate([getattr(w, f.name) for w in walks]) for f in fields(cls)))
+
+    @property
+    def n_bought(self):
+        """Number of features bought for each test point, shape (m,)."""
+        return (self.order >= 0).sum(axis=1)
+
+    def acquired(self, stage=None):
+        """Return which features were bought within the first `stage` purchases (None: all).
+
+        Parameters
+        ----------
+        stage : int, default=None
+            Number of purchases.
+
+        Returns
+        -------
+        ndarray of bool of shape (m, d)
+        """
+        order = self.order[:, :stage]
+        acquired = np.zeros(self.order.shape, dtype=bool)
+        rows, places = np.nonzero(order >= 0)
+        acquired[rows, order[rows, places]] = True
+        return acquired
+
+    def probabilities(self, stage, n_classes):
+        """Return class probabilities after `stage` purchases.
+
+        Parameters
+        ----------
+        stage : int
+            Number of purchases.
+        n_classes : int
+            Number of classes.
+
+        Returns
+        -------
+        ndarray of shape (m, n_classes)
+            The estimate for the predicted class; the other classes share the rest evenly.
+        """
+        right = self.estimate[:, stage]
+        shared = (1.0 - right) / (n_classes - 1)
+        probabilities = np.repeat(shared[:, None], n_classes, axis=1)
+        probabilities[np.arange(right.size), self.winner[:, stage]] = right
+        return probabilities
+
+
+# Most test points per task: bounds the memory beyond the answer itself, whatever n_jobs is.
+BLOCK_ROWS = 256
+
+
+class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
+    """Base of classifiers that buy features one after another and stop when sure.
+
+    Stage k has bought k + 1 features, whatever the threshold; the stage after the last one, which
+    `predict` uses without a budget, stops each example when the threshold is passed. A subclass
+    stores the parameters `feature_costs`, `threshold`, `cost_weight`, `max_cost`, `random_state`
+    and `n_jobs`, learns in `_fit_codes`, and walks test points in `_walk_block` and `_buying`.
+    """
+
+    _groups = True
+
+    @abstractmethod
+    def _fit_codes(self, X, codes, rng):
+        """Learn from validated examples and class indices."""
+
+    @abstractmethod
+    def _walk_block(self, X, threshold, max_cost):
+        """Return the `Walk` of the rows of X."""
+
+    @abstractmethod
+    def _buying(self, n_rows, threshold, max_cost, most):
+        """Yield the purchases of n_rows examples, `most` each, and return their `Walk`.
+
+        Yields (rows, features, walk): which rows want which feature, and the `Walk` so far; is
+        sent (values, refused) of the same length.
+        """
+
+    def _block_rows(self):
+        """Return how many test points are walked together."""
+        return BLOCK_ROWS
+
+    def _fit(self, train, valid, seeds):
+        check_number(self.threshold, "threshold", low=0.0, high=1.0)
+        check_number(self.cost_weight, "cost_weight", low=0.0)
+        self._check_max_cost()
+        self._fit_codes(train.X, train.y, seeds)
+
+    def _check_max_cost(self):
+        if self.max_cost is None:
+            return
+        check_number(self.max_cost, "max_cost", low=0.0)
+        cheapest = float(self.feature_costs_.alone.min())
+        if not affords(self.max_cost, cheapest):
+            raise BudgetError(
+                f"max_cost {self.max_cost:g} buys no feature: the cheapest costs {cheapest:g}. "
+                "Raise it to at least that.",
+                cheapest,
+            )
+
+    @property
+    def n_stages_(self):
+        """Number of operating points: one for each number of features."""
+        return self.n_features_in_
+
+    def _default_stage(self):
+        return self.n_stages_  # beyond the last: stop when sure
+
+    def _limit(self, max_cost=None):
+        """Return the most that one example may spend."""
+        limits = [limit for limit in (self.max_cost, max_cost) if limit is not None]
+        return min(limits, default=np.inf)
+
+    def _walk(self, X, *, stop=True, max_cost=None):
+        """Walk checked rows in blocks; without `stop` the threshold plays no part."""
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        threshold, limit = self.threshold if stop else np.inf, self._limit(max_cost)
+        step = self._block_rows()
+        blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
+        return Walk.join(
+            Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(self._walk_block)(block, threshold, limit) for block in blocks
+            )
+        )
+
+    def _stages(self, X, which, want):
+        walks = {}
+        for index in which:
+            sure = index == self.n_stages_
+            if sure not in walks:
+                walks[sure] = self._walk(X, stop=sure)
+            yield self._stage(walks[sure], None if sure else index + 1)
+
+    def _stage(self, walk, n_bought):
+        """Return the stage after a number of purchases; None: after all that were made."""
+        at = -1 if n_bought is None else n_bought
+        return Stage(
+            {} if n_bought is None else {"features": n_bought},
+            self.classes_[walk.winner[:, at]],
+            walk.probabilities(at, self.classes_.size),
+            walk.acquired(n_bought),
+            estimate=walk.estimate[:, at],
+        )
+
+    def _purchases(self, n_samples, stage, ledger):
+        parts, step = [], self._block_rows()
+        most = self.n_features_in_ if stage == self.n_stages_ else stage + 1
+        threshold = self.threshold if stage == self.n_stages_ else np.inf
+        for start in range(0, n_samples, step):
+            size = min(step, n_samples - start)
+            buying = self._buying(size, threshold, self._limit(ledger.max_cost), most)
+            parts.append((yield from self._block_requests(buying, start, n_samples, parts)))
+        return self._outcome(Walk.join(parts), n_samples)
+
+    def _block_requests(self, buying, start, n_samples, parts):
+        """Turn the purchases of a block into requests by feature; return its walk."""
+        try:
+            rows, features, walk = next(buying)
+            while True:
+                values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
+                for feature in np.unique(features):
+                    mine = np.flatnonzero(features == feature)
+                    so_far = [*parts, walk]
+                    answer = yield Request(
+                        start + rows[mine],
+                        int(feature),
+                        lambda so_far=so_far: self._outcome(Walk.join(so_far), n_samples),
+                    )
+                    values[mine], refused[mine] = answer.values, answer.refused
+                rows, features, walk = buying.send((values, refused))
+        except StopIteration as stop:
+            return stop.value
+
+    def _outcome(self, walk, n_samples):
+        """Return the predictions of the rows walked so far; the others have no answer yet."""
+        outcome = self._constant_outcome(n_samples)
+        done = len(walk.winner)
+        outcome.output[:done] = self.classes_[walk.winner[:, -1]]
+        outcome.probabilities[:done] = walk.probabilities(-1, self.classes_.size)
+        outcome.answered[:done] = True
+        return outcome
+
+    def explain(self, x, budget=None, max_cost=None, *, fallback=False):
+        """Tell how one example is predicted, purchase by purchase.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (1, n_features), dict, Series or frame of one row
+            The example; a dict or Series gives its values by feature name.
+        budget, max_cost : float, default=None
+            As for `predict`.
+        fallback : bool, default=False
+            As for `predict`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `BudgetedEstimator.explain` gives it, and the column `value`: what each feature was
+            chosen for (see `Walk`).
+        """
+        told = super().explain(x, budget, max_cost, fallback=fallback)
+        walk = self._walk(self._one_row(x), stop=False, max_cost=max_cost)
+        return told.assign(value=walk.value[0, : len(told)])

@@ -1,0 +1,151 @@
+"""Dynamic orders: who buys what next, and what is told of it."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+from budgetlearn.costs import FeatureCosts
+from budgetlearn.exceptions import BudgetError
+from budgetlearn.protocol.requests import Ledger, drive
+from budgetlearn.testing import check_budgeted_estimator
+
+QUICK = {"orders": "gain_per_cost", "n_stages": 5, "cv": 2, "dynamic": True, "random_state": 0}
+PRICES = [1.0, 10, 10, 10, 2]
+
+
+@pytest.fixture(scope="module")
+def table():
+    """The first feature tells which of the next three knows the class, and a little itself."""
+    random = np.random.RandomState(0)
+    X = random.standard_normal((1200, 5))
+    X[:, 0] = random.randint(3, size=1200)
+    knows = X[np.arange(1200), 1 + X[:, 0].astype(int)]
+    return X, (knows > 0.5 * (X[:, 0] - 1)).astype(int)
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    X, y = table
+    model = ScheduleCascadeClassifier(PRICES, estimators="forest", **QUICK)
+    return model.fit(X[:600], y[:600])
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, y = make_friedman1(300, 5, noise=0.5, random_state=0)
+    model = ScheduleCascadeRegressor([1.0, 2, 3, 4, 5], estimators=LinearRegression(), **QUICK)
+    return model.fit(X[:200], y[:200]), X[200:], y[200:]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ScheduleCascadeClassifier(estimators=GaussianNB(), **QUICK),
+        ScheduleCascadeRegressor(estimators=LinearRegression(), **QUICK),
+    ],
+)
+def test_the_protocol_is_kept(model):
+    check_budgeted_estimator(model)
+
+
+def test_examples_buy_what_they_need(fitted, table):
+    X, y = table[0][600:], table[1][600:]
+    made = fitted.decisions(X, max_cost=11)
+    assert made.acquired[:, 0].all()
+    for kind in range(3):
+        bought = made.acquired[X[:, 0] == kind, 1:4].mean(axis=0)
+        assert bought[kind] > 0.9
+    assert (made.prediction == y).mean() > 0.9
+
+
+def test_it_beats_every_fixed_order_where_needs_differ(table):
+    X, y = table
+    fixed, both = (
+        ScheduleCascadeClassifier(PRICES, estimators="forest", **(QUICK | {"dynamic": dynamic}))
+        .fit(X[:600], y[:600])
+        for dynamic in (False, "auto")
+    )  # fmt: skip
+    assert "dynamic" in [each["order"] for each in both.operating_points_["setting"]]
+    scores = [each.score(X[600:], y[600:], budget=12) for each in (both, fixed)]
+    assert scores[0] > scores[1] + 0.1
+
+
+def test_what_is_told_holds_on_new_examples(fitted, table):
+    X, y = table[0][600:], table[1][600:]
+    for stage, (_, told) in zip(fitted.stages(X), fitted.operating_points_.iterrows(), strict=True):
+        assert stage.cost.mean() == pytest.approx(told["cost"], rel=0.25)
+        assert stage.acquired.sum(axis=1).mean() == pytest.approx(told["n_features"], rel=0.25)
+        assert (stage.output == y).mean() == pytest.approx(told["observed"], abs=0.1)
+
+
+def test_numbers_stop_where_little_is_to_be_gained(numbers):
+    model, X, y = numbers
+    stages = list(model.stages(X))
+    assert any(np.unique(stage.cost).size > 1 for stage in stages)
+    last = model.operating_points_.iloc[-1]
+    assert 1 - np.mean((stages[-1].output - y) ** 2) / y.var() == pytest.approx(
+        last["observed"], abs=0.2
+    )
+
+
+def test_a_cap_is_kept_to_the_cent_and_used(fitted, table):
+    X = table[0][600:]
+    for cap in (1.0, 3.0, 11.0, 13.0):
+        spent = fitted.acquisition_cost(X, max_cost=cap)
+        assert spent.max() <= cap
+        assert spent.max() > cap - 3
+    with pytest.raises(BudgetError):
+        fitted.predict(X, max_cost=0.5)
+
+
+class StrictLedger(Ledger):
+    """A ledger that nobody asks for what the cap does not pay."""
+
+    def affordable(self, rows, feature):
+        found = super().affordable(rows, feature)
+        assert found.all()
+        return found
+
+
+def test_nothing_is_asked_for_that_the_cap_does_not_pay(fitted, table):
+    X, ledger = table[0][600:], StrictLedger(fitted.feature_costs_, 600, 5.0)
+    purchases = fitted._purchases(600, fitted.n_stages_ - 1, ledger)
+    outcome = drive(purchases, lambda rows, feature: X[rows, feature], ledger, int)
+    assert outcome.answered.all()
+    assert ledger.cost.max() == 3  # the first and the last feature
+
+
+def test_values_that_cannot_be_had_are_done_without(fitted, table):
+    X, y = table[0][600:].copy(), table[1][600:]
+    kind = X[:, 0].copy()
+    X[::2, 1] = np.nan
+    made = fitted.decisions(X, budget=12, fallback=True)
+    assert not made.acquired[::2, 1].any()
+    right = made.prediction == y
+    assert right[::2][kind[::2] > 0].mean() > 0.9  # others know their class
+    assert right[1::2].mean() > 0.9
+
+
+def test_groups_are_charged_once_and_bought_together(table):
+    X, y = table
+    costs = FeatureCosts([1, 1, 1, 1, 1], [0, 1, 1, -1, -1], [2, 20])
+    model = ScheduleCascadeClassifier(costs, estimators=GaussianNB(), **QUICK).fit(X, y)
+    bought = model.acquired_features(X)
+    np.testing.assert_array_equal(bought[:, 1], bought[:, 2])
+    capped = model.acquisition_cost(X, max_cost=5)
+    assert capped.max() == 5  # all without the second group
+
+
+def test_threads_and_a_pickle_change_nothing(fitted, table):
+    X, y = table
+    again = ScheduleCascadeClassifier(PRICES, estimators="forest", n_jobs=2, **QUICK)
+    again.fit(X[:600], y[:600])
+    probabilities = fitted.predict_proba(X[600:], budget=12)
+    np.testing.assert_array_equal(again.predict_proba(X[600:], budget=12), probabilities)
+    kept = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(kept.predict_proba(X[600:], budget=12), probabilities)

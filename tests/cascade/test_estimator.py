@@ -1,0 +1,317 @@
+"""`ScheduleCascadeClassifier` and `-Regressor` on the protocol."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_friedman1
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from budgetbench.datasets.ranking import yahoo_costs, yahoo_like
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+from budgetlearn.costs import FeatureCosts, random_costs
+from budgetlearn.exceptions import BudgetError
+from budgetlearn.metrics import average_precision_at_5
+from budgetlearn.testing import check_budgeted_estimator
+from budgetlearn.validation import ParameterError
+
+QUICK = {"estimators": GaussianNB(), "orders": "gain_per_cost", "dynamic": False, "random_state": 0}
+LINEAR = QUICK | {"estimators": LinearRegression()}
+PRICES = [1.0, 4, 9, 2, 5, 7]
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y = make_classification(500, 6, n_informative=4, n_redundant=0, flip_y=0.05, random_state=3)
+    return X, np.where(y == 1, "ill", "well")
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    X, y = table
+    model = ScheduleCascadeClassifier(PRICES, estimators="forest", dynamic=False, random_state=0)
+    return model.fit(X[:300], y[:300])
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    X, y = make_friedman1(400, 6, noise=0.5, random_state=0)
+    model = ScheduleCascadeRegressor(PRICES, **LINEAR)
+    return model.fit(X[:250], y[:250]), X, y
+
+
+@parametrize_with_checks([ScheduleCascadeClassifier(**QUICK), ScheduleCascadeRegressor(**LINEAR)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_the_protocol_is_kept():
+    check_budgeted_estimator(ScheduleCascadeClassifier(**QUICK))
+
+
+def test_the_protocol_is_kept_in_regression():
+    check_budgeted_estimator(ScheduleCascadeRegressor(**LINEAR))
+
+
+def test_points_cost_more_and_score_more(fitted):
+    costs = fitted.operating_points_["cost"]
+    assert (np.diff(costs) > 0).all()
+    assert (np.diff(fitted.operating_points_["score"]) > 0).all()
+    assert len(costs) == fitted.n_stages_ > 4
+
+
+def test_reported_costs_and_scores_hold_on_new_examples(fitted, table):
+    X, y = table[0][300:], table[1][300:]
+    for stage, (_, told) in zip(fitted.stages(X), fitted.operating_points_.iterrows(), strict=True):
+        error = (stage.output == y).mean() - told["score"]
+        assert abs(error) < 4 * np.hypot(told["score_se"], 0.5 / np.sqrt(len(y)))
+        assert stage.cost.mean() == pytest.approx(told["cost"], abs=0.15 * sum(PRICES))
+
+
+def test_a_budget_is_kept_on_average_and_a_cap_by_everybody(fitted, table):
+    X = table[0][300:]
+    for budget in (3.0, 8.0, 20.0):
+        chosen = fitted.operating_points_["cost"].le(budget)
+        assert fitted._chosen(budget, None, False) in np.flatnonzero(chosen)
+    for cap in (1.0, 6.0, 13.0):
+        assert fitted.acquisition_cost(X, max_cost=cap).max() <= cap
+
+
+def test_a_cap_is_used_up_to_the_last_stage_that_it_pays(fitted, table):
+    costs = fitted.points_[-1].cascade.costs
+    cap = float(costs[1]) + 1e-9
+    spent = fitted.acquisition_cost(table[0][300:], max_cost=cap)
+    assert spent.max() == pytest.approx(costs[1])
+
+
+def test_who_can_afford_nothing_gets_the_class_shares(fitted, table):
+    X = table[0][300:320]
+    made = fitted.decisions(X, max_cost=0.5, fallback=True)
+    np.testing.assert_allclose(made.probabilities, np.tile(fitted.constant_, (20, 1)))
+    assert not made.acquired.any()
+
+
+def test_no_stage_is_begun_that_the_cap_does_not_pay_to_its_end(table):
+    X, y = table
+    own = [[0], [0, 1, 2], [0, 1, 2, 3, 4, 5]]
+    model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
+    assert set(model.acquisition_cost(X, max_cost=9)) == {1.0}  # 1 and 2 together cost 13 more
+
+
+def test_the_largest_budget_is_as_good_as_a_model_of_all_features(fitted, table):
+    X, y = table
+    models = fitted.models_.models
+    everything = models["forest", tuple(range(6))].predict(X[300:]).argmax(axis=1)
+    full = (fitted.classes_[everything] == y[300:]).mean()
+    assert (fitted.predict(X[300:]) == y[300:]).mean() > full - 0.03
+
+
+def test_easy_examples_stop_early(fitted, table):
+    X = table[0][300:]
+    middle = list(fitted.stages(X))[fitted.n_stages_ // 2]
+    assert np.unique(middle.cost).size > 1
+    early = middle.cost == middle.cost.min()
+    assert middle.estimate[early].min() > 0.5
+
+
+def test_the_smallest_budget_that_buys_nothing_is_named(fitted, table):
+    with pytest.raises(BudgetError, match="cheapest"):
+        fitted.predict(table[0], budget=0.1)
+
+
+def test_score_takes_a_budget(fitted, numbers, table):
+    X, y = table[0][300:], table[1][300:]
+    assert fitted.score(X, y, budget=8) == (fitted.predict(X, budget=8) == y).mean()
+    model, X, y = numbers
+    cost = model.operating_points_["cost"]
+    assert model.score(X, y, budget=cost.iloc[0]) < model.score(X, y, budget=cost.iloc[-1])
+
+
+def test_the_budget_of_the_constructor(table):
+    X, y = table
+    model = ScheduleCascadeClassifier(PRICES, budget=9, **QUICK).fit(X[:300], y[:300])
+    np.testing.assert_array_equal(model.predict(X), model.predict(X, budget=9))
+
+
+def test_a_budget_below_one_is_a_budget(table):
+    X, y = table
+    prices = [0.01, 0.04, 0.09, 0.02, 0.05, 0.07]
+    model = ScheduleCascadeClassifier(prices, budget=0.09, **QUICK).fit(X[:300], y[:300])
+    assert 0 < model.acquisition_cost(X[300:]).mean() < 0.15
+
+
+def test_the_unit_of_the_target_does_not_matter(numbers):
+    model, X, y = numbers
+    other = clone(model).fit(X[:250], 1e12 * y[:250])
+    told, again = model.operating_points_, other.operating_points_
+    assert len(told) > 2
+    np.testing.assert_allclose(again["cost"], told["cost"], rtol=1e-6)
+    np.testing.assert_allclose(again["score"], told["score"], rtol=1e-6)
+
+
+def test_validation_data_are_trained_on(table):
+    X, y = table
+    cut = ScheduleCascadeClassifier(PRICES, **QUICK).fit(X[:200], y[:200], X[200:300], y[200:300])
+    whole = ScheduleCascadeClassifier(PRICES, **QUICK).fit(X[:300], y[:300])
+    pd.testing.assert_frame_equal(cut.operating_points_, whole.operating_points_)
+
+
+def test_any_number_of_threads_and_a_pickle_give_the_same(table):
+    X, y = table
+    one = ScheduleCascadeClassifier(
+        random_costs(6, 0), dynamic=False, random_state=1, n_stages=2, n_jobs=1
+    )
+    two = clone(one).set_params(n_jobs=2).fit(X[:100], y[:100])
+    one.fit(X[:100], y[:100])
+    pd.testing.assert_frame_equal(one.operating_points_, two.operating_points_)
+    again = pickle.loads(pickle.dumps(one))
+    np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
+    np.testing.assert_array_equal(one.predict_proba(X), again.predict_proba(X))
+
+
+def test_own_nested_sets_by_name(table):
+    X, y = table
+    X = pd.DataFrame(X, columns=list("abcdef"))
+    own = [["d"], ["d", "a"], ["d", "a", "b"]]
+    model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
+    assert model.operating_points_["variables"].iloc[0] == ("d",)
+    assert not model.acquired_features(X)[:, [2, 4, 5]].any()
+    assert model.points_[0].cascade.name == "own 0"
+
+
+def test_own_nested_sets_name_columns_that_are_called_by_numbers(table):
+    X, y = table
+    X = pd.DataFrame(X, columns=[5, 4, 3, 2, 1, 0])
+    model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [[[2], [2, 5]]]})).fit(X, y)
+    assert model.operating_points_["variables"].iloc[0] == (2,)
+    assert not model.acquired_features(X)[:, [1, 2, 4, 5]].any()
+    with pytest.raises(ValueError, match="unknown features: 7"):
+        ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [[[2], [2, 7]]]})).fit(X, y)
+
+
+def test_groups_are_bought_whole(table):
+    X, y = table
+    costs = FeatureCosts([1, 1, 1, 1, 1, 1], [0, 0, 0, -1, -1, -1], [20])
+    model = ScheduleCascadeClassifier(costs, **QUICK).fit(X, y)
+    bought = model.acquired_features(X)[:, :3]
+    np.testing.assert_array_equal(bought.any(axis=1), bought.all(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_stages": 1}, "n_stages"),
+        ({"cv": 1}, "cv"),
+        ({"cv": 200}, "at least 400"),
+        ({"budget": -1}, "budget"),
+        ({"budget": "two_se"}, "budget"),
+        ({"dynamic": "yes"}, "dynamic must be True, False or 'auto'"),
+        ({"orders": "cheapest"}, "'lightgbm', 'schedule', 'gain_per_cost'"),
+        ({"orders": []}, "at least one order"),
+        ({"orders": [[["x"]]]}, "unknown features: x"),
+        ({"estimators": ["forest", "forest"]}, "different"),
+        ({"estimators": []}, "different"),
+    ],
+)
+def test_what_cannot_be_is_refused(table, parameters, message):
+    X, y = table
+    with pytest.raises(ParameterError, match=message):
+        ScheduleCascadeClassifier(PRICES, **(QUICK | parameters)).fit(X[:300], y[:300])
+
+
+def test_numbers_stop_where_more_would_change_little(numbers):
+    model, X, y = numbers
+    points = model.operating_points_
+    assert (np.diff(points["cost"]) > 0).all()
+    stages = list(model.stages(X[250:]))
+    assert any(np.unique(stage.cost).size > 1 for stage in stages)
+    for stage, (_, told) in zip(stages, points.iterrows(), strict=True):
+        r2 = 1 - np.mean((stage.output - y[250:]) ** 2) / y[250:].var()
+        assert r2 == pytest.approx(told["score"], abs=0.25)
+
+
+def test_progress_is_told_on_request(table, capsys):
+    X, y = table
+    ScheduleCascadeClassifier(PRICES, verbose=True, **QUICK).fit(X[:100], y[:100])
+    assert "order gain_per_cost" in capsys.readouterr().out
+
+
+def test_a_missing_value_is_skipped_at_its_stage(fitted, table):
+    X, y = table[0][300:], table[1][300:]
+    order = fitted.points_[-1].cascade.stages[-1]
+    holed = X.copy()
+    holed[:100, order[1]] = np.nan
+    made = fitted.decisions(holed, fallback=True)
+    assert not made.acquired[:100, order[1]].any()
+    assert made.acquired[:100, order[2]].any()  # the stages go on without it
+    whole = fitted.decisions(X)
+    np.testing.assert_array_equal(made.prediction[100:], whole.prediction[100:])
+    accuracy = (made.prediction == y)[:100].mean()
+    first = (
+        fitted.predict(X[:100], budget=fitted.operating_points_["cost"].iloc[0]) == y[:100]
+    ).mean()
+    assert first < accuracy <= (whole.prediction == y)[:100].mean() + 0.02
+
+
+def test_numbers_do_without_a_missing_value(numbers):
+    model, X, y = numbers
+    holed = X[250:].copy()
+    holed[:, model.points_[-1].cascade.stages[-1][0]] = np.nan
+    made = model.decisions(holed, fallback=True)
+    assert made.cost.max() < sum(PRICES)
+    assert np.mean((made.prediction - y[250:]) ** 2) < y[250:].var()
+
+
+def test_a_session_goes_on_without_a_value(fitted, table):
+    session = fitted.session()
+    refused = session.wanted[0][0]
+    session.give({refused: np.nan})
+    while not session.done:
+        name = session.wanted[0][0]
+        assert name != refused
+        session.give({name: table[0][300, name]})
+    assert 0 < session.probability <= 1
+    assert 0 < session.cost <= sum(PRICES) - PRICES[refused]
+
+
+def test_one_standard_error_from_the_best(table):
+    X, y = table
+    model = ScheduleCascadeClassifier(PRICES, budget="one_se", **QUICK).fit(X[:300], y[:300])
+    points = model.operating_points_
+    best = points.iloc[-1]
+    near = points[points["score"] >= best["score"] - best["score_se"]]
+    assert near["cost"].iloc[0] < best["cost"]
+    np.testing.assert_array_equal(
+        model.predict(X), model.predict(X, budget=float(near["cost"].iloc[0]))
+    )
+
+
+def test_a_stage_leaves_out_models_that_are_clearly_worse(table):
+    X, y = table
+    blind = DecisionTreeClassifier(max_depth=1, max_leaf_nodes=2)
+    parameters = QUICK | {"estimators": [GaussianNB(), blind]}
+    model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
+    assert model.points_[-1].cascade.kinds[-1] == ("GaussianNB 0",)
+    alike = QUICK | {"estimators": [GaussianNB(), GaussianNB(var_smoothing=1e-8)]}
+    model = ScheduleCascadeClassifier(PRICES, **alike).fit(X[:300], y[:300])
+    assert len(model.points_[-1].cascade.kinds[-1]) == 2
+
+
+def test_documents_are_ranked_better_for_more():
+    X, grades, queries = yahoo_like(1500, seed=1)
+    relevant, costs = (grades >= 3).astype(int), yahoo_costs()
+    keep = np.argsort(costs.costs, kind="stable")[::8]  # 65 of the 519 features, of every price
+    X, costs = X[:, keep], FeatureCosts(costs.costs[keep])
+    model = ScheduleCascadeClassifier(costs, n_stages=5, **QUICK).fit(X[:900], relevant[:900])
+    scores = [
+        average_precision_at_5(relevant[900:], shares[:, 1], queries[900:])
+        for shares in model.staged_predict_proba(X[900:])
+    ]
+    chance = average_precision_at_5(relevant[900:], np.zeros(600), queries[900:])
+    assert chance < scores[0] < scores[-1] - 0.1
+    assert any(np.unique(stage.cost).size > 1 for stage in model.stages(X[900:]))

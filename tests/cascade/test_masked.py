@@ -1,0 +1,122 @@
+"""Masked models, units, and what foretells gains."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier
+
+from budgetlearn.cascade import masked
+from budgetlearn.cascade.dynamic import GainModel, States, soft_losses
+from budgetlearn.cascade.masked import MaskedModel, MaskedTrees, Units
+from budgetlearn.costs import FeatureCosts
+
+
+@pytest.fixture(scope="module")
+def table():
+    X = np.random.RandomState(0).standard_normal((500, 4))
+    return X, (X[:, 0] + X[:, 3] > 0).astype(int)
+
+
+def units_of(costs, *features):
+    return Units(features, FeatureCosts.of(costs, 4))
+
+
+def test_units_are_what_stages_add():
+    units = Units.of_stages([(2,), (2, 0, 3)], FeatureCosts([1, 1, 1, 1]))
+    assert units.features == ((2,), (0, 3))
+    bought = np.array([[True, False], [False, True]])
+    np.testing.assert_array_equal(
+        units.columns(bought), [[False, False, True, False], [True, False, False, True]]
+    )
+    np.testing.assert_array_equal(
+        np.isnan(units.hidden(np.zeros((2, 4)), bought)), ~units.columns(bought)
+    )
+
+
+def test_prices_of_units_add_what_is_unpaid_of_groups():
+    costs = FeatureCosts([1, 2, 4, 8], [0, 0, 1, -1], [100, 50])
+    units = Units(((0,), (1, 2), (3,)), costs)
+    bought = np.array([[False, False, False], [True, False, False], [False, True, False]])
+    prices = units.prices(bought)
+    for row, before in enumerate(bought):
+        spent = costs.subset(np.flatnonzero(units.columns(before[None])[0]))
+        for unit in np.flatnonzero(~before):
+            after = before.copy()
+            after[unit] = True
+            total = costs.subset(np.flatnonzero(units.columns(after[None])[0]))
+            assert prices[row, unit] == total - spent
+
+
+def test_all_lengths_are_drawn_and_early_units_more_often():
+    drawn = units_of(None, (0,), (1,), (2,), (3,)).drawn(4000, np.random.RandomState(0))
+    sizes = np.bincount(drawn.sum(axis=1), minlength=5)
+    assert (np.abs(sizes / 4000 - 0.2) < 0.03).all()
+    shares = drawn.mean(axis=0)
+    assert (np.diff(shares) < 0).all()
+    assert shares[-1] > 0.1
+
+
+@pytest.mark.parametrize("lightgbm", [True, False])
+@pytest.mark.parametrize("n_classes", [2, None])
+def test_it_predicts_from_whatever_is_known(table, monkeypatch, lightgbm, n_classes):
+    monkeypatch.setattr(masked, "has_lightgbm", lambda: lightgbm)
+    X, y = table
+    units = units_of(None, (0,), (3,), (1, 2))
+    model = MaskedModel.fit(X[:300], y[:300], n_classes, units, 0)
+    known = {}
+    for features in ((), (0,), (3,), (0, 3)):
+        hidden = np.full((200, 4), np.nan)
+        hidden[:, features] = X[300:, features]
+        known[features] = ((model.predict(hidden)[:, -1] > 0.5) == y[300:]).mean()
+    assert known[()] < 0.65
+    assert min(known[0,], known[3,]) > 0.65
+    assert known[0, 3] > 0.88
+
+
+def test_a_class_that_is_not_there_is_never_predicted(table):
+    X, y = table
+    model = MaskedModel.fit(X, np.where(y == 1, 2, 0), 3, units_of(None, (0,), (3,)), 0)
+    np.testing.assert_allclose(model.trees.predict(X)[:, 1], 0)
+    np.testing.assert_allclose(model.predict(X).sum(axis=1), 1)
+
+
+def test_gains_are_foretold(table):
+    """What is worth most is the feature that the class hangs on and that is not known yet."""
+    X, y = table
+    units = units_of(None, (0,), (3,), (1,))
+    model = MaskedModel.fit(X[:250], y[:250], 2, units, 0)
+    sure = np.eye(2)[y[250:]] * 0.96 + 0.02
+    states = States.drawn(
+        X[250:], units, lambda hidden, rows: model.predict(hidden),
+        lambda found, rows: soft_losses(found, sure[rows], None), np.random.RandomState(0),
+    )  # fmt: skip
+    assert (states.worth[:, :-1][units_bought(states.X, units)] == 0).all()
+    gains = GainModel(states, np.arange(len(states.X)), 0)
+    nothing, first = np.full((1, 4), np.nan), np.array([[0.3, np.nan, np.nan, np.nan]])
+    assert gains.predict(nothing)[0, :2].min() > gains.predict(nothing)[0, 2] + 0.05
+    assert gains.predict(first)[0, :3].argmax() == 1
+    assert gains.predict(nothing)[0, 3] > gains.predict(X[250:251] * 3)[0, 3]
+
+
+def units_bought(X, units):
+    """Return which units are known in rows with NaN, (n_rows, n_units)."""
+    return np.column_stack([~np.isnan(X[:, list(each)]).any(axis=1) for each in units.features])
+
+
+def test_soft_losses_are_least_at_the_reference():
+    reference = np.array([[0.7, 0.3]])
+    at, off = (
+        soft_losses(reference, reference, None),
+        soft_losses(reference[:, ::-1], reference, None),
+    )
+    assert at[0] == pytest.approx(0.6108643)
+    assert off[0] > at[0]
+    numbers = soft_losses(np.array([[3.0]]), np.array([[1.0]]), 2.0)
+    assert numbers[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("large", [1e9, -1e9, 1e17])
+def test_a_hidden_value_is_apart_from_one_large_value(large):
+    X, y = np.full((200, 1), large), np.repeat([0, 1], 100)
+    X[y == 1] = np.nan
+    trees = MaskedTrees(ExtraTreesClassifier(5, random_state=0), X, y, 2)
+    np.testing.assert_array_equal(trees.predict(X), np.eye(2)[y])

@@ -1,0 +1,107 @@
+"""Models of the stages of a cascade: out-of-fold predictions are of unseen examples."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import Perceptron, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from budgetlearn.cascade import models
+from budgetlearn.cascade.models import KINDS, Table, as_kind, assign_folds
+from budgetlearn.validation import ParameterError
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def table(n_classes, n_samples=300, noise=False, seed=0):
+    """Return a table of five features; noise: the target has nothing to do with them."""
+    random = np.random.RandomState(seed)
+    X, y = make_classification(
+        n_samples, 5, n_informative=4, n_redundant=0, n_classes=n_classes or 2, random_state=random
+    )
+    if n_classes is None:
+        y = X[:, 0] - X[:, 1]
+    if noise:
+        y = random.permutation(y)
+    return Table(X, y, n_classes, assign_folds(y, n_classes, 5, random))
+
+
+def test_folds_hold_each_class_in_its_share():
+    y = np.repeat([0, 1, 2], [50, 27, 3])
+    folds = assign_folds(y, 3, 5, np.random.RandomState(0))
+    assert np.ptp(np.bincount(folds)) <= 1
+    for label in range(3):
+        assert np.ptp(np.bincount(folds[y == label], minlength=5)) <= 1
+
+
+@every_kind
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_of_unseen_examples(kind, n_classes):
+    data = table(n_classes)
+    held_out, model = as_kind(kind, n_classes).fit_both(data, [0, 2, 3, 4], 0)
+    found = model.predict(np.ascontiguousarray(data.X[:, [0, 2, 3, 4]]))
+    for probabilities in (held_out, found):
+        assert probabilities.shape == (300, n_classes)
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    seen, unseen = ((each.argmax(axis=1) == data.y).mean() for each in (found, held_out))
+    assert 1 / n_classes + 0.1 < unseen < seen
+
+
+@every_kind
+def test_numbers_of_unseen_examples(kind):
+    data = table(None)
+    held_out, model = as_kind(kind, None).fit_both(data, [0, 1, 2], 0)
+    assert held_out.shape == model.predict(data.X[:, :3]).shape == (300, 1)
+    assert np.mean((held_out[:, 0] - data.y) ** 2) < 0.3 * data.y.var()
+
+
+@every_kind
+def test_of_noise_nothing_is_learned_out_of_fold(kind):
+    data = table(2, 600, noise=True)
+    held_out, _ = as_kind(kind, 2).fit_both(data, [0, 1, 2], 0)
+    assert abs((held_out.argmax(axis=1) == data.y).mean() - 0.5) < 0.08
+
+
+@every_kind
+def test_a_class_that_a_fold_lacks_has_its_column(kind):
+    X, y = np.random.default_rng(0).standard_normal((60, 2)), np.repeat([0, 1, 2], [30, 29, 1])
+    data = Table(X, y, 3, assign_folds(y, 3, 5, np.random.RandomState(0)))
+    held_out, model = as_kind(kind, 3).fit_both(data, [0, 1], 0)
+    assert held_out.shape == model.predict(X).shape == (60, 3)
+
+
+@every_kind
+def test_the_same_seed_gives_the_same(kind):
+    data = table(2)
+    first, again = (as_kind(kind, 2).fit_both(data, [0, 1], 7)[0] for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+
+
+def test_histogram_boosting_stands_in_for_lightgbm(monkeypatch):
+    monkeypatch.setattr(models, "has_lightgbm", lambda: False)
+    data = table(3)
+    held_out, _ = as_kind("boosting", 3).fit_both(data, [0, 1, 2, 3], 0)
+    assert (held_out.argmax(axis=1) == data.y).mean() > 0.5
+
+
+def test_own_estimators_are_not_changed():
+    own = KNeighborsClassifier(3)
+    held_out, _ = as_kind(own, 2).fit_both(table(2), [0, 1, 2, 3], 0)
+    assert held_out.shape == (300, 2)
+    assert not hasattr(own, "classes_")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n_classes", "message"),
+    [
+        ("forests", 2, "'forest', 'boosting', 'extra_trees'"),
+        (3, 2, "scikit-learn estimator"),
+        (Ridge(), 2, "must be a classifier"),
+        (GaussianNB(), None, "must be a regressor"),
+        (Perceptron(), 2, "predict_proba"),
+    ],
+)
+def test_what_cannot_be_a_model_is_refused(estimator, n_classes, message):
+    with pytest.raises(ParameterError, match=message):
+        as_kind(estimator, n_classes)

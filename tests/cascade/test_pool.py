@@ -1,0 +1,197 @@
+"""The pool of candidates of cascades, calibration, and the walk from stage to stage."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from budgetlearn.cascade.acquisition import Cascade
+from budgetlearn.cascade.fitting import StageModels, StageReader, walk
+from budgetlearn.cascade.models import (
+    Table,
+    as_kind,
+    assign_folds,
+    fit_temperature,
+    with_temperature,
+)
+from budgetlearn.cascade.pool import (
+    best_at_each_cost,
+    calibrated,
+    candidates,
+    class_evidence,
+    number_evidence,
+)
+from budgetlearn.cascade.thresholds import TRADEOFFS, exit_stages, exit_thresholds
+
+STAGES = ((1,), (1, 0), (1, 0, 3, 2))
+COSTS = np.array([1.0, 3.0, 10.0])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A cascade of three stages on a table whose features count more and more."""
+    random = np.random.RandomState(0)
+    X = random.standard_normal((400, 4))
+    y = (X @ [2.0, 1.5, 1.0, 0.5] > 0).astype(np.intp)
+    table = Table(X, y, 2, assign_folds(y, 2, 5, random))
+    kinds = {name: as_kind(name, 2) for name in ("forest", "boosting")}
+    models = StageModels.fit(table, STAGES, kinds, seed=3)
+    averaged = (tuple(kinds),) * 3
+    temperatures, probabilities = calibrated(models.held_out_stages(STAGES, averaged), y)
+    cascade = Cascade("own", STAGES, COSTS, averaged, temperatures)
+    bill = COSTS[:, None], cascade.sizes[:, None]
+    return cascade, class_evidence(probabilities, y, probabilities[-1], *bill), models, X
+
+
+def test_candidates_are_all_tradeoffs_and_every_single_stage(fitted):
+    cascade, evidence, *_ = fitted
+    pool = candidates(cascade, evidence, 10.0)
+    assert len(pool) == TRADEOFFS.size + 3
+    for stage, candidate in enumerate(pool[-3:]):
+        assert candidate.cost == COSTS[stage]
+        assert candidate.observed == evidence.scores[stage].mean()
+        assert candidate.last_stage == stage
+        assert np.isnan(candidate.tradeoff)
+    both = replace(pool[-1], thresholds=np.array([0.5, -np.inf, -np.inf]))
+    assert both.last_stage == 1  # nobody comes to the third
+
+
+def test_tradeoffs_are_about_shares_of_the_full_cost(fitted):
+    cascade, evidence, *_ = fitted
+    expected = exit_thresholds(evidence.confidence, evidence.expected_losses, COSTS[:, None] / 10)
+    pool = candidates(cascade, evidence, 10.0)[: TRADEOFFS.size]
+    np.testing.assert_array_equal([each.thresholds for each in pool], expected)
+
+
+def test_what_is_reported_is_what_happens_out_of_fold(fitted):
+    cascade, evidence, *_ = fitted
+    for candidate in candidates(cascade, evidence, 10.0):
+        stops = exit_stages(evidence.confidence, candidate.thresholds)
+        scores = [evidence.scores[stage, row] for row, stage in enumerate(stops)]
+        assert candidate.cost == pytest.approx(np.mean(COSTS[stops]))
+        assert candidate.observed == pytest.approx(np.mean(scores))
+        lost = evidence.expected_losses[stops, np.arange(stops.size)].mean()
+        assert candidate.score == pytest.approx(evidence.best_score - lost)
+        assert candidate.observed_se == pytest.approx(np.std(scores) / 20)
+        assert candidate.n_features == pytest.approx(np.mean([len(STAGES[s]) for s in stops]))
+
+
+def test_the_front_grows_in_cost_and_in_score(fitted):
+    cascade, evidence, *_ = fitted
+    pool = candidates(cascade, evidence, 10.0)
+    front = best_at_each_cost(pool)
+    assert (np.diff([each.cost for each in front]) > 0).all()
+    assert (np.diff([each.score for each in front]) > 0).all()
+    best = max(pool, key=lambda each: each.score)
+    assert front[-1].score == best.score
+    assert len(front) > 3  # exits, not only the three stages
+
+
+def test_expected_loss_is_what_the_reference_sees_lost_on_the_label():
+    probabilities = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.4, 0.6]]])
+    evidence = class_evidence(
+        probabilities, np.array([0, 1]), probabilities[-1], COSTS[:2, None], COSTS[:2, None]
+    )
+    np.testing.assert_allclose(evidence.expected_losses, [[0.4, 0.0], [0.0, 0.0]], atol=1e-12)
+    assert evidence.best_score == 0.5
+    np.testing.assert_array_equal(evidence.scores, [[1, 1], [0, 1]])
+    np.testing.assert_array_equal(evidence.confidence, [[0.9, 0.8], [0.7, 0.6]])
+
+
+def test_the_always_last_candidate_is_expected_to_score_what_was_observed(fitted):
+    cascade, evidence, *_ = fitted
+    last = candidates(cascade, evidence, 10.0)[-1]
+    assert last.score == pytest.approx(last.observed)
+
+
+def test_numbers_are_expected_to_lose_their_distance_to_the_reference():
+    predictions = np.array([[0.0, 2.0], [1.0, 3.0]])
+    bill = COSTS[:2, None], COSTS[:2, None]
+    evidence = number_evidence(
+        predictions, predictions, np.array([1.0, 5.0]), predictions[-1], *bill
+    )
+    np.testing.assert_allclose(evidence.expected_losses, [[0.25, 0.25], [0, 0]])
+    np.testing.assert_allclose(evidence.scores, [[0.75, -1.25], [1, 0]])
+    np.testing.assert_array_equal(evidence.confidence, -predictions)  # sure where little changes
+    assert evidence.best_score == pytest.approx(0.5)
+
+
+def test_equal_sets_share_a_model_and_any_number_of_threads_gives_the_same(fitted):
+    *_, models, X = fitted
+    assert len(models.models) == 2 * len(STAGES)
+    y = (X @ [2.0, 1.5, 1.0, 0.5] > 0).astype(np.intp)
+    table = Table(X, y, 2, assign_folds(y, 2, 5, np.random.RandomState(0)))
+    one, two = (
+        StageModels.fit(table, [*STAGES, (0, 1)], {"forest": as_kind("forest", 2)}, 3, n_jobs=n)
+        for n in (1, 2)
+    )
+    assert len(one.models) == len(STAGES)
+    for key, held_out in one.held_out.items():
+        np.testing.assert_array_equal(held_out, two.held_out[key])
+
+
+def test_the_walk_is_what_all_stages_together_say(fitted):
+    cascade, evidence, models, X = fitted
+    reader = StageReader(models, X)
+    every_row = np.arange(len(X))
+    stages = np.array([reader.predict(cascade, stage, every_row) for stage in range(3)])
+    for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
+        stops, predictions = walk(candidate, cascade.reader(StageReader(models, X), X), len(X))
+        np.testing.assert_array_equal(stops, exit_stages(stages.max(axis=2), candidate.thresholds))
+        np.testing.assert_array_equal(predictions, stages[stops, every_row])
+
+
+def test_the_walk_looks_at_nothing_that_is_not_bought(fitted):
+    cascade, evidence, models, X = fitted
+    for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
+        stops, predictions = walk(candidate, cascade.reader(StageReader(models, X), X), len(X))
+        hidden = np.full_like(X, np.nan)
+        for stage, features in enumerate(STAGES):
+            hidden[np.ix_(stops == stage, features)] = X[np.ix_(stops == stage, features)]
+        again = walk(candidate, cascade.reader(StageReader(models, hidden), hidden), len(X))
+        np.testing.assert_array_equal(again[0], stops)
+        np.testing.assert_array_equal(again[1], predictions)
+
+
+def test_models_that_no_cascade_asks_are_dropped(fitted):
+    cascade, _, models, _ = fitted
+    shorter = Cascade("short", STAGES[:1], COSTS[:1], (("forest",),), cascade.temperatures[:1])
+    kept = models.only([shorter])
+    assert set(kept.models) == {("forest", (1,))}
+    assert not kept.held_out
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_temperature_is_found_again(temperature):
+    random = np.random.default_rng(0)
+    scores = 2 * random.standard_normal((40_000, 3))
+    true = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    labels = (random.random(len(true))[:, None] > true.cumsum(axis=1)).sum(axis=1)
+    found = fit_temperature(with_temperature(true, 1 / temperature), labels)
+    assert found == pytest.approx(temperature, rel=0.06)
+
+
+def test_the_temperature_is_that_of_least_log_loss():
+    """Of examples some of which are as good as sure and some as good as unknown."""
+    random = np.random.default_rng(1)
+    scores = random.standard_normal((400, 3)) * random.choice([0.1, 6.0], (400, 1))
+    given = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    labels = random.integers(0, 3, 400)
+    sure = random.random(400) < 0.8
+    labels[sure] = given[sure].argmax(axis=1)
+
+    def loss(temperature):
+        chances = with_temperature(given, temperature)[np.arange(400), labels]
+        return -np.log(chances).mean()
+
+    grid = np.exp(np.linspace(np.log(0.2), np.log(5), 200))
+    best = grid[np.argmin([loss(temperature) for temperature in grid])]
+    assert fit_temperature(given, labels) == pytest.approx(best, rel=0.03)
+
+
+def test_a_class_without_votes_is_not_impossible():
+    cooled = with_temperature(np.array([[1.0, 0.0]]), 1.0)
+    assert 0 < cooled[0, 1] < 1e-3
+    assert fit_temperature(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0, 1])) == pytest.approx(
+        5, rel=0.05
+    )

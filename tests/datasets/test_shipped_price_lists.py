@@ -1,0 +1,53 @@
+"""The tracked price lists fit the data sets that they are for."""
+
+from pathlib import Path
+
+import pytest
+
+from budgetbench.datasets import load_dataset, load_registry, yahoo_costs
+from budgetbench.study.runs import profiles_of
+from budgetlearn.price_lists import read_prices
+
+LISTS = Path(__file__).resolve().parents[2] / "resources/costs"
+
+
+def read(name):
+    frame = read_prices(LISTS / f"{name}.csv").assign(run=0)
+    features = frame["feature"].tolist()
+    frame = frame.reindex(columns=["run", "feature", "cost", "group", "group_cost"])
+    return features, profiles_of(frame, features)[0]
+
+
+@pytest.mark.parametrize("name", ["heart", "thyroid", "pima", "pima_turney", "hepatitis"])
+def test_features_are_those_of_the_registry(name):
+    features, _ = read(name)
+    assert features == load_registry()[name].parameters["names"]
+    assert load_registry()[name].costs == f"resources/costs/{name}.csv"
+
+
+def test_yahoo_like():
+    features, costs = read("yahoo_like")
+    assert tuple(features) == load_dataset("yahoo_like").feature_names
+    assert costs == yahoo_costs()
+
+
+@pytest.mark.parametrize(
+    ("name", "single"),
+    [
+        ("heart", {"chol": 7.27, "fbs": 5.20, "thalach": 102.90, "slope": 87.30, "ca": 100.90}),
+        ("thyroid", {"TSH": 22.78, "T3": 11.41, "TT4": 14.51, "T4U": 11.41, "age": 1.0}),
+        ("hepatitis", {"bilirubin": 7.27, "protime": 8.30, "histology": 1.0}),
+        ("pima_turney", {"insulin": 22.78, "glucose": 17.61, "age": 1}),
+        ("pima", {"insulin": 22.78, "glucose": 17.61, "age": 1}),
+    ],
+)
+def test_a_test_on_its_own_costs_what_turney_lists(name, single):
+    features, costs = read(name)
+    for feature, price in single.items():
+        assert costs.subset([features.index(feature)]) == pytest.approx(price)
+
+
+def test_the_second_blood_test_is_cheaper():
+    features, costs = read("heart")
+    both = costs.subset([features.index("chol"), features.index("fbs")])
+    assert both == pytest.approx(7.27 + 3.10)

@@ -1,0 +1,83 @@
+"""Leaves, paths, importances and single trees of a forest."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.tree import export_text, plot_tree
+
+from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.exceptions import MissingValueError
+from budgetlearn.forests import RandomForestClassifier
+from tests.tree.reference import walk
+
+X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
+# What scikit-learn's trees read is float32.
+X = X.astype(np.float32).astype(np.float64)
+
+
+@pytest.fixture(params=[BudgetRFClassifier, RandomForestClassifier])
+def forest(request):
+    return request.param(n_estimators=4, max_depth=5, random_state=0).fit(X, Y)
+
+
+def test_leaves_are_those_of_a_slow_walk(forest):
+    slow = [[walk(tree, x)[0] for tree in forest.trees_] for x in X]
+    np.testing.assert_array_equal(forest.apply(X), slow)
+
+
+def test_paths_lead_from_the_roots_to_the_leaves(forest):
+    indicator, starts = forest.decision_path(X)
+    assert indicator.shape == (len(X), sum(tree.node_count for tree in forest.trees_))
+    for row, x in enumerate(X[:20]):
+        for index, tree in enumerate(forest.trees_):
+            on_path = indicator[row, starts[index] : starts[index + 1]].toarray()[0]
+            nodes = np.flatnonzero(on_path)
+            assert nodes[0] == 0
+            assert nodes[-1] == walk(tree, x)[0]
+            for node, following in pairwise(nodes):
+                left = x[tree.feature[node]] <= tree.threshold[node]
+                assert following == (tree.children_left if left else tree.children_right)[node]
+
+
+def test_a_tree_is_one_of_scikit_learn(forest):
+    fitted = forest.decision_tree(2)
+    np.testing.assert_array_equal(fitted.apply(X), forest.apply(X)[:, 2])
+    counts = forest.trees_[2].value[forest.apply(X)[:, 2]]
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(fitted.predict_proba(X), shares)
+    assert fitted.get_depth() == max(forest.decision_path(X)[0][:, _part(forest, 2)].sum(1)) - 1
+
+
+def _part(forest, index):
+    starts = np.cumsum([0, *(tree.node_count for tree in forest.trees_)])
+    return slice(starts[index], starts[index + 1])
+
+
+def test_a_tree_can_be_printed_and_drawn():
+    frame = pd.DataFrame(X, columns=["age", "height", "weight", "pulse", "fever"])
+    forest = BudgetRFClassifier(n_estimators=1, max_depth=2, random_state=0).fit(frame, Y)
+    fitted = forest.decision_tree(0)
+    name = frame.columns[forest.trees_[0].feature[0]]
+    assert f"{name} <=" in export_text(fitted, feature_names=list(frame.columns))
+    assert name in plot_tree(fitted, feature_names=list(frame.columns))[0].get_text()
+
+
+def test_importances_are_those_of_scikit_learn(forest):
+    trees = [forest.decision_tree(i).tree_ for i in range(4)]
+    expected = np.mean([tree.compute_feature_importances(normalize=False) for tree in trees], 0)
+    np.testing.assert_allclose(forest.feature_importances_, expected / expected.sum())
+
+
+def test_a_forest_of_leaves_has_no_importances():
+    forest = BudgetRFClassifier(n_estimators=1, alpha=1e6, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(forest.feature_importances_, np.zeros(5))
+
+
+def test_a_missing_cell_that_is_looked_at_is_told(forest):
+    missing = X.copy()
+    missing[7] = np.nan
+    with pytest.raises(MissingValueError, match="row 8"):
+        forest.apply(missing)

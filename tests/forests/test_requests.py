@@ -1,0 +1,114 @@
+"""Requests of trees: what is bought, under a cap tree after tree, and what is believed so far."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+
+from budgetlearn.costs import FeatureCosts
+from budgetlearn.forests.requests import tree_purchases
+from budgetlearn.protocol import Answer, Ledger, Outcome
+from budgetlearn.protocol.requests import drive
+from budgetlearn.tree.convert import from_sklearn
+from budgetlearn.tree.predictor import ForestPredictor
+
+N_TREES = 9
+PRICES = FeatureCosts(np.arange(1.0, 9), groups=[0, 0] + [-1] * 6, group_costs=[2.5])
+
+
+@pytest.fixture(scope="module")
+def forest():
+    X, y = make_classification(500, 8, n_informative=5, n_classes=3, random_state=0)
+    trees = from_sklearn(RandomForestClassifier(N_TREES, random_state=0).fit(X[:300], y[:300]))
+    return trees, ForestPredictor(trees, 8), X[300:].astype(np.float32).astype(np.float64)
+
+
+def outcome(totals, n_counted):
+    return Outcome(totals.argmax(axis=1), totals, n_counted > 0)
+
+
+def bought(forest, max_cost=None, **options):
+    """Return the ledger and the outcome of the trees on the table."""
+    _, predictor, X = forest
+    ledger = Ledger(PRICES, len(X), max_cost)
+    requests = tree_purchases(predictor, N_TREES, len(X), ledger, outcome, **options)
+    return ledger, drive(requests, lambda rows, name: X[rows, name], ledger, int, fallback=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"votes": True}, {"per_step": 3}])
+def test_without_a_cap_it_is_the_walk_of_the_table(forest, options):
+    _, predictor, X = forest
+    whole = predictor.walk(X, values=True, votes=True, acquired=True)
+    ledger, made = bought(forest, **options)
+    np.testing.assert_array_equal(ledger.acquired, whole.acquired)
+    np.testing.assert_allclose(ledger.cost, PRICES.total(whole.acquired))
+    expected = whole.votes if options.get("votes") else whole.values
+    np.testing.assert_array_equal(made.probabilities, expected)
+    assert made.answered.all()
+
+
+def tree_by_tree(trees, x, cap, summed):
+    """Return what an example buys and the trees that count, in plain Python."""
+    acquired, refused, counted = np.zeros(8, dtype=bool), set(), []
+    for tree in trees:
+        node = 0
+        while (feature := tree.feature[node]) >= 0:
+            if not acquired[feature]:
+                more = acquired | (np.arange(8) == feature)
+                if feature in refused or PRICES.total(more[None])[0] > cap:
+                    refused.add(feature)
+                    break
+                acquired = more
+            left = x[feature] <= tree.threshold[node]
+            node = (tree.children_left if left else tree.children_right)[node]
+        else:
+            counted.append(tree.value[node])
+            continue
+        if summed:
+            break
+    return acquired, counted
+
+
+@pytest.mark.parametrize("per_step", [0, 1])
+@pytest.mark.parametrize("cap", [0.5, 9.0, 20.0, 100.0])
+def test_under_a_cap_an_example_takes_one_tree_after_another(forest, cap, per_step):
+    trees, _, X = forest
+    ledger, made = bought(forest, cap, per_step=per_step)
+    assert (ledger.cost <= cap).all()
+    for row, x in enumerate(X):
+        acquired, counted = tree_by_tree(trees, x, cap, per_step > 0)
+        np.testing.assert_array_equal(ledger.acquired[row], acquired)
+        np.testing.assert_array_equal(made.probabilities[row], sum(counted, np.zeros(3)))
+        assert made.answered[row] == (len(counted) > 0)
+
+
+def test_what_is_believed_is_the_vote_of_the_trees_that_are_through(forest):
+    _, predictor, X = forest
+    ledger = Ledger(PRICES, 1, None)
+    requests = tree_purchases(predictor, N_TREES, 1, ledger, outcome, votes=True)
+    n_votes, reply = [], None
+    while True:
+        try:
+            request = requests.send(reply)
+        except StopIteration as stop:
+            n_votes.append(stop.value.probabilities.sum())
+            break
+        made = request.belief()
+        n_votes.append(made.probabilities.sum())
+        assert made.answered[0] == (n_votes[-1] > 0)
+        reply = Answer(X[:1, request.feature].copy(), np.zeros(1, dtype=bool))
+    assert n_votes == sorted(n_votes)
+    assert (n_votes[0], n_votes[-1]) == (0, N_TREES)
+    assert len(set(n_votes)) > 2
+
+
+def test_values_are_compared_in_the_precision_of_the_trees():
+    X = np.array([[0.1], [0.2], [0.3], [0.4]])
+    trees = from_sklearn(RandomForestClassifier(1, bootstrap=False).fit(X, [0, 0, 1, 1]))
+    threshold = trees[0].threshold[0]
+    just_above = np.nextafter(threshold, 1)  # equal to the threshold in float32
+    for dtype, label in ((np.float64, 1), (np.float32, 0)):
+        ledger = Ledger(FeatureCosts([1.0]), 1)
+        requests = tree_purchases(ForestPredictor(trees, 1), 1, 1, ledger, outcome, dtype=dtype)
+        made = drive(requests, lambda rows, name: np.array([just_above]), ledger, int)
+        assert made.output[0] == label

@@ -1,0 +1,43 @@
+"""Budgets in bytes."""
+
+from contextlib import nullcontext
+
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
+
+from budgetlearn.exceptions import BudgetError
+from budgetlearn.export import FORMATS
+from budgetlearn.gif import GIFClassifier, GIFRegressor
+from budgetlearn.validation import ParameterError
+
+DATA = {
+    "regression": (GIFRegressor, make_friedman1(200, noise=1.0, random_state=0)),
+    "two classes": (GIFClassifier, load_breast_cancer(return_X_y=True)),
+    "ten classes": (GIFClassifier, tuple(part[:300] for part in load_digits(return_X_y=True))),
+}
+GROWN = {"n_estimators": 50, "learning_rate": 0.3}
+PRUNED = {"n_estimators": "auto", "refit": "ridge", "prune_factor": 3}
+OPTIONS = {"grown": GROWN, "pruned": PRUNED, "refitted": GROWN | {"refit": 2}}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("name", DATA)
+def test_bytes_are_kept_and_used(name, options, format):
+    kind, data = DATA[name]
+    model = kind(900, byte_budget=1500, byte_format=format, random_state=0, **options).fit(*data)
+    assert 1300 < model.nbytes(format) <= 1500
+    assert len(model.compact(format).to_bytes()) == model.nbytes(format)
+    nodes = kind(60, byte_budget=10**6, byte_format=format, random_state=0, **options)
+    with pytest.warns(match="less than two nodes") if options is not PRUNED else nullcontext():
+        assert 50 < nodes.fit(*data).n_nodes_ <= 60
+
+
+def test_budgets_that_no_model_keeps():
+    kind, data = DATA["regression"]
+    for options in (GROWN, PRUNED):
+        with pytest.raises(BudgetError, match=r"byte_budget=5 is less than the \d+ bytes") as told:
+            kind(400, byte_budget=5, **options).fit(*data)
+        kind(400, byte_budget=told.value.cheapest, random_state=0, **options).fit(*data)
+    with pytest.raises(ParameterError, match="byte_format must be one of"):
+        kind(400, byte_format="int4", **GROWN).fit(*data)

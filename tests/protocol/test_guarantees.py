@@ -1,0 +1,157 @@
+"""Learn then Test: p-values, refusals, and the promised confidence over many draws."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+from sklearn.base import ClassifierMixin
+
+from budgetlearn.exceptions import BudgetError, GuaranteeError
+from budgetlearn.protocol import BudgetedEstimator, Stage
+from budgetlearn.protocol.guarantees import binomial_p, certified, hoeffding_bentkus_p
+from budgetlearn.validation import ParameterError
+
+N_STAGES, PRICE = 6, 10.0
+
+
+class Coins(ClassifierMixin, BudgetedEstimator):
+    """Stage k errs where column 0 lies below its error rate, and buys column 1 at random.
+
+    Column 0 is uniform, so the error rate of stage k is (N_STAGES - k) / 20; column 1 tells by its
+    size whether the expensive feature 1 is bought: more often in later stages.
+    """
+
+    def __init__(self, feature_costs=None):
+        self.feature_costs = feature_costs
+
+    n_stages_ = N_STAGES
+
+    def _fit(self, train, valid, seeds):
+        self.fitted_ = True
+
+    def _stages(self, X, which, want):
+        for k in which:
+            wrong = X[:, 0] < error_rate(k)
+            acquired = np.column_stack([np.ones(len(X), bool), X[:, 2] < cost_share(k)])
+            acquired = np.column_stack([acquired, np.zeros(len(X), bool)])
+            yield Stage({"stage": k}, np.where(wrong, 1, 0), acquired=acquired)
+
+    def _can_predict_proba(self):
+        return False
+
+
+def error_rate(k):
+    return (N_STAGES - k) / 20
+
+
+def cost_share(k):
+    return k / N_STAGES
+
+
+def draw(rng, n):
+    """Return examples whose right class is 0 always."""
+    return rng.random((n, 3)), np.zeros(n, dtype=int)
+
+
+def fitted(rng, n_valid=300):
+    X, y = draw(rng, 40)
+    y[::2] = 1
+    return Coins(feature_costs=[0.0, PRICE, 0.0]).fit(X, y, *draw(rng, n_valid))
+
+
+@pytest.mark.parametrize(("n_errors", "n", "limit"), [(0, 20, 0.1), (7, 100, 0.1), (30, 200, 0.2)])
+def test_the_binomial_p_value_is_the_chance_of_so_few_errors_at_the_limit(n_errors, n, limit):
+    direct = sum(binom.pmf(k, n, limit) for k in range(n_errors + 1))
+    assert binomial_p(n_errors, n, limit) == pytest.approx(direct)
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.3, 0.7])
+def test_hoeffding_bentkus_is_a_p_value(limit):
+    """At the limit itself it lies below δ in at most a share δ of the draws."""
+    rng, n = np.random.default_rng(0), 80
+    losses = rng.binomial(n, limit, size=4000) / n
+    p_values = np.array([hoeffding_bentkus_p(mean, n, limit) for mean in losses])
+    for delta in (0.01, 0.05, 0.1, 0.3):
+        assert (p_values <= delta).mean() <= delta + 3 * np.sqrt(delta / 4000)
+    assert hoeffding_bentkus_p(0.0, n, limit) < 0.05
+    assert hoeffding_bentkus_p(limit, n, limit) == 1.0
+
+
+def test_the_bound_of_bentkus_counts_a_part_of_a_loss_as_a_whole_one():
+    """Rounded down it would be 2.4 times too small; Hoeffding's bound is larger here."""
+    assert hoeffding_bentkus_p(0.0495, 100, 0.1) == pytest.approx(np.e * binom.cdf(5, 100, 0.1))
+
+
+def test_what_comes_after_the_first_failure_counts_no_more():
+    """In the order of validation margins 2, 1, 0 the second fails: that 0 would pass is chance."""
+    model, y = fitted(np.random.default_rng(5)), np.zeros(200)
+    model.operating_points_ = pd.DataFrame({"cost": [1, 2, 3], "score": [0.7, 0.8, 0.9]})
+    wrong = [np.arange(200) < n for n in (40, 70, 40)]
+    stages = [Stage({}, np.where(w, 1, 0), acquired=np.zeros((200, 3), bool)) for w in wrong]
+    certificate = certified(model, stages, y, None, 0.35, 0.95)
+    assert certificate.tested["stage"].tolist() == [2]
+    assert certificate.stage == 2
+
+
+@pytest.mark.parametrize(
+    ("cost", "error"), [(4.0, None), (None, 0.12), (6.0, 0.17)], ids=["cost", "error", "both"]
+)
+def test_over_many_draws_it_fails_at_most_as_often_as_promised(cost, error):
+    rng, confidence, n_draws = np.random.default_rng(1), 0.9, 250
+    model, failures, chosen = fitted(rng), 0, 0
+    for _ in range(n_draws):
+        try:
+            certificate = model.certify(
+                *draw(rng, 150), cost=cost, error=error, confidence=confidence
+            )
+        except GuaranteeError:
+            continue
+        chosen += 1
+        true_cost = PRICE * cost_share(certificate.stage)
+        failures += (cost is not None and true_cost > cost) or (
+            error is not None and error_rate(certificate.stage) > error
+        )
+    allowed = (1 - confidence) * n_draws
+    assert failures <= allowed + 3 * np.sqrt(allowed)
+    assert chosen > n_draws / 20  # it does not keep its promise by refusing everything
+
+
+def test_what_cannot_be_promised_is_refused():
+    rng = np.random.default_rng(2)
+    model = fitted(rng)
+    with pytest.raises(GuaranteeError, match=r"cost <= 0.5 and error <= 0.01 with confidence"):
+        model.certify(*draw(rng, 200), cost=0.5, error=0.01)
+
+
+def test_the_certified_budget_chooses_the_certified_stage():
+    rng = np.random.default_rng(3)
+    model, X = fitted(rng), draw(rng, 50)[0]
+    certificate = model.certify(*draw(rng, 400), cost=6.0)
+    assert model._chosen(certificate.budget, None, False) == certificate.stage
+    assert model.acquisition_cost(X, budget=certificate.budget).mean() < 8.0
+    assert certificate.stage == certificate.tested["stage"].max() > 0  # later stages err less
+
+
+def test_limits_are_checked():
+    rng = np.random.default_rng(4)
+    model = fitted(rng)
+    with pytest.raises(ParameterError, match="needs a limit"):
+        model.certify(*draw(rng, 50))
+    with pytest.raises(ParameterError, match="error must be"):
+        model.certify(*draw(rng, 50), error=2)
+    X, y = draw(rng, 40)
+    y[::2] = 1
+    with pytest.raises(BudgetError, match="validation data"):
+        Coins().fit(X, y).certify(X, y, cost=1)
+
+
+@pytest.mark.parametrize(("limit", "bought", "fixed"), [(5.0, 1, [5.0]), (15.0, 2, None)])
+def test_a_cost_of_just_the_limit_keeps_it(limit, bought, fixed):
+    model, y = Coins(feature_costs=[5.0, PRICE, 0.0]), np.zeros(50)
+    X = np.random.default_rng(6).random((40, 3))
+    model.fit(X, np.arange(40) % 2, X, np.arange(40) % 2)
+    model.operating_points_ = pd.DataFrame({"cost": [limit], "score": [0.9]})
+    model._fixed_costs = lambda: fixed
+    acquired = np.tile(np.arange(3) < bought, (50, 1))
+    certificate = certified(model, [Stage({}, y, acquired=acquired)], y, limit, None, 0.9)
+    assert certificate.tested["p_value"].tolist() == [0]

@@ -1,0 +1,404 @@
+"""One run of one method: what is fitted, charged and recorded, and what becomes of failures."""
+
+import time
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+
+from budgetbench.analysis.areas import area_table
+from budgetbench.analysis.schedules import compressed_points, coverage_table
+from budgetbench.study import records
+from budgetbench.study.experiment import run_method
+from budgetbench.study.methods import build
+from budgetlearn.exceptions import ConfigError
+from budgetlearn.metrics import average_precision_at_5
+from budgetlearn.peers import FreeConstantClassifier
+
+LOGIT = {"class": "budgetlearn.msb.LogitPathClassifier", "parameters": {"n_lambda": 20}}
+CONSTANT = {"class": "budgetlearn.peers.FreeConstantClassifier"}
+ALL = {
+    "class": "budgetlearn.peers.AllFeaturesClassifier",
+    "parameters": {
+        "estimator": {
+            "class": "sklearn.tree.DecisionTreeClassifier",
+            "parameters": {"max_depth": 3},
+        }
+    },
+}
+
+
+class Broken(BaseEstimator):
+    def fit(self, X, y):
+        raise RuntimeError("no\nsuch luck")
+
+
+class Slow(FreeConstantClassifier):
+    """Fits for a twentieth of a second, after one that a checkpoint remembers."""
+
+    resumed_seconds_ = 100.0
+
+    def fit(self, X, y):
+        time.sleep(0.05)
+        return super().fit(X, y)
+
+
+class Grumbling(FreeConstantClassifier):
+    """Has something to say of its fit."""
+
+    def fit(self, X, y):
+        warnings.warn("look out", UserWarning, stacklevel=1)
+        return super().fit(X, y)
+
+
+class Uneven(FreeConstantClassifier):
+    """Has a stage more on odd numbers of rows."""
+
+    def stages(self, X, which=None):
+        for _ in range(1 + len(X) % 2):
+            yield from super().stages(X, which)
+
+
+class Stageless(FreeConstantClassifier):
+    def stages(self, X, parts=None):
+        return iter(())
+
+
+def test_controls_bracket_the_cost(wine_runs):
+    run = wine_runs[0]
+    (free,) = run_method("constant", CONSTANT, run)
+    (full,) = run_method("all_features", ALL, run)
+    y = run.test[1]
+    assert (free["cost"], free["n_features"]) == (0, 0)
+    assert free["test_score"] == np.mean(y == np.bincount(run.train[1]).argmax())
+    assert full["cost_fraction"] == pytest.approx(1)
+    assert full["n_features"] == 13
+    assert full["test_score"] > free["test_score"]
+
+
+def test_validation_scores_of_a_model_that_trained_on_them_are_out_of_fold(wine_runs):
+    forest = {"estimators": "forest", "orders": "gain_per_cost"}
+    spec = {"class": "budgetlearn.cascade.ScheduleCascadeClassifier", "parameters": forest}
+    fitted = []
+    frame = records.table(run_method("cascade", spec, wine_runs[0], fitted=fitted))
+    told = fitted[0].operating_points_
+    assert set(frame["status"]) == {"ok"}
+    np.testing.assert_array_equal(frame["valid_score"], told["score"])
+    np.testing.assert_array_equal(frame["valid_cost"], told["cost"])
+    assert frame["valid_score"].max() < 1  # in-sample all are right
+
+
+def test_rows_that_choose_between_methods_and_the_others_are_scored_apart(wine_runs):
+    run, fitted = wine_runs[0], []
+    row = list(run_method("all", ALL, run, fitted=fitted))[-1]
+    right = fitted[0].predict(run.test[0]) == run.test[1]
+    assert row["choice_score"] == pytest.approx(right[run.choosing].mean())
+    assert row["held_out_score"] == pytest.approx(right[~run.choosing].mean())
+    assert row["test_score"] == pytest.approx(right.mean())
+    alone = replace(run, choosing=np.arange(len(right)) == 0)
+    assert np.isnan(list(run_method("all", ALL, alone))[-1]["choice_score"])
+
+
+def test_costs_of_single_examples_are_recorded(wine_runs):
+    run, fitted = wine_runs[0], []
+    rows = list(run_method("m", forest(), run, fitted=fitted))
+    for row, stage in zip(rows, fitted[0].stages(run.test[0]), strict=True):
+        paid = run.costs.total(stage.acquired)
+        assert row["cost_p95"] == np.quantile(paid, 0.95)
+        assert row["cost_max"] == paid.max()
+    assert rows[0]["cost_max"] > rows[0]["cost"]
+    assert rows[-1]["valid_cost_max"] >= rows[-1]["valid_cost"]
+
+
+def test_schedule_rows_name_their_variables(wine_runs):
+    run = wine_runs[0]
+    frame = records.table(run_method("logitb", LOGIT, run))
+    assert frame["stage"].tolist() == list(range(len(frame)))
+    assert (np.diff(frame["valid_score"]) > 0).all()
+    for _, row in frame.iterrows():
+        variables = list(records.parse_variables(row["variables"]))
+        assert row["cost"] == pytest.approx(run.costs.subset(variables))
+        assert row["n_features"] == len(variables)
+
+
+def test_same_run_same_points(wine_runs):
+    first, again = (records.table(run_method("logitb", LOGIT, wine_runs[1])) for _ in range(2))
+    same = [name for name in records.COLUMNS if not name.endswith("seconds")]
+    assert first[same].equals(again[same])
+
+
+def test_runs_differ(wine_runs):
+    assert wine_runs[0].costs != wine_runs[1].costs
+    assert not np.array_equal(wine_runs[0].train[0], wine_runs[1].train[0])
+    assert wine_runs[0].seed("msb") != wine_runs[1].seed("msb")
+
+
+def test_a_failure_is_a_row(wine_runs):
+    (row,) = run_method("broken", {"class": f"{__name__}.Broken"}, wine_runs[0])
+    assert row["status"] == "failed: RuntimeError: no such luck"
+    assert records.table([row])["test_score"].isna().all()
+
+
+def test_a_method_without_stages_is_a_row(wine_runs):
+    (row,) = run_method("stageless", {"class": f"{__name__}.Stageless"}, wine_runs[0])
+    assert row["status"].startswith(f"failed: ValueError: {__name__}.Stageless has no stages")
+
+
+def test_seconds_are_those_of_the_fit_and_of_what_was_resumed(wine_runs):
+    start = time.perf_counter()
+    (row,) = run_method("slow", {"class": f"{__name__}.Slow"}, wine_runs[0])
+    assert 100.05 <= row["fit_seconds"] <= 100 + time.perf_counter() - start
+
+
+def test_rates_are_the_share_of_examples_that_a_feature_was_bought_for(wine_runs):
+    run = wine_runs[0]
+    *_, row = run_method("budgetrf", forest(n_estimators=1), run)
+    model = build(
+        forest(n_estimators=1), feature_costs=run.costs, random_state=run.seed("budgetrf")
+    )
+    acquired = model.fit(*run.train).acquired_features(run.test[0])
+    assert row["acquisition_rates"].shape == (13,)
+    assert row["acquisition_rates"].dtype == np.float32
+    np.testing.assert_allclose(row["acquisition_rates"], acquired.mean(axis=0), rtol=1e-6)
+    assert row["n_features"] == pytest.approx(acquired.mean(axis=0).sum())
+
+
+def test_stages_that_depend_on_the_data_are_a_failure(wine_runs):
+    run = wine_runs[0]
+    odd, even = (tuple(part[:n] for part in run.test) for n in (9, 10))
+    uneven = replace(run, valid=odd, test=even, choosing=run.choosing[:10])
+    (row,) = run_method("uneven", {"class": f"{__name__}.Uneven"}, uneven)
+    assert row["status"].startswith("failed: ValueError: zip()")
+
+
+def test_nested_estimators_are_built():
+    search = build(
+        {
+            "class": "budgetlearn.msb.ModelScheduleSearch",
+            "parameters": {
+                "estimator": {"class": "sklearn.linear_model.LogisticRegression"},
+                "sequences": ["cost", {"class": "budgetlearn.msb.L1PathSequence"}],
+            },
+        },
+        random_state=3,
+        nothing=1,
+    )
+    assert isinstance(search.estimator, LogisticRegression)
+    assert search.sequences[1].name == "l1"
+    assert search.random_state == 3
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"class": "budgetlearn.msb.NoSuch"}, "is not an importable class"),
+        ({"class": "nowhere.to.be.Found"}, "is not an importable class"),
+        ({**LOGIT, "parameters": {"n_lamda": 3}}, "has no parameter n_lamda; it has feature_costs"),
+    ],
+)
+def test_wrong_specifications_are_refused(spec, message):
+    with pytest.raises(ConfigError, match=message):
+        build(spec)
+
+
+def forest(**changes):
+    parameters = {"n_estimators": 5, **changes}
+    return {"class": "budgetlearn.budgetrf.BudgetRFClassifier", "parameters": parameters}
+
+
+def test_a_forest_is_evaluated_after_each_tree(wine_runs):
+    frame = records.table(run_method("budgetrf", forest(), wine_runs[0]))
+    assert frame["setting"].tolist() == [f"trees={n}" for n in range(1, 6)]
+    for column in ("cost", "n_features", "predict_seconds"):
+        assert frame[column].is_monotonic_increasing
+    assert frame["added_seconds"].sum() == pytest.approx(frame["predict_seconds"].iloc[-1])
+    model = build(
+        forest(), feature_costs=wine_runs[0].costs, random_state=wine_runs[0].seed("budgetrf")
+    ).fit(*wine_runs[0].train)
+    assert frame["n_nodes"].tolist() == np.cumsum([t.node_count for t in model.trees_]).tolist()
+    assert frame["test_score"].iloc[-1] == model.score(*wine_runs[0].test)
+
+
+def test_a_path_over_cost_weights_says_which_is_which(wine_runs):
+    spec = {
+        "class": "budgetlearn.forests.CostSensitiveRFPathClassifier",
+        "parameters": {"cost_weights": [0, 0.001, 0.02], "n_estimators": 3},
+    }
+    frame = records.table(run_method("cost_sensitive_rf", spec, wine_runs[0]))
+    assert frame["setting"].tolist() == ["cost_weight=0.02", "cost_weight=0.001", "cost_weight=0"]
+    assert (np.diff(frame["cost"]) >= 0).all()
+
+
+def test_each_setting_of_a_grid_gives_its_own_points(wine_runs):
+    spec = forest(n_estimators=3) | {"grid": {"alpha": [0, 8]}}
+    frame = records.table(run_method("budgetrf", spec, wine_runs[0]))
+    assert frame["stage"].tolist() == list(range(6))
+    assert frame["setting"].tolist()[2:4] == ["alpha=0, trees=3", "alpha=8, trees=1"]
+    assert frame["fit"].tolist() == [0] * 3 + [1] * 3
+    assert frame.groupby("fit")["fit_seconds"].nunique().tolist() == [1, 1]
+    alone = records.table(run_method("budgetrf", forest(n_estimators=3, alpha=8), wine_runs[0]))
+    assert frame["test_score"].tolist()[3:] == alone["test_score"].tolist()
+    assert frame["n_nodes"].tolist()[3:] == alone["n_nodes"].tolist()
+
+
+def test_a_grid_reaches_nested_parameters(regression_run):
+    spec = {
+        "class": "budgetlearn.peers.GIFNodeShares",
+        "parameters": {
+            "n_full_trees": 30,
+            "estimator": {"class": "budgetlearn.gif.GIFRegressor"},
+        },
+        "grid": {"estimator__n_estimators": [10, 40], "estimator__candidate_window": [1, None]},
+    }
+    frame = records.table(run_method("gif", spec, regression_run))
+    assert frame["setting"].iloc[0] == "candidate_window=1, n_estimators=10, budget_percent=1"
+    assert frame["setting"].iloc[-1] == "candidate_window=None, n_estimators=40, budget_percent=10"
+    assert frame["fit"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert frame["node_entropy"].between(0.5, 1).all()
+    # A split takes 6 bytes and a stop 4; a tree's head 2. A node is a split or a leaf.
+    assert (frame["n_bytes"] / frame["n_nodes"]).between(4, 11).all()
+    assert (frame["n_bytes"].diff()[1::2] > 0).all()
+
+
+def test_a_setting_that_fails_leaves_the_others(wine_runs):
+    spec = forest() | {"grid": {"alpha": [0, -1]}}
+    frame = records.table(run_method("budgetrf", spec, wine_runs[0]))
+    assert (frame["status"][:5] == "ok").all()
+    assert frame["status"].iloc[5].startswith("failed: ParameterError: alpha")
+    assert frame["setting"].iloc[5] == "alpha=-1"
+    assert len(frame) == 6
+
+
+def test_ranking_is_scored_by_whole_queries(ranking_run):
+    run = ranking_run
+    frame = records.table(run_method("budgetrf", forest(voting="counts"), run))
+    assert (frame["status"] == "ok").all()
+    model = build(
+        forest(voting="counts"), feature_costs=run.costs, random_state=run.seed("budgetrf")
+    ).fit(*run.train)
+    (X, y), queries = run.test, run.test_queries
+    assert not set(queries) & set(run.valid_queries)
+    expected = average_precision_at_5(y, model.predict_proba(X)[:, 1], queries)
+    assert frame["test_score"].iloc[-1] == expected
+    for control in (CONSTANT, ALL):
+        (row,) = run_method("control", control, run)
+        assert row["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {
+            "class": "budgetlearn.cascade.ScheduleCascadeClassifier",
+            "parameters": {"estimators": "forest", "orders": "gain_per_cost", "n_stages": 2},
+        },
+        forest(refit=True),
+    ],
+    ids=["cascade", "refitted"],
+)
+def test_in_ranking_a_model_that_measures_itself_is_measured_by_queries(ranking_run, spec):
+    run, fitted = ranking_run, []
+    frame = records.table(run_method("m", spec | {"refit": True}, run, fitted=fitted))
+    assert set(frame["status"]) == {"ok"}
+    for column, (X, y), queries in (
+        ("valid_score", run.valid, run.valid_queries),
+        ("test_score", run.test, run.test_queries),
+    ):
+        shares = fitted[0].staged_predict_proba(X)
+        expected = [average_precision_at_5(y, each[:, 1], queries) for each in shares]
+        np.testing.assert_allclose(frame[column], expected)
+
+
+def test_buying_one_by_one_is_evaluated_after_each_purchase(wine_runs):
+    spec = {"class": "budgetlearn.sequential.FMCCClassifier"}
+    run = wine_runs[0]
+    frame = records.table(run_method("fmcc", spec, run))
+    assert frame["setting"].tolist() == [f"features={n}" for n in range(1, 14)]
+    assert frame["n_features"].tolist() == list(range(1, 14))
+    assert frame["cost_fraction"].iloc[-1] == pytest.approx(1)
+    model = build(spec, feature_costs=run.costs, random_state=run.seed("fmcc")).fit(*run.train)
+    X, y = run.test
+    stages = zip(model.staged_predict(X), model.staged_predict_proba(X), strict=True)
+    for row, (predicted, shares) in zip(frame.itertuples(), stages, strict=True):
+        assert row.test_score == np.mean(predicted == y)
+        assert row.estimated_score == pytest.approx(shares[np.arange(len(y)), predicted].mean())
+
+
+def test_only_methods_that_foretell_their_accuracy_record_it(wine_runs):
+    assert records.table(run_method("logitb", LOGIT, wine_runs[0]))["estimated_score"].isna().all()
+
+
+def test_regression_records_mean_squared_error(regression_run):
+    spec = {"class": "budgetlearn.peers.FreeConstantRegressor"}
+    (row,) = run_method("constant", spec, regression_run)
+    y, mean = regression_run.test[1], regression_run.train[1].mean()
+    assert row["test_mse"] == pytest.approx(np.mean((y - mean) ** 2))
+    assert row["test_score"] == pytest.approx(1 - row["test_mse"] / y.var())
+    assert row["cost"] == 0
+
+
+def test_classification_has_no_mean_squared_error(wine_runs):
+    (row,) = run_method("constant", CONSTANT, wine_runs[0])
+    assert np.isnan(row["test_mse"])
+
+
+def test_sizes_are_stages_with_their_nodes(regression_run):
+    gif = {
+        "class": "budgetlearn.peers.GIFNodeShares",
+        "parameters": {
+            "percents": [1, 10],
+            "n_full_trees": 100,
+            "estimator": {
+                "class": "budgetlearn.gif.GIFRegressor",
+                "parameters": {"n_estimators": 100},
+            },
+        },
+    }
+    rows = list(run_method("gif", gif, regression_run))
+    assert [row["setting"] for row in rows] == ["budget_percent=1", "budget_percent=10"]
+    # A full tree on 240 training rows has 479 nodes.
+    assert [row["n_nodes"] for row in rows] == pytest.approx([479, 4790], abs=1)
+    assert rows[1]["test_mse"] != rows[0]["test_mse"]
+
+
+def test_absolute_node_budgets_are_a_grid(regression_run):
+    spec = {
+        "class": "budgetlearn.gif.GIFRegressor",
+        "parameters": {"n_estimators": 50},
+        "grid": {"node_budget": [100, 300]},
+    }
+    rows = list(run_method("gif", spec, regression_run))
+    assert len(rows) == 20
+    assert rows[9]["setting"] == f"node_budget=100, nodes={rows[9]['n_nodes']}"
+    assert 299 <= rows[-1]["n_nodes"] <= 300
+
+
+def test_a_path_that_ends_early_counts_and_is_told(wine_runs, monkeypatch):
+    monkeypatch.setattr("budgetlearn.msb.l1_path.PASSES", (20, 40))
+    for refit in (False, True):
+        spec = LOGIT | {"refit": refit}
+        cut = records.table(run_method("logitb", spec, wine_runs[0]))
+        assert set(cut["status"][:-1]) == {"ok"}
+        assert len(cut) > 2
+        told = cut.iloc[-1]
+        assert told["status"].startswith("partial: The L1 path ends at penalty")
+        assert np.isnan(told["test_score"])
+        assert told["stage"] == len(cut) - 1
+        coverage = coverage_table(cut)
+        assert coverage[["n_ok", "n_partial", "n_failed"]].to_numpy().tolist() == [[0, 1, 0]]
+        assert coverage["message"][0] == told["status"]
+        constant = records.table(run_method("constant", CONSTANT, wine_runs[0]))
+        points = pd.concat([cut, constant], ignore_index=True)
+        areas = area_table(points, compressed_points(points)).set_index("method")
+        assert areas.loc["logitb", "status"] == "ok"
+        assert areas.loc["logitb", "aup_test"] > areas.loc["constant", "aup_test"]
+
+
+def test_other_warnings_of_a_fit_are_shown(wine_runs):
+    with pytest.warns(UserWarning, match="look out"):
+        rows = list(run_method("warning", {"class": f"{__name__}.Grumbling"}, wine_runs[0]))
+    assert {row["status"] for row in rows} == {"ok"}

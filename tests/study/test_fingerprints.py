@@ -1,0 +1,250 @@
+"""Fingerprints: an edit of code changes those of the jobs that it can touch, and no others."""
+
+import itertools
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from budgetbench.study import dependencies, fingerprints
+from budgetbench.study.dependencies import (
+    PACKAGE,
+    Import,
+    closure,
+    code_text,
+    compiled_into,
+    facts_of,
+    home_of,
+)
+from budgetbench.study.fingerprints import report_fingerprint, script_fingerprint
+from budgetbench.study.methods import classes_of
+from budgetlearn.exceptions import ConfigError
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
+FIT = SCRIPTS / "fit.py"
+METHODS = {
+    "gif": {
+        "class": "budgetlearn.peers.GIFNodeShares",
+        "parameters": {"estimator": {"class": "budgetlearn.gif.GIFClassifier"}},
+    },
+    "forest": {"class": "budgetlearn.budgetrf.BudgetRFClassifier", "parameters": {}},
+    "msb": {
+        "class": "budgetlearn.msb.ModelScheduleSearch",
+        "parameters": {"estimator": {"class": "budgetlearn.forests.RandomForestClassifier"}},
+    },
+}
+EVERY = set(METHODS)
+
+
+def fit_fingerprint(spec):
+    return script_fingerprint(FIT, *classes_of(spec))
+
+
+def forget():
+    for function in (dependencies._top, dependencies.source_files, dependencies.home_of):
+        function.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    """A copy of the package, kernels included, of which fingerprints are taken."""
+    copy = tmp_path_factory.mktemp("package") / "budgetlearn"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (source_graph, fingerprints):
+            patch.setattr(module, "PACKAGE", copy)
+        forget()
+        yield copy
+    forget()
+
+
+@pytest.fixture
+def package(copied):
+    """The copy, which a test may edit."""
+    files = [path for path in copied.rglob("*") if path.is_file()]
+    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+    yield copied
+    for path, (written, content) in before.items():
+        if not path.exists() or path.stat().st_mtime_ns != written:
+            path.write_bytes(content)
+            os.utime(path, ns=(written, written))
+    forget()
+
+
+def prints():
+    found = {name: fit_fingerprint(spec) for name, spec in METHODS.items()}
+    return found | {"data": script_fingerprint(SCRIPTS / "split.py")}
+
+
+TICKS = itertools.count(1)
+
+
+def changed_by(path, edit):
+    """Return which fingerprints an edit of a file's text changes, its kernel as young as before."""
+    first, written, text = prints(), path.stat().st_mtime_ns, path.read_text()
+    assert edit(text) != text
+    path.write_text(edit(text))
+    os.utime(path, ns=(written, written + next(TICKS)))
+    second = prints()
+    return {name for name in first if first[name] != second[name]}
+
+
+@pytest.mark.parametrize(
+    ("file", "touched"),
+    [
+        ("msb/search.py", {"msb"}),
+        ("peers/node_shares.py", {"gif"}),
+        ("peers/controls.py", set()),
+        ("sequential/fmcc.py", set()),
+        ("report/page.py", set()),
+        ("benchmark/study.py", set()),
+        ("benchmark/source_graph.py", set()),
+        ("datasets/fetching.py", set()),
+        ("forest/gif/base.py", {"gif"}),
+        ("forest/random_forest.py", {"msb"}),
+        ("tree/growth.py", {"forest", "msb"}),
+        ("benchmark/experiment.py", EVERY),
+        ("datasets/splits.py", {*EVERY, "data"}),
+        ("costs.py", {*EVERY, "data"}),
+    ],
+)
+def test_an_edit_touches_what_depends_on_it(package, file, touched):
+    assert changed_by(package / file, lambda text: f"{text}\nmore = 1\n") == touched
+
+
+def test_comments_docstrings_and_layout_do_not_count(package):
+    path = package / "forest" / "gif" / "base.py"
+    assert not changed_by(path, lambda text: "# A comment.\n" + text)
+    assert not changed_by(path, lambda text: text.replace('"""', '"""In other words: ', 1))
+    assert not changed_by(path, lambda text: text.replace("(\n", "(  # why\n\n", 5))
+
+
+def test_a_kernel_counts_beside_its_source(package):
+    first = prints()
+    kernel = dependencies.kernel_of(package / "forest" / "gif" / "grower.pyx")
+    kernel.write_bytes(kernel.read_bytes() + b"\0")
+    second = prints()
+    assert {name for name in first if first[name] != second[name]} == {"gif"}
+
+
+@pytest.mark.parametrize("file", ["grower.pyx", "nodes.pxd"])
+def test_a_kernel_older_than_its_source_is_refused(package, file):
+    later = (
+        dependencies.kernel_of(package / "forest" / "gif" / "grower.pyx").stat().st_mtime_ns + 10**9
+    )
+    os.utime(package / "forest" / "gif" / file, ns=(later, later))
+    with pytest.raises(ConfigError, match=rf"was compiled before .*{file}.*make setup"):
+        fit_fingerprint(METHODS["gif"])
+    assert fit_fingerprint(METHODS["forest"])  # which does without
+
+
+def test_a_missing_kernel_is_named(package):
+    dependencies.kernel_of(package / "forest" / "gif" / "grower.pyx").unlink()
+    forget()
+    with pytest.raises(ConfigError, match=r"forest\.gif\.grower is not compiled.*make setup"):
+        fit_fingerprint(METHODS["gif"])
+
+
+def test_the_kernels_of_this_clone_are_up_to_date():
+    for source in PACKAGE.rglob("*.pyx"):
+        fingerprints._check_kernel(source)
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A module of the user's own, which takes part of its work from another one beside it."""
+    (tmp_path / "own_methods.py").write_text(
+        "import own_help\nfrom budgetlearn.peers import FreeConstantClassifier\n\n\n"
+        "class Own(FreeConstantClassifier):\n    level = own_help.LEVEL\n"
+    )
+    (tmp_path / "own_help.py").write_text("LEVEL = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    forget()
+    yield tmp_path
+    forget()
+
+
+@pytest.mark.parametrize("file", ["own_methods.py", "own_help.py"])
+def test_a_class_of_ones_own_counts_with_what_it_imports(own, file):
+    spec = {"class": "own_methods.Own"}
+    before = fit_fingerprint(spec)
+    with (own / file).open("a") as stream:
+        stream.write("MORE = 2\n")
+    assert fit_fingerprint(spec) != before
+    modules = closure([Import("own_methods", "Own")])
+    assert {"own_methods", "own_help", "budgetlearn.peers.controls"} <= modules.keys()
+
+
+def test_the_report_depends_on_its_templates(package):
+    style = package / "report" / "more.css"
+    seen = set()
+    for text in ("a {}", "b {}", "b {}"):
+        style.write_text(text)
+        seen.add(report_fingerprint(SCRIPTS / "report.py"))
+    style.unlink()
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize("file", ["report/sections/own_cost.py", "analysis/within_cost.py"])
+def test_the_report_depends_on_sections_that_no_import_names(package, file):
+    before = report_fingerprint(SCRIPTS / "report.py")
+    with (package / file).open("a") as stream:
+        stream.write("MORE = 1\n")
+    assert report_fingerprint(SCRIPTS / "report.py") != before
+
+
+def test_packages_pass_names_on():
+    assert home_of("budgetlearn.forests", "GIFClassifier") == "budgetlearn.gif.estimators"
+    assert home_of("budgetlearn.forests", "gif") == "budgetlearn.gif"
+    assert home_of("budgetlearn.forests", "GIFClassifer") is None
+    assert home_of("sklearn.ensemble", "ExtraTreesClassifier") == "sklearn.ensemble._forest"
+    assert closure([Import("sklearn.ensemble", "ExtraTreesClassifier")]) == {}
+
+
+def test_names_are_passed_on_under_other_names(own):
+    (own / "own_front.py").write_text(
+        "from own_help import LEVEL as height\nfrom own_help import *\n"
+    )
+    forget()
+    assert home_of("own_front", "height") == "own_help"
+    assert home_of("own_front", "LEVEL") is None
+    assert home_of("own_help", "LEVEL") == "own_help"
+
+
+def test_a_kernel_is_compiled_of_all_headers_that_its_headers_name():
+    names = {path.name for path in compiled_into(PACKAGE / "forest" / "gif" / "pool.pyx")}
+    assert {"pool.pyx", "pool.pxd", "nodes.pxd", "_random.pxd"} <= names
+    assert "grower.pyx" not in names
+
+
+def test_imports_of_cython_are_read(tmp_path):
+    source = tmp_path / "kernel.pyx"
+    source.write_text(
+        '"""import nothing"""\ncimport numpy as cnp, cython  # import this\n'
+        "from libc.math cimport (\n    log,  # natural\n    sqrt,\n)\nimport a.b as c\n"
+        'from .x import y\ntext = "import z"\n'
+    )
+    found = {(one.module, one.name, one.compiled) for one in facts_of(source).imports}
+    assert found == {
+        ("numpy", None, True),
+        ("cython", None, True),
+        ("libc.math", "log", True),
+        ("libc.math", "sqrt", True),
+        ("a.b", None, False),
+        ("x", "y", False),
+    }
+
+
+def test_comments_of_cython_do_not_count():
+    plain = 'cdef int f(int a) nogil:\n    return a + "#"[0]\n'
+    worded = (
+        '"""About f."""\n\ncdef int f(int a) nogil:\n    """F."""\n    # why\n    return a + "#"[0]'
+    )
+    assert code_text(worded) == code_text(plain)
+    assert code_text(plain) != code_text(plain.replace("#", "%"))
+
+
+def test_nested_classes_are_found():
+    spec = {"class": "a.B", "parameters": {"x": [{"class": "c.D", "parameters": {}}, "cost"]}}
+    assert list(classes_of(spec)) == ["a.B", "c.D"]

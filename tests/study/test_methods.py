@@ -1,0 +1,20 @@
+"""What a method's entry says: the settings among which validation data choose."""
+
+from budgetbench.study.methods import settings_tried
+
+
+def test_settings_tried_are_lists_of_the_class_the_parameters_and_the_grid():
+    spec = {
+        "class": "budgetlearn.peers.LightGBMCostClassifier",
+        "parameters": {"n_trees": [10, 20], "learning_rate": 0.2},
+        "grid": {"num_leaves": [7, 31]},
+    }
+    assert settings_tried(spec) == {
+        "tradeoffs": [10, 3, 1, 0.3, 0.1, 0.03, 0],
+        "n_trees": [10, 20],
+        "num_leaves": [7, 31],
+    }
+
+
+def test_a_class_that_cannot_be_imported_has_what_is_written():
+    assert settings_tried({"class": "a.Method", "grid": {"depth": [1, 2]}}) == {"depth": [1, 2]}

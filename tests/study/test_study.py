@@ -1,0 +1,268 @@
+"""What a study's configuration asks for, and how mistakes in it are told."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from budgetbench.study.methods import build
+from budgetbench.study.study import Study
+from budgetlearn.exceptions import BudgetlearnError
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMON = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+DEFAULT = COMMON | yaml.safe_load((ROOT / "config" / "studies" / "default.yaml").read_text())
+# What a test changes stands alone.
+PLAIN = {**DEFAULT, "overrides": {}, "by_dataset": {}, "datasets": ["wine", "digits", "twonorm"]}
+
+
+def changed(**changes):
+    return Study.from_config({**PLAIN, **changes}, ROOT)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"methods": ["msb", "logitbb", "constant"]}, "Did you mean logitb"),
+        ({"datasets": ["wine", "whine"]}, "wine"),
+        ({"methods": ["msb"]}, "methods"),
+        ({"runs": 0}, "runs: 0 is less than the minimum"),
+        ({"runz": 3}, "'runz' was unexpected"),
+        ({"costs": ["cheap"]}, "costs"),
+        ({"split": {"train": 0.5, "valid": 0.5}}, "split"),
+        ({"overrides": {"rfb_subset": {}}}, "method in overrides"),
+        ({"methods_file": "config/none.yaml"}, "cannot be read: No such file"),
+        ({"study": "My Study"}, "study"),
+        ({"datasets": ["wine", "friedman1"]}, "friedman1 is regression, and cascade"),
+        (
+            {"budget": "memory", "by_dataset": {"abalone": {"budget": "acquisition"}}}
+            | {"datasets": ["wine", "abalone"]},
+            "abalone is regression",
+        ),
+        ({"by_dataset": {"whine": {"split": "given"}}}, "Did you mean wine"),
+        ({"by_dataset": {"wine": {"split": "taken"}}}, "by_dataset.wine.split"),
+        ({"by_dataset": {"wine": {"methods": ["msb"]}}}, "by_dataset.wine.methods"),
+        ({"by_dataset": {"wine": {"methods": ["msbb", "constant"]}}}, "Did you mean msb"),
+        ({"budget": "time"}, "budget: 'time' is not one of"),
+        ({"stand_ins": {"whine": "wine"}}, "Did you mean wine"),
+        ({"published": ["budgetrf-table-2"]}, "Did you mean budgetrf-table-1"),
+        ({"overrides": {"msb": {"grid": {"min_variables": [2, 3]}}}}, "msb has a grid"),
+        ({"by_dataset": {"wine": {"split": {"per_class": [9, 0, 9]}}}}, "by_dataset.wine.split"),
+        ({"by_dataset": {"wine": {"overrides": {"msbb": {}}}}}, "Did you mean msb"),
+        ({"by_dataset": {"wine": {"overrides": {"msb": {"clas": "x"}}}}}, "'clas' was unexpected"),
+    ],
+)
+def test_mistakes_are_refused(changes, message):
+    with pytest.raises(BudgetlearnError, match=message):
+        changed(**changes)
+
+
+def test_regression_under_acquisition_costs_takes_regressors_only():
+    regressors = {"methods": ["cascade_regressor", "constant"], "datasets": ["friedman1"]}
+    constant = {"class": "budgetlearn.peers.FreeConstantRegressor"}
+    study = changed(**regressors, overrides={"constant": constant})
+    assert study.budget("friedman1") == "acquisition"
+    with pytest.raises(BudgetlearnError, match=r"and constant predict classes only\. .*overrides"):
+        changed(**regressors)
+
+
+def test_given_costs_need_a_price_list():
+    with pytest.raises(BudgetlearnError, match="wine has no price list"):
+        changed(costs=["given"]).price_list("wine", "given")
+
+
+def test_a_data_set_can_have_its_own_split():
+    counts = {"train": 100, "valid": 30, "test": "rest"}
+    study = changed(by_dataset={"wine": {"split": counts}, "digits": {"split": "given"}})
+    assert study.sizes("wine") == [100, 30, "rest"]
+    assert study.sizes("digits") == "given"
+    assert study.sizes("breast_cancer") == [0.6, 0.2, 0.2]
+
+
+def test_a_split_can_count_rows_per_class():
+    sizes = {"per_class": [20, 5, 10]}
+    assert changed(by_dataset={"wine": {"split": sizes}}).sizes("wine") == sizes
+
+
+def test_a_method_can_be_another_on_one_data_set():
+    own = {"msb": {"parameters": {"sequences": ["cost"]}}}
+    study = changed(by_dataset={"wine": {"overrides": own}})
+    assert study.sequences("msb", "wine") == ["cost"]
+    assert study.spec("msb", "digits") == changed().spec("msb", "digits")
+    assert study.spec("msb", "wine") != study.spec("msb", "digits")
+
+
+def test_a_data_set_can_have_methods_costs_and_a_budget_of_its_own():
+    own = {"methods": ["voc", "constant"], "costs": ["unit"], "budget": "memory"}
+    study = changed(
+        datasets=["wine", "digits"], methods=["msb", "constant"], by_dataset={"wine": own}
+    )
+    assert study.cells == [
+        ("wine", "unit", "voc"),
+        ("wine", "unit", "constant"),
+        ("digits", "random", "msb"),
+        ("digits", "random", "constant"),
+    ]
+    assert list(study.methods) == ["msb", "constant", "voc"]
+    assert [study.budget(name) for name in ("wine", "digits")] == ["memory", "acquisition"]
+
+
+def test_settings_of_a_data_set_that_is_not_compared_add_no_method():
+    study = changed(datasets=["digits"], by_dataset={"wine": {"methods": ["voc", "constant"]}})
+    assert "voc" not in study.methods
+
+
+def test_chunks_cover_all_runs_once():
+    study = changed(runs=7, runs_per_job=3)
+    assert [study.runs_of(chunk) for chunk in study.chunks] == [[0, 1, 2], [3, 4, 5], [6]]
+
+
+def test_overrides_reach_into_nested_parameters():
+    study = changed(
+        overrides={"msb": {"parameters": {"estimator": {"parameters": {"max_depth": 3}}}}}
+    )
+    assert study.spec("msb", "wine")["parameters"]["estimator"]["parameters"]["max_depth"] == 3
+    assert study.spec("msb", "wine")["parameters"]["estimator"]["parameters"]["n_estimators"] > 1
+
+
+@pytest.mark.parametrize("method", yaml.safe_load((ROOT / "config/methods.yaml").read_text()))
+def test_every_method_can_be_built(method):
+    every = yaml.safe_load((ROOT / "config/methods.yaml").read_text())
+    assert build({key: every[method].get(key) for key in ("class", "parameters")})
+
+
+def test_a_study_with_methods_is_not_laid_over_the_default_study():
+    config = {**COMMON, "study": "own", "datasets": ["wine"], "methods": ["voc", "constant"]}
+    study = Study.from_config({**config, "title": "Own", "runs": 2}, ROOT)
+    assert list(study.methods) == ["voc", "constant"]
+    assert study.config["runs"] == 2
+
+
+def test_a_study_without_a_title_is_called_by_its_name():
+    config = {key: value for key, value in PLAIN.items() if key != "title"}
+    assert Study.from_config({**config, "study": "mine"}, ROOT).config["title"] == "mine"
+    assert changed().config["title"] == PLAIN["title"]
+
+
+def test_text_from_the_command_line_is_read_as_the_schema_asks():
+    assert changed(runs="3", offline="true").config["runs"] == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"own_cost": ["msbb"]}, "unknown method in a figure 'msbb'. Did you mean msb"),
+        ({"staircases": {"a": ["constand"]}}, "method in a figure 'constand'"),
+    ],
+)
+def test_figures_name_methods_of_the_study(changes, message):
+    with pytest.raises(BudgetlearnError, match=message):
+        changed(**changes)
+
+
+def test_cells_are_cases_times_methods_and_have_a_file_for_each_chunk():
+    study = changed(
+        study="own",
+        datasets=["wine", "digits"],
+        methods=["msb", "constant"],
+        costs=["random", "unit"],
+        runs=3,
+        runs_per_job=2,
+        by_dataset={"digits": {"budget": "memory", "costs": ["unit"]}},
+    )
+    wine = [("wine", "random"), ("wine", "unit")]
+    assert study.cases == [*wine, ("digits", "unit")]
+    assert study.cases_under("acquisition") == wine
+    assert study.cases_under("memory") == [("digits", "unit")]
+    assert len(study.cells) == 6
+    assert study.cells[1] == ("wine", "random", "constant")
+    assert len(study.points_files) == 12
+    assert study.points_files[1] == "results/own/points/wine/random/msb/1.parquet"
+    assert (study.name, study.folder, study.seed) == ("own", "results/own", DEFAULT["seed"])
+
+
+def test_settings_are_those_that_decide_numbers():
+    settings = changed().settings
+    assert {"datasets", "methods", "runs", "seed", "split", "costs"} <= settings.keys()
+    assert not {"runs_per_job", "time_limit", "offline", "data_dir"} & settings.keys()
+    assert settings["runs"] == DEFAULT["runs"]
+
+
+def test_a_title_is_for_readers_and_prepares_nothing():
+    study = changed()
+    assert study.shown["wine"]["title"] == "Wine"
+    assert study.prepared("wine")["title"] == "wine"
+    assert study.prepared("wine")["citation"] == ""
+    assert study.prepared("wine")["costs"] is None
+    assert study.prepared("wine")["rows"] == 178
+    raw = study.raw("twonorm")
+    assert raw["kind"] == "generated"
+    assert raw["title"] == raw["task"] == ""
+
+
+def test_files_that_jobs_read_are_named():
+    study = changed(
+        datasets=["yahoo_like", "vehicle"], costs=["given", "unit"], published=["msb-table-2"]
+    )
+    assert study.published == ["resources/published/msb-table-2.csv"]
+    (prices,) = study.price_list("yahoo_like", "given")
+    assert prices.endswith("yahoo_like.csv")
+    assert study.price_list("yahoo_like", "unit") == []
+    assert study.own_table("vehicle") == []
+
+
+def test_a_table_of_ones_own_is_a_file_that_jobs_read(tmp_path):
+    (tmp_path / "own.csv").write_text("a,b,y\n1,2,x\n")
+    entry = {"title": "Own", "task": "classification", "source": {"csv": "own.csv", "target": "y"}}
+    registry = tmp_path / "datasets.yaml"
+    registry.write_text(yaml.safe_dump({"datasets": {"own": entry}}))
+    study = changed(datasets=["own"], datasets_file=str(registry))
+    (path,) = study.own_table("own")
+    assert path.endswith("own.csv")
+
+
+def test_methods_are_told_apart_by_how_they_are_built():
+    study = changed(methods=["msb", "voc", "constant"])
+    assert study.methods_of("schedule") == ["msb"]
+    assert study.methods_of("fit") == ["voc", "constant"]
+
+
+def test_the_order_of_lines_decides_nothing():
+    own = {"parameters": {"sequences": ["cost"], "min_variables": 3}}
+    turned = {"parameters": dict(reversed(own["parameters"].items()))}
+    specs = [changed(overrides={"msb": one}).spec("msb", "wine") for one in (own, turned)]
+    assert repr(specs[0]) == repr(specs[1])
+
+
+def test_other_methods_may_use_the_seconds_of_one():
+    study = changed(
+        datasets=["wine"],
+        methods=["cascade", "rfb", "logitb", "constant"],
+        tries=3,
+        seconds_of="cascade",
+    )
+    assert study.spec("rfb", "wine")["seconds_of"] == "cascade"
+    assert study.seconds_files("rfb", "wine", "random", "0") == [
+        study.points_file("wine", "random", "cascade", "0")
+    ]
+    for name in ("cascade", "logitb", "constant"):
+        assert study.seconds_files(name, "wine", "random", "0") == []
+    points = pd.DataFrame({"dataset": "wine", "method": ["rfb"] * 2 + ["logitb"] * 2, "fit": 2})
+    points.loc[[1, 3], "fit"] = 3
+    assert study.beyond_tries(points).tolist() == [False, True, False, False]
+    plain = changed(datasets=["wine"], methods=["rfb", "constant"], tries=3)
+    assert "seconds_of" not in plain.spec("rfb", "wine")
+    assert not plain.beyond_tries(points).any()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tries": 2, "seconds_of": "cascada"}, "unknown method in seconds_of"),
+        ({"tries": None, "seconds_of": "constant"}, "set tries too"),
+    ],
+)
+def test_seconds_of_names_a_method_of_the_study_and_comes_with_tries(changes, message):
+    with pytest.raises(BudgetlearnError, match=message):
+        changed(datasets=["wine"], methods=["rfb", "constant"], **changes)
