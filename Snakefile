@@ -9,7 +9,7 @@ import sys
 
 from budgetlearn.files import read_yaml
 from budgetbench.study.classes import find_classes_in
-from budgetbench.study.failures import last_word
+from budgetbench.study.failures import closing_message
 from budgetbench.study.fingerprints import report_fingerprint
 from budgetbench.study.isolation import announce_caller
 from budgetbench.study.rerun import stored_points
@@ -103,9 +103,9 @@ onsuccess:
     print(usage_line(STUDY))
     if doubt_line(STUDY):
         print(doubt_line(STUDY))
-    if last_word(STUDY):
-        raise WorkflowError(last_word(STUDY))
+    if closing_message(STUDY):
+        raise WorkflowError(closing_message(STUDY))
 
 
 onerror:
-    print(last_word(STUDY), file=sys.stderr)
+    print(closing_message(STUDY), file=sys.stderr)

@@ -13,7 +13,7 @@ FEATURES = {"wine": 13, "breast_cancer": 30}
 
 
 def schedule_rows(dataset, run, method, rng, *, n_stages, ceiling):
-    """Return the rows of one method that buys more and more variables of a data set."""
+    """Return the rows of one method that acquires more and more variables of a data set."""
     prices = prices_of(dataset, run)
     order = rng.permutation(len(prices))
     sizes = np.unique(np.linspace(2, len(prices), n_stages).astype(int))

@@ -11,7 +11,7 @@ from budgetlearn.exceptions import CostError
 
 
 @st.composite
-def purchases(draw):
+def acquisitions(draw):
     """Prices with groups, and what some examples acquired."""
     n = draw(st.integers(1, 8))
     costs = draw(st.lists(st.integers(0, 100), min_size=n, max_size=n))
@@ -33,14 +33,14 @@ def bill(costs, acquired):
     return total
 
 
-@given(purchases())
+@given(acquisitions())
 def test_total_is_the_bill_of_each_example(case):
     costs, acquired = case
     assert costs.total(acquired).tolist() == [bill(costs, row) for row in acquired]
     assert costs.full == bill(costs, np.ones(costs.n_features))
 
 
-@given(purchases())
+@given(acquisitions())
 def test_shares_add_up_to_the_bill(case):
     costs, acquired = case
     for row in np.array(acquired):
@@ -54,7 +54,7 @@ def test_shares_add_up_to_the_bill(case):
                 assert shares[last] == pytest.approx(bill(costs, row) - bill(costs, without))
 
 
-@given(purchases(), st.integers(0, 7))
+@given(acquisitions(), st.integers(0, 7))
 def test_marginal_is_what_the_bill_would_grow_by(case, feature):
     costs, (before, *_) = case
     feature %= costs.n_features
@@ -63,7 +63,7 @@ def test_marginal_is_what_the_bill_would_grow_by(case, feature):
     assert costs.marginal(before)[feature] == bill(costs, after) - bill(costs, before)
 
 
-@given(purchases(), st.integers(0, 7))
+@given(acquisitions(), st.integers(0, 7))
 def test_one_feature_adds_to_each_bill_what_marginal_says(case, feature):
     costs, acquired = case
     feature, acquired = feature % costs.n_features, np.array(acquired)
@@ -74,7 +74,7 @@ def test_one_feature_adds_to_each_bill_what_marginal_says(case, feature):
     assert prices.added(acquired, feature, np.arange(len(acquired))).tolist() == expected.tolist()
 
 
-@given(purchases(), st.integers(0, 7))
+@given(acquisitions(), st.integers(0, 7))
 def test_what_is_free_with_a_feature_is_of_its_group_and_adds_nothing(case, feature):
     costs, (row, *_) = case
     feature, acquired = feature % costs.n_features, np.array(row)
@@ -99,9 +99,9 @@ ORIGINS = [0, 0, 3, 1, 2, 3, 4]  # the first and the fourth have two columns eac
 
 
 @given(st.lists(st.booleans(), min_size=7, max_size=7))
-def test_columns_of_one_feature_cost_what_it_costs(bought):
-    originals = np.isin(np.arange(5), np.array(ORIGINS)[np.array(bought)])
-    assert SPREAD.spread(ORIGINS).subset(np.array(bought)) == SPREAD.subset(originals)
+def test_columns_of_one_feature_cost_what_it_costs(owned):
+    originals = np.isin(np.arange(5), np.array(ORIGINS)[np.array(owned)])
+    assert SPREAD.spread(ORIGINS).subset(np.array(owned)) == SPREAD.subset(originals)
 
 
 def test_one_column_keeps_price_and_group_and_several_share_theirs():

@@ -47,7 +47,7 @@ def test_budget_of_200_gives_the_printed_accuracy(printed):
     assert printed.select(200) == (171.0, 0.9400922, (11, 14, 15))
 
 
-def test_a_budget_buys_the_model_that_costs_just_that(printed):
+def test_a_budget_acquires_the_model_that_costs_just_that(printed):
     assert printed.select(119)[0] == 119
     assert printed.select(0.1 + 0.2 + 416.7)[0] == 417
 

@@ -66,18 +66,18 @@ def test_regression_is_scored_by_r2():
     assert display.ax_.get_ylabel() == "R²"
 
 
-def test_schedule_marks_what_each_budget_buys(wine):
+def test_schedule_marks_what_each_budget_acquires(wine):
     search, X, _ = wine
     display = ScheduleDisplay.from_estimator(search)
-    for bought, cost in zip(display.bought, display.costs, strict=True):
-        assert (bought == search.acquired_features(X, budget=cost).any(axis=0)).all()
+    for owned, cost in zip(display.acquired, display.costs, strict=True):
+        assert (owned == search.acquired_features(X, budget=cost).any(axis=0)).all()
     assert display.costs.tolist() == sorted(display.costs)
     cells = np.asarray(display.image_.get_array()).reshape(-1, len(display.costs))
     names = [label.get_text().rpartition(" (")[0] for label in display.ax_.get_yticklabels()]
     for name, row in zip(names, cells, strict=True):
         feature = display.feature_names.index(name)
-        assert (row.astype(bool) == display.bought[:, feature]).all()
-    assert any(display.bought.any(axis=0))
+        assert (row.astype(bool) == display.acquired[:, feature]).all()
+    assert any(display.acquired.any(axis=0))
 
 
 def test_a_schedule_needs_validation_data():
@@ -87,7 +87,7 @@ def test_a_schedule_needs_validation_data():
         ScheduleDisplay.from_estimator(model)
 
 
-def test_acquisition_draws_shares_from_the_most_bought(wine):
+def test_acquisition_draws_shares_from_the_most_acquired(wine):
     _, X, y = wine
     model = FMCCClassifier(feature_costs=np.arange(1.0, 14), random_state=0).fit(X, y)
     display = AcquisitionDisplay.from_estimator(model, X, max_cost=15)

@@ -36,8 +36,8 @@ def test_strange_names_are_kept_from_the_price_list_to_the_schedule(table, tmp_p
     preprocessor, search = make_pipeline(BudgetPreprocessor(), search).fit(X, y)
     assert preprocessor.get_feature_names_out().tolist() == NAMES
     schedule = search.schedule_.to_frame()
-    bought = set().union(*schedule["variables"])
-    assert {NAMES[0], NAMES[3]} <= bought <= set(NAMES)
+    acquired = set().union(*schedule["variables"])
+    assert {NAMES[0], NAMES[3]} <= acquired <= set(NAMES)
     last = schedule.iloc[-1]
     assert last["cost"] == sum(NAMES.index(name) + 1 for name in last["variables"])
     assert set(search.explain(X[:1])["feature"]) == set(last["variables"])
@@ -45,7 +45,7 @@ def test_strange_names_are_kept_from_the_price_list_to_the_schedule(table, tmp_p
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_a_table_of_one_column_has_one_thing_to_buy(table, name):
+def test_a_table_of_one_column_has_one_thing_to_acquire(table, name):
     X, y = table
     model = getattr(budgetlearn, name)()
     if "random_state" in model.get_params():

@@ -258,7 +258,7 @@ def test_predictions_on_changed_tables(fitted, key, kind, change):
     model, frame = fitted[key, kind], frame_of(kind)
     names = list(NAMES[kind] or range(N))
     table = CHANGES[change](frame)
-    bought = model.acquired_features(frame.to_numpy() if kind in ("array", "count") else frame)
+    owned = model.acquired_features(frame.to_numpy() if kind in ("array", "count") else frame)
     found, refusal = attempt(lambda: (model.predict(table), model.acquisition_cost(table)))
     if refusal is not None:
         assert len(refusal) > 30
@@ -271,7 +271,7 @@ def test_predictions_on_changed_tables(fitted, key, kind, change):
         by_name = np.where(np.isnan(by_name), 9e9, by_name)
     np.testing.assert_array_equal(found[0], model.predict(by_name))
     np.testing.assert_array_equal(found[1], model.acquisition_cost(by_name))
-    assert bought.any()
+    assert owned.any()
 
 
 @pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")

@@ -16,7 +16,7 @@ BudgetRFClassifier, BudgetRFRegressor, CostSensitiveRFClassifier, CostSensitiveR
 CostWeightedRFClassifier, RandomForestClassifier, GIFClassifier, GIFRegressor
     Forests that weigh prices, or the number of nodes, while they grow.
 FMCCClassifier, VoCClassifier, ScheduleCascadeClassifier, ScheduleCascadeRegressor
-    Buy features one after another, example by example, and stop when sure.
+    Acquire features one after another, example by example, and stop when sure.
 LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier, FilterBoostingClassifier,
 ASTCClassifier, SparseLinearClassifier, RandomOrderClassifier
     What users would pick instead.
@@ -24,7 +24,7 @@ AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor, ForestStag
 BoostingNodeShares, GIFNodeShares
     Controls and adapters that the benchmark compares with.
 BudgetPreprocessor
-    Text, gaps and truth values to numbers; one column of the table stays one purchase.
+    Text, gaps and truth values to numbers; one column of the table stays one acquisition.
 FeatureCosts, random_costs, BudgetedEstimator, Stage
     Prices with shared charges, and what an own method derives from.
 CostAccuracyDisplay, ScheduleDisplay, AcquisitionDisplay

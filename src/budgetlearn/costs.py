@@ -6,7 +6,7 @@ from .exceptions import CostError
 from .features import PerFeature, origin_of, own_names
 from .price_lists import nonnegative, profile_of, read_prices
 
-# Sums of the same prices in another order differ in the last bits; 200 must buy a model of 200.
+# Sums of the same prices in another order differ in the last bits; 200 must acquire a model of 200.
 _SLACK = 1e-12
 
 _COSTS = PerFeature("feature costs", "price", CostError)
@@ -327,12 +327,12 @@ class FeatureCosts:
         Parameters
         ----------
         acquired : array-like of bool of shape (n_features,), dict or Series
-            What was bought so far.
+            What was acquired so far.
 
         Returns
         -------
         ndarray of shape (n_features,)
-            0 for features already bought; a group's charge is added where it is still unpaid.
+            0 for features already acquired; a group's charge is added where it is still unpaid.
         """
         acquired = self._mask(acquired)
         price = self.costs.copy()
@@ -375,7 +375,7 @@ class FeatureCosts:
         Parameters
         ----------
         acquired : ndarray of bool of shape (n_samples, n_features)
-            What each example bought so far.
+            What each example acquired so far.
         feature : int
             The feature.
         rows : ndarray of int of shape (n_rows,)
@@ -384,7 +384,7 @@ class FeatureCosts:
         Returns
         -------
         ndarray of shape (n_rows,)
-            0 where it was bought already; a group's charge is added where it is still unpaid.
+            0 where it was acquired already; a group's charge is added where it is still unpaid.
         """
         price = np.full(rows.size, self.costs[feature])
         members, charge = self.group_of(feature)
@@ -394,14 +394,14 @@ class FeatureCosts:
         return price
 
     def free_with(self, feature, acquired):
-        """Return the other members of a feature's group that cost nothing once it is bought.
+        """Return the other members of a feature's group that cost nothing once it is acquired.
 
         Parameters
         ----------
         feature : int
             The feature.
         acquired : ndarray of bool of shape (n_features,)
-            What is bought, `feature` included.
+            What is acquired, `feature` included.
 
         Returns
         -------
@@ -421,7 +421,7 @@ class FeatureCosts:
         Parameters
         ----------
         acquired : array-like of bool of shape (n_features,), dict or Series
-            What is bought.
+            What is acquired.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Prices in BudgetRF's risk: powers of them, and discounts for what is bought already."""
+"""Prices in BudgetRF's risk: powers of them, and discounts for what is acquired already."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def alike(n_samples=300, seed=0):
     return X, y
 
 
-def test_a_discount_keeps_to_what_is_bought():
+def test_a_discount_keeps_to_what_is_acquired():
     X, y = alike()
     plain, discounted = (
         BudgetRFClassifier(n_estimators=12, reuse_discount=f, random_state=0).fit(X, y)
@@ -56,7 +56,7 @@ def test_a_discounted_forest_does_not_depend_on_threads(n_jobs):
         np.testing.assert_array_equal(a.threshold, b.threshold)
 
 
-def test_cheap_noise_is_bought_by_the_papers_risk_only():
+def test_cheap_noise_is_acquired_by_the_papers_risk_only():
     # A median split on noise lowers the pairs of two even classes by three quarters.
     random = np.random.default_rng(0)
     y = random.permutation(np.arange(400) % 2)

@@ -9,7 +9,7 @@ from budgetlearn import FeatureCosts
 from budgetlearn.budgetrf import BudgetRFClassifier
 from budgetlearn.budgetrf.pruning import PRIOR, _cut, class_losses, pruned
 from budgetlearn.protocol.examples import Examples
-from budgetlearn.tree.growth import Purchases
+from budgetlearn.tree.growth import Acquisitions
 from budgetlearn.validation import ParameterError
 from tests.tree.reference import walk
 
@@ -18,26 +18,26 @@ COSTS = FeatureCosts([1, 2, 3, 4], [0, 0, -1, -1], group_costs=[5])
 
 @pytest.fixture(scope="module")
 def grown():
-    """Return a tree of depth 3, examples, which of them it left out, and earlier purchases."""
+    """Return a tree of depth 3, examples, which of them it left out, and earlier acquisitions."""
     random = np.random.default_rng(0)
     y = random.integers(0, 3, 150)
     X = y[:, None] + random.normal(scale=1.2, size=(150, 4))
     forest = BudgetRFClassifier(
         n_estimators=1, max_depth=3, impurity="gini", split="expected", bootstrap=False
     ).fit(X[:70], y[:70])
-    purchases = Purchases(COSTS, len(y))
-    purchases.add(random.random(X.shape) < 0.3)
+    acquisitions = Acquisitions(COSTS, len(y))
+    acquisitions.add(random.random(X.shape) < 0.3)
     weight = random.integers(1, 4, len(y)).astype(float)
-    return forest.trees_[0], Examples(X, y, y, weight), np.arange(len(y)) >= 70, purchases
+    return forest.trees_[0], Examples(X, y, y, weight), np.arange(len(y)) >= 70, acquisitions
 
 
-def total(tree, examples, left_out, purchases, weight):
+def total(tree, examples, left_out, acquisitions, weight):
     """Return what pruning makes least, one example after another."""
     loss = cost = base = 0.0
     for row, (x, label, n) in enumerate(zip(examples.X, examples.y, examples.weight, strict=True)):
         leaf, seen = walk(tree, x)
         acquired = np.zeros((2, 4), dtype=bool)
-        acquired[:, purchases.bought[:4, row] == 1] = True
+        acquired[:, acquisitions.acquired[:4, row] == 1] = True
         acquired[1, list(seen)] = True
         paid = COSTS.total(acquired)
         cost += n * (paid[1] - paid[0])
@@ -50,9 +50,9 @@ def total(tree, examples, left_out, purchases, weight):
     return loss / base + weight * cost / examples.weight.sum() / COSTS.full
 
 
-def best_of(tree, examples, left_out, purchases, weight):
+def best_of(tree, examples, left_out, acquisitions, weight):
     losses = class_losses(tree, examples.y)
-    return pruned(tree, examples, losses, left_out, purchases, weight)
+    return pruned(tree, examples, losses, left_out, acquisitions, weight)
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.3, 1.0, 3.0])
@@ -71,9 +71,9 @@ def test_what_is_paid_stays(grown):
     tree, examples, left_out, _ = grown
     sizes = {}
     for share in (0, 1):
-        purchases = Purchases(COSTS, len(examples.y))
-        purchases.add(np.full(examples.X.shape, bool(share)))
-        sizes[share] = best_of(tree, examples, left_out, purchases, 100.0).node_count
+        acquisitions = Acquisitions(COSTS, len(examples.y))
+        acquisitions.add(np.full(examples.X.shape, bool(share)))
+        sizes[share] = best_of(tree, examples, left_out, acquisitions, 100.0).node_count
     assert sizes[0] == 1
     assert sizes[1] == best_of(tree, *grown[1:], 0.0).node_count > 1
 

@@ -1,4 +1,4 @@
-"""Dynamic orders: who buys what next, and what is told of it."""
+"""Dynamic orders: who acquires what next, and what is told of it."""
 
 import pickle
 
@@ -53,13 +53,13 @@ def test_the_protocol_is_kept(model):
     check_budgeted_estimator(model)
 
 
-def test_examples_buy_what_they_need(fitted, table):
+def test_examples_acquire_what_they_need(fitted, table):
     X, y = table[0][600:], table[1][600:]
     made = fitted.decisions(X, max_cost=11)
     assert made.acquired[:, 0].all()
     for kind in range(3):
-        bought = made.acquired[X[:, 0] == kind, 1:4].mean(axis=0)
-        assert bought[kind] > 0.9
+        owned = made.acquired[X[:, 0] == kind, 1:4].mean(axis=0)
+        assert owned[kind] > 0.9
     assert (made.prediction == y).mean() > 0.9
 
 
@@ -114,8 +114,8 @@ class StrictLedger(Ledger):
 
 def test_nothing_is_asked_for_that_the_cap_does_not_pay(fitted, table):
     X, ledger = table[0][600:], StrictLedger(fitted.feature_costs_, 600, 5.0)
-    purchases = fitted._purchases(600, fitted.n_stages_ - 1, ledger)
-    outcome = drive(purchases, lambda rows, feature: X[rows, feature], ledger, int)
+    acquisitions = fitted._acquisitions(600, fitted.n_stages_ - 1, ledger)
+    outcome = drive(acquisitions, lambda rows, feature: X[rows, feature], ledger, int)
     assert outcome.answered.all()
     assert ledger.cost.max() == 3  # the first and the last feature
 
@@ -131,12 +131,12 @@ def test_values_that_cannot_be_had_are_done_without(fitted, table):
     assert right[1::2].mean() > 0.9
 
 
-def test_groups_are_charged_once_and_bought_together(table):
+def test_groups_are_charged_once_and_acquired_together(table):
     X, y = table
     costs = FeatureCosts([1, 1, 1, 1, 1], [0, 1, 1, -1, -1], [2, 20])
     model = ScheduleCascadeClassifier(costs, estimators=GaussianNB(), **QUICK).fit(X, y)
-    bought = model.acquired_features(X)
-    np.testing.assert_array_equal(bought[:, 1], bought[:, 2])
+    owned = model.acquired_features(X)
+    np.testing.assert_array_equal(owned[:, 1], owned[:, 2])
     capped = model.acquisition_cost(X, max_cost=5)
     assert capped.max() == 5  # all without the second group
 

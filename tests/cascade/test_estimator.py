@@ -119,7 +119,7 @@ def test_easy_examples_stop_early(fitted, table):
     assert middle.estimate[early].min() > 0.5
 
 
-def test_the_smallest_budget_that_buys_nothing_is_named(fitted, table):
+def test_the_smallest_budget_that_acquires_nothing_is_named(fitted, table):
     with pytest.raises(BudgetError, match="cheapest"):
         fitted.predict(table[0], budget=0.1)
 
@@ -194,12 +194,12 @@ def test_own_nested_sets_name_columns_that_are_called_by_numbers(table):
         ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [[[2], [2, 7]]]})).fit(X, y)
 
 
-def test_groups_are_bought_whole(table):
+def test_groups_are_acquired_whole(table):
     X, y = table
     costs = FeatureCosts([1, 1, 1, 1, 1, 1], [0, 0, 0, -1, -1, -1], [20])
     model = ScheduleCascadeClassifier(costs, **QUICK).fit(X, y)
-    bought = model.acquired_features(X)[:, :3]
-    np.testing.assert_array_equal(bought.any(axis=1), bought.all(axis=1))
+    acquired = model.acquired_features(X)[:, :3]
+    np.testing.assert_array_equal(acquired.any(axis=1), acquired.all(axis=1))
 
 
 @pytest.mark.parametrize(

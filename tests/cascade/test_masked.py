@@ -23,21 +23,21 @@ def units_of(costs, *features):
 def test_units_are_what_stages_add():
     units = Units.of_stages([(2,), (2, 0, 3)], FeatureCosts([1, 1, 1, 1]))
     assert units.features == ((2,), (0, 3))
-    bought = np.array([[True, False], [False, True]])
+    acquired = np.array([[True, False], [False, True]])
     np.testing.assert_array_equal(
-        units.columns(bought), [[False, False, True, False], [True, False, False, True]]
+        units.columns(acquired), [[False, False, True, False], [True, False, False, True]]
     )
     np.testing.assert_array_equal(
-        np.isnan(units.hidden(np.zeros((2, 4)), bought)), ~units.columns(bought)
+        np.isnan(units.hidden(np.zeros((2, 4)), acquired)), ~units.columns(acquired)
     )
 
 
 def test_prices_of_units_add_what_is_unpaid_of_groups():
     costs = FeatureCosts([1, 2, 4, 8], [0, 0, 1, -1], [100, 50])
     units = Units(((0,), (1, 2), (3,)), costs)
-    bought = np.array([[False, False, False], [True, False, False], [False, True, False]])
-    prices = units.prices(bought)
-    for row, before in enumerate(bought):
+    acquired = np.array([[False, False, False], [True, False, False], [False, True, False]])
+    prices = units.prices(acquired)
+    for row, before in enumerate(acquired):
         spent = costs.subset(np.flatnonzero(units.columns(before[None])[0]))
         for unit in np.flatnonzero(~before):
             after = before.copy()
@@ -89,7 +89,7 @@ def test_gains_are_foretold(table):
         X[250:], units, lambda hidden, rows: model.predict(hidden),
         lambda found, rows: soft_losses(found, sure[rows], None), np.random.RandomState(0),
     )  # fmt: skip
-    assert (states.worth[:, :-1][units_bought(states.X, units)] == 0).all()
+    assert (states.worth[:, :-1][units_acquired(states.X, units)] == 0).all()
     gains = GainModel(states, np.arange(len(states.X)), 0)
     nothing, first = np.full((1, 4), np.nan), np.array([[0.3, np.nan, np.nan, np.nan]])
     assert gains.predict(nothing)[0, :2].min() > gains.predict(nothing)[0, 2] + 0.05
@@ -97,7 +97,7 @@ def test_gains_are_foretold(table):
     assert gains.predict(nothing)[0, 3] > gains.predict(X[250:251] * 3)[0, 3]
 
 
-def units_bought(X, units):
+def units_acquired(X, units):
     """Return which units are known in rows with NaN, (n_rows, n_units)."""
     return np.column_stack([~np.isnan(X[:, list(each)]).any(axis=1) for each in units.features])
 

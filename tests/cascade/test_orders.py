@@ -1,4 +1,4 @@
-"""Orders of purchase of a cascade."""
+"""Orders of acquisition of a cascade."""
 
 import numpy as np
 import pytest

@@ -141,7 +141,7 @@ def test_the_walk_is_what_all_stages_together_say(fitted):
         np.testing.assert_array_equal(predictions, stages[stops, every_row])
 
 
-def test_the_walk_looks_at_nothing_that_is_not_bought(fitted):
+def test_the_walk_looks_at_nothing_that_is_not_acquired(fitted):
     cascade, evidence, models, X = fitted
     for candidate in best_at_each_cost(candidates(cascade, evidence, 10.0)):
         stops, predictions = walk(candidate, cascade.reader(StageReader(models, X), X), len(X))

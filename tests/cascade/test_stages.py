@@ -1,4 +1,4 @@
-"""Stages of a cascade: purchases with whole groups, geometric costs, own nested sets."""
+"""Stages of a cascade: acquisitions with whole groups, geometric costs, own nested sets."""
 
 import numpy as np
 import pytest
@@ -8,12 +8,12 @@ from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.validation import ParameterError
 
 
-def test_a_group_is_bought_whole_where_the_charge_is_most_of_its_price():
+def test_a_group_is_acquired_whole_where_the_charge_is_most_of_its_price():
     costs = FeatureCosts([1, 2, 3, 1], groups=[0, -1, 0, 0], group_costs=[10])
     assert with_whole_groups([2, 1, 0, 3], costs) == [(2, 0, 3), (1,)]
 
 
-def test_a_group_is_bought_whole_where_its_members_cost_just_the_charge():
+def test_a_group_is_acquired_whole_where_its_members_cost_just_the_charge():
     costs = FeatureCosts([1, 2, 3], groups=[0, 0, 0], group_costs=[5])
     assert with_whole_groups([0, 1, 2], costs) == [(0, 1, 2)]
     more = FeatureCosts([1, 2, 3.5], groups=[0, 0, 0], group_costs=[5])
@@ -25,17 +25,17 @@ def test_members_wait_where_they_are_expensive_themselves_but_for_the_free_ones(
     assert with_whole_groups([2, 1, 0, 3], costs) == [(2, 3), (1,), (0,)]
 
 
-def test_without_groups_every_feature_is_a_purchase():
+def test_without_groups_every_feature_is_a_acquisition():
     assert with_whole_groups([1, 0], FeatureCosts([1, 1])) == [(1,), (0,)]
 
 
-def test_few_purchases_are_all_stages():
+def test_few_acquisitions_are_all_stages():
     stages = geometric_stages([(2,), (0, 1), (3,)], FeatureCosts([1, 1, 1, 1]), 10)
     assert stages == [(2,), (2, 0, 1), (2, 0, 1, 3)]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_many_purchases_become_stages_whose_costs_grow_by_a_factor(seed):
+def test_many_acquisitions_become_stages_whose_costs_grow_by_a_factor(seed):
     costs = random_costs(60, seed)
     order = np.random.default_rng(seed).permutation(60).tolist()
     stages = geometric_stages([(j,) for j in order], costs, 10)
@@ -63,7 +63,7 @@ def test_all_free_is_one_stage():
     assert geometric_stages([(0,), (1,)], FeatureCosts([0, 0]), 5) == [(0, 1)]
 
 
-def test_own_sets_keep_their_order_of_purchase():
+def test_own_sets_keep_their_order_of_acquisition():
     assert nested_stages([[3], [0, 3], [1, 3, 0]], 5) == [(3,), (3, 0), (3, 0, 1)]
 
 

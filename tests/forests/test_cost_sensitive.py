@@ -1,4 +1,4 @@
-"""The cost-sensitive forest: each split's F, what is free once bought, who pays, and its path."""
+"""The cost-sensitive forest: each split's F, what is free once acquired, who pays, and its path."""
 
 import pickle
 
@@ -59,7 +59,7 @@ def entropy(counts):
 
 
 def check_node(tree, node, rows, data, penalties):
-    """Check F of a node, zero the penalty of what it buys, and go on below, left side first."""
+    """Check F of a node, zero the penalty of what it acquires, and go on below, left side first."""
     X, y, counts = data
     F = best_splits(X[rows], y[rows], counts[rows], 3, entropy, "expected", "gain", penalties)
     if tree.children_left[node] < 0:
@@ -77,7 +77,7 @@ def check_node(tree, node, rows, data, penalties):
 
 
 @pytest.mark.parametrize("cost_weight", [0.0, 0.05, 0.2])
-def test_every_split_has_the_largest_f_and_bought_features_are_free(table, cost_weight):
+def test_every_split_has_the_largest_f_and_acquired_features_are_free(table, cost_weight):
     X, y = table[0][:120], table[1][:120]
     forest = CostSensitiveRFClassifier(
         COSTS, cost_weight=cost_weight, n_estimators=4, random_state=1
@@ -130,7 +130,7 @@ def test_if_nothing_is_worth_its_price_the_majority_class_is_free(table):
 )
 def test_costs_fall_as_the_weight_grows(table, variant):
     weights = np.geomspace(0.04, 0.4, 10)
-    variant = {"n_estimators": 3} | variant  # more trees buy everything at the smaller weights
+    variant = {"n_estimators": 3} | variant  # more trees acquire everything at the smaller weights
     costs = [np.mean([grow(table, w, seed, **variant).cost_ for seed in range(8)]) for w in weights]
     assert spearmanr(weights, costs).statistic <= -0.9
 
@@ -282,7 +282,7 @@ def test_bad_parameters(parameters, message):
 
 
 @pytest.mark.parametrize(("highest", "smallest"), [(40, 0.1 * 0.05), (500, 0.3 / 500)])
-def test_default_grid_spans_what_buys_nothing_to_what_buys_much(highest, smallest):
+def test_default_grid_spans_what_acquires_nothing_to_what_acquires_much(highest, smallest):
     """Feature 1 tells the class: a gain of 1 bit for a price of 20, or .05 bits a unit."""
     y = np.arange(16) % 2
     data = bin_features(np.c_[np.arange(16) // 8, y, np.zeros(16)].astype(float))

@@ -1,4 +1,4 @@
-"""Requests of trees: what is bought, under a cap tree after tree, and what is believed so far."""
+"""Requests of trees: what is acquired, under a cap tree after tree, and what is believed so far."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetlearn.costs import FeatureCosts
-from budgetlearn.forests.requests import tree_purchases
+from budgetlearn.forests.requests import tree_acquisitions
 from budgetlearn.protocol import Answer, Ledger, Outcome
 from budgetlearn.protocol.requests import drive
 from budgetlearn.tree.convert import from_sklearn
@@ -27,11 +27,11 @@ def outcome(totals, n_counted):
     return Outcome(totals.argmax(axis=1), totals, n_counted > 0)
 
 
-def bought(forest, max_cost=None, **options):
+def owned(forest, max_cost=None, **options):
     """Return the ledger and the outcome of the trees on the table."""
     _, predictor, X = forest
     ledger = Ledger(PRICES, len(X), max_cost)
-    requests = tree_purchases(predictor, N_TREES, len(X), ledger, outcome, **options)
+    requests = tree_acquisitions(predictor, N_TREES, len(X), ledger, outcome, **options)
     return ledger, drive(requests, lambda rows, name: X[rows, name], ledger, int, fallback=True)
 
 
@@ -39,7 +39,7 @@ def bought(forest, max_cost=None, **options):
 def test_without_a_cap_it_is_the_walk_of_the_table(forest, options):
     _, predictor, X = forest
     whole = predictor.walk(X, values=True, votes=True, acquired=True)
-    ledger, made = bought(forest, **options)
+    ledger, made = owned(forest, **options)
     np.testing.assert_array_equal(ledger.acquired, whole.acquired)
     np.testing.assert_allclose(ledger.cost, PRICES.total(whole.acquired))
     expected = whole.votes if options.get("votes") else whole.values
@@ -48,7 +48,7 @@ def test_without_a_cap_it_is_the_walk_of_the_table(forest, options):
 
 
 def tree_by_tree(trees, x, cap, summed):
-    """Return what an example buys and the trees that count, in plain Python."""
+    """Return what an example acquires and the trees that count, in plain Python."""
     acquired, refused, counted = np.zeros(8, dtype=bool), set(), []
     for tree in trees:
         node = 0
@@ -73,7 +73,7 @@ def tree_by_tree(trees, x, cap, summed):
 @pytest.mark.parametrize("cap", [0.5, 9.0, 20.0, 100.0])
 def test_under_a_cap_an_example_takes_one_tree_after_another(forest, cap, per_step):
     trees, _, X = forest
-    ledger, made = bought(forest, cap, per_step=per_step)
+    ledger, made = owned(forest, cap, per_step=per_step)
     assert (ledger.cost <= cap).all()
     for row, x in enumerate(X):
         acquired, counted = tree_by_tree(trees, x, cap, per_step > 0)
@@ -85,7 +85,7 @@ def test_under_a_cap_an_example_takes_one_tree_after_another(forest, cap, per_st
 def test_what_is_believed_is_the_vote_of_the_trees_that_are_through(forest):
     _, predictor, X = forest
     ledger = Ledger(PRICES, 1, None)
-    requests = tree_purchases(predictor, N_TREES, 1, ledger, outcome, votes=True)
+    requests = tree_acquisitions(predictor, N_TREES, 1, ledger, outcome, votes=True)
     n_votes, reply = [], None
     while True:
         try:
@@ -93,7 +93,7 @@ def test_what_is_believed_is_the_vote_of_the_trees_that_are_through(forest):
         except StopIteration as stop:
             n_votes.append(stop.value.probabilities.sum())
             break
-        made = request.belief()
+        made = request.estimate()
         n_votes.append(made.probabilities.sum())
         assert made.answered[0] == (n_votes[-1] > 0)
         reply = Answer(X[:1, request.feature].copy(), np.zeros(1, dtype=bool))
@@ -109,6 +109,6 @@ def test_values_are_compared_in_the_precision_of_the_trees():
     just_above = np.nextafter(threshold, 1)  # equal to the threshold in float32
     for dtype, label in ((np.float64, 1), (np.float32, 0)):
         ledger = Ledger(FeatureCosts([1.0]), 1)
-        requests = tree_purchases(ForestPredictor(trees, 1), 1, 1, ledger, outcome, dtype=dtype)
+        requests = tree_acquisitions(ForestPredictor(trees, 1), 1, 1, ledger, outcome, dtype=dtype)
         made = drive(requests, lambda rows, name: np.array([just_above]), ledger, int)
         assert made.output[0] == label

@@ -161,10 +161,10 @@ def test_budget_is_never_exceeded(seed, budget, n_trees, window):
     n_nodes = len(nodes) + len(trees)
     assert n_nodes <= budget
     assert n_nodes == (grown.nodes_after[len(nodes) - 1] if len(nodes) else 0)
-    # A full tree has 49 nodes here, so one tree always has room; one node alone buys nothing.
+    # A full tree has 49 nodes here, so one tree always has room; one node alone acquires nothing.
     # Splits on residuals bring two sides, the first of a tree its root too.
-    bought = {budget, budget - 1} if window == "residuals" else {budget}
-    assert n_nodes in bought or budget in (1, 2) or (budget > 40 and n_trees == 1)
+    acquired = {budget, budget - 1} if window == "residuals" else {budget}
+    assert n_nodes in acquired or budget in (1, 2) or (budget > 40 and n_trees == 1)
 
 
 @settings(max_examples=30, deadline=None)

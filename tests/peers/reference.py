@@ -33,15 +33,15 @@ def _best_split(X, residual, rows, penalties):
     return best
 
 
-def greedy_miser_tree(X, residual, prices, bought, max_depth):
-    """Return one regression tree's values; features it buys are added to the set `bought`.
+def greedy_miser_tree(X, residual, prices, owned, max_depth):
+    """Return one regression tree's values; features it acquires are added to the set `acquired`.
 
     The leaf whose split lowers squared error plus prices most is split first, so that it is
     the one to pay for a feature; from then on the feature is free everywhere.
     """
     leaves = [(np.arange(len(X)), 0)]
     while True:
-        penalties = [0 if f in bought else price for f, price in enumerate(prices)]
+        penalties = [0 if f in owned else price for f, price in enumerate(prices)]
         choices = []
         for position, (rows, depth) in enumerate(leaves):
             if depth < max_depth and rows.size > 1:
@@ -50,7 +50,7 @@ def greedy_miser_tree(X, residual, prices, bought, max_depth):
         if gain <= 1e-9:
             break
         rows, depth = leaves.pop(position)
-        bought.add(feature)
+        owned.add(feature)
         left = X[rows, feature] <= middle
         leaves += [(rows[left], depth + 1), (rows[~left], depth + 1)]
     value = np.empty(len(X))

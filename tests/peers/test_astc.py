@@ -1,4 +1,4 @@
-"""ASTC: what its nodes buy, whom they send where, and what an example pays."""
+"""ASTC: what its nodes acquire, whom they send where, and what an example pays."""
 
 import numpy as np
 import pytest
@@ -34,13 +34,13 @@ def test_without_children_it_is_ridge_on_the_best_features_for_their_price(wine)
     X, y = wine
     model = ASTCClassifier(PRICES, node_budgets=[60], max_depth=0, ridge=0.01).fit(X, y)
     (node,) = model.trees_[0].nodes
-    assert PRICES[list(node.bought)].sum() <= 60
+    assert PRICES[list(node.acquired)].sum() <= 60
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     peer = Ridge(alpha=0.01 * len(X)).fit(Z[:, node.features], np.eye(3)[y])
     np.testing.assert_allclose(node.scores(X), peer.predict(Z[:, node.features]), atol=1e-10)
     gains = ((np.eye(3)[y] - np.eye(3)[y].mean(axis=0)).T @ Z) ** 2 / len(X)
     affordable = np.where(PRICES <= 60, gains.sum(axis=0) / PRICES, 0)
-    assert node.bought[0] == affordable.argmax()
+    assert node.acquired[0] == affordable.argmax()
 
 
 def test_an_example_pays_a_budget_at_most_at_each_of_its_nodes(wine):
@@ -51,11 +51,11 @@ def test_an_example_pays_a_budget_at_most_at_each_of_its_nodes(wine):
     ):
         assert len(tree.nodes) > 1
         for node in tree.nodes:
-            assert PRICES[list(node.bought)].sum() <= budget
+            assert PRICES[list(node.acquired)].sum() <= budget
         assert (model.feature_costs_.total(acquired) <= 3 * budget).all()
         assert len(np.unique(acquired, axis=0)) > 1  # leaves differ
-        bought = [acquired[:, list(node.bought)].all(axis=1).any() for node in tree.nodes]
-        assert all(bought)
+        owned = [acquired[:, list(node.acquired)].all(axis=1).any() for node in tree.nodes]
+        assert all(owned)
 
 
 def test_children_take_half_of_the_examples_each(wine):
@@ -67,15 +67,15 @@ def test_children_take_half_of_the_examples_each(wine):
     assert abs(np.diff([np.bincount(y[leaves == leaf], minlength=3) for leaf in (1, 2)])).max() > 20
 
 
-def test_a_child_gets_what_its_parent_bought_for_nothing():
+def test_a_child_gets_what_its_parent_acquired_for_nothing():
     random = np.random.default_rng(0)
     X = random.normal(size=(400, 3))
     y = np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 0).astype(int) + 2 * (X[:, 0] > 0)
     model = ASTCClassifier([1, 5, 5], node_budgets=[5.0], max_depth=1).fit(X, y)
     root, *children = model.trees_[0].nodes
-    assert root.bought == (0,)
-    assert {child.bought for child in children} == {(1,), (2,)}
-    assert all(set(child.features) - set(child.bought) <= {0} for child in children)
+    assert root.acquired == (0,)
+    assert {child.acquired for child in children} == {(1,), (2,)}
+    assert all(set(child.features) - set(child.acquired) <= {0} for child in children)
     assert model.score(X, y) > 0.9
     np.testing.assert_array_equal(model.acquisition_cost(X), 6)
 
@@ -86,7 +86,7 @@ def test_a_group_is_paid_for_once():
     costs = FeatureCosts([1, 1], groups=[0, 0], group_costs=[10])
     y = (X.sum(axis=1) > 0).astype(int)
     both = ASTCClassifier(costs, node_budgets=[12], max_depth=0).fit(X, y)
-    assert set(both.trees_[0].nodes[0].bought) == {0, 1}
+    assert set(both.trees_[0].nodes[0].acquired) == {0, 1}
     assert both.acquisition_cost(X).max() == 12
 
 
@@ -94,9 +94,9 @@ def test_whoever_cannot_pay_keeps_what_the_node_above_says(wine):
     X, y = wine
     model = ASTCClassifier(PRICES, node_budgets=[40], max_depth=2).fit(X, y)
     root = model.trees_[0].nodes[0]
-    made = model.predict(X, max_cost=PRICES[list(root.bought)].sum())
+    made = model.predict(X, max_cost=PRICES[list(root.acquired)].sum())
     expected = root.scores(X).argmax(axis=1)
-    assert (made == expected).mean() > 0.9  # those whose next nodes buy nothing differ
+    assert (made == expected).mean() > 0.9  # those whose next nodes acquire nothing differ
     assert (made != model.predict(X)).any()
 
 

@@ -1,4 +1,4 @@
-"""Boosting with prices: LightGBM's own model, paths that buy more and more, alike charges."""
+"""Boosting with prices: LightGBM's own model, paths that acquire more and more, alike charges."""
 
 import lightgbm
 import numpy as np
@@ -100,7 +100,7 @@ def test_scores_and_charges_are_those_of_the_paths(request, path, table):
 
 
 @every_path
-def test_a_smaller_tradeoff_buys_more(path, cancer):
+def test_a_smaller_tradeoff_acquires_more(path, cancer):
     X, _ = cancer
     model = fitted(path, cancer, tradeoffs=(1e4, 3, 0.1, 0), n_trees=(20,))
     costs = [model.feature_costs_.total(a).mean() for a in model.staged_acquired_features(X)]
@@ -112,7 +112,7 @@ def test_a_smaller_tradeoff_buys_more(path, cancer):
 
 
 @every_path
-def test_more_trees_buy_no_less(path, cancer):
+def test_more_trees_acquire_no_less(path, cancer):
     X, _ = cancer
     model = fitted(path, cancer)
     few, many = list(model.staged_acquired_features(X))[2:4]
@@ -195,14 +195,14 @@ def test_greedy_miser_grows_the_trees_of_its_definition(tradeoff, seed):
         prices, tradeoffs=(tradeoff,), n_trees=(1, 3), learning_rate=0.5, max_depth=3
     ).fit(X, y)
     penalties = tradeoff * 120 * prices / prices.sum()
-    target, scores, bought = np.where(y == 1, 1.0, -1.0), np.zeros(120), set()
+    target, scores, owned = np.where(y == 1, 1.0, -1.0), np.zeros(120), set()
     sums = []
     for _ in range(3):
-        scores = scores + 0.5 * greedy_miser_tree(X, target - scores, penalties, bought, 3)
+        scores = scores + 0.5 * greedy_miser_tree(X, target - scores, penalties, owned, 3)
         sums.append(scores)
     np.testing.assert_allclose(walk_forest(model.trees_, X)[0][:, 0], sums[2], atol=1e-9)
     np.testing.assert_allclose(walk_forest(model.trees_[:1], X)[0][:, 0], sums[0], atol=1e-9)
-    assert {feature for tree in model.trees_ for feature in tree.feature if feature >= 0} == bought
+    assert {feature for tree in model.trees_ for feature in tree.feature if feature >= 0} == owned
 
 
 def test_greedy_miser_splits_codes_that_stand_for_several_values():

@@ -57,9 +57,9 @@ def test_scaled_tradeoffs_reach_from_nothing_to_everything(wine, penalty):
     X, y = wine
     parameters = {"penalty": penalty, "tradeoffs": None, "n_trees": (1, 40)}
     model = LightGBMCostClassifier(PRICES, **parameters).fit(X, y)
-    bought = [acquired.any() for acquired in model.staged_acquired_features(X)]
-    assert not bought[0]
-    assert not bought[1]
+    acquired = [acquired.any() for acquired in model.staged_acquired_features(X)]
+    assert not acquired[0]
+    assert not acquired[1]
     free = LightGBMCostClassifier(PRICES, tradeoffs=(0,), n_trees=(40,)).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), free.predict(X))
     tradeoffs = scaled_tradeoffs(model.feature_costs_)

@@ -54,8 +54,8 @@ def test_each_stage_looks_at_its_features_only(wine):
     for setting, acquired in zip(
         model.stage_settings_, model.staged_acquired_features(X), strict=True
     ):
-        bought = set(np.flatnonzero(acquired.any(axis=0)))
-        assert bought <= set(model.order_[: setting["features"]])
+        acquired = set(np.flatnonzero(acquired.any(axis=0)))
+        assert acquired <= set(model.order_[: setting["features"]])
     assert np.mean(model.predict(X) == y) > 0.98
 
 

@@ -35,7 +35,7 @@ def test_power_0_is_logit_b():
     assert ours.schedule_.variables == plain.schedule_.variables
 
 
-def test_of_equal_features_the_cheap_one_is_bought():
+def test_of_equal_features_the_cheap_one_is_acquired():
     X, y = load_breast_cancer(return_X_y=True)
     best = X[:, [22]]
     twins = np.hstack([best, best + 1e-3 * np.random.default_rng(0).normal(size=best.shape)])

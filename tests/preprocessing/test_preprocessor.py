@@ -1,4 +1,4 @@
-"""`BudgetPreprocessor`: words and gaps to numbers; one original column stays one purchase."""
+"""`BudgetPreprocessor`: words and gaps to numbers; one original column stays one acquisition."""
 
 import re
 
@@ -101,16 +101,16 @@ def test_an_encoded_column_costs_what_its_original_costs_and_only_once():
         ("blood", "region", "colour=blue", "member"): 23,
         tuple(names): 25,
     }
-    for bought, bill in bills.items():
-        assert costs.subset([names.index(name) for name in bought]) == bill
+    for owned, bill in bills.items():
+        assert costs.subset([names.index(name) for name in owned]) == bill
 
 
 def test_every_bill_is_that_of_the_original_columns():
     made = BudgetPreprocessor(one_hot=["colour", "member"]).fit(TABLE)
     costs, random = made.encoded_costs(COSTS), np.random.default_rng(0)
-    bought = random.random((200, costs.n_features)) < 0.3
+    owned = random.random((200, costs.n_features)) < 0.3
     original = FeatureCosts.of(COSTS, 5, TABLE.columns)
-    np.testing.assert_allclose(costs.total(bought), original.total(made.original_features(bought)))
+    np.testing.assert_allclose(costs.total(owned), original.total(made.original_features(owned)))
 
 
 def test_a_shared_charge_and_several_columns_are_refused_together():
@@ -157,13 +157,13 @@ def test_a_pipeline_takes_prices_of_the_original_columns(shop, estimator, one_ho
     preprocessor, model = pipe
     assert model.feature_costs_.full == 8
     acquired = model.acquired_features(preprocessor.transform(table))
-    bought = preprocessor.original_features(acquired)
+    owned = preprocessor.original_features(acquired)
     np.testing.assert_allclose(
-        model.acquisition_cost(preprocessor.transform(table)), bought @ [2.0, 5.0, 1.0]
+        model.acquisition_cost(preprocessor.transform(table)), owned @ [2.0, 5.0, 1.0]
     )
 
 
-def test_the_columns_that_are_not_bought_may_be_absent(shop):
+def test_the_columns_that_are_not_acquired_may_be_absent(shop):
     table, y = shop
     model = ModelScheduleSearch(sequences=("cost",), feature_costs=PRICES, random_state=0)
     pipe = make_pipeline(BudgetPreprocessor(), model).fit(table, y)

@@ -51,7 +51,7 @@ class NeverFree(SignOfFirst):
         return super()._stages(X, [k + 1 for k in which], want)
 
 
-def test_a_session_below_the_cheapest_stage_is_refused_and_buys_nothing_where_that_is_one(table):
+def test_a_session_below_the_cheapest_stage_is_refused_or_acquires_nothing(table):
     X, y = table
     dear, free = (kind([5, 1, 1, 1]).fit(X, y) for kind in (NeverFree, SignOfFirst))
     for limit in ({"budget": 4}, {"max_cost": 4}):
@@ -224,7 +224,7 @@ def test_a_session_goes_on_without_what_cannot_be_had(table):
     assert session.prediction == list(model.stages(X))[1].output[3]
 
 
-def test_members_of_a_bought_group_that_cost_nothing_are_offered_together(table):
+def test_members_of_a_acquired_group_that_cost_nothing_are_offered_together(table):
     costs = FeatureCosts([0, 0, 0, 1], groups=[0, 0, 0, -1], group_costs=[10])
     session = fitted(table, feature_costs=costs).session()
     assert session.wanted[0][:2] == ("age", 10)

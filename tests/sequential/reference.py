@@ -5,9 +5,9 @@ import numpy as np
 TIE = 1e-9  # distances this close (relatively) are ties: rounding depends on the order of sums
 
 
-def neighborhood(train, point, bought, n_neighbors):
-    """Return the training examples nearest to `point` on the bought features, ties included."""
-    squares = ((train[:, bought] - point[bought]) ** 2).sum(axis=1)
+def neighborhood(train, point, owned, n_neighbors):
+    """Return the training examples nearest to `point` on the acquired features, ties included."""
+    squares = ((train[:, owned] - point[owned]) ** 2).sum(axis=1)
     n_neighbors = min(n_neighbors, len(train))
     farthest = np.partition(squares, n_neighbors - 1)[n_neighbors - 1]
     return np.flatnonzero(squares <= farthest * (1.0 + TIE))
@@ -34,17 +34,17 @@ def algorithm_1(
     Returns
     -------
     tuple of lists
-        Bought features, their values, and the estimates p before and after each purchase.
+        Acquired features, their values, and the estimates p before and after each acquisition.
     """
     d = train.shape[1]
-    bought, values, near = [], [], np.arange(len(train))
+    owned, values, near = [], [], np.arange(len(train))
     estimates = [np.mean(offsets > 0)]
     acquired, spent = np.zeros(d, dtype=bool), 0.0
     for stage in range(d):
         if stage and estimates[-1] > threshold:
             break
         rest = np.flatnonzero(~acquired)
-        partial = offsets[near] + margins[np.ix_(near, bought)].sum(axis=1)
+        partial = offsets[near] + margins[np.ix_(near, owned)].sum(axis=1)
         ahead = (partial[:, None] + margins[np.ix_(near, rest)] > 0).sum(axis=0) / near.size
         price = prices.marginal(acquired)[rest]
         worth = np.where(spent + price <= max_cost, ahead - cost_weight * price, -np.inf)
@@ -52,14 +52,14 @@ def algorithm_1(
             break
         best = np.flatnonzero(worth == worth.max())
         chosen = best[np.argmin(price[best])]
-        bought.append(rest[chosen])
+        owned.append(rest[chosen])
         values.append(worth[chosen])
         acquired[rest[chosen]] = True
         spent += price[chosen]
-        near = neighborhood(train, point, bought, n_neighbors)
-        partial = offsets[near] + margins[np.ix_(near, bought)].sum(axis=1)
+        near = neighborhood(train, point, owned, n_neighbors)
+        partial = offsets[near] + margins[np.ix_(near, owned)].sum(axis=1)
         estimates.append(np.mean(partial > 0))
-    return bought, values, estimates
+    return owned, values, estimates
 
 
 def stump_margins(ensemble, X, sign):
@@ -71,22 +71,22 @@ def stump_margins(ensemble, X, sign):
     return margins * sign[:, None], np.zeros(len(X))
 
 
-def voc_gains(train, codes, point, bought, ridge):
-    """Return posterior, features left and expected certainties of VoC after `bought`.
+def voc_gains(train, codes, point, owned, ridge):
+    """Return posterior, features left and expected certainties of VoC after `acquired`.
 
     Everything is written out for one test point: weights exp(-d2 / median d), a weighted ridge
     regression per class and feature, and the expectation over its Gaussian by a fine grid.
     """
-    squares = ((train[:, bought] - point[bought]) ** 2).sum(axis=1)
+    squares = ((train[:, owned] - point[owned]) ** 2).sum(axis=1)
     median = np.median(np.sqrt(squares))
-    weights = np.exp(-(squares - squares.min()) / median) if bought else np.ones(len(train))
+    weights = np.exp(-(squares - squares.min()) / median) if owned else np.ones(len(train))
     classes = np.unique(codes)
     posterior = np.array([weights[codes == c].sum() for c in classes]) / weights.sum()
-    rest = [i for i in range(train.shape[1]) if i not in bought]
+    rest = [i for i in range(train.shape[1]) if i not in owned]
     expected = []
     for feature in rest:
         gaussians = [
-            _foretell(train[codes == c], weights[codes == c], point, bought, feature, ridge)
+            _foretell(train[codes == c], weights[codes == c], point, owned, feature, ridge)
             for c in classes
         ]
         low = min(mean - 9.0 * spread for mean, spread in gaussians)
@@ -100,13 +100,13 @@ def voc_gains(train, codes, point, bought, ridge):
     return posterior, rest, np.array(expected)
 
 
-def _foretell(examples, weights, point, bought, feature, ridge):
-    design = np.column_stack([np.ones(len(examples)), examples[:, bought]])
+def _foretell(examples, weights, point, owned, feature, ridge):
+    design = np.column_stack([np.ones(len(examples)), examples[:, owned]])
     target = examples[:, feature]
-    penalty = ridge * np.diag([0.0] + [1.0] * len(bought))
+    penalty = ridge * np.diag([0.0] + [1.0] * len(owned))
     slopes = np.linalg.solve(
         design.T @ (weights[:, None] * design) + penalty, design.T @ (weights * target)
     )
     residual = target - design @ slopes
     spread = np.sqrt((weights * residual**2).sum() / weights.sum())
-    return slopes @ np.r_[1.0, point[bought]], spread
+    return slopes @ np.r_[1.0, point[owned]], spread

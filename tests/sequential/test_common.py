@@ -101,7 +101,7 @@ def test_clone_and_pickle(cls, table):
 
 @every_class
 def test_only_acquired_features_are_looked_at(cls, table):
-    """Another value of a feature that was not bought changes nothing."""
+    """Another value of a feature that was not acquired changes nothing."""
     X, y = table
     model = cls(threshold=0.8, random_state=0).fit(X, y)
     acquired = model.acquired_features(X[:40])

@@ -31,7 +31,7 @@ def assert_equals_algorithm_1(model, X, y, points):
         margins, offsets = stump_margins(estimator, X, sign)
     walk = model._walk(points)
     for row, point in enumerate(scaler.transform(points)):
-        bought, values, estimates = algorithm_1(
+        acquired, values, estimates = algorithm_1(
             scaler.transform(X),
             margins,
             offsets,
@@ -42,11 +42,11 @@ def assert_equals_algorithm_1(model, X, y, points):
             cost_weight=model.cost_weight,
             max_cost=np.inf if model.max_cost is None else model.max_cost,
         )
-        n_bought = walk.n_bought[row]
-        assert walk.order[row, :n_bought].tolist() == bought
-        np.testing.assert_allclose(walk.value[row, :n_bought], values, rtol=1e-12)
-        np.testing.assert_allclose(walk.estimate[row, : n_bought + 1], estimates, rtol=1e-12)
-        assert (walk.estimate[row, n_bought:] == walk.estimate[row, n_bought]).all()
+        n_acquired = walk.n_acquired[row]
+        assert walk.order[row, :n_acquired].tolist() == acquired
+        np.testing.assert_allclose(walk.value[row, :n_acquired], values, rtol=1e-12)
+        np.testing.assert_allclose(walk.estimate[row, : n_acquired + 1], estimates, rtol=1e-12)
+        assert (walk.estimate[row, n_acquired:] == walk.estimate[row, n_acquired]).all()
 
 
 @settings(max_examples=40, deadline=None)
@@ -93,7 +93,7 @@ def test_equals_the_slow_twin_with_stumps_on_landsat(data_dir, tmp_path):
 
 
 class TestChoice:
-    """Which feature is bought, and when the purchases end."""
+    """Which feature is acquired, and when the acquisitions end."""
 
     def test_equal_gains_take_the_cheaper_then_the_lower_index(self):
         x = np.random.default_rng(0).normal(size=(60, 1))
@@ -105,7 +105,7 @@ class TestChoice:
         assert (expensive.decisions(X).order[:, 0] == 1).all()
         assert FMCCClassifier(stumps, threshold=0.9).fit(X, y).score(X, y) > 0.95
 
-    def test_a_high_weight_buys_the_cheapest_first(self):
+    def test_a_high_weight_acquires_the_cheapest_first(self):
         X, y = make_classification(200, 5, random_state=0)
         prices = np.array([5.0, 1.0, 4.0, 2.0, 3.0])
         model = FMCCClassifier(feature_costs=prices, cost_weight=100.0, threshold=1.0).fit(X, y)
@@ -136,7 +136,7 @@ class TestChoice:
             FMCCClassifier(feature_costs=[3, 2, 4, 5], max_cost=1).fit(X, y)
         assert error.value.cheapest == 2.0
 
-    def test_a_lower_threshold_buys_less(self):
+    def test_a_lower_threshold_acquires_less(self):
         X, y = make_classification(400, 8, random_state=2)
         costs = [
             FMCCClassifier(threshold=t).fit(X, y).acquisition_cost(X).mean()
@@ -203,7 +203,7 @@ class TestManyClasses:
 
 
 class TestRandomOrder:
-    """The control buys in an order that depends on the seed only."""
+    """The control acquires in an order that depends on the seed only."""
 
     def test_order_is_a_permutation(self):
         X, y = make_classification(300, 6, random_state=0)

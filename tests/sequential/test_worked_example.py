@@ -23,7 +23,8 @@ class PrintedSVM(ClassifierMixin, BaseEstimator):
 
 
 def fitted(**parameters):
-    # Neighbours are the examples with exactly the same bought values: the nearest one and its ties.
+    # Neighbours are the examples with exactly the same acquired values: the nearest one and its
+    # ties.
     return FMCCClassifier(PrintedSVM(), n_neighbors=1, **parameters).fit(X, y)
 
 
@@ -39,7 +40,7 @@ def test_step_1_counts_four_six_four(prices, first, right):
     assert story["value"].tolist() == [right / 8]
 
 
-def test_step_1_buys_x2():
+def test_step_1_acquires_x2():
     assert (fitted().decisions(X).order[:, 0] == 1).all()
 
 

@@ -154,7 +154,7 @@ def test_seconds_are_those_of_the_fit_and_of_what_was_resumed(wine_runs):
     assert 100.05 <= row["fit_seconds"] <= 100 + time.perf_counter() - start
 
 
-def test_rates_are_the_share_of_examples_that_a_feature_was_bought_for(wine_runs):
+def test_rates_are_the_share_of_examples_that_a_feature_was_acquired_for(wine_runs):
     run = wine_runs[0]
     *_, row = run_method("budgetrf", forest(n_estimators=1), run)
     model = build(
@@ -313,7 +313,7 @@ def test_in_ranking_a_model_that_measures_itself_is_measured_by_queries(ranking_
         np.testing.assert_allclose(frame[column], expected)
 
 
-def test_buying_one_by_one_is_evaluated_after_each_purchase(wine_runs):
+def test_acquiring_one_by_one_is_evaluated_after_each_acquisition(wine_runs):
     spec = {"class": "budgetlearn.sequential.FMCCClassifier"}
     run = wine_runs[0]
     frame = records.table(run_method("fmcc", spec, run))

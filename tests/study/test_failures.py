@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from budgetbench.study.failures import attempt, keep_failures, last_word
+from budgetbench.study.failures import attempt, closing_message, keep_failures
 
 OUTPUT = "results/probe/points/wine/random/msb/0.parquet"
 CONFIG = {"study": "probe", "time_limit": 10, "memory_limit": None, "retry_failed": False}
@@ -63,9 +63,9 @@ def test_the_last_word_names_every_run_of_the_study():
         chunks=["0"],
         points_file=lambda *cell: OUTPUT.replace("msb/0", f"{cell[2]}/{cell[3]}"),
     )
-    assert last_word(study) == ""
+    assert closing_message(study) == ""
     keep("failed: ValueError: x")
-    told = last_word(study)
+    told = closing_message(study)
     assert "1 run has no result" in told
     assert "msb on wine, random costs, run 1: failed: ValueError: x" in told
     assert "retry_failed=true" in told

@@ -131,7 +131,7 @@ def _last(values):
     return values[-1] if isinstance(values, list) else values["high"]
 
 
-def test_seconds_that_are_left_buy_more_settings(wine_runs):
+def test_seconds_that_are_left_acquire_more_settings(wine_runs):
     plain = {**FILTER, "tries": 2}
     more = {**plain, "seconds_of": "cascade"}
     fits = [

@@ -222,8 +222,8 @@ def test_gain_pays_a_penalty_once():
     prices = np.array([0.02, 1.1, 0.02, 1.1, 0.02, 1.1])  # no gain exceeds one bit
     rule = GrowthRule(Entropy(), least_gain=0.0)
     tree = grow_tree(bin_features(X), labels, weights, 2, rule, prices, 0)
-    bought = np.isin(np.arange(6), tree.feature[~tree.is_leaf])
-    np.testing.assert_array_equal(bought, [True, False] * 3)
+    acquired = np.isin(np.arange(6), tree.feature[~tree.is_leaf])
+    np.testing.assert_array_equal(acquired, [True, False] * 3)
     np.testing.assert_array_equal(prices, [0.0, 1.1] * 3)
     expensive = grow_tree(bin_features(X), labels, weights, 2, rule, np.full(6, 1.1), 0)
     assert expensive.node_count == 1

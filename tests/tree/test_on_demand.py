@@ -98,8 +98,8 @@ def test_a_sum_ends_before_the_step_that_lacks_a_feature(trees, one_by_one, per_
         n_whole = len(walks) // per_step * per_step if len(walks) < N_TREES else N_TREES
         assert n_counted[row] == n_whole
         np.testing.assert_array_equal(totals[row], sum(walks[:n_whole], np.zeros(3)))
-        bought = set(np.flatnonzero(asked[row]))
-        assert bought == needed if one_by_one else bought >= needed
+        owned = set(np.flatnonzero(asked[row]))
+        assert owned == needed if one_by_one else owned >= needed
     assert 0 < n_counted.mean() < N_TREES
 
 

@@ -1,11 +1,11 @@
-"""Prices that fall with what the examples of a node have bought, node by node."""
+"""Prices that fall with what the examples of a node have acquired, node by node."""
 
 import numpy as np
 import pytest
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.growth import GrowthRule, Purchases, grow_tree
+from budgetlearn.tree.growth import Acquisitions, GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Entropy, ThresholdPairs
 
 GROUPS = [0, 0, 1, 1, -1, -1]
@@ -24,7 +24,7 @@ def table():
     return X, labels, random.integers(0, 3, 80).astype(float), random.random((80, 6)) < 0.4
 
 
-def prices_of(bought, weights, discount, exponent):
+def prices_of(acquired, weights, discount, exponent):
     """Return what features cost where these examples stand, by the definition."""
 
     def kept(paid):
@@ -32,10 +32,10 @@ def prices_of(bought, weights, discount, exponent):
 
     prices = []
     for feature, (price, group) in enumerate(zip(COSTS.costs, GROUPS, strict=True)):
-        cost = price * kept(bought[:, feature])
+        cost = price * kept(acquired[:, feature])
         if group >= 0:
             members = [k for k in range(6) if GROUPS[k] == group]
-            cost += COSTS.group_costs[group] * kept(bought[:, members].any(axis=1))
+            cost += COSTS.group_costs[group] * kept(acquired[:, members].any(axis=1))
         prices.append(cost**exponent if cost > 0 else 0.0)
     return np.array(prices)
 
@@ -46,10 +46,10 @@ def root_of(tree):
 
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize(("discount", "exponent"), [(0.5, 1.0), (0.0, 1.0), (0.25, 0.5)])
-def test_each_node_sees_what_its_own_examples_have_bought(table, name, discount, exponent):
-    X, labels, weights, bought = table
-    data, purchases = bin_features(X), Purchases(COSTS, len(X))
-    purchases.add(bought)
+def test_each_node_sees_what_its_own_examples_have_acquired(table, name, discount, exponent):
+    X, labels, weights, acquired = table
+    data, acquisitions = bin_features(X), Acquisitions(COSTS, len(X))
+    acquisitions.add(acquired)
     rule = GrowthRule(
         **RULES[name],
         score="risk",
@@ -58,8 +58,8 @@ def test_each_node_sees_what_its_own_examples_have_bought(table, name, discount,
         reuse_discount=discount,
         cost_exponent=exponent,
     )
-    tree = grow_tree(data, labels, weights, 2, rule, COSTS.costs.copy(), 0, None, purchases)
-    np.testing.assert_array_equal(purchases.bought[:6].T.astype(bool), bought)  # as it was
+    tree = grow_tree(data, labels, weights, 2, rule, COSTS.costs.copy(), 0, None, acquisitions)
+    np.testing.assert_array_equal(acquisitions.acquired[:6].T.astype(bool), acquired)  # as it was
     plain = GrowthRule(**RULES[name], score="risk", ties="first", max_depth=1)
 
     def expected(rows, paid):
@@ -68,8 +68,8 @@ def test_each_node_sees_what_its_own_examples_have_bought(table, name, discount,
         return root_of(grow_tree(data, labels, there, 2, plain, prices, 0))
 
     feature, threshold = root_of(tree)
-    assert (feature, threshold) == expected(np.ones(len(X), dtype=bool), bought)
-    paid = bought.copy()
+    assert (feature, threshold) == expected(np.ones(len(X), dtype=bool), acquired)
+    paid = acquired.copy()
     paid[:, feature] = True
     left = X[:, feature] <= threshold
     n_checked = 0
@@ -81,11 +81,11 @@ def test_each_node_sees_what_its_own_examples_have_bought(table, name, discount,
 
 
 def test_the_prices_matter_in_this_table(table):
-    X, labels, weights, bought = table
-    data, nothing = bin_features(X), np.zeros_like(bought)
+    X, labels, weights, acquired = table
+    data, nothing = bin_features(X), np.zeros_like(acquired)
     rule = GrowthRule(ThresholdPairs(), "minimax", "risk", ties="first", max_depth=1)
     roots = {
         root_of(grow_tree(data, labels, weights, 2, rule, prices_of(paid, weights, 0.0, 1.0), 0))
-        for paid in (nothing, bought, ~nothing)
+        for paid in (nothing, acquired, ~nothing)
     }
     assert len(roots) > 1

@@ -130,10 +130,10 @@ def trains_on_validation(model, run):
 
     In ranking none does: a model's own scores know no queries, so that they are not AP@5.
     """
-    return run.task != "ranking" and measures_itself(model)
+    return run.task != "ranking" and scores_out_of_fold(model)
 
 
-def measures_itself(model):
+def scores_out_of_fold(model):
     """Tell whether a model that is given validation data also learns from them."""
     return getattr(model, "trains_on_validation", False) or getattr(model, "refit", False) is True
 

@@ -19,8 +19,8 @@ from budgetlearn.counting import counting_fits
 from budgetlearn.exceptions import IncompletePathWarning
 
 from .evaluation import (
-    measures_itself,
     operating_points,
+    scores_out_of_fold,
     setting_column,
     trains_on_validation,
 )
@@ -145,7 +145,7 @@ def refitted(model, run):
 
     None where fit sees both, and where a second fit has operating points of its own.
     """
-    if _sees_validation(model, run) or measures_itself(model):
+    if _sees_validation(model, run) or scores_out_of_fold(model):
         return None
     both = (np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True))
     return clone(model).fit(*both)
@@ -153,7 +153,7 @@ def refitted(model, run):
 
 def _sees_validation(model, run):
     """Tell whether the fit of a model uses validation data."""
-    if measures_itself(model) and not trains_on_validation(model, run):
+    if scores_out_of_fold(model) and not trains_on_validation(model, run):
         return False
     chooses = getattr(get_tags(model), "chooses_on_validation", True)
     return chooses and "X_val" in inspect.signature(model.fit).parameters

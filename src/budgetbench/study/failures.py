@@ -113,7 +113,7 @@ def failed_runs(study):
     return lines
 
 
-def last_word(study):
+def closing_message(study):
     """Return what to tell at the end about runs without a result; "" if there are none."""
     lines = failed_runs(study)
     if not lines:

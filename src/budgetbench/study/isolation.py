@@ -55,10 +55,10 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
     """
     context = multiprocessing.get_context(START)
     receiver, sender = context.Pipe(duplex=False)
-    lifeline, held = context.Pipe(duplex=False)
+    parent_pipe, held = context.Pipe(duplex=False)
     child = context.Process(
         target=_work,
-        args=(sender, lifeline, held, os.getpid()),
+        args=(sender, parent_pipe, held, os.getpid()),
         kwargs={
             "threads": None if START == "fork" else threads,
             "function": function,
@@ -69,7 +69,7 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
         child.start()
     sender.close()
-    lifeline.close()
+    parent_pipe.close()
     try:
         return _collect(child, receiver, _Limits(child.pid, time_limit, memory_limit))
     finally:
@@ -182,12 +182,12 @@ def _watch(caller):
             os._exit(1)
 
 
-def _work(sender, lifeline, held, parent, *, threads, function, arguments):
+def _work(sender, parent_pipe, held, parent, *, threads, function, arguments):
     """Be the child: yield items through the pipe, and go when the parent goes."""
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)
     held.close()
-    _die_with(parent, lifeline)
+    _die_with(parent, parent_pipe)
     log = logging.getLogger("budgetlearn")
     log.handlers[:] = [_ToParent(sender)]
     log.setLevel(logging.INFO)
@@ -203,19 +203,19 @@ def _work(sender, lifeline, held, parent, *, threads, function, arguments):
         sender.send((_FAILED, f"failed: {type(error).__name__}: {' '.join(str(error).split())}"))
 
 
-def _die_with(parent, lifeline):
+def _die_with(parent, parent_pipe):
     """See to it that this process does not outlive its parent, even one that is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it went before the call
             os._exit(1)
     else:
-        threading.Thread(target=_wait_for_end, args=(lifeline,), daemon=True).start()
+        threading.Thread(target=_wait_for_end, args=(parent_pipe,), daemon=True).start()
 
 
-def _wait_for_end(lifeline):
+def _wait_for_end(parent_pipe):
     try:
-        lifeline.recv()
+        parent_pipe.recv()
     except (EOFError, OSError):
         os._exit(1)
 

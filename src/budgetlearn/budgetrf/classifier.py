@@ -39,16 +39,16 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
         one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free counts
         as a hundredth of the cheapest. Where an exponent is named, free features stay free.
     reuse_discount : float, default=1.0
-        Share f of a price that stays in the risk where all examples of a node have bought the
+        Share f of a price that stays in the risk where all examples of a node have acquired the
         feature before, on the path or in earlier trees: price × (f + (1 − f) × share of the node
-        that has not). The charge of a group falls alike with the share that bought no member.
+        that has not). The charge of a group falls alike with the share that acquired no member.
         1: the paper's risk. Name a cost_exponent with it: the default makes little of prices.
     prune : bool, float or list of float, default=False
         Whether each tree keeps only the splits that examples left out of its bootstrap sample find
         worth their cost. A number is the weight of what the tree adds to the mean cost, as a share
         of the cost of all features, against its squared error, as a share of that without a
-        split; what an example bought from earlier trees is free. 0 prunes by the error alone. Of a
-        list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen together with alpha.
+        split; what an example acquired from earlier trees is free. 0 prunes by the error alone. Of
+        a list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen together with alpha.
     refit_leaves : bool, float or list of float, default=False
         Whether the values of all leaves are fitted together when the trees are grown: logistic
         regression of the classes on the leaves, shrunk to the log-odds of the leaves' class counts.
@@ -66,8 +66,8 @@ class BudgetRFClassifier(GrownOnBudget, OutOfBagClasses, ForestClassifier):
         than 2000, more than 500, fewer examples).
     ties : {"random", "first", "reuse"}, default="random"
         Which of several splits of least risk to take: one at random; the first feature and
-        threshold (the authors' code); or a feature that the path already bought, else the one that
-        the forest uses most.
+        threshold (the authors' code); or a feature that the path already acquired, else the one
+        that the forest uses most.
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
     codes_folder : str or Path, default=None

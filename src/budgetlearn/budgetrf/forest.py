@@ -141,7 +141,7 @@ class GrownOnBudget(RefittedForest):
         return Validation(
             examples.X,
             self.feature_costs_,
-            self._ballot,
+            self._vote_kind,
             lambda scores, n_trees: self._error(scores, n_trees, examples.y),
             self.n_jobs,
         )

@@ -7,7 +7,7 @@ import numpy as np
 from ..costs import affords
 from ..counting import count_fit
 from ..parallel import thread_map, threads_ahead
-from ..tree.growth import Purchases, grow_tree
+from ..tree.growth import Acquisitions, grow_tree
 from ..tree.predictor import ForestPredictor
 from .pruning import class_losses, pruned
 
@@ -67,35 +67,35 @@ class TreeSource:
         if rule.ties == "reuse":
             known = known[: len(known) // BATCH * BATCH]
         yield from known
-        seeds, purchases = seeds[len(known) :], None
+        seeds, acquisitions = seeds[len(known) :], None
         if rule.reuse_discount < 1 or prune is not None:
-            purchases = Purchases(self.feature_costs, len(self.examples.y))
+            acquisitions = Acquisitions(self.feature_costs, len(self.examples.y))
             for tree in known:
-                self._buy(tree, purchases)
-        for tree, seed in zip(self._growing(rule, seeds, known, purchases), seeds, strict=False):
-            kept = tree if prune is None else self._pruned(tree, seed, purchases, prune)
-            if purchases is not None:
-                self._buy(kept, purchases)
+                self._acquire(tree, acquisitions)
+        for tree, seed in zip(self._growing(rule, seeds, known, acquisitions), seeds, strict=False):
+            kept = tree if prune is None else self._pruned(tree, seed, acquisitions, prune)
+            if acquisitions is not None:
+                self._acquire(kept, acquisitions)
             yield kept
 
-    def _growing(self, rule, seeds, known, purchases):
-        """Return trees as they grow; each may know what is bought when it is asked for."""
+    def _growing(self, rule, seeds, known, acquisitions):
+        """Return trees as they grow; each may know what is acquired when it is asked for."""
         usage = np.zeros(self.data.n_features)
         for tree in known:
             inner = ~tree.is_leaf
             np.add.at(usage, tree.feature[inner], tree.n_node_samples[inner])
         if rule.reuse_discount < 1:
-            return (self._grown(rule, seed, usage, purchases) for seed in seeds)
+            return (self._grown(rule, seed, usage, acquisitions) for seed in seeds)
         if rule.ties == "reuse":
             return self._in_batches(rule, seeds, usage)
         return threads_ahead(lambda seed: self._grown(rule, seed), seeds, self.n_jobs)
 
-    def _grown(self, rule, seed, usage=None, purchases=None):
+    def _grown(self, rule, seed, usage=None, acquisitions=None):
         prices = self.feature_costs.alone
         if rule.cost_exponent < 1:
             # A free feature stays free where the exponent is 0, too.
             prices = np.where(self.counted > 0, self.counted**rule.cost_exponent, 0.0)
-        return self._tree(self.draw(seed), rule, prices.copy(), seed, usage, purchases)
+        return self._tree(self.draw(seed), rule, prices.copy(), seed, usage, acquisitions)
 
     def _tree(self, weights, *how):
         """Return the tree of examples that count so much."""
@@ -118,16 +118,16 @@ class TreeSource:
                 usage += added
                 yield tree
 
-    def _pruned(self, tree, seed, purchases, weight):
+    def _pruned(self, tree, seed, acquisitions, weight):
         left_out = self.draw(seed) == 0
         if not left_out.any():
             return tree
-        return pruned(tree, self.examples, self._losses(tree), left_out, purchases, weight)
+        return pruned(tree, self.examples, self._losses(tree), left_out, acquisitions, weight)
 
-    def _buy(self, tree, purchases):
-        """Note what the examples buy from a tree."""
+    def _acquire(self, tree, acquisitions):
+        """Note what the examples acquire from a tree."""
         predictor = ForestPredictor([tree], self.data.n_features)
-        purchases.add(predictor.walk(self.examples.X, acquired=True).acquired)
+        acquisitions.add(predictor.walk(self.examples.X, acquired=True).acquired)
 
 
 @dataclass
@@ -172,7 +172,7 @@ class Validation:
         Validation examples.
     feature_costs : FeatureCosts
         Prices.
-    ballot : {"votes", "values"}
+    vote_kind : {"votes", "values"}
         What the trees add up to.
     error : callable
         Takes those sums, of shape (n_samples, n_values), and the number of trees; returns the
@@ -181,8 +181,8 @@ class Validation:
         Threads.
     """
 
-    def __init__(self, X, feature_costs, ballot, error, n_jobs):
-        self.X, self.feature_costs, self.ballot, self.error = X, feature_costs, ballot, error
+    def __init__(self, X, feature_costs, vote_kind, error, n_jobs):
+        self.X, self.feature_costs, self.vote_kind, self.error = X, feature_costs, vote_kind, error
         self.n_jobs = n_jobs
         self.restart()
 
@@ -194,9 +194,12 @@ class Validation:
     def add(self, tree):
         """Return mean cost and error of the forest with one more tree."""
         predictor = ForestPredictor([tree], self.X.shape[1])
-        walk = predictor.walk(self.X, acquired=True, **{self.ballot: True}, n_jobs=self.n_jobs)
+        walk = predictor.walk(self.X, acquired=True, **{self.vote_kind: True}, n_jobs=self.n_jobs)
         self._acquired |= walk.acquired
-        self._scores, self._n_trees = self._scores + getattr(walk, self.ballot), self._n_trees + 1
+        self._scores, self._n_trees = (
+            self._scores + getattr(walk, self.vote_kind),
+            self._n_trees + 1,
+        )
         cost = self.feature_costs.total(self._acquired).mean()
         return float(cost), self.error(self._scores, self._n_trees)
 

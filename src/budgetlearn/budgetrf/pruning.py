@@ -32,13 +32,13 @@ def class_losses(tree, labels):
     return lambda nodes, rows: squared[nodes] - 2 * shares[nodes, labels[rows]]
 
 
-def pruned(tree, examples, losses, left_out, purchases, weight):
+def pruned(tree, examples, losses, left_out, acquisitions, weight):
     """Return a tree of which only those splits stay that are worth what they cost.
 
     Of all subtrees with the same root it is the one with the least loss of the left-out examples,
     as a share of the loss at the root, + weight × mean cost as a share of what all features cost.
     The cost is what the tree adds: what
-    an example bought from earlier trees, or higher up on its path, is free. Both are sums over
+    an example acquired from earlier trees, or higher up on its path, is free. Both are sums over
     nodes, so the best subtree follows exactly from the leaves up (Breiman et al. 1984, section
     3.3; Nan, Wang and Saligrama 2016 prune all trees at once by the same sum).
 
@@ -52,8 +52,8 @@ def pruned(tree, examples, losses, left_out, purchases, weight):
         As from `class_losses`.
     left_out : ndarray of bool of shape (n_samples,)
         Which of them the tree has not seen; at least one.
-    purchases : Purchases
-        What the examples bought from earlier trees; it is not changed.
+    acquisitions : Acquisitions
+        What the examples acquired from earlier trees; it is not changed.
     weight : float
         Of the cost, >= 0.
 
@@ -61,8 +61,8 @@ def pruned(tree, examples, losses, left_out, purchases, weight):
     -------
     Tree
     """
-    loss, cost = _sums(tree, examples, losses, left_out, purchases)
-    cost *= weight / (purchases.full or 1.0)
+    loss, cost = _sums(tree, examples, losses, left_out, acquisitions)
+    cost *= weight / (acquisitions.full or 1.0)
     best, stays = loss.copy(), np.zeros(tree.node_count, dtype=bool)
     for node in np.flatnonzero(~tree.is_leaf)[::-1]:  # children come after their parents
         below = best[tree.children_left[node]] + best[tree.children_right[node]] + cost[node]
@@ -71,19 +71,19 @@ def pruned(tree, examples, losses, left_out, purchases, weight):
     return _cut(tree, stays)
 
 
-def _sums(tree, examples, losses, left_out, purchases):
+def _sums(tree, examples, losses, left_out, acquisitions):
     """Return the loss of each node as a leaf over that of the root, and the mean cost it adds."""
     weights = np.ones(len(examples.y)) if examples.weight is None else examples.weight
     loss, cost = np.zeros(tree.node_count), np.zeros(tree.node_count)
     rows, at = np.arange(len(examples.y)), np.zeros(len(examples.y), dtype=np.intp)
-    bought = purchases.bought.copy()
+    acquired = acquisitions.acquired.copy()
     while rows.size:
         judged = rows[left_out[rows]]
         nodes = at[left_out[rows]]
         loss += np.bincount(nodes, weights[judged] * losses(nodes, judged), minlength=loss.size)
         going = ~tree.is_leaf[at]
         rows, at = rows[going], at[going]
-        paid = weights[rows] * purchases.pay(bought, rows, tree.feature[at])
+        paid = weights[rows] * acquisitions.pay(acquired, rows, tree.feature[at])
         cost += np.bincount(at, paid, minlength=cost.size)
         x = examples.X[rows, tree.feature[at]]
         goes_left = x <= tree.threshold[at]

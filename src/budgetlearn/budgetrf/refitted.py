@@ -25,8 +25,8 @@ class RefittedForest:
         return len(self._refitted) or super().n_stages_
 
     @property
-    def _ballot(self):
-        return "values" if self._refitted else super()._ballot
+    def _vote_kind(self):
+        return "values" if self._refitted else super()._vote_kind
 
     @property
     def _incremental(self):

@@ -64,7 +64,7 @@ class BudgetRFRegressor(GrownOnBudget, OutOfBagNumbers, ForestRegressor):
     cost_exponent : float or list of float, default=None
         Power of the prices in the risk, as in `BudgetRFClassifier`.
     reuse_discount : float, default=1.0
-        Share of a price that stays in the risk once all examples of a node have bought the
+        Share of a price that stays in the risk once all examples of a node have acquired the
         feature, as in `BudgetRFClassifier`.
     prune : bool, float or list of float, default=False
         Weight of the costs by which trees are pruned on left-out examples, as in

@@ -10,8 +10,8 @@ from .fitting import StageReader
 from .models import ascending
 
 
-class CascadePurchases:
-    """What n examples bought so far, and how far along the stages they are.
+class CascadeAcquisitions:
+    """What n examples acquired so far, and how far along the stages they are.
 
     A value that cannot be had is skipped: from then on a model that takes any known features stands
     in for the stages' models.
@@ -56,14 +56,14 @@ class CascadePurchases:
         if ledger.capped:
             affordable = affords(ledger.max_cost, candidate.cascade.costs)
             last = min(last, int(affordable.sum()) - 1)
-        rows, n_bought = np.arange(self._stage.size), 0
+        rows, n_acquired = np.arange(self._stage.size), 0
         for stage in range(last + 1):
             features = candidate.cascade.stages[stage]
-            for feature in features[n_bought:]:
+            for feature in features[n_acquired:]:
                 answer = yield Request(rows, feature, self.outcome)
                 self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
                 self._lacks[rows] |= answer.refused
-            self._stage[rows], n_bought = stage, len(features)
+            self._stage[rows], n_acquired = stage, len(features)
             if stage < last:
                 rows = rows[~self._stop(stage, rows)]
             if not rows.size:
@@ -93,7 +93,7 @@ class CascadePurchases:
             return np.zeros(0)
         cascade, X = self._candidate.cascade, self._X[rows]
         if cascade.temperatures is not None:
-            return self._models.stand_in.predict(X).max(axis=1)
+            return self._models.fallback_model.predict(X).max(axis=1)
         reader = StageReader(self._models, np.where(np.isnan(X), self._models.usual, X))
         return reader.confidence(cascade, stage, None, np.arange(rows.size))
 
@@ -116,7 +116,7 @@ class CascadePurchases:
             rows = np.flatnonzero(complete & (self._stage == stage))
             self._fill(made, rows, self._reader.predict(self._candidate.cascade, int(stage), rows))
         if without.any():
-            self._fill(made, without, self._models.stand_in.predict(self._X[without]))
+            self._fill(made, without, self._models.fallback_model.predict(self._X[without]))
         return made
 
     def _fill(self, made, rows, found):
@@ -127,14 +127,14 @@ class CascadePurchases:
 
 @dataclass(frozen=True, eq=False)
 class Cascade:
-    """One order of purchase with the models of its stages.
+    """One order of acquisition with the models of its stages.
 
     Attributes
     ----------
     name : str
         The order.
     stages : tuple of tuple of int
-        Features bought up to each stage, in the order of purchase.
+        Features acquired up to each stage, in the order of acquisition.
     costs : ndarray of shape (n_stages,)
         What they cost.
     kinds : tuple of tuple of str
@@ -156,7 +156,7 @@ class Cascade:
 
     @property
     def sizes(self):
-        """Number of features bought up to each stage."""
+        """Number of features acquired up to each stage."""
         return np.array([len(features) for features in self.stages])
 
     def model_keys(self):
@@ -172,9 +172,9 @@ class Cascade:
         """Return what predicts the rows of X stage by stage."""
         return CascadeReader(self, stage_reader, X.shape[1])
 
-    def purchases(self, point, models, blank, label, n_features):
+    def acquisitions(self, point, models, blank, label, n_features):
         """Return what predicts without a table."""
-        return CascadePurchases(point, models, blank, label, n_features)
+        return CascadeAcquisitions(point, models, blank, label, n_features)
 
 
 class CascadeReader:
@@ -202,7 +202,7 @@ class CascadeReader:
         return self._reader.confidence(self._cascade, stage, predictions, rows)
 
     def acquired(self, stops):
-        """Return which features each example has bought by the stage where it stops."""
+        """Return which features each example has acquired by the stage where it stops."""
         masks = np.zeros((len(self._cascade.stages), self._n_features), dtype=bool)
         for mask, features in zip(masks, self._cascade.stages, strict=True):
             mask[list(features)] = True

@@ -11,7 +11,7 @@ from ..protocol import Request
 from ..validation import INT32_MAX, derive_seed
 from .masked import N_EXTRA_TREES, MaskedModel, MaskedTrees, Units
 from .models import with_temperature
-from .pool import Journey
+from .pool import Trace
 
 # States of knowledge that the gains are learned from.
 N_STATES = 10_000
@@ -73,7 +73,7 @@ class States:
         X : ndarray of shape (n_samples, n_features)
             Examples.
         units : Units
-            What can be bought.
+            What can be acquired.
         predict : callable
             From partly known examples and their rows to what models say that had not seen them.
         loss : callable
@@ -89,13 +89,13 @@ class States:
         rows = np.repeat(np.arange(len(X)), n_copies)
         if rows.size > 2 * N_STATES:
             rows = np.sort(random.choice(rows, 2 * N_STATES, replace=False))
-        bought = units.drawn(rows.size, random)
-        hidden = units.hidden(X[rows], bought)
+        owned = units.drawn(rows.size, random)
+        hidden = units.hidden(X[rows], owned)
         now = loss(predict(hidden, rows), rows)
         worth = np.zeros((rows.size, units.n_units + 1))
         worth[:, -1] = now
         for unit, features in enumerate(units.features):
-            tried, columns = np.flatnonzero(~bought[:, unit]), list(features)
+            tried, columns = np.flatnonzero(~owned[:, unit]), list(features)
             more = hidden[tried]
             more[:, columns] = X[np.ix_(rows[tried], columns)]
             worth[tried, unit] = now[tried] - loss(predict(more, rows[tried]), rows[tried])
@@ -103,7 +103,7 @@ class States:
 
 
 class GainModel:
-    """Extra trees that foretell the worth of every unit at once.
+    """Extra trees that predict the worth of every unit at once.
 
     Parameters
     ----------
@@ -126,22 +126,22 @@ class GainModel:
         return self._trees.predict(X)
 
 
-# What is expected to bring less than this is bought by its price alone.
+# What is expected to bring less than this is acquired by its price alone.
 LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class DynamicOrder:
-    """Units bought one after another, each example its own; after each purchase is a stage.
+    """Units acquired one after another, each example its own; after each acquisition is a stage.
 
     Attributes
     ----------
     name : str
         "dynamic".
     units : Units
-        What can be bought.
+        What can be acquired.
     stages : tuple of tuple of int
-        Features that some example has bought by the end of each stage.
+        Features that some example has acquired by the end of each stage.
     temperatures : ndarray of shape (n_stages,) or None
         Of the probabilities; None in regression.
     masked : MaskedModel
@@ -165,18 +165,18 @@ class DynamicOrder:
         """Return what predicts the rows of X stage by stage."""
         return DynamicReader(self, X)
 
-    def purchases(self, point, models, blank, label, n_features):
+    def acquisitions(self, point, models, blank, label, n_features):
         """Return what predicts without a table."""
-        return DynamicPurchases(point, blank, label)
+        return DynamicAcquisitions(point, blank, label)
 
 
 class DynamicWalk:
-    """What some examples know, have bought and have spent.
+    """What some examples know, have acquired and have spent.
 
     Parameters
     ----------
     order : DynamicOrder
-        How they buy.
+        How they acquire.
     n_samples : int
         Examples.
     """
@@ -184,11 +184,11 @@ class DynamicWalk:
     def __init__(self, order, n_samples):
         self.order = order
         self.X = np.full((n_samples, order.units.costs.n_features), np.nan)
-        self.bought = np.zeros((n_samples, order.units.n_units), dtype=bool)
+        self.owned = np.zeros((n_samples, order.units.n_units), dtype=bool)
         self.spent = np.zeros(n_samples)
 
     def choose(self, rows, cap=np.inf):
-        """Return the rows that can buy something, and the unit that each buys next.
+        """Return the rows that can acquire something, and the unit that each acquires next.
 
         Parameters
         ----------
@@ -204,8 +204,8 @@ class DynamicWalk:
             Those with the largest expected gain per price.
         """
         units = self.order.units
-        prices = units.prices(self.bought[rows])
-        can = ~self.bought[rows] & affords(cap, self.spent[rows, None] + prices)
+        prices = units.prices(self.owned[rows])
+        can = ~self.owned[rows] & affords(cap, self.spent[rows, None] + prices)
         some = can.any(axis=1)
         rows, prices, can = rows[some], prices[some], can[some]
         if not rows.size:
@@ -217,7 +217,7 @@ class DynamicWalk:
     def note(self, rows, unit, values):
         """Keep the values of a unit's features, (n_rows, n_features of the unit)."""
         self.X[np.ix_(rows, list(self.order.units.features[unit]))] = values
-        self.bought[rows, unit] = True
+        self.owned[rows, unit] = True
 
 
 class DynamicReader:
@@ -226,31 +226,31 @@ class DynamicReader:
     Parameters
     ----------
     order : DynamicOrder
-        How they buy.
+        How they acquire.
     X : ndarray of shape (n_samples, n_features)
-        Examples; a cell is looked at when it is bought.
+        Examples; a cell is looked at when it is acquired.
     """
 
     def __init__(self, order, X):
         self.order, self._X, self._walk = order, X, DynamicWalk(order, len(X))
         n_units = order.units.n_units
         self._reached = np.full(len(X), -1)
-        self.bought = np.zeros((n_units, len(X), n_units), dtype=bool)
+        self.owned = np.zeros((n_units, len(X), n_units), dtype=bool)
         self.spent = np.zeros((n_units, len(X)))
         self._known = np.zeros((n_units, len(X)), dtype=bool)
         self._predictions = None
 
     def advance(self, rows, stage):
-        """Let rows buy all that they buy up to the end of a stage."""
+        """Let rows acquire all that they acquire up to the end of a stage."""
         walk = self._walk
         for now in range(stage + 1):
             behind, chosen = walk.choose(rows[self._reached[rows] < now])
             for unit in np.unique(chosen):
                 buyers = behind[chosen == unit]
-                walk.spent[buyers] += self.order.units.prices(walk.bought[buyers])[:, unit]
+                walk.spent[buyers] += self.order.units.prices(walk.owned[buyers])[:, unit]
                 columns = list(self.order.units.features[unit])
                 walk.note(buyers, unit, self._X[np.ix_(buyers, columns)])
-            self.bought[now, behind] = walk.bought[behind]
+            self.owned[now, behind] = walk.owned[behind]
             self.spent[now, behind] = walk.spent[behind]
             self._reached[behind] = now
 
@@ -266,7 +266,7 @@ class DynamicReader:
         return self._predictions[stage, rows]
 
     def _hidden(self, stage, rows):
-        return self.order.units.hidden(self._X[rows], self.bought[stage, rows])
+        return self.order.units.hidden(self._X[rows], self.owned[stage, rows])
 
     def predict(self, stage, rows):
         """Return calibrated probabilities, or numbers, of some rows at a stage."""
@@ -282,11 +282,11 @@ class DynamicReader:
         return -self.order.gains.predict(self._hidden(stage, rows))[:, -1]
 
     def acquired(self, stops):
-        """Return which features each example has bought by the stage where it stops."""
-        return self.order.units.columns(self.bought[stops, np.arange(stops.size)])
+        """Return which features each example has acquired by the stage where it stops."""
+        return self.order.units.columns(self.owned[stops, np.arange(stops.size)])
 
 
-class DynamicPurchases:
+class DynamicAcquisitions:
     """Predictions by a dynamic order whose features are asked for when they are needed.
 
     Parameters
@@ -324,7 +324,7 @@ class DynamicPurchases:
             self._stage[rows] = stage
             for unit in np.unique(chosen):
                 buyers = rows[chosen == unit]
-                yield from self._buy(unit, buyers)
+                yield from self._acquire(unit, buyers)
                 walk.spent[buyers] = ledger.cost[buyers]
             if stage < self._point.last_stage:
                 rows = rows[~self._stop(stage, rows)]
@@ -332,7 +332,7 @@ class DynamicPurchases:
                 break
         return self.outcome()
 
-    def _buy(self, unit, buyers):
+    def _acquire(self, unit, buyers):
         """Ask for a unit's features; what cannot be had stays unknown."""
         columns = self._order.units.features[unit]
         values = np.full((buyers.size, len(columns)), np.nan)
@@ -380,7 +380,7 @@ class DynamicPurchases:
         return made
 
 
-def dynamic_journey(table, units, reference, seed, n_jobs=None):
+def dynamic_trace(table, units, reference, seed, n_jobs=None):
     """Fit a dynamic order and send the training examples along it, out of fold.
 
     Parameters
@@ -388,7 +388,7 @@ def dynamic_journey(table, units, reference, seed, n_jobs=None):
     table : Table
         Training examples.
     units : Units
-        What can be bought.
+        What can be acquired.
     reference : ndarray of shape (n_samples, n_outputs)
         What the best-informed models say that had not seen the example.
     seed : int
@@ -398,7 +398,7 @@ def dynamic_journey(table, units, reference, seed, n_jobs=None):
 
     Returns
     -------
-    Journey
+    Trace
         Its order is not yet calibrated.
     """
     folds = np.unique(table.folds)
@@ -417,7 +417,7 @@ def dynamic_journey(table, units, reference, seed, n_jobs=None):
         (table.folds == fold, replace(order, masked=masked, gains=halves[place % 2]))
         for place, (fold, masked) in enumerate(zip(folds, parts, strict=True))
     ]
-    return _travelled(order, readers, table)
+    return _sent_along(order, readers, table)
 
 
 def _gain_models(table, units, reference, parts, seed, n_jobs):
@@ -448,10 +448,10 @@ def _gain_models(table, units, reference, parts, seed, n_jobs):
     )
 
 
-def _travelled(order, readers, table):
+def _sent_along(order, readers, table):
     shape = (order.units.n_units, len(table.y))
     predictions, remaining = np.empty((*shape, table.n_outputs)), np.zeros(shape)
-    spent, bought = np.zeros(shape), np.zeros((*shape, order.units.n_units), dtype=bool)
+    spent, owned = np.zeros(shape), np.zeros((*shape, order.units.n_units), dtype=bool)
     for here, part in readers:
         reader, rows = part.reader(None, table.X[here]), np.arange(here.sum())
         for stage in range(shape[0]):
@@ -459,8 +459,8 @@ def _travelled(order, readers, table):
             predictions[stage, here] = found
             if table.n_classes is None:
                 remaining[stage, here] = -reader.confidence(stage, found, rows)
-        spent[:, here], bought[:, here] = reader.spent, reader.bought
+        spent[:, here], owned[:, here] = reader.spent, reader.owned
     sizes = np.array([len(features) for features in order.units.features])
-    by_someone = [order.units.columns(each.any(axis=0)[None])[0] for each in bought]
+    by_someone = [order.units.columns(each.any(axis=0)[None])[0] for each in owned]
     stages = tuple(tuple(np.flatnonzero(each).tolist()) for each in by_someone)
-    return Journey(replace(order, stages=stages), predictions, spent, bought @ sizes, remaining)
+    return Trace(replace(order, stages=stages), predictions, spent, owned @ sizes, remaining)

@@ -11,13 +11,13 @@ from sklearn.utils import check_random_state
 from ..protocol import BudgetedEstimator, Stage
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade
-from .dynamic import dynamic_journey
+from .dynamic import dynamic_trace
 from .fitting import StageModels, StageReader, walk
 from .masked import MaskedModel, Units
 from .models import Table, as_kind, ascending, assign_folds, fit_temperature, with_temperature
 from .orders import ORDERS, OrderProblem
 from .pool import (
-    Journey,
+    Trace,
     best_at_each_cost,
     calibrated,
     candidates,
@@ -32,7 +32,7 @@ ONE_SE = "one_se"
 
 
 class ScheduleCascade(BudgetedEstimator):
-    """Buy features stage by stage, stop where the stage is sure enough.
+    """Acquire features stage by stage, stop where the stage is sure enough.
 
     A subclass says what the stages' predictions mean.
     """
@@ -72,16 +72,16 @@ class ScheduleCascade(BudgetedEstimator):
         """Return the number of classes; None in regression."""
 
     @abstractmethod
-    def _calibrated(self, journey, table):
-        """Return a journey whose predictions are as sure as they are right."""
+    def _calibrated(self, trace, table):
+        """Return a trace whose predictions are as sure as they are right."""
 
     @abstractmethod
     def _losses(self, predictions, table):
         """Return how far predictions are from the true target of each example."""
 
     @abstractmethod
-    def _evidence(self, journey, reference, table, models, seed):
-        """Return the `Evidence` of a journey in the eyes of a reference."""
+    def _evidence(self, trace, reference, table, models, seed):
+        """Return the `Evidence` of a trace in the eyes of a reference."""
 
     @abstractmethod
     def _label(self, predictions):
@@ -109,28 +109,28 @@ class ScheduleCascade(BudgetedEstimator):
         self._set_points(self._front(orders, units, table, models, seed), models)
 
     def _front(self, orders, units, table, models, seed):
-        """Return the operating points: the best candidates of all journeys."""
-        journeys = [
+        """Return the operating points: the best candidates of all traces."""
+        traces = [
             self._calibrated(self._journey(name, stages, table, models), table)
             for name, stages in orders.items()
         ]
         reference = min(
-            (each.predictions[-1] for each in journeys),
+            (each.predictions[-1] for each in traces),
             key=lambda last: self._losses(last, table).mean(),
         )
         if self.dynamic is False:
-            models.stand_in = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
+            models.fallback_model = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
         else:
             self._say("the dynamic order")
-            dynamic = dynamic_journey(table, units, reference, seed, self.n_jobs)
-            models.stand_in = dynamic.route.masked
+            dynamic = dynamic_trace(table, units, reference, seed, self.n_jobs)
+            models.fallback_model = dynamic.route.masked
             dynamic = self._calibrated(dynamic, table)
             reference = (reference + dynamic.predictions[-1]) / 2
-            journeys = [*(journeys if self.dynamic == "auto" else []), dynamic]
+            traces = [*(traces if self.dynamic == "auto" else []), dynamic]
         pool = []
-        for journey in journeys:
-            evidence = self._evidence(journey, reference, table, models, seed)
-            pool += candidates(journey.route, evidence, self.feature_costs_.full)
+        for trace in traces:
+            evidence = self._evidence(trace, reference, table, models, seed)
+            pool += candidates(trace.route, evidence, self.feature_costs_.full)
         return best_at_each_cost(pool)
 
     def _journey(self, name, stages, table, models):
@@ -139,7 +139,7 @@ class ScheduleCascade(BudgetedEstimator):
         kinds = tuple(self._best_kinds(features, table, models) for features in stages)
         route = Cascade(name, tuple(stages), costs, kinds, None)
         held_out = models.held_out_stages(stages, kinds)
-        return Journey(route, held_out, costs[:, None], route.sizes[:, None])
+        return Trace(route, held_out, costs[:, None], route.sizes[:, None])
 
     def _best_kinds(self, features, table, models):
         """Return the kinds of models that a stage averages: all, or one that is clearly better."""
@@ -194,9 +194,9 @@ class ScheduleCascade(BudgetedEstimator):
             if not isinstance(order, str):
                 stages = parts = nested_stages(self._indices(order), costs.n_features)
             elif order in ORDERS:
-                purchases = with_whole_groups(ORDERS[order](problem), costs)
-                stages = geometric_stages(purchases, costs, self.n_stages)
-                parts = geometric_stages(purchases, costs, MOST_UNITS)
+                acquisitions = with_whole_groups(ORDERS[order](problem), costs)
+                stages = geometric_stages(acquisitions, costs, self.n_stages)
+                parts = geometric_stages(acquisitions, costs, MOST_UNITS)
             else:
                 known = ", ".join(map(repr, ORDERS))
                 raise ParameterError(
@@ -206,7 +206,7 @@ class ScheduleCascade(BudgetedEstimator):
             if stages not in found.values():
                 found[name] = stages
         if not found:
-            raise ParameterError("orders must name at least one order of purchase, got none.")
+            raise ParameterError("orders must name at least one order of acquisition, got none.")
         return found, units
 
     def _indices(self, sets):
@@ -278,20 +278,20 @@ class ScheduleCascade(BudgetedEstimator):
             stage.acquired = readers[key].acquired(stops)
             yield stage
 
-    def _purchases(self, n_samples, stage, ledger):
+    def _acquisitions(self, n_samples, stage, ledger):
         blank = self._constant_outcome(n_samples)
         point = self.points_[stage]
-        purchases = point.cascade.purchases(
+        acquisitions = point.cascade.acquisitions(
             point, self.models_, blank, self._label, self.n_features_in_
         )
-        return (yield from purchases.requests(ledger))
+        return (yield from acquisitions.requests(ledger))
 
 
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
-    """Buy features stage by stage, and stop as soon as the stage is sure enough of the class.
+    """Acquire features stage by stage, and stop as soon as the stage is sure enough of the class.
 
-    An order of purchase (msB's idea: nested sets of variables, cheap to expensive) is cut into
-    stages of geometrically growing cost. Each stage has models on all features bought so far; an
+    An order of acquisition (msB's idea: nested sets of variables, cheap to expensive) is cut into
+    stages of geometrically growing cost. Each stage has models on all features acquired so far; an
     example stops at the first stage whose confidence reaches its threshold (FMCC's idea). The
     thresholds minimise loss + λ · cost, for 40 λ; with "always stop at stage s" and over all
     orders they are the candidates, and those that nothing cheaper equals are the operating points.
@@ -300,24 +300,24 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     Parameters
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A cost group is bought whole where its charge is more
+        Price of each feature; None: 1 each. A cost group is acquired whole where its charge is more
         than the prices of its members.
     estimators : sequence of str or classifier, default=("forest", "boosting")
         Models of each stage, whose probabilities are averaged: "forest" (100 trees), "boosting"
         (LightGBM or, without it, scikit-learn's histogram boosting), "extra_trees", or any
         scikit-learn classifier with `predict_proba`.
     orders : sequence of str or nested sets, default=("lightgbm", "schedule")
-        Orders of purchase: "lightgbm" (as LightGBM's coupled costs buy while prices lose weight),
-        "schedule" (msB's removal by importance per price, backwards), "gain_per_cost", or a
-        sequence of nested sets of features (names or indices), which then are the stages.
+        Orders of acquisition: "lightgbm" (as LightGBM's coupled costs acquire while prices lose
+        weight), "schedule" (msB's removal by importance per price, backwards), "gain_per_cost", or
+        a sequence of nested sets of features (names or indices), which then are the stages.
     n_stages : int, default=10
         Most stages of an order.
     cv : int, default=5
         Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
     dynamic : bool or "auto", default=False
-        Whether each example chooses what it buys next, by what that is expected to bring for its
-        price; "auto": both kinds of order compete out of fold, which takes up to twice as long to
-        fit. Worth trying where a few features are most of the cost.
+        Whether each example chooses what it acquires next, by what that is expected to bring for
+        its price; "auto": both kinds of order compete out of fold, which takes up to twice as long
+        to fit. Worth trying where a few features are most of the cost.
     budget : float or "one_se", default=None
         Mean cost that `predict` keeps where its call names none; None: the best operating point;
         "one_se": the cheapest one within one standard error of the best.
@@ -372,26 +372,26 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     def _label(self, predictions):
         return self.classes_[predictions.argmax(axis=1)]
 
-    def _calibrated(self, journey, table):
-        temperatures, predictions = calibrated(journey.predictions, table.y)
-        route = replace(journey.route, temperatures=temperatures)
-        return replace(journey, route=route, predictions=predictions)
+    def _calibrated(self, trace, table):
+        temperatures, predictions = calibrated(trace.predictions, table.y)
+        route = replace(trace.route, temperatures=temperatures)
+        return replace(trace, route=route, predictions=predictions)
 
     def _losses(self, predictions, table):
         calibrated_ones = with_temperature(predictions, fit_temperature(predictions, table.y))
         return -np.log(calibrated_ones[np.arange(table.y.size), table.y])
 
-    def _evidence(self, journey, reference, table, models, seed):
-        told = journey.predictions, table.y, reference
-        return class_evidence(*told, journey.spent, journey.n_bought)
+    def _evidence(self, trace, reference, table, models, seed):
+        told = trace.predictions, table.y, reference
+        return class_evidence(*told, trace.spent, trace.n_acquired)
 
 
 class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
-    """Buy features stage by stage, and stop where more of them would hardly change the number.
+    """Acquire features stage by stage, and stop where more of them would hardly change the number.
 
     The cascade of `ScheduleCascadeClassifier` for numbers. How much the last stage would change
-    the prediction, (last - own)² in variances of the target, is foretold at each stage by boosted
-    trees on the features bought so far; an example stops where that is below the threshold.
+    the prediction, (last - own)² in variances of the target, is predicted at each stage by boosted
+    trees on the features acquired so far; an example stops where that is below the threshold.
 
     Parameters
     ----------
@@ -400,15 +400,15 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     estimators : sequence of str or regressor, default=("forest", "boosting")
         Models of each stage, whose predictions are averaged.
     orders : sequence of str or nested sets, default=("lightgbm", "schedule")
-        Orders of purchase, as in `ScheduleCascadeClassifier`.
+        Orders of acquisition, as in `ScheduleCascadeClassifier`.
     n_stages : int, default=10
         Most stages of an order.
     cv : int, default=5
         Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
     dynamic : bool or "auto", default=False
-        Whether each example chooses what it buys next, by what that is expected to bring for its
-        price; "auto": both kinds of order compete out of fold, which takes up to twice as long to
-        fit. Worth trying where a few features are most of the cost.
+        Whether each example chooses what it acquires next, by what that is expected to bring for
+        its price; "auto": both kinds of order compete out of fold, which takes up to twice as long
+        to fit. Worth trying where a few features are most of the cost.
     budget : float or "one_se", default=None
         Mean cost that `predict` keeps where its call names none; None: the best operating point;
         "one_se": the cheapest one within one standard error of the best.
@@ -444,21 +444,21 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     def _label(self, predictions):
         return predictions[:, 0]
 
-    def _calibrated(self, journey, table):
-        return journey
+    def _calibrated(self, trace, table):
+        return trace
 
     def _losses(self, predictions, table):
         return (predictions[:, 0] - table.y) ** 2
 
-    def _evidence(self, journey, reference, table, models, seed):
-        predictions, reference = journey.predictions[:, :, 0], reference[:, 0]
-        changes = journey.remaining
+    def _evidence(self, trace, reference, table, models, seed):
+        predictions, reference = trace.predictions[:, :, 0], reference[:, 0]
+        changes = trace.remaining
         if changes is None:
-            self._say(f"what {journey.route.name} can still expect to change")
+            self._say(f"what {trace.route.name} can still expect to change")
             squares = (reference - predictions) ** 2
-            changes = self._changes(journey.route, squares, table, models, seed)
+            changes = self._changes(trace.route, squares, table, models, seed)
         told = predictions, changes, table.y, reference
-        return number_evidence(*told, journey.spent, journey.n_bought)
+        return number_evidence(*told, trace.spent, trace.n_acquired)
 
     def _changes(self, cascade, squares, table, models, seed):
         """Fit and keep what foretells the change at each stage; return it out of fold."""

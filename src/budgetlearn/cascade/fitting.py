@@ -15,16 +15,16 @@ class StageModels:
         By kind and ascending features.
     held_out : dict of (str, tuple of int) to ndarray of shape (n_samples, n_outputs)
         What models that had not seen them say of the training examples.
-    stand_in : MaskedModel, default=None
+    fallback_model : MaskedModel, default=None
         Predicts where values that a stage needs cannot be had.
     usual : ndarray of shape (n_features,), default=None
         Medians of the training examples.
     """
 
-    def __init__(self, models, held_out, stand_in=None, usual=None):
+    def __init__(self, models, held_out, fallback_model=None, usual=None):
         self.models = models
         self.held_out = held_out
-        self.stand_in = stand_in
+        self.fallback_model = fallback_model
         self.usual = usual
 
     @property
@@ -102,7 +102,7 @@ class StageModels:
         """
         keys = {key for cascade in cascades for key in cascade.model_keys()}
         kept = {key: model for key, model in self.models.items() if key in keys}
-        return StageModels(kept, {}, self.stand_in, self.usual)
+        return StageModels(kept, {}, self.fallback_model, self.usual)
 
 
 class StageReader:

@@ -21,18 +21,18 @@ from .orders import has_lightgbm
 # Rows that a masked model learns from: each example several times, each time less of it hidden.
 MOST_COPIES, FEWEST_ROWS, MOST_ROWS = 24, 20_000, 60_000
 N_EXTRA_TREES = 60
-# A unit's place in the order of purchase counts as much as this many units of chance.
+# A unit's place in the order of acquisition counts as much as this many units of chance.
 NOISE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Features that are bought together, and what they cost.
+    """Features that are acquired together, and what they cost.
 
     Attributes
     ----------
     features : tuple of tuple of int
-        Of each unit, in the order of purchase that they came from.
+        Of each unit, in the order of acquisition that they came from.
     costs : FeatureCosts
         Prices.
     """
@@ -52,31 +52,31 @@ class Units:
         """Number of units."""
         return len(self.features)
 
-    def columns(self, bought):
-        """Return which features are bought, (n_samples, n_features), given which units are."""
-        columns = np.zeros((len(bought), self.costs.n_features), dtype=bool)
+    def columns(self, acquired):
+        """Return which features are acquired, (n_samples, n_features), given which units are."""
+        columns = np.zeros((len(acquired), self.costs.n_features), dtype=bool)
         for unit, features in enumerate(self.features):
-            columns[:, list(features)] = bought[:, [unit]]
+            columns[:, list(features)] = acquired[:, [unit]]
         return columns
 
-    def prices(self, bought):
+    def prices(self, acquired):
         """Return what each unit would add to the bill of each row, (n_samples, n_units)."""
         own = np.array([self.costs.costs[list(features)].sum() for features in self.features])
-        prices = np.tile(own, (len(bought), 1))
+        prices = np.tile(own, (len(acquired), 1))
         if self.costs.groups is not None:
             groups = np.arange(self.costs.group_costs.size)
             members = [np.isin(groups, self.costs.groups[list(each)]) for each in self.features]
             needs = np.array(members)
-            unpaid = (bought.astype(np.intp) @ needs.astype(np.intp)) == 0
+            unpaid = (acquired.astype(np.intp) @ needs.astype(np.intp)) == 0
             prices += (unpaid * self.costs.group_costs) @ needs.T
         return prices
 
-    def hidden(self, X, bought):
-        """Return X with NaN in all features that are not bought."""
-        return np.where(self.columns(bought), X, np.nan)
+    def hidden(self, X, acquired):
+        """Return X with NaN in all features that are not acquired."""
+        return np.where(self.columns(acquired), X, np.nan)
 
     def drawn(self, n_rows, random):
-        """Draw which units are bought: beginnings of the order of any length, much disturbed."""
+        """Draw which units are acquired: beginnings of the order of any length, much disturbed."""
         places = np.arange(self.n_units) / max(self.n_units, 1)
         places = places + NOISE * random.gumbel(size=(n_rows, self.n_units))
         ranks = places.argsort(axis=1).argsort(axis=1)

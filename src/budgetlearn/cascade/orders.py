@@ -1,4 +1,4 @@
-"""Orders of purchase: which feature a cascade buys first, second, and so on."""
+"""Orders of acquisition: which feature a cascade acquires first, second, and so on."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
 
-# Weights of the prices along which LightGBM buys, as `LightGBMCostClassifier` means them.
+# Weights of the prices along which LightGBM acquires, as `LightGBMCostClassifier` means them.
 PATH = np.geomspace(10, 0.003, 17)
 N_ROUNDS = 40
 # An order is an average over the examples: more of them do not change it.
@@ -60,12 +60,12 @@ def has_lightgbm():
 
 
 def lightgbm_order(problem):
-    """Return the order in which LightGBM buys features while prices lose weight.
+    """Return the order in which LightGBM acquires features while prices lose weight.
 
     Along 17 falling tradeoffs a short boosting is charged for each feature at its first split
-    ("coupled" costs). What it has bought at one tradeoff is free at the next, so what comes then
+    ("coupled" costs). What it has acquired at one tradeoff is free at the next, so what comes then
     adds to that. What comes at the same tradeoff is ordered by gain per price; what never comes
-    is bought last, by price. Without LightGBM: `gain_per_cost_order`.
+    is acquired last, by price. Without LightGBM: `gain_per_cost_order`.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def lightgbm_order(problem):
     target = problem.y if problem.n_classes else _standardised(problem.y)
     data = lightgbm.Dataset(problem.X, target, params=dict(parameters), free_raw_data=False)
     costs, full = problem.costs, problem.costs.full or 1.0
-    bought, order = np.zeros(costs.n_features, dtype=bool), []
+    acquired, order = np.zeros(costs.n_features, dtype=bool), []
     for tradeoff in PATH:
-        price = costs.marginal(bought) / full
+        price = costs.marginal(acquired) / full
         charged = {
             "cegb_tradeoff": tradeoff,
             "cegb_penalty_feature_coupled": (price * len(problem.X)).tolist(),
@@ -94,14 +94,14 @@ def lightgbm_order(problem):
         count_fit()
         booster = lightgbm.train({**parameters, **charged}, data, N_ROUNDS)
         gain = booster.feature_importance("gain")
-        fresh = np.flatnonzero((gain > 0) & ~bought)
+        fresh = np.flatnonzero((gain > 0) & ~acquired)
         worth = gain[fresh] / _price(price)[fresh]
         order += fresh[np.argsort(-worth, kind="stable")].tolist()
-        bought[fresh] = True
-        if bought.all():
+        acquired[fresh] = True
+        if acquired.all():
             break
-    rest = np.flatnonzero(~bought)
-    return order + rest[np.argsort(costs.marginal(bought)[rest], kind="stable")].tolist()
+    rest = np.flatnonzero(~acquired)
+    return order + rest[np.argsort(costs.marginal(acquired)[rest], kind="stable")].tolist()
 
 
 def _boosting_parameters(problem):
@@ -143,7 +143,7 @@ def gain_per_cost_order(problem):
 
 
 def schedule_order(problem):
-    """Return msB's removal sequence backwards: least importance per price is bought last.
+    """Return msB's removal sequence backwards: least importance per price is acquired last.
 
     The importance is looked at afresh, in a forest of what is left, whenever a seventh of the
     features has gone.

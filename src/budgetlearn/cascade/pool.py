@@ -16,7 +16,7 @@ class Candidate:
     Attributes
     ----------
     cascade : Cascade or DynamicOrder
-        What is bought and who predicts.
+        What is acquired and who predicts.
     thresholds : ndarray of shape (n_stages,)
         Confidence at which a stage stops.
     tradeoff : float
@@ -29,7 +29,7 @@ class Candidate:
     observed, observed_se : float
         What was scored out of fold by the true targets, and its standard error.
     n_features : float
-        Mean number of features bought, out of fold.
+        Mean number of features acquired, out of fold.
     """
 
     cascade: object
@@ -48,8 +48,8 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Journey:
-    """What the training examples would have bought and been told on a route, out of fold.
+class Trace:
+    """What the training examples would have acquired and been told on a route, out of fold.
 
     Attributes
     ----------
@@ -57,8 +57,8 @@ class Journey:
         Its models are fitted on all examples.
     predictions : ndarray of shape (n_stages, n_samples, n_outputs)
         At the end of each stage.
-    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
-        Cost, and number of features bought.
+    spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features acquired.
     remaining : ndarray of shape (n_stages, n_samples) or None
         In regression, the loss that the route itself expects there.
     """
@@ -66,7 +66,7 @@ class Journey:
     route: object
     predictions: np.ndarray
     spent: np.ndarray
-    n_bought: np.ndarray
+    n_acquired: np.ndarray
     remaining: np.ndarray | None = None
 
 
@@ -84,8 +84,8 @@ class Evidence:
         What stopping there scores by the true targets.
     best_score : float
         Mean score of the best-informed stage by the true targets.
-    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
-        Cost, and number of features bought.
+    spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features acquired.
     """
 
     confidence: np.ndarray
@@ -93,7 +93,7 @@ class Evidence:
     scores: np.ndarray
     best_score: float
     spent: np.ndarray
-    n_bought: np.ndarray
+    n_acquired: np.ndarray
 
 
 def calibrated(probabilities, labels):
@@ -116,7 +116,7 @@ def calibrated(probabilities, labels):
     return temperatures, np.array([with_temperature(*stage) for stage in stages])
 
 
-def class_evidence(probabilities, labels, reference, spent, n_bought):
+def class_evidence(probabilities, labels, reference, spent, n_acquired):
     """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
 
     Whether one label is right is a coin thrown once; what the best-informed stage thinks of the
@@ -133,8 +133,8 @@ def class_evidence(probabilities, labels, reference, spent, n_bought):
     reference : ndarray of shape (n_samples, n_classes)
         Calibrated probabilities of the stage that knows most, the same for all cascades that are
         to be compared.
-    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
-        Cost, and number of features bought.
+    spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features acquired.
 
     Returns
     -------
@@ -144,28 +144,28 @@ def class_evidence(probabilities, labels, reference, spent, n_bought):
     losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
     right = (guessed == labels).astype(np.float64)
     best = float((reference.argmax(axis=1) == labels).mean())
-    return Evidence(probabilities.max(axis=2), losses, right, best, spent, n_bought)
+    return Evidence(probabilities.max(axis=2), losses, right, best, spent, n_acquired)
 
 
-def number_evidence(predictions, changes, targets, reference, spent, n_bought):
+def number_evidence(predictions, changes, targets, reference, spent, n_acquired):
     """Return the `Evidence` of out-of-fold numbers: the score is R².
 
     A stage is expected to lose what the best-informed stage would gain on it: (reference - its
-    own prediction)², in variances of the target. How much that is has to be foretold from the
-    features bought so far.
+    own prediction)², in variances of the target. How much that is has to be predicted from the
+    features acquired so far.
 
     Parameters
     ----------
     predictions : ndarray of shape (n_stages, n_samples)
         Out of fold.
     changes : ndarray of shape (n_stages, n_samples)
-        The changes that models foretell, out of fold.
+        The changes that models predict, out of fold.
     targets : ndarray of shape (n_samples,)
         True numbers.
     reference : ndarray of shape (n_samples,)
         Predictions of the stage that knows most, the same for all cascades that are to be compared.
-    spent, n_bought : ndarray that broadcasts to (n_stages, n_samples)
-        Cost, and number of features bought.
+    spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
+        Cost, and number of features acquired.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def number_evidence(predictions, changes, targets, reference, spent, n_bought):
     losses = (reference - predictions) ** 2 / variance
     scores = 1.0 - (predictions - targets) ** 2 / variance
     best = 1.0 - float(np.mean((reference - targets) ** 2) / variance)
-    return Evidence(-changes, losses, scores, best, spent, n_bought)
+    return Evidence(-changes, losses, scores, best, spent, n_acquired)
 
 
 def candidates(cascade, evidence, full_cost):
@@ -184,7 +184,7 @@ def candidates(cascade, evidence, full_cost):
     Parameters
     ----------
     cascade : Cascade or DynamicOrder
-        What is bought and who predicts.
+        What is acquired and who predicts.
     evidence : Evidence
         Out of fold.
     full_cost : float
@@ -218,7 +218,7 @@ def _judged(cascade, evidence, thresholds, tradeoff):
         score=evidence.best_score - float(at_stop(evidence.expected_losses).mean()),
         observed=float(scores.mean()),
         observed_se=float(scores.std() / np.sqrt(scores.size)),
-        n_features=float(at_stop(evidence.n_bought).mean()),
+        n_features=float(at_stop(evidence.n_acquired).mean()),
     )
 
 

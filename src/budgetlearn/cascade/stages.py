@@ -1,4 +1,4 @@
-"""Stages of a cascade: how far along an order of purchase each stage goes."""
+"""Stages of a cascade: how far along an order of acquisition each stage goes."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ..validation import ParameterError
 
 
 def with_whole_groups(order, costs):
-    """Cut an order of purchase into purchases, each of them features that are bought together.
+    """Cut an order into acquisitions, each of them features that are acquired together.
 
     The first member of a cost group brings in the others at once where their own prices together
     are no more than the group's charge, which is paid by then; the others wait for their turn.
@@ -23,49 +23,51 @@ def with_whole_groups(order, costs):
     -------
     list of tuple of int
     """
-    bought = np.zeros(costs.n_features, dtype=bool)
-    purchases = []
+    acquired = np.zeros(costs.n_features, dtype=bool)
+    acquisitions = []
     for feature in order:
-        if bought[feature]:
+        if acquired[feature]:
             continue
-        together = [feature, *_worth_adding(feature, costs, bought)]
-        bought[together] = True
-        purchases.append(tuple(int(each) for each in together))
-    return purchases
+        together = [feature, *_worth_adding(feature, costs, acquired)]
+        acquired[together] = True
+        acquisitions.append(tuple(int(each) for each in together))
+    return acquisitions
 
 
-def _worth_adding(feature, costs, bought):
-    """Return the members of a feature's group that are bought with it, cheapest first."""
+def _worth_adding(feature, costs, acquired):
+    """Return the members of a feature's group that are acquired with it, cheapest first."""
     if costs.groups is None or costs.groups[feature] < 0:
         return []
     group = costs.groups[feature]
-    others = np.flatnonzero((costs.groups == group) & ~bought)
+    others = np.flatnonzero((costs.groups == group) & ~acquired)
     others = others[others != feature]
     if costs.costs[others].sum() > costs.group_costs[group]:
         others = others[costs.costs[others] == 0]
     return others[np.argsort(costs.costs[others], kind="stable")].tolist()
 
 
-def geometric_stages(purchases, costs, n_stages):
-    """Return the features of each stage: prefixes of the purchases at geometric cumulative costs.
+def geometric_stages(acquisitions, costs, n_stages):
+    """Return the features of each stage: prefixes of the order at geometric cumulative costs.
 
     Parameters
     ----------
-    purchases : list of tuple of int
+    acquisitions : list of tuple of int
         In order.
     costs : FeatureCosts
         Prices.
     n_stages : int
-        Most stages; with fewer purchases each is a stage.
+        Most stages; with fewer acquisitions each is a stage.
 
     Returns
     -------
     list of tuple of int
-        Nested, in the order of purchase; the last one holds all features.
+        Nested, in the order of acquisition; the last one holds all features.
     """
-    spent = np.array([costs.subset(_joined(purchases[: k + 1])) for k in range(len(purchases))])
-    lengths = np.arange(1, len(purchases) + 1)
-    # What is free is bought at once, and what costs nothing more comes along.
+    spent = np.array(
+        [costs.subset(_joined(acquisitions[: k + 1])) for k in range(len(acquisitions))]
+    )
+    lengths = np.arange(1, len(acquisitions) + 1)
+    # What is free is acquired at once, and what costs nothing more comes along.
     last_of_price = np.append(spent[1:] > spent[:-1], True)
     lengths, spent = lengths[last_of_price], spent[last_of_price]
     if lengths.size > n_stages:
@@ -74,16 +76,16 @@ def geometric_stages(purchases, costs, n_stages):
         goals[-1] = spent[-1]  # not a rounding below it
         kept = np.searchsorted(spent, spendable(goals), side="right") - 1
         lengths = lengths[np.unique(np.concatenate([np.zeros(free, dtype=kept.dtype), kept]))]
-    return [_joined(purchases[:k]) for k in lengths]
+    return [_joined(acquisitions[:k]) for k in lengths]
 
 
 def nested_stages(sets, n_features):
-    """Check stages that the user gives, and return them in the order of purchase.
+    """Check stages that the user gives, and return them in the order of acquisition.
 
     Parameters
     ----------
     sets : sequence of sequences of int
-        Features of each stage, each set within the next. What no set names is never bought.
+        Features of each stage, each set within the next. What no set names is never acquired.
     n_features : int
         How many features there are.
 
@@ -91,7 +93,7 @@ def nested_stages(sets, n_features):
     -------
     list of tuple of int
     """
-    stages, bought = [], []
+    stages, acquired = [], []
     for features in sets:
         features = [int(feature) for feature in features]
         known = set(features)
@@ -100,15 +102,15 @@ def nested_stages(sets, n_features):
                 f"a nested set must name features from 0 to {n_features - 1}, each once, "
                 f"got {features}."
             )
-        if not set(bought) < known:
+        if not set(acquired) < known:
             raise ParameterError(
-                f"nested sets must grow: {sorted(known)} does not hold all of {sorted(bought)} "
+                f"nested sets must grow: {sorted(known)} does not hold all of {sorted(acquired)} "
                 "and one more. Give each stage all features of the stages before it."
             )
-        bought = [*bought, *(each for each in features if each not in set(bought))]
-        stages.append(tuple(bought))
+        acquired = [*acquired, *(each for each in features if each not in set(acquired))]
+        stages.append(tuple(acquired))
     return stages
 
 
-def _joined(purchases):
-    return tuple(feature for purchase in purchases for feature in purchase)
+def _joined(acquisitions):
+    return tuple(feature for acquisition in acquisitions for feature in acquisition)

@@ -1,4 +1,4 @@
-"""When to stop buying: thresholds of confidence that minimise loss + λ · cost.
+"""When to stop acquiring: thresholds of confidence that minimise loss + λ · cost.
 
 Everything here is about S stages and n examples: `confidence[s, i]` is how sure the cascade is of
 example i at stage s, `losses[s, i]` what stopping there loses, `costs[s, i]` what the features of

@@ -1,4 +1,4 @@
-"""How often each feature is bought."""
+"""How often each feature is acquired."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from ._axes import axes_of, list_features, names_of
 
 @dataclass(eq=False)
 class AcquisitionDisplay:
-    """The share of examples for which each feature is bought.
+    """The share of examples for which each feature is acquired.
 
     Made by `from_estimator`.
 
@@ -29,7 +29,7 @@ class AcquisitionDisplay:
     ax_, figure_
         Where it is drawn.
     bars_ : matplotlib BarContainer
-        From the feature bought most often.
+        From the feature acquired most often.
     """
 
     rates: np.ndarray
@@ -39,7 +39,7 @@ class AcquisitionDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X, *, budget=None, max_cost=None, ax=None, **kwargs):
-        """Draw what the predictions of examples buy.
+        """Draw what the predictions of examples acquire.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class AcquisitionDisplay:
         return display.plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, **kwargs):
-        """Draw on `ax`, or on a new figure; features that are never bought are left out.
+        """Draw on `ax`, or on a new figure; features that are never acquired are left out.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class AcquisitionDisplay:
         places = np.arange(len(used))
         self.bars_ = ax.barh(places, self.rates[used], **kwargs)
         list_features(ax, places, np.array(self.feature_names)[used], self.prices[used])
-        ax.set(xlim=(0, 1), xlabel="share of examples for which it is bought")
+        ax.set(xlim=(0, 1), xlabel="share of examples for which it is acquired")
         ax.set_title(f"mean cost of an example: {self.mean_cost:.4g}")
         self.ax_, self.figure_ = ax, ax.figure
         return self

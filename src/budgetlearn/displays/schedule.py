@@ -1,4 +1,4 @@
-"""Which features each operating point buys."""
+"""Which features each operating point acquires."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ from ._axes import axes_of, chosen_points, list_features, names_of
 
 @dataclass(eq=False)
 class ScheduleDisplay:
-    """The features that each operating point may buy, from the least expensive point to the most.
+    """The features that each operating point may acquire, from the cheapest point upwards.
 
     Made by `from_estimator`.
 
     Parameters
     ----------
-    bought : ndarray of bool of shape (n_points, n_features)
-        What each point buys for some example.
+    acquired : ndarray of bool of shape (n_points, n_features)
+        What each point acquires for some example.
     costs, scores : ndarray of shape (n_points,)
         Mean cost and score of each point on validation data.
     feature_names : list of str
@@ -33,7 +33,7 @@ class ScheduleDisplay:
         The cells.
     """
 
-    bought: np.ndarray
+    acquired: np.ndarray
     costs: np.ndarray
     scores: np.ndarray
     feature_names: list
@@ -67,15 +67,15 @@ class ScheduleDisplay:
             )
         points = estimator.operating_points_.iloc[chosen_points(estimator)]
         own = estimator._names()
-        bought = np.array([[name in set(point) for name in own] for point in points["variables"]])
+        acquired = np.array([[name in set(point) for name in own] for point in points["variables"]])
         costs, scores = points["cost"].to_numpy(), points["score"].to_numpy()
         prices = estimator.feature_costs_.costs
-        return cls(bought, costs, scores, names_of(estimator), prices).plot(ax=ax)
+        return cls(acquired, costs, scores, names_of(estimator), prices).plot(ax=ax)
 
     def plot(self, ax=None):
         """Draw on `ax`, or on a new figure.
 
-        Features stand in the order in which they first appear; those never bought are left out.
+        Features stand in the order in which they first appear; those never acquired are left out.
 
         Parameters
         ----------
@@ -86,11 +86,11 @@ class ScheduleDisplay:
         -------
         ScheduleDisplay
         """
-        n_points = len(self.bought)
-        used = np.flatnonzero(self.bought.any(axis=0))
-        used = used[np.lexsort((self.prices[used], self.bought[:, used].argmax(axis=0)))]
+        n_points = len(self.acquired)
+        used = np.flatnonzero(self.acquired.any(axis=0))
+        used = used[np.lexsort((self.prices[used], self.acquired[:, used].argmax(axis=0)))]
         ax = axes_of(ax, max(5.5, 3 + 0.5 * n_points), 1.8 + 0.24 * len(used))
-        cells = self.bought[:, used].T
+        cells = self.acquired[:, used].T
         self.image_ = ax.pcolormesh(
             cells, cmap="Blues", vmin=0, vmax=1.4, edgecolors="white", linewidth=1
         )

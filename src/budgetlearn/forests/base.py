@@ -13,7 +13,7 @@ from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_number
 from .inspection import InspectedForest
 from .leaf_refit import leaf_values
-from .requests import tree_purchases
+from .requests import tree_acquisitions
 
 X_TYPES = (np.float64, np.float32)
 
@@ -45,7 +45,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 
     bootstrap = True
     codes_folder = None
-    _ballot = "values"  # what a walk has to gather
+    _vote_kind = "values"  # what a walk has to gather
     _in_shares = False  # whether values are divided by their sum
     _incremental = True  # whether a stage goes on where the one before it ended
     _dtype = X_TYPES
@@ -89,7 +89,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
         which, nodes = list(which), np.cumsum([tree.node_count for tree in self.trees_])
         vote = bool(want & {"output", "probabilities"})
         parts = {
-            self._ballot: vote,
+            self._vote_kind: vote,
             "acquired": "acquired" in want and self._pays_by_path,
             "n_jobs": self.n_jobs,
         }
@@ -98,7 +98,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
             stage = Stage({"trees": n_trees}, nodes=int(nodes[n_trees - 1]))
             stage.incremental = self._incremental
             if vote:
-                self._answer(stage, getattr(walk, self._ballot), n_trees)
+                self._answer(stage, getattr(walk, self._vote_kind), n_trees)
             if "acquired" in want:
                 stage.acquired = self._acquired(walk, index, len(X))
             yield stage
@@ -117,9 +117,9 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
             if index in which:
                 yield index, walk
 
-    def _purchases(self, n_samples, stage, ledger):
+    def _acquisitions(self, n_samples, stage, ledger):
         if self._fixed_costs() is not None:
-            return (yield from super()._purchases(n_samples, stage, ledger))
+            return (yield from super()._acquisitions(n_samples, stage, ledger))
 
         def finish(totals, n_counted):
             outcome, had = self._blank_outcome(n_samples), n_counted > 0
@@ -130,9 +130,11 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
                 outcome.probabilities[had] = found.probabilities
             return outcome
 
-        votes = self._ballot == "votes"
+        votes = self._vote_kind == "votes"
         return (
-            yield from tree_purchases(*self._model(stage), n_samples, ledger, finish, votes=votes)
+            yield from tree_acquisitions(
+                *self._model(stage), n_samples, ledger, finish, votes=votes
+            )
         )
 
     def _acquired(self, walk, index, n_samples):
@@ -146,7 +148,7 @@ class ForestClassifier(ClassifierMixin, Forest):
     voting = "shares"
 
     @property
-    def _ballot(self):
+    def _vote_kind(self):
         return "votes" if self.voting == "majority" else "values"
 
     @property
@@ -164,7 +166,7 @@ class ForestClassifier(ClassifierMixin, Forest):
             trees,
             self.n_features_in_,
             classes=self.classes_,
-            votes=self._ballot == "votes",
+            votes=self._vote_kind == "votes",
             format=format,
         )
 

@@ -19,18 +19,18 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
     """Random forest that trades information gain for the price of features (Thomas).
 
     A node takes the split with the largest F = H(T) - H(T|s) - λ C_i, and becomes a leaf where
-    that is not positive. A feature that a split uses is bought: C_i = 0 from then on, in this tree
-    and in all later ones, so trees grow one after another. A prediction pays for every feature
+    that is not positive. A feature that a split uses is acquired: C_i = 0 from then on, in this
+    tree and in all later ones, so trees grow one after another. A prediction pays for every feature
     that the forest uses, so all examples cost the same.
 
     Parameters
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         C; None: 1 each. A member of a group costs its own price plus the group's charge until a
-        tree has bought a member; from the next tree on the charge is paid.
+        tree has acquired a member; from the next tree on the charge is paid.
     cost_weight : float, default=0.0
         λ >= 0, in bits per unit of `feature_costs`. A split gains at most one bit: a feature with
-        λ C_i >= 1 is never bought.
+        λ C_i >= 1 is never acquired.
     n_estimators : int, default=100
         Number of trees.
     max_features : {"sqrt"}, int, float or None, default=None
@@ -134,19 +134,19 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
 
     def _grown(self, data, train, rule, sampling, seeds):
         labels = train.y.astype(np.int32)
-        bought = np.zeros(data.n_features, dtype=bool)
+        acquired = np.zeros(data.n_features, dtype=bool)
         trees = []
         for seed in progress(seeds, "trees"):
-            penalties = self.cost_weight * self.feature_costs_.marginal(bought)
+            penalties = self.cost_weight * self.feature_costs_.marginal(acquired)
             counts = sampling.draw(seed) * (1.0 if train.weight is None else train.weight)
             tree = grow_tree(data, labels, counts, self.classes_.size, rule, penalties, seed)
-            bought |= self._used([tree])
+            acquired |= self._used([tree])
             sampling.learn(tree)
             trees.append(tree)
         return trees
 
 
-# Ends of the grid, as shares of the λ at which the training set itself buys nothing. Bootstrap
+# Ends of the grid, as shares of the λ at which the training set itself acquires nothing. Bootstrap
 # samples gain more at their roots, small nodes up to 1 bit: costs start to fall far below it.
 LARGEST_SHARE = 2
 SMALLEST_SHARE = 0.1
@@ -156,10 +156,10 @@ SMALLEST_PENALTY = 0.3
 
 
 def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weights=None):
-    """Return λ from one that buys (nearly) nothing down to 0.
+    """Return λ from one that acquires (nearly) nothing down to 0.
 
     The yardstick is the largest ratio of a split's gain to the price of its feature on the whole
-    training set: with a larger λ the training set itself buys nothing. The grid goes from twice
+    training set: with a larger λ the training set itself acquires nothing. The grid goes from twice
     that to a tenth of it, further where prices differ much.
 
     Parameters

@@ -50,7 +50,7 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
         X,
         labels,
         np.array(partners, dtype=np.int32),
-        votes=forest._ballot == "votes",
+        votes=forest._vote_kind == "votes",
         n_jobs=n_jobs,
     )
     importances = (hits - permuted) / len(X)

@@ -34,8 +34,8 @@ def left_out_sums(forest, trees, seeds, examples):
         tree, seed = item
         rows = np.flatnonzero(forest._drawn(examples, seed) == 0)
         predictor = ForestPredictor([tree], examples.X.shape[1], shares=forest._in_shares)
-        walk = predictor.walk(examples.X[rows], **{forest._ballot: True})
-        return rows, getattr(walk, forest._ballot)
+        walk = predictor.walk(examples.X[rows], **{forest._vote_kind: True})
+        return rows, getattr(walk, forest._vote_kind)
 
     totals = np.zeros((len(examples.y), trees[0].value.shape[1]))
     n_counted = np.zeros(len(examples.y), dtype=int)

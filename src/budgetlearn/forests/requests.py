@@ -1,4 +1,4 @@
-"""Requests of trees: each walks until it needs a feature, then waits until that is bought."""
+"""Requests of trees: each walks until it needs a feature, then waits until that is acquired."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ..protocol import Answer, Request
 NOTHING = Answer(np.empty(0), np.empty(0, dtype=bool))
 
 
-def tree_purchases(
+def tree_acquisitions(
     predictor, n_trees, n_samples, ledger, finish, *, votes=False, per_step=0, dtype=np.float64
 ):
     """Yield the requests of trees for examples of which nothing is known, and return the outcome.
@@ -25,7 +25,7 @@ def tree_purchases(
     n_samples : int
         Number of examples.
     ledger : Ledger
-        What the examples bought.
+        What the examples acquired.
     finish : callable
         `finish(totals, n_counted)` returns the `Outcome` of what the leaves add up to, arrays of
         shape (n_samples, n_values) and (n_samples,), as from `ForestPredictor.leaf_totals`.
@@ -53,14 +53,14 @@ def tree_purchases(
     )
     prices = ledger.costs.alone
 
-    def belief():
+    def estimate():
         return finish(*predictor.leaf_totals(walking, n_samples, votes=votes, per_step=per_step))
 
     while most := walking.waiting.max():
         wanted = np.flatnonzero(walking.waiting == most)
         feature = int(wanted[prices[wanted].argmin()])
         rows = walking.rows(feature)
-        answer = (yield Request(rows, feature, belief)) if rows.size else NOTHING
+        answer = (yield Request(rows, feature, estimate)) if rows.size else NOTHING
         values = answer.values.astype(dtype, copy=False).astype(np.float64, copy=False)
         walking.supply(feature, rows, values, answer.refused.view(np.uint8))
-    return belief()
+    return estimate()

@@ -13,7 +13,7 @@ from ..export.forests import CompactMethods
 from ..export.model import FORMATS, CompactForest
 from ..export.trees import stored_bytes
 from ..forests.base import X_TYPES
-from ..forests.requests import tree_purchases
+from ..forests.requests import tree_acquisitions
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import grown_forest
@@ -374,7 +374,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 stage.output, stage.probabilities = self._decided(scores), self._shares(scores)
             yield stage
 
-    def _purchases(self, n_samples, stage, ledger):
+    def _acquisitions(self, n_samples, stage, ledger):
         forest = self._stage_model(stage)
         predictor = forest._model.predictor
 
@@ -386,4 +386,6 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 outcome.probabilities[had] = self._shares(scores)
             return outcome
 
-        return (yield from tree_purchases(predictor, predictor.n_trees, n_samples, ledger, finish))
+        return (
+            yield from tree_acquisitions(predictor, predictor.n_trees, n_samples, ledger, finish)
+        )

@@ -1,8 +1,8 @@
-"""Regression trees whose splits pay for features that were not bought before (GreedyMiser).
+"""Regression trees whose splits pay for features that were not acquired before (GreedyMiser).
 
 The leaf and feature with the largest net gain are split next: the fall of the squared error minus
-the price of the feature. Gains are kept before prices, so that a purchase makes the feature free in
-all other leaves at once.
+the price of the feature. Gains are kept before prices, so that an acquisition makes the feature
+free in all other leaves at once.
 """
 
 import numpy as np
@@ -86,15 +86,15 @@ cdef class MiserGrower:
         self,
         const double[::1] residual,   # IN: (n_samples,)
         const double[::1] prices,     # IN: (n_features,), in squared error
-        uint8_t[::1] bought,          # IN OUT: (n_features,), features that are free
+        uint8_t[::1] acquired,          # IN OUT: (n_features,), features that are free
         double[::1] fitted,           # OUT: (n_samples,), the value of each example's leaf
     ):
         """Grow one tree; return its nodes and their values, parents before children."""
         cdef Py_ssize_t i, leaf, feature
         with nogil:
             self.begin(residual)
-            while self.choose(prices, bought, &leaf, &feature):
-                bought[feature] = True
+            while self.choose(prices, acquired, &leaf, &feature):
+                acquired[feature] = True
                 self.split(leaf, feature, residual)
             for leaf in range(self.n_leaves):
                 for i in range(self.leaves[leaf].start, self.leaves[leaf].end):
@@ -175,7 +175,7 @@ cdef class MiserGrower:
         return best
 
     cdef bint choose(
-        self, const double[::1] prices, const uint8_t[::1] bought,
+        self, const double[::1] prices, const uint8_t[::1] acquired,
         Py_ssize_t* chosen_leaf, Py_ssize_t* chosen_feature,
     ) noexcept nogil:
         """Find the largest net gain over all leaves and features; say whether there is one."""
@@ -187,7 +187,7 @@ cdef class MiserGrower:
         for leaf in range(self.n_leaves):
             for feature in range(self.n_features):
                 net = self.cuts[leaf, feature].gain
-                if not bought[feature]:
+                if not acquired[feature]:
                     net -= prices[feature]
                 if net > best:
                     best, found = net, True

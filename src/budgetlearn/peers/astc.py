@@ -23,10 +23,10 @@ class LinearNode:
 
     Attributes
     ----------
-    bought : tuple of int
-        Features that are bought here, in the order in which they were chosen.
+    acquired : tuple of int
+        Features that are acquired here, in the order in which they were chosen.
     features : tuple of int
-        Features of the model: those bought on the way here, and here.
+        Features of the model: those acquired on the way here, and here.
     coef : ndarray of shape (n_features_of_the_model, n_classes)
         Their weights.
     intercept : ndarray of shape (n_classes,)
@@ -39,7 +39,7 @@ class LinearNode:
         Lower and upper child; none at a leaf.
     """
 
-    bought: tuple
+    acquired: tuple
     features: tuple
     coef: np.ndarray
     intercept: np.ndarray
@@ -89,10 +89,10 @@ class LinearTree:
 
     @cached_property
     def paths(self):
-        """What an example that ends at each node has bought, bool of (n_nodes, n_features)."""
+        """What an example that ends at each node has acquired, bool of (n_nodes, n_features)."""
         paths = np.zeros((len(self.nodes), self.n_features), dtype=bool)
         for place, node in enumerate(self.nodes):
-            paths[place, list(node.bought)] = True
+            paths[place, list(node.acquired)] = True
             for child in node.children:
                 paths[child] |= paths[place]
         return paths
@@ -169,10 +169,10 @@ class LinearTreeGrower:
             if routed is not None:
                 direction, threshold, upper = routed
                 known = known.copy()
-                known[list(node.bought)] = True
+                known[list(node.acquired)] = True
                 first = len(waiting)
                 waiting += [(rows[~upper], known, depth + 1), (rows[upper], known, depth + 1)]
-                parts = (node.bought, node.features, node.coef, node.intercept)
+                parts = (node.acquired, node.features, node.coef, node.intercept)
                 node = LinearNode(*parts, direction, threshold, (first, first + 1))
             nodes.append(node)
         return LinearTree(tuple(nodes), self.X.shape[1])
@@ -180,17 +180,17 @@ class LinearTreeGrower:
     def _model(self, rows, known, budget):
         """Return the node that examples reach with some features known."""
         Y = self.targets[rows]
-        chosen, bought = self._choose(rows, known, budget)
+        chosen, acquired = self._choose(rows, known, budget)
         Z = self.Z[np.ix_(rows, chosen)]
         middle, mean = Z.mean(axis=0), Y.mean(axis=0)
         inner = (Z - middle).T @ (Z - middle) + self.ridge * len(rows) * np.eye(len(chosen))
         weights = np.linalg.solve(inner, (Z - middle).T @ (Y - mean)) if chosen else Y[:0]
         coef = weights / self.scale[chosen, None]
         intercept = mean - (middle * self.scale[chosen] + self.centre[chosen]) @ coef
-        return LinearNode(tuple(bought), tuple(chosen), coef, intercept)
+        return LinearNode(tuple(acquired), tuple(chosen), coef, intercept)
 
     def _choose(self, rows, known, budget):
-        """Return the features of a node's model, and those of them that it buys.
+        """Return the features of a node's model, and those of them that it acquires.
 
         Greedy: next comes the feature that explains most of the variance for its price, given
         those before it; what is free comes first.
@@ -199,14 +199,14 @@ class LinearTreeGrower:
         Z, residual = Z - Z.mean(axis=0), residual - residual.mean(axis=0)
         least, spent = LEAST_GAIN * (residual**2).sum(), 0.0
         known, open_ = known.copy(), np.ones(known.size, dtype=bool)
-        chosen, bought = [], []
+        chosen, acquired = [], []
         while True:
             size = (Z**2).sum(axis=0) + self.ridge * len(rows)
             gain = ((residual.T @ Z) ** 2).sum(axis=0) / size
             price = self.costs.marginal(known)
             possible = open_ & affords(budget, spent + price) & (gain > least)
             if not possible.any() or len(chosen) >= len(rows) - 1:
-                return chosen, bought
+                return chosen, acquired
             free = possible & (price == 0)
             worth = np.where(free, gain, -1.0)
             if not free.any():
@@ -217,7 +217,7 @@ class LinearTreeGrower:
             chosen.append(feature)
             if not known[feature]:
                 known[feature] = True
-                bought.append(feature)
+                acquired.append(feature)
             axis = Z[:, feature] / (np.linalg.norm(Z[:, feature]) or 1.0)
             Z = Z - np.outer(axis, axis @ Z)
             residual = residual - np.outer(axis, axis @ residual)
@@ -245,8 +245,8 @@ N_BUDGETS = 10
 class ASTCClassifier(ClassifierMixin, Staged):
     """Approximately submodular tree of classifiers.
 
-    From the root down, each node buys features for a ridge regression of the class, greedily by
-    explained variance per price and within a budget; what was bought above is free. The node's
+    From the root down, each node acquires features for a ridge regression of the class, greedily by
+    explained variance per price and within a budget; what was acquired above is free. The node's
     prediction sends an example to one of two children, and a leaf's prediction is the answer.
 
     Parameters
@@ -342,13 +342,13 @@ class ASTCClassifier(ClassifierMixin, Staged):
             stage.acquired = tree.paths[leaves]
             yield stage
 
-    def _purchases(self, n_samples, stage, ledger):
+    def _acquisitions(self, n_samples, stage, ledger):
         nodes = self.trees_[stage].nodes
         X = np.full((n_samples, self.n_features_in_), np.nan)
         scores = np.full((n_samples, self.classes_.size), np.nan)
         at = np.zeros(n_samples, dtype=np.intp)
 
-        def belief():
+        def estimate():
             outcome = self._blank_outcome(n_samples)
             outcome.answered = ~np.isnan(scores[:, 0])
             known = scores[outcome.answered]
@@ -358,16 +358,16 @@ class ASTCClassifier(ClassifierMixin, Staged):
 
         for place, node in enumerate(nodes):
             here = np.flatnonzero(at == place)
-            for feature in node.bought:
+            for feature in node.acquired:
                 if here.size:
-                    answer = yield Request(here, feature, belief)
+                    answer = yield Request(here, feature, estimate)
                     X[here, feature] = answer.values
                     # Whoever cannot have it stays, with what the node above said.
                     here = here[~answer.refused]
             values = X[here].astype(self._working_dtype()).astype(float)
             scores[here] = node.scores(values)
             at[here] = node.child_of(scores[here]) if node.children else -1
-        return belief()
+        return estimate()
 
 
 def _shares(scores):

@@ -59,14 +59,14 @@ def _check_tradeoffs(tradeoffs, costs):
         check_number(tradeoff, "tradeoffs (each)", low=0)
     if not tradeoffs or np.any(np.diff(tradeoffs) >= 0):
         raise ParameterError(
-            "tradeoffs must be one or more decreasing numbers, so that later stages buy more, got "
-            f"{tradeoffs}."
+            "tradeoffs must be one or more decreasing numbers, so that later stages acquire more, "
+            f"got {tradeoffs}."
         )
     return tradeoffs
 
 
 def scaled_tradeoffs(costs):
-    """Return tradeoffs from where nothing is bought to where prices do not matter.
+    """Return tradeoffs from where nothing is acquired to where prices do not matter.
 
     Parameters
     ----------
@@ -85,5 +85,5 @@ def scaled_tradeoffs(costs):
 
 
 def _price_shares(costs):
-    """Return what each feature costs when bought alone, as a share of what all cost together."""
+    """Return what each feature costs when acquired alone, as a share of what all cost together."""
     return costs.alone / costs.full if costs.full else costs.alone

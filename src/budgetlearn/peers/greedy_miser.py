@@ -27,7 +27,7 @@ class GreedyMiserClassifier(CostBoosting):
         and the group's; predictions are charged for the group once.
     tradeoffs : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
         λ, decreasing, in squared error of each training example for the price of all features.
-        None: ten that scale with the prices, from where nothing is bought to 0.
+        None: ten that scale with the prices, from where nothing is acquired to 0.
     n_trees : sequence of int, default=(10, 20, 40)
         Iterations at each size, increasing; with K > 2 classes each is K trees, one for each class.
     learning_rate : float, default=0.2
@@ -87,13 +87,13 @@ class GreedyMiserClassifier(CostBoosting):
             count_fit()
             grower = MiserGrower(data, self.max_depth)
             prices = tradeoff * len(X) * shares
-            bought = np.zeros(X.shape[1], dtype=np.uint8)
+            acquired = np.zeros(X.shape[1], dtype=np.uint8)
             scores, fitted = np.zeros_like(targets), np.empty_like(targets)
             trees = []
             for _ in range(n_iterations):
                 residuals = targets - scores
                 for output, residual in enumerate(residuals):
-                    grown = grower.grow(residual, prices, bought, fitted[output])
+                    grown = grower.grow(residual, prices, acquired, fitted[output])
                     trees.append(self._tree(*grown, output))
                 scores += self.learning_rate * fitted
             return trees

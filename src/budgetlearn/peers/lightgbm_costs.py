@@ -25,9 +25,9 @@ class LightGBMCostClassifier(CostBoosting):
     tradeoffs : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
         Weights of the prices, decreasing: how much LightGBM's gain, for each training example, all
         features together must be worth. Above the gain of a perfect first split (1 with two
-        equal classes) times full price over cheapest price nothing is bought; at 0 prices do not
+        equal classes) times full price over cheapest price nothing is acquired; at 0 prices do not
         matter.
-        None: ten that scale with the prices, from where nothing is bought to 0.
+        None: ten that scale with the prices, from where nothing is acquired to 0.
     n_trees : sequence of int, default=(10, 20, 40)
         Boosting iterations at each size, increasing: stages of one model for each tradeoff.
     learning_rate : float, default=0.2

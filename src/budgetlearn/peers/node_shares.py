@@ -113,9 +113,9 @@ class GIFNodeShares(NodeShares):
         forest = self.forests_[stage]
         return forest._stored_bytes(forest.n_stages_ - 1)
 
-    def _purchases(self, n_samples, stage, ledger):
+    def _acquisitions(self, n_samples, stage, ledger):
         forest = self.forests_[stage]
-        return (yield from forest._purchases(n_samples, forest.n_stages_ - 1, ledger))
+        return (yield from forest._acquisitions(n_samples, forest.n_stages_ - 1, ledger))
 
 
 class BoostingNodeShares(SklearnStages, NodeShares):

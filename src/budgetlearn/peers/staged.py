@@ -9,7 +9,7 @@ from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 
 from ..export.trees import stored_bytes
-from ..forests.requests import tree_purchases
+from ..forests.requests import tree_acquisitions
 from ..protocol import BudgetedEstimator, Stage
 from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_number
@@ -128,7 +128,7 @@ class TreeStages(Staged):
             return np.hstack([expit(-scores), expit(scores)])
         return softmax(scores, axis=1)
 
-    def _purchases(self, n_samples, stage, ledger):
+    def _acquisitions(self, n_samples, stage, ledger):
         model = self._models[stage]
 
         def finish(totals, n_counted):
@@ -141,7 +141,9 @@ class TreeStages(Staged):
             return outcome
 
         steps = {"per_step": model.per_step, "dtype": self._working_dtype()}
-        requests = tree_purchases(model.forest, model.n_trees, n_samples, ledger, finish, **steps)
+        requests = tree_acquisitions(
+            model.forest, model.n_trees, n_samples, ledger, finish, **steps
+        )
         return (yield from requests)
 
 

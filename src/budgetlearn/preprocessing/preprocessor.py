@@ -19,7 +19,7 @@ _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
 
 
 class BudgetPreprocessor(TransformerMixin, BaseEstimator):
-    """Encode text, categories, truth values and gaps; each original column stays one purchase.
+    """Encode text, categories, truth values and gaps; each original column stays one acquisition.
 
     Put it before an estimator in a Pipeline and give that one the prices of the original columns:
     they are carried through the encoding. Columns of the same name keep their price and their
@@ -212,7 +212,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         return costs.spread(self.origins_, self._encoded_names)
 
     def original_features(self, acquired):
-        """Return which original columns were bought.
+        """Return which original columns were acquired.
 
         Parameters
         ----------

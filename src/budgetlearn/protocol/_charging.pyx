@@ -1,4 +1,4 @@
-"""Kernel: charge examples for a feature, and note who bought what when."""
+"""Kernel: charge examples for a feature, and note who acquired what when."""
 
 from libc.stdint cimport uint8_t
 
@@ -10,11 +10,11 @@ def charge(
     const Py_ssize_t[::1] members,    # IN features of its group
     double group_price,               # IN shared by them
     uint8_t[::1, :] acquired,         # IN, OUT (n_samples, n_features)
-    Py_ssize_t[:, ::1] order,         # OUT (n_samples, n_features): features as they were bought
+    Py_ssize_t[:, ::1] order,         # OUT (n_samples, n_features): features as they were acquired
     Py_ssize_t[::1] n_acquired,       # IN, OUT (n_samples,)
     double[::1] cost,                 # IN, OUT (n_samples,)
 ):
-    """Let the rows that have not bought a feature buy it."""
+    """Let the rows that have not acquired a feature acquire it."""
     cdef Py_ssize_t i, row, member
     cdef bint paid
     with nogil:

@@ -16,7 +16,7 @@ class AcquiringPrediction:
     """Decisions, acquisition from a source, sessions and explanations of budgeted estimators."""
 
     def decisions(self, X, budget=None, max_cost=None, *, fallback=False):
-        """Predict, and tell what was bought in which order.
+        """Predict, and tell what was acquired in which order.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ class AcquiringPrediction:
         return self._acquire(source, n_samples, stage, max_cost, fallback)
 
     def session(self, budget=None, max_cost=None):
-        """Start the prediction of one case whose features are bought step by step.
+        """Start the prediction of one case whose features are acquired step by step.
 
         Parameters
         ----------
@@ -83,9 +83,9 @@ class AcquiringPrediction:
     def _session(self, stage, max_cost):
         """Return a `Session` of a stage; None: the constant, which wants nothing."""
         ledger = Ledger(self.feature_costs_, 1, max_cost)
-        purchases = iter(()) if stage is None else self._purchases(1, stage, ledger)
+        acquisitions = iter(()) if stage is None else self._acquisitions(1, stage, ledger)
         return Session(
-            purchases,
+            acquisitions,
             ledger,
             self._names(),
             self._constant_outcome(1),
@@ -94,7 +94,7 @@ class AcquiringPrediction:
         )
 
     def explain(self, x, budget=None, max_cost=None, *, fallback=False):
-        """Tell how one example is predicted, purchase by purchase.
+        """Tell how one example is predicted, acquisition by acquisition.
 
         Parameters
         ----------
@@ -108,8 +108,8 @@ class AcquiringPrediction:
         Returns
         -------
         pandas.DataFrame
-            One row per purchase: `feature` (name or index), `measured` (its value), `price` (with
-            a group's charge where it fell due), `spent` so far, and after the purchase the
+            One row per acquisition: `feature` (name or index), `measured` (its value), `price`
+            (with a group's charge where it fell due), `spent` so far, and after the acquisition the
             `prediction` and, of classifiers, its `probability`.
         """
         x = self._one_row(x)
@@ -141,7 +141,7 @@ class AcquiringPrediction:
         outcome = constant = self._constant_outcome(n_samples)
         if stage is not None:
             outcome = drive(
-                self._purchases(n_samples, stage, ledger),
+                self._acquisitions(n_samples, stage, ledger),
                 source,
                 ledger,
                 dict(enumerate(self._names())).__getitem__,
@@ -205,11 +205,11 @@ def _number(value, name):
 
 
 class Session:
-    """One case whose features are bought step by step; made by `session()` of an estimator.
+    """One case whose features are acquired step by step; made by `session()` of an estimator.
 
     Parameters
     ----------
-    purchases : generator
+    acquisitions : generator
         Requests of one example.
     ledger : Ledger
         Of that example.
@@ -230,16 +230,16 @@ class Session:
         Whether nothing more is wanted.
     """
 
-    def __init__(self, purchases, ledger, names, constant, classes, missing_ok):
+    def __init__(self, acquisitions, ledger, names, constant, classes, missing_ok):
         self._missing_ok = missing_ok
-        self._purchases, self._ledger, self._constant = purchases, ledger, constant
+        self._acquisitions, self._ledger, self._constant = acquisitions, ledger, constant
         self._names, self._classes = list(names), classes
         self._given, self._row = {}, np.zeros(1, dtype=np.intp)
         self._request = self._outcome = None
-        self._advance(lambda: next(self._purchases))
+        self._advance(lambda: next(self._acquisitions))
 
     def _advance(self, step):
-        """Go on until something is needed that was not given; buy what was."""
+        """Go on until something is needed that was not given; acquire what was."""
         while True:
             try:
                 self._request = step()
@@ -256,10 +256,10 @@ class Session:
             else:
                 return
             if not reply.refused[0]:
-                self._ledger.buy(self._row, feature)
+                self._ledger.acquire(self._row, feature)
 
             def step(reply=reply):
-                return self._purchases.send(reply)
+                return self._acquisitions.send(reply)
 
     @property
     def done(self):
@@ -283,9 +283,9 @@ class Session:
         feature = self._request.feature
         price = float(self._ledger.marginal(self._row, feature)[0])
         wanted = [(self._names[feature], price, "the prediction waits for it")]
-        bought = self._ledger.acquired[0].copy()
-        bought[feature] = True
-        for other in self._ledger.costs.free_with(feature, bought):
+        owned = self._ledger.acquired[0].copy()
+        owned[feature] = True
+        for other in self._ledger.costs.free_with(feature, owned):
             if other not in self._given:
                 wanted.append((self._names[other], 0.0, f"free with {self._names[feature]}"))
         return wanted
@@ -328,7 +328,7 @@ class Session:
         return self
 
     def _belief(self):
-        now = self._outcome if self.done else self._request.belief()
+        now = self._outcome if self.done else self._request.estimate()
         return self._constant if now is None or not now.answered[0] else now
 
     @property

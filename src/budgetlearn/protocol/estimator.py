@@ -13,7 +13,7 @@ from ..validation import all_or_nothing
 from .examples import checked_examples
 from .operating_points import measured, refuse_alike, refuse_unscored
 from .prediction import BudgetedPrediction
-from .requests import fixed_purchases
+from .requests import fixed_acquisitions
 from .stage import BudgetedTags, Stage
 
 
@@ -33,7 +33,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
 
     _dtype = np.float64  # or a tuple of those that are taken as they are
     _multi_output = False
-    _groups = False  # whether shared charges change what the model buys
+    _groups = False  # whether shared charges change what the model acquires
     _chooses_on_validation = False
 
     @abstractmethod
@@ -77,14 +77,14 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         """Return what a stage's model takes in the compact format "float32"; NaN where unknown."""
         return np.nan
 
-    def _purchases(self, n_samples, stage, ledger):
+    def _acquisitions(self, n_samples, stage, ledger):
         """Yield the `Request`s of a prediction without a table, and return its `Outcome`.
 
         This one is right where a stage looks at the same features of every example.
         """
         if self._fixed_costs() is None:
             raise NotImplementedError(f"{type(self).__name__} cannot acquire while predicting.")
-        return (yield from fixed_purchases(self, n_samples, stage))
+        return (yield from fixed_acquisitions(self, n_samples, stage))
 
     def _needs_validation(self):
         """Return whether `fit` must hold out validation data where none are given."""
@@ -108,7 +108,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
 
     def __sklearn_tags__(self):
         own = super().__sklearn_tags__()
-        own_way = type(self)._purchases is not BudgetedEstimator._purchases
+        own_way = type(self)._acquisitions is not BudgetedEstimator._acquisitions
         lazy = own_way or self._has_fixed_costs
         tags = BudgetedTags(
             **{f.name: getattr(own, f.name) for f in fields(own)},

@@ -146,8 +146,8 @@ def measured(estimator, valid):
     -------
     pandas.DataFrame
         One row per stage, in order: `cost` (mean acquisition cost), `score` and `score_se` (its
-        standard error), `nodes`, `n_features` (mean number bought), `setting` (dict) and
-        `variables` (names of all that some example bought).
+        standard error), `nodes`, `n_features` (mean number acquired), `setting` (dict) and
+        `variables` (names of all that some example acquired).
     """
     want = {"output", "acquired"}
     if getattr(estimator, "scoring", None) is not None:

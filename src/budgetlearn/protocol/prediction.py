@@ -348,7 +348,7 @@ class BudgetedPrediction(AcquiringPrediction):
     def _require(self, ability, parameter):
         if not getattr(self.__sklearn_tags__(), ability):
             raise BudgetError(
-                f"{type(self).__name__} cannot keep {parameter}: its features are not bought one "
+                f"{type(self).__name__} cannot keep {parameter}: its features are not acquired one "
                 "after another. Use budget, or another method (docs/api.md lists which can)."
             )
 

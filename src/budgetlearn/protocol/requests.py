@@ -26,13 +26,13 @@ class Request:
         The examples, ascending.
     feature : int
         Its index.
-    belief : callable
+    estimate : callable
         Returns the `Outcome` of all examples on what is known so far.
     """
 
     rows: np.ndarray
     feature: int
-    belief: Callable
+    estimate: Callable
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Answer:
     Attributes
     ----------
     values : ndarray of float of shape (n_rows,)
-        NaN where the value is missing or was not bought.
+        NaN where the value is missing or was not acquired.
     refused : ndarray of bool of shape (n_rows,)
         Whether the feature cannot be had: beyond the cap, or unavailable.
     """
@@ -62,7 +62,7 @@ class Outcome:
     probabilities : ndarray of shape (n_samples, n_classes) or None
         None in regression, and for classifiers that have none.
     answered : ndarray of bool of shape (n_samples,)
-        Whether some model could predict the example with what it was allowed to buy.
+        Whether some model could predict the example with what it was allowed to acquire.
     """
 
     output: np.ndarray
@@ -148,7 +148,7 @@ class Ledger:
             return np.ones(rows.size, dtype=bool)
         return affords(self.max_cost, self.cost[rows] + self.marginal(rows, feature))
 
-    def buy(self, rows, feature):
+    def acquire(self, rows, feature):
         """Charge the rows for a feature.
 
         Parameters
@@ -178,9 +178,9 @@ class Decisions:
     probability : ndarray of shape (n_samples,) or None
         Of the predicted class.
     acquired : ndarray of bool of shape (n_samples, n_features)
-        Which features were bought.
+        Which features were acquired.
     order : ndarray of int of shape (n_samples, n_features)
-        The bought features in the order of purchase, -1 after the last one.
+        The acquired features in the order of acquisition, -1 after the last one.
     cost : ndarray of shape (n_samples,)
         What each example paid, in the unit of the feature costs.
     """
@@ -226,9 +226,9 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
     missing = allowed & np.isnan(values) & (not missing_ok[request.feature])
     if missing.any() and not fallback:
         raise MissingValueError(missing_message(rows[missing], name))
-    bought = allowed & ~missing
-    ledger.buy(rows if bought.all() else rows[bought], request.feature)
-    return Answer(values, ~bought)
+    owned = allowed & ~missing
+    ledger.acquire(rows if owned.all() else rows[owned], request.feature)
+    return Answer(values, ~owned)
 
 
 def delivered(values, rows, name):
@@ -258,14 +258,14 @@ def missing_message(rows, name):
     )
 
 
-def drive(purchases, source, ledger, describe, fallback=False, missing_ok=None):
+def drive(acquisitions, source, ledger, describe, fallback=False, missing_ok=None):
     """Run a generator of requests to its end and return its `Outcome`."""
     if missing_ok is None:
         missing_ok = np.zeros(ledger.costs.n_features, dtype=bool)
     try:
-        request = next(purchases)
+        request = next(acquisitions)
         while True:
-            request = purchases.send(
+            request = acquisitions.send(
                 answer(request, source, ledger, describe, fallback, missing_ok)
             )
     except StopIteration as stop:
@@ -359,7 +359,7 @@ class FixedFeatures:
         outcome.answered[rows] = True
 
 
-def fixed_purchases(estimator, n_samples, stage):
+def fixed_acquisitions(estimator, n_samples, stage):
     """Yield the requests of a stage with fixed features, and return its `Outcome`.
 
     Where a feature is refused, the best stage that costs no more and does without takes over.

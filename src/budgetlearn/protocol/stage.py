@@ -58,7 +58,7 @@ class BudgetedTags(Tags):
     lazy : bool
         `predict_acquiring` and `session`: features are asked for when they are needed.
     groups : bool
-        Charges that several features share change what is bought, beside being paid once.
+        Charges that several features share change what is acquired, beside being paid once.
     sample_weight : bool
         `fit` takes weights of the examples.
     chooses_on_validation : bool

@@ -1,8 +1,8 @@
-"""Buy features one after another by partial margins: Algorithm 1 of Nan et al. (2014), compiled.
+"""Acquire features one by one by partial margins: Algorithm 1 of Nan et al. (2014), compiled.
 
 One `MarginWalker` serves one thread. It keeps the distance of every training example to the test
-point, adds one column to it per purchase, and never sorts: the K nearest of the last step bound the
-K-th distance of this one (distances only grow), so that few examples are left to select from.
+point, adds one column to it per acquisition, and never sorts: the K nearest of the last step bound
+the K-th distance of this one (distances only grow), so that few examples are left to select from.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ cdef class MarginWalker:
     leads : ndarray of shape (n_train, n_features, n_rivals)
         What each feature adds to the lead of an example's own class over each rival class.
     start : ndarray of shape (n_train, n_rivals)
-        The leads before any purchase (offsets).
+        The leads before any acquisition (offsets).
     first_right : ndarray of int of shape (n_features + 1,)
         How many training examples are right with no feature (last entry) and with one feature.
     prices : FeatureCosts
@@ -51,8 +51,8 @@ cdef class MarginWalker:
     cdef double threshold, cost_weight, max_cost
     # the state of one walk; `near` and `scratch` hold up to n_train entries
     cdef double[::1] distance, scratch, prices, lead, right_with
-    cdef index_t[::1] near, bought, rest, is_bought
-    cdef index_t n_near, n_bought, n_rest, n_right
+    cdef index_t[::1] near, acquired, rest, is_acquired
+    cdef index_t n_near, n_acquired, n_rest, n_right
     cdef double spent
 
     def __init__(self, columns, leads, start, first_right, prices, forced, *, n_neighbors,
@@ -71,25 +71,25 @@ cdef class MarginWalker:
         self.near = np.empty(self.n_train, dtype=np.intp)
         self.prices, self.lead = np.empty(self.n_features), np.empty(self.n_rivals)
         self.right_with = np.empty(self.n_features)
-        self.bought = np.empty(self.n_features, dtype=np.intp)
+        self.acquired = np.empty(self.n_features, dtype=np.intp)
         self.rest = np.empty(self.n_features, dtype=np.intp)
-        self.is_bought = np.empty(self.n_features, dtype=np.intp)
+        self.is_acquired = np.empty(self.n_features, dtype=np.intp)
 
     def walk(
         self,
         const double[:, ::1] rows,          # IN: standardised test points (m, n_features)
-        index_t[:, ::1] order,              # OUT: bought features, then -1 (m, n_features)
+        index_t[:, ::1] order,              # OUT: acquired features, then -1 (m, n_features)
         double[:, ::1] value,               # OUT: p_i - cost_weight * price (m, n_features)
-        double[:, ::1] estimate,            # OUT: p after 0, 1, ... purchases (m, n_features + 1)
+        double[:, ::1] estimate,            # OUT: p after 0, 1, ... of them (m, n_features + 1)
     ):
-        """Walk every row of `rows`; the last estimate is repeated after the last purchase."""
+        """Walk every row of `rows`; the last estimate is repeated after the last acquisition."""
         cdef index_t row
         with nogil:
             for row in range(rows.shape[0]):
                 self.walk_one(rows[row], order[row], value[row], estimate[row])
 
     def begin(self):
-        """Start the walk of one point; return the estimate before any purchase."""
+        """Start the walk of one point; return the estimate before any acquisition."""
         self.reset()
         return self.estimate()
 
@@ -128,28 +128,28 @@ cdef class MarginWalker:
 
     cdef index_t next_feature(self) noexcept nogil:
         # Algorithm 1 measures a first feature before it looks at the threshold (lines 3 to 5).
-        if self.n_bought > 0 and self.estimate() > self.threshold:
+        if self.n_acquired > 0 and self.estimate() > self.threshold:
             return -1
         return self.choose()
 
     cdef void take(self, index_t feature, double x) noexcept nogil:
         self.spent += self.prices[feature]
-        self.buy(feature)
+        self.acquire(feature)
         self.find_neighbors(feature, x)
         self.count_right()
 
     cdef void reset(self) noexcept nogil:
-        """Start a walk: nothing bought, and every training example a neighbour."""
+        """Start a walk: nothing acquired, and every training example a neighbour."""
         cdef index_t i
         memset(&self.distance[0], 0, self.n_train * sizeof(double))
         for i in range(self.n_features):
             self.rest[i], self.right_with[i] = i, self.first_right[i]
-            self.prices[i], self.is_bought[i] = self.entry_prices[i], False
+            self.prices[i], self.is_acquired[i] = self.entry_prices[i], False
         # Any K examples bound the K-th distance of the first step.
         for i in range(self.n_neighbors):
             self.near[i] = i
         self.n_near, self.n_right = self.n_train, self.first_right[self.n_features]
-        self.n_bought, self.n_rest, self.spent = 0, self.n_features, 0.0
+        self.n_acquired, self.n_rest, self.spent = 0, self.n_features, 0.0
 
     cdef double value_of(self, index_t feature) noexcept nogil:
         """Line 13: the one-step-ahead accuracy less the weighted price."""
@@ -163,7 +163,7 @@ cdef class MarginWalker:
         if self.forced.shape[0]:
             for q in range(self.n_features):
                 i = self.forced[q]
-                if not self.is_bought[i] and self.affords(i):
+                if not self.is_acquired[i] and self.affords(i):
                     return i
             return -1
         for q in range(self.n_rest):
@@ -185,18 +185,18 @@ cdef class MarginWalker:
             self.rest[kept] = self.rest[q]
             kept += self.rest[q] != feature
         self.n_rest = kept
-        self.is_bought[feature] = True
+        self.is_acquired[feature] = True
 
-    cdef void buy(self, index_t feature) noexcept nogil:
-        """Move a feature from the rest to the bought ones; its group's charge is now paid."""
+    cdef void acquire(self, index_t feature) noexcept nogil:
+        """Move a feature from the rest to the acquired ones; its group's charge is now paid."""
         cdef index_t q, i
         self.leave(feature)
         for q in range(self.n_rest):
             i = self.rest[q]
             if self.groups[feature] >= 0 and self.groups[i] == self.groups[feature]:
                 self.prices[i] = self.member_prices[i]
-        self.bought[self.n_bought] = feature
-        self.n_bought += 1
+        self.acquired[self.n_acquired] = feature
+        self.n_acquired += 1
 
     cdef void find_neighbors(self, index_t feature, double x) noexcept nogil:
         """Add one feature to the distances and find the K nearest, with all ties at the K-th."""
@@ -234,7 +234,7 @@ cdef class MarginWalker:
             if self.n_rivals == 1:
                 self.n_right += two_class_votes(
                     &self.leads[self.near[k], 0, 0], self.start[self.near[k], 0],
-                    &self.bought[0], self.n_bought, self.n_features, right_with)
+                    &self.acquired[0], self.n_acquired, self.n_features, right_with)
             else:
                 self.n_right += self.multiclass_votes(self.near[k], right_with)
 
@@ -246,8 +246,8 @@ cdef class MarginWalker:
         cdef bint right, ahead = True
         for r in range(n_rivals):
             lead[r] = self.start[k, r]
-        for q in range(self.n_bought):
-            share = &self.leads[k, self.bought[q], 0]
+        for q in range(self.n_acquired):
+            share = &self.leads[k, self.acquired[q], 0]
             for r in range(n_rivals):
                 lead[r] += share[r]
         for r in range(n_rivals):
@@ -264,16 +264,17 @@ cdef class MarginWalker:
 
 
 cdef inline bint two_class_votes(
-    const double* share, double lead, const index_t* bought, index_t n_bought, index_t n_features,
+    const double* share, double lead,
+    const index_t* acquired, index_t n_acquired, index_t n_features,
     double* right_with,
 ) noexcept nogil:
     """Return whether the margin of one example is positive; count for each further feature.
 
-    Bought features are counted too, for nothing: without the index the loop is vectorised.
+    Acquired features are counted too, for nothing: without the index the loop is vectorised.
     """
     cdef index_t i
-    for i in range(n_bought):
-        lead += share[bought[i]]
+    for i in range(n_acquired):
+        lead += share[acquired[i]]
     for i in range(n_features):
         right_with[i] += 1.0 if lead + share[i] > 0.0 else 0.0
     return lead > 0.0

@@ -1,8 +1,8 @@
 """A classifier's score as an offset and one part per raw feature.
 
-The margins of Nan et al. (2014) need f(x) = b + sum_i f_i(x_i), where feature i, once bought, pays
-for the whole of f_i. Linear classifiers have f_i(x_i) = w_i x_i; boosted stumps have f_i = the sum
-of the stumps that test feature i, a step function.
+The margins of Nan et al. (2014) need f(x) = b + sum_i f_i(x_i), where feature i, once acquired,
+pays for the whole of f_i. Linear classifiers have f_i(x_i) = w_i x_i; boosted stumps have f_i =
+the sum of the stumps that test feature i, a step function.
 """
 
 from dataclasses import dataclass

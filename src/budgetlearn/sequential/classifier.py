@@ -15,20 +15,20 @@ from ..validation import check_number
 
 @dataclass(frozen=True)
 class Walk:
-    """Record of the purchases of m test points with d features.
+    """Record of the acquisitions of m test points with d features.
 
     Parameters
     ----------
     order : ndarray of int of shape (m, d)
-        Bought features in the order of purchase, -1 after the last one.
+        Acquired features in the order of acquisition, -1 after the last one.
     value : ndarray of shape (m, d)
-        What each purchase was chosen for (the expected accuracy, or its gain, less the weighted
+        What each acquisition was chosen for (the expected accuracy, or its gain, less the weighted
         price); 0 after the last one.
     estimate : ndarray of shape (m, d + 1)
-        Estimated probability that the prediction is right after 0, 1, ... d purchases; the last
+        Estimated probability that the prediction is right after 0, 1, ... d acquisitions; the last
         one reached is repeated.
     winner : ndarray of int of shape (m, d + 1)
-        Index of the predicted class after 0, 1, ... d purchases; the last one is repeated.
+        Index of the predicted class after 0, 1, ... d acquisitions; the last one is repeated.
     """
 
     order: np.ndarray
@@ -38,7 +38,7 @@ class Walk:
 
     @classmethod
     def empty(cls, n_rows, n_features):
-        """Return a record to be filled in, with nothing bought."""
+        """Return a record to be filled in, with nothing acquired."""
         return cls(
             order=np.full((n_rows, n_features), -1, dtype=np.intp),
             value=np.zeros((n_rows, n_features)),
@@ -52,17 +52,17 @@ class Walk:
         return cls(*(np.concatenate([getattr(w, f.name) for w in walks]) for f in fields(cls)))
 
     @property
-    def n_bought(self):
-        """Number of features bought for each test point, shape (m,)."""
+    def n_acquired(self):
+        """Number of features acquired for each test point, shape (m,)."""
         return (self.order >= 0).sum(axis=1)
 
     def acquired(self, stage=None):
-        """Return which features were bought within the first `stage` purchases (None: all).
+        """Return which features were acquired within the first `stage` acquisitions (None: all).
 
         Parameters
         ----------
         stage : int, default=None
-            Number of purchases.
+            Number of acquisitions.
 
         Returns
         -------
@@ -75,12 +75,12 @@ class Walk:
         return acquired
 
     def probabilities(self, stage, n_classes):
-        """Return class probabilities after `stage` purchases.
+        """Return class probabilities after `stage` acquisitions.
 
         Parameters
         ----------
         stage : int
-            Number of purchases.
+            Number of acquisitions.
         n_classes : int
             Number of classes.
 
@@ -101,12 +101,12 @@ BLOCK_ROWS = 256
 
 
 class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
-    """Base of classifiers that buy features one after another and stop when sure.
+    """Base of classifiers that acquire features one after another and stop when sure.
 
-    Stage k has bought k + 1 features, whatever the threshold; the stage after the last one, which
+    Stage k has acquired k + 1 features, whatever the threshold; the stage after the last one, which
     `predict` uses without a budget, stops each example when the threshold is passed. A subclass
     stores the parameters `feature_costs`, `threshold`, `cost_weight`, `max_cost`, `random_state`
-    and `n_jobs`, learns in `_fit_codes`, and walks test points in `_walk_block` and `_buying`.
+    and `n_jobs`, learns in `_fit_codes`, and walks test points in `_walk_block` and `_acquiring`.
     """
 
     _groups = True
@@ -120,8 +120,8 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
         """Return the `Walk` of the rows of X."""
 
     @abstractmethod
-    def _buying(self, n_rows, threshold, max_cost, most):
-        """Yield the purchases of n_rows examples, `most` each, and return their `Walk`.
+    def _acquiring(self, n_rows, threshold, max_cost, most):
+        """Yield the acquisitions of n_rows examples, `most` each, and return their `Walk`.
 
         Yields (rows, features, walk): which rows want which feature, and the `Walk` so far; is
         sent (values, refused) of the same length.
@@ -144,7 +144,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
         cheapest = float(self.feature_costs_.alone.min())
         if not affords(self.max_cost, cheapest):
             raise BudgetError(
-                f"max_cost {self.max_cost:g} buys no feature: the cheapest costs {cheapest:g}. "
+                f"max_cost {self.max_cost:g} acquires no feature: the cheapest costs {cheapest:g}. "
                 "Raise it to at least that.",
                 cheapest,
             )
@@ -182,31 +182,31 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
                 walks[sure] = self._walk(X, stop=sure)
             yield self._stage(walks[sure], None if sure else index + 1)
 
-    def _stage(self, walk, n_bought):
-        """Return the stage after a number of purchases; None: after all that were made."""
-        at = -1 if n_bought is None else n_bought
+    def _stage(self, walk, n_acquired):
+        """Return the stage after a number of acquisitions; None: after all that were made."""
+        at = -1 if n_acquired is None else n_acquired
         return Stage(
-            {} if n_bought is None else {"features": n_bought},
+            {} if n_acquired is None else {"features": n_acquired},
             self.classes_[walk.winner[:, at]],
             walk.probabilities(at, self.classes_.size),
-            walk.acquired(n_bought),
+            walk.acquired(n_acquired),
             estimate=walk.estimate[:, at],
         )
 
-    def _purchases(self, n_samples, stage, ledger):
+    def _acquisitions(self, n_samples, stage, ledger):
         parts, step = [], self._block_rows()
         most = self.n_features_in_ if stage == self.n_stages_ else stage + 1
         threshold = self.threshold if stage == self.n_stages_ else np.inf
         for start in range(0, n_samples, step):
             size = min(step, n_samples - start)
-            buying = self._buying(size, threshold, self._limit(ledger.max_cost), most)
-            parts.append((yield from self._block_requests(buying, start, n_samples, parts)))
+            acquiring = self._acquiring(size, threshold, self._limit(ledger.max_cost), most)
+            parts.append((yield from self._block_requests(acquiring, start, n_samples, parts)))
         return self._outcome(Walk.join(parts), n_samples)
 
-    def _block_requests(self, buying, start, n_samples, parts):
-        """Turn the purchases of a block into requests by feature; return its walk."""
+    def _block_requests(self, acquiring, start, n_samples, parts):
+        """Turn the acquisitions of a block into requests by feature; return its walk."""
         try:
-            rows, features, walk = next(buying)
+            rows, features, walk = next(acquiring)
             while True:
                 values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
                 for feature in np.unique(features):
@@ -218,7 +218,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
                         lambda so_far=so_far: self._outcome(Walk.join(so_far), n_samples),
                     )
                     values[mine], refused[mine] = answer.values, answer.refused
-                rows, features, walk = buying.send((values, refused))
+                rows, features, walk = acquiring.send((values, refused))
         except StopIteration as stop:
             return stop.value
 
@@ -232,7 +232,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
         return outcome
 
     def explain(self, x, budget=None, max_cost=None, *, fallback=False):
-        """Tell how one example is predicted, purchase by purchase.
+        """Tell how one example is predicted, acquisition by acquisition.
 
         Parameters
         ----------

@@ -14,9 +14,9 @@ from .classifier import SequentialClassifier, Walk
 
 
 class MarginClassifier(SequentialClassifier):
-    """Base of classifiers by the partial score w_O . phi_O(x) + b of the bought features O.
+    """Base of classifiers by the partial score w_O . phi_O(x) + b of the acquired features O.
 
-    A subclass says in `_order` which order of purchase it follows, if any.
+    A subclass says in `_order` which order of acquisition it follows, if any.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class MarginClassifier(SequentialClassifier):
         return right
 
     def _order(self):
-        """Return the order to buy in, shape (n_features,), or (0,) to choose."""
+        """Return the order to acquire in, shape (n_features,), or (0,) to choose."""
         return np.empty(0, dtype=np.intp)
 
     def _walker(self, threshold, max_cost):
@@ -109,15 +109,15 @@ class MarginClassifier(SequentialClassifier):
         walk.winner[:] = self._winners(X, walk.order)
         return walk
 
-    def _buying(self, n_rows, threshold, max_cost, most):
+    def _acquiring(self, n_rows, threshold, max_cost, most):
         walk, X = Walk.empty(n_rows, self.n_features_in_), self._unknown(n_rows)
         walkers = [self._walker(threshold, max_cost) for _ in range(n_rows)]
         for row, walker in enumerate(walkers):
             walk.estimate[row] = walker.begin()
         walk.winner[:] = self._winners(X, walk.order)
-        going, n_bought = np.arange(n_rows), np.zeros(n_rows, dtype=np.intp)
+        going, n_acquired = np.arange(n_rows), np.zeros(n_rows, dtype=np.intp)
         while True:
-            going = going[n_bought[going] < most]
+            going = going[n_acquired[going] < most]
             wanted = np.array([walkers[row].wanted() for row in going], dtype=np.intp)
             going, wanted = going[wanted >= 0], wanted[wanted >= 0]
             if not going.size:
@@ -129,18 +129,18 @@ class MarginClassifier(SequentialClassifier):
                 if no:
                     walkers[row].exclude(feature)
                     continue
-                stage = n_bought[row]
+                stage = n_acquired[row]
                 walk.order[row, stage] = feature
                 walk.value[row, stage], estimate = walkers[row].measure(feature, x)
                 walk.estimate[row, stage + 1 :] = estimate
-                n_bought[row] += 1
+                n_acquired[row] += 1
             walk.winner[going] = self._winners(X[going], walk.order[going])
 
     def _unknown(self, n_rows):
         return np.full((n_rows, self.n_features_in_), np.nan)
 
     def _winners(self, X, order):
-        """Classify from each prefix of the purchases (eq. 1)."""
+        """Classify from each prefix of the acquisitions (eq. 1)."""
         parts = np.take_along_axis(self._parts(X), np.maximum(order, 0)[:, :, None], axis=1)
         parts[order < 0] = 0.0
         start = np.broadcast_to(self._offsets, (len(X), 1, self._offsets.size))
@@ -175,19 +175,19 @@ def _leads(parts, codes):
 class FMCCClassifier(MarginClassifier):
     """Fast margin-based cost-sensitive classification.
 
-    For each test point, the training examples nearest to it on the features bought so far stand in
-    for it: the share of them whose partial margin is positive estimates the probability that the
+    For each test point, the training examples nearest to it on the features acquired so far stand
+    in for it: the share of them whose partial margin is positive estimates the probability that the
     classifier is right on the test point (eq. 4), and the same share with one feature more says
-    what that feature would bring (eq. 5). The best one less its weighted price is bought, until the
-    estimate exceeds the threshold.
+    what that feature would bring (eq. 5). The best one less its weighted price is acquired, until
+    the estimate exceeds the threshold.
 
     Parameters
     ----------
     estimator : classifier, default=None
         Linear binary classifier with `coef_` and `intercept_`, AdaBoost or gradient boosting of
         stumps, or a pipeline of feature-wise scalers ending in one; None means a linear SVM on
-        standardised features. With boosted stumps, buying a feature buys all its stumps. More
-        than two classes are fitted one against the rest.
+        standardised features. With boosted stumps, acquiring a feature acquires all its stumps.
+        More than two classes are fitted one against the rest.
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None means 1 each.
     n_neighbors : int, default=65
@@ -198,7 +198,7 @@ class FMCCClassifier(MarginClassifier):
         Weight alpha of the price against accuracy when a feature is chosen.
     max_cost : float, default=None
         Most that one example may spend, in the unit of `feature_costs`; features that would exceed
-        it are not bought, and where nothing is affordable the purchases end.
+        it are not acquired, and where nothing is affordable the acquisitions end.
     scoring : str or callable, default=None
         Score, as in scikit-learn, of the operating points on validation data, by which `budget`
         chooses; None: accuracy.
@@ -236,10 +236,10 @@ class FMCCClassifier(MarginClassifier):
 
 
 class RandomOrderClassifier(MarginClassifier):
-    """Control of FMCC: the same scores, estimates and stops, but features bought in random order.
+    """Control of FMCC: the same scores, estimates and stops, but features acquired in random order.
 
     One order is drawn in `fit`, for all test points: an order that differed from point to point
-    could only be drawn from cells that were not bought.
+    could only be drawn from cells that were not acquired.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ class RandomOrderClassifier(MarginClassifier):
     threshold : float, default=0.95
         Stop when the estimated accuracy exceeds this, in [0, 1]; 1 never stops.
     cost_weight : float, default=0.0
-        Weight of the price in the reported value of a purchase; the order ignores it.
+        Weight of the price in the reported value of an acquisition; the order ignores it.
     max_cost : float, default=None
         Most that one example may spend; features that would exceed it are passed over.
     scoring : str or callable, default=None

@@ -1,7 +1,8 @@
 """Value of classifier (Gao and Koller 2011), as Nan et al. (2014) compare with it.
 
-Each class is modelled around the test point: what was bought gives every training example a weight,
-and a locally weighted ridge regression per class foretells each feature that was not bought yet.
+Each class is modelled around the test point: what was acquired gives every training example a
+weight, and a locally weighted ridge regression per class foretells each feature that was not
+acquired yet.
 """
 
 import numpy as np
@@ -25,9 +26,9 @@ TINY, LEAST_SPREAD = 1e-300, 1e-6
 
 
 class VoCClassifier(SequentialClassifier):
-    """Buy the feature that most raises the expected certainty of a local Gaussian model.
+    """Acquire the feature that most raises the expected certainty of a local Gaussian model.
 
-    With squared distances d2 over the bought features, training examples weigh exp(-d2 / beta),
+    With squared distances d2 over the acquired features, training examples weigh exp(-d2 / beta),
     where beta is the median distance; P(c | O) is the share of class c in the weights, and the
     prediction is its largest. The value of a feature is the expected rise of max_c P(c | O).
 
@@ -43,7 +44,7 @@ class VoCClassifier(SequentialClassifier):
         Weight alpha of the price against the value when a feature is chosen.
     max_cost : float, default=None
         Most that one example may spend, in the unit of `feature_costs`; features that would exceed
-        it are not bought, and where nothing is affordable the purchases end.
+        it are not acquired, and where nothing is affordable the acquisitions end.
     scoring : str or callable, default=None
         Score, as in scikit-learn, of the operating points on validation data, by which `budget`
         chooses; None: accuracy.
@@ -107,27 +108,27 @@ class VoCClassifier(SequentialClassifier):
             return super()._walk(X, stop=stop, max_cost=max_cost)
 
     def _walk_block(self, X, threshold, max_cost):
-        buying = self._buying(len(X), threshold, max_cost, X.shape[1])
+        acquiring = self._acquiring(len(X), threshold, max_cost, X.shape[1])
         try:
-            rows, features, _ = next(buying)
+            rows, features, _ = next(acquiring)
             while True:
-                rows, features, _ = buying.send((X[rows, features], np.zeros(rows.size, bool)))
+                rows, features, _ = acquiring.send((X[rows, features], np.zeros(rows.size, bool)))
         except StopIteration as stop:
             return stop.value
 
-    def _buying(self, n_rows, threshold, max_cost, most):
+    def _acquiring(self, n_rows, threshold, max_cost, most):
         walk = Walk.empty(n_rows, self.n_features_in_)
         model = LocalModel(self._train, self._ends, n_rows, self.ridge)
-        bought = np.zeros((n_rows, self.n_features_in_), dtype=bool)
-        refused, spent = bought.copy(), np.zeros(n_rows)
+        acquired = np.zeros((n_rows, self.n_features_in_), dtype=bool)
+        refused, spent = acquired.copy(), np.zeros(n_rows)
         for stage in range(most + 1):
             rows, certainty = model.rows, model.posterior.max(axis=1)
             walk.estimate[rows, stage:] = certainty[:, None]
             walk.winner[rows, stage:] = model.posterior.argmax(axis=1)[:, None]
-            # As in FMCC, a first feature is bought before the threshold counts.
+            # As in FMCC, a first feature is acquired before the threshold counts.
             sure = (stage > 0) & (certainty > threshold)
-            prices = np.array([self.feature_costs_.marginal(bought[row]) for row in rows])
-            possible = ~(bought | refused)[rows] & affords(max_cost, spent[rows, None] + prices)
+            prices = np.array([self.feature_costs_.marginal(acquired[row]) for row in rows])
+            possible = ~(acquired | refused)[rows] & affords(max_cost, spent[rows, None] + prices)
             going = ~sure & possible.any(axis=1)
             model.keep(going)
             if stage == most or not going.any():
@@ -140,13 +141,13 @@ class VoCClassifier(SequentialClassifier):
             had = np.flatnonzero(features >= 0)
             walk.order[rows[had], stage] = features[had]
             walk.value[rows[had], stage] = worth[had, features[had]]
-            bought[rows[had], features[had]] = True
+            acquired[rows[had], features[had]] = True
             spent[rows[had]] += prices[had, features[had]]
             known = (features >= 0) & ~np.isnan(values)  # a missing value ends the walk
             model.keep(known)
             if not known.any():
                 break
-            model.buy(features[known], self._scaled(features[known], values[known]))
+            model.acquire(features[known], self._scaled(features[known], values[known]))
         return walk
 
     def _scaled(self, features, values):
@@ -154,7 +155,7 @@ class VoCClassifier(SequentialClassifier):
 
 
 def _acquire(rows, worth, prices, possible, walk):
-    """Yield each row's best purchase, then the next best where it is refused.
+    """Yield each row's best acquisition, then the next best where it is refused.
 
     Returns the features acquired (-1 where none could be had) and their values; `possible` is
     cleared where a feature was refused.
@@ -180,7 +181,7 @@ def _best(worth, prices):
 class LocalModel:
     """Weighted Gaussian models of all classes around each of m test points.
 
-    All test points have bought equally many features: their regressions are solved together.
+    All test points have acquired equally many features: their regressions are solved together.
 
     Parameters
     ----------
@@ -221,7 +222,7 @@ class LocalModel:
                 part[going] for part in (self._squares, self._weights, self.posterior)
             )
 
-    def buy(self, features, measured):
+    def acquire(self, features, measured):
         """Take in one measured feature of each test point, standardised."""
         self._points[np.arange(features.size), features + 1] = measured
         self._squares += np.square(self._train.T[features] - measured[:, None])
@@ -229,7 +230,7 @@ class LocalModel:
         self._reweigh()
 
     def _reweigh(self):
-        """Weigh the training examples by their distance over the bought features."""
+        """Weigh the training examples by their distance over the acquired features."""
         bandwidth = np.maximum(np.median(np.sqrt(self._squares), axis=1), TINY)
         # The nearest example weighs 1: a common factor does not move the posterior, and far from
         # all examples every weight would vanish.
@@ -245,12 +246,12 @@ class LocalModel:
         Returns
         -------
         ndarray of shape (n_rows, n_features)
-            0 for the bought features.
+            0 for the acquired features.
         """
         n_columns = self._points.shape[1]
-        bought = np.zeros((self.rows.size, n_columns), dtype=bool)
-        np.put_along_axis(bought, self._known, True, axis=1)
-        rest = np.nonzero(~bought)[1].reshape(self.rows.size, -1)
+        acquired = np.zeros((self.rows.size, n_columns), dtype=bool)
+        np.put_along_axis(acquired, self._known, True, axis=1)
+        rest = np.nonzero(~acquired)[1].reshape(self.rows.size, -1)
         starts = np.r_[0, self._ends[:-1]]
         fits = [self._regress(*ends, rest) for ends in zip(starts, self._ends, strict=True)]
         means, spreads = zip(*fits, strict=True)
@@ -260,7 +261,7 @@ class LocalModel:
         return expected[:, 1:]
 
     def _regress(self, start, end, rest):
-        """Foretell the features `rest` of one class: means and spreads at the test points."""
+        """Predict the features `rest` of one class: means and spreads at the test points."""
         weights = self._weights[:, start:end]
         moments = _weighted_products(self._train[start:end], weights)
         pair = _pair_index(self._points.shape[1])

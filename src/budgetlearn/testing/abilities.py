@@ -45,7 +45,7 @@ def abilities(estimator):
     dict of str to bool
         For each of `ABILITIES` whether it was tried and worked: keep a mean budget, or a cap for
         every example; ask for features when they are needed; charge what features share once, and
-        buy otherwise where that charge is high; give probabilities, by which documents can be
+        acquire otherwise where that charge is high; give probabilities, by which documents can be
         ranked; predict numbers; weigh examples; predict where cells that are not looked at are
         missing; learn from missing values; choose by another score; learn the chosen models again
         from all data.
@@ -90,14 +90,14 @@ def _charges_once(model, X, costs):
 
 
 def _weighs_charges(estimator, parts, costs):
-    """With a high charge on some features others are bought."""
+    """With a high charge on some features others are acquired."""
     train, valid, (X, _) = parts
-    bought = []
+    owned = []
     for charge in (0.0, 1e4):
         shared = FeatureCosts(costs, GROUPS, group_costs=[charge, 0.0])
         model = clone(estimator).set_params(feature_costs=shared).fit(*train, *valid)
-        bought.append(np.array([stage.acquired for stage in model.stages(X, {"acquired"})]))
-    return not np.array_equal(*bought)
+        owned.append(np.array([stage.acquired for stage in model.stages(X, {"acquired"})]))
+    return not np.array_equal(*owned)
 
 
 def _probabilities(model, X):

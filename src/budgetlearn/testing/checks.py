@@ -153,12 +153,12 @@ def _check_names(estimator, train, valid, X, costs):
     np.testing.assert_allclose(model.acquisition_cost(X), acquired @ costs, rtol=1e-12)
     found = {name for variables in model.operating_points_["variables"] for name in variables}
     assert found <= set(names), f"operating points must name variables, not {found}"
-    bought = [name for name, used in zip(names, acquired.any(axis=0), strict=True) if used]
-    np.testing.assert_array_equal(model.predict(X[bought]), model.predict(X))
-    if bought and get_tags(model).lazy:
-        without = X.drop(columns=bought[0])
+    owned = [name for name, used in zip(names, acquired.any(axis=0), strict=True) if used]
+    np.testing.assert_array_equal(model.predict(X[owned]), model.predict(X))
+    if owned and get_tags(model).lazy:
+        without = X.drop(columns=owned[0])
         _assert_raises(MissingValueError, model.predict, without)
-        assert not model.acquired_features(without, fallback=True)[:, names.index(bought[0])].any()
+        assert not model.acquired_features(without, fallback=True)[:, names.index(owned[0])].any()
         told = set(model.explain(X.iloc[[0]])["feature"])
         assert told <= set(names), f"explain must name features, not {told}"
 

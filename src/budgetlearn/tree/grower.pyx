@@ -55,7 +55,7 @@ cdef class Grower:
         # data, IN
         Table table
         # settings
-        double[::1] prices            # IN, OUT with `pay_once`: 0 once bought
+        double[::1] prices            # IN, OUT with `pay_once`: 0 once acquired
         const double[::1] odds        # IN, cumulative chances of drawing; None: equal
         double[::1] usage             # IN, OUT: examples that met each feature in the forest
         NodePrices discounts          # None: prices are the same at every node
@@ -301,7 +301,7 @@ cdef class Grower:
 
     cdef inline void enter_table(self, const Task* task) noexcept nogil:
         """Let the table copy what a small node needs of it."""
-        if self.discounts is None:  # they ask who bought what, by rows of the table
+        if self.discounts is None:  # they ask who acquired what, by rows of the table
             self.table.enter(
                 self.examples.rows, task.start, task.end, self.features, task.n_varying
             )

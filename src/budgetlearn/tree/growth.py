@@ -54,10 +54,10 @@ class GrowthRule:
     max_depth : int or None
         Greatest depth, the root being 0.
     reuse_discount : float
-        "risk" only, with `purchases`: share of a price that stays where all examples of a node
-        have bought the feature; where a part of them has, the price is in between.
+        "risk" only, with `acquisitions`: share of a price that stays where all examples of a node
+        have acquired the feature; where a part of them has, the price is in between.
     cost_exponent : float
-        "risk" only, with `purchases`: power of that price; a free feature stays free.
+        "risk" only, with `acquisitions`: power of that price; a free feature stays free.
     """
 
     impurity: ImpurityFunction | Variance = field(default_factory=Gini)
@@ -74,8 +74,8 @@ class GrowthRule:
     cost_exponent: float = 1.0
 
 
-class Purchases:
-    """What the training examples bought from the trees of a forest so far.
+class Acquisitions:
+    """What the training examples acquired from the trees of a forest so far.
 
     Parameters
     ----------
@@ -92,48 +92,48 @@ class Purchases:
         if feature_costs.groups is not None:
             self.groups = np.asarray(feature_costs.groups, dtype=np.int32)
             self.charges = np.asarray(feature_costs.group_costs, dtype=np.float64)
-        self.bought = np.zeros((n_features + self.charges.size, n_samples), dtype=np.uint8)
+        self.acquired = np.zeros((n_features + self.charges.size, n_samples), dtype=np.uint8)
 
     def at_nodes(self, rule):
-        """Return the prices of a tree's nodes, which notes its purchases in a copy."""
+        """Return the prices of a tree's nodes, which notes its acquisitions in a copy."""
         shares = rule.reuse_discount, rule.cost_exponent
-        return NodePrices(self.prices, self.groups, self.charges, self.bought.copy(), *shares)
+        return NodePrices(self.prices, self.groups, self.charges, self.acquired.copy(), *shares)
 
-    def pay(self, bought, rows, features):
+    def pay(self, owned, rows, features):
         """Return what each of some examples pays for one feature, and note it.
 
         Parameters
         ----------
-        bought : ndarray of uint8
-            In the form of `bought`; changed in place.
+        owned : ndarray of uint8
+            In the form of `acquired`; changed in place.
         rows : ndarray of int of shape (n_rows,)
             Examples, each once.
         features : ndarray of int of shape (n_rows,)
-            What each buys.
+            What each acquires.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            0 where it was bought before; the first member of a group bears its charge.
+            0 where it was acquired before; the first member of a group bears its charge.
         """
-        paid = np.where(bought[features, rows], 0.0, self.prices[features])
-        bought[features, rows] = 1
+        paid = np.where(owned[features, rows], 0.0, self.prices[features])
+        owned[features, rows] = 1
         group = self.groups[features]
         rows, charged = rows[group >= 0], self.prices.size + group[group >= 0]
-        paid[group >= 0] += np.where(bought[charged, rows], 0.0, self.charges[group[group >= 0]])
-        bought[charged, rows] = 1
+        paid[group >= 0] += np.where(owned[charged, rows], 0.0, self.charges[group[group >= 0]])
+        owned[charged, rows] = 1
         return paid
 
     def add(self, acquired):
         """Add what a tree acquired, an array of bool of shape (n_samples, n_features)."""
         n_features = self.prices.size
-        self.bought[:n_features] |= acquired.T
+        self.acquired[:n_features] |= acquired.T
         for group in range(self.charges.size):
             members = acquired[:, self.groups == group]
-            self.bought[n_features + group] |= members.any(axis=1)
+            self.acquired[n_features + group] |= members.any(axis=1)
 
 
-def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, purchases=None):
+def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, acquisitions=None):
     """Grow one tree.
 
     Parameters
@@ -155,8 +155,8 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
     usage : ndarray of float64 of shape (n_features,), default=None
         How many training examples met each feature in the forest so far, for `ties="reuse"`; those
         of this tree are added in place.
-    purchases : Purchases, default=None
-        What the examples bought before this tree; it is not changed. Its prices count then, not
+    acquisitions : Acquisitions, default=None
+        What the examples acquired before this tree; it is not changed. Its prices count then, not
         `prices`. None: prices stay as they are.
 
     Returns
@@ -186,7 +186,7 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
         rule.count_constants,
         max_depth,
         seed,
-        None if purchases is None else purchases.at_nodes(rule),
+        None if acquisitions is None else acquisitions.at_nodes(rule),
     )
     return Tree.of_nodes(nodes, counts)
 

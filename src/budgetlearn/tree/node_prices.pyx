@@ -1,4 +1,4 @@
-"""Kernel: prices that fall with what the examples of a node have bought already."""
+"""Kernel: prices that fall with what the examples of a node have acquired already."""
 
 from libc.math cimport pow
 
@@ -13,18 +13,18 @@ cdef class NodePrices:
     groups : ndarray of int32 of shape (n_features,)
         Group of each feature, -1 for none.
     charges : ndarray of float64 of shape (n_groups,)
-        What the first member costs besides its price; it falls with the share that bought none.
-    bought : ndarray of uint8 of shape (n_features + n_groups, n_samples)
-        1 where an example bought the feature, or a member of the group; changed in place.
+        What the first member costs besides its price; it falls with the share that acquired none.
+    acquired : ndarray of uint8 of shape (n_features + n_groups, n_samples)
+        1 where an example acquired the feature, or a member of the group; changed in place.
     discount : float
         Share f of a price that stays where all have paid, in [0, 1].
     exponent : float
         Power of what comes of it, in [0, 1]; what is free stays free.
     """
 
-    def __init__(self, prices, groups, charges, bought, discount, exponent):
+    def __init__(self, prices, groups, charges, acquired, discount, exponent):
         self.prices, self.groups, self.charges = prices, groups, charges
-        self.bought, self.discount, self.exponent = bought, discount, exponent
+        self.acquired, self.discount, self.exponent = acquired, discount, exponent
 
     cdef double price(
         self, Py_ssize_t feature, const int32_t* rows, const double* weights, Py_ssize_t n
@@ -43,18 +43,18 @@ cdef class NodePrices:
         self, Py_ssize_t item, const int32_t* rows, const double* weights, Py_ssize_t n
     ) noexcept nogil:
         """Return the share of a price that stays."""
-        cdef const uint8_t* bought = &self.bought[item, 0]
+        cdef const uint8_t* acquired = &self.acquired[item, 0]
         cdef double missing = 0.0, total = 0.0
         cdef Py_ssize_t i
         for i in range(n):
             total += weights[i]
-            missing += weights[i] * (bought[rows[i]] == 0)
+            missing += weights[i] * (acquired[rows[i]] == 0)
         return self.discount + (1.0 - self.discount) * missing / total
 
     cdef void note(self, Py_ssize_t feature, const int32_t* rows, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i, group = self.groups[feature]
         for i in range(n):
-            self.bought[feature, rows[i]] = 1
+            self.acquired[feature, rows[i]] = 1
         if group >= 0:
             for i in range(n):
-                self.bought[self.prices.shape[0] + group, rows[i]] = 1
+                self.acquired[self.prices.shape[0] + group, rows[i]] = 1

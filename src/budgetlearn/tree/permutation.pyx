@@ -121,7 +121,7 @@ cdef class Walker:
     def count_hits(
         self,
         const int32_t[::1] roots,           # IN (n_trees,)
-        const double[:, ::1] ballots,       # IN (n_nodes, n_classes): what a leaf adds to a vote
+        const double[:, ::1] leaf_votes,       # IN (n_nodes, n_classes): what a leaf adds to a vote
         const double[:, ::1] X,             # IN (n_samples, n_features)
         const int32_t[::1] labels,          # IN (n_samples,)
         const int32_t[:, ::1] partners,     # IN (n_repeats, n_samples): whose value a row gets
@@ -137,9 +137,9 @@ cdef class Walker:
         permuted : ndarray of int64 of shape (n_features, n_repeats)
             With the values of one feature exchanged.
         """
-        cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = ballots.shape[1]
+        cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = leaf_votes.shape[1]
         cdef Py_ssize_t block, first, size, row, feature, r, hit, hits = 0
-        cdef double most = np.max(ballots)
+        cdef double most = np.max(leaf_votes)
         cdef double[:, ::1] votes = np.empty((BLOCK, K))
         cdef double[:, :, :, ::1] changes = np.empty((BLOCK, p, R, K))
         cdef double[:, :, ::1] others = np.empty((BLOCK, p, R))
@@ -153,14 +153,14 @@ cdef class Walker:
                 votes[:] = 0
                 changes[:] = 0
                 left[:] = 0
-                self.vote(roots, ballots, X[first:first + size], votes, left)
+                self.vote(roots, leaf_votes, X[first:first + size], votes, left)
                 for row in range(size):
                     for feature in range(p):
                         if left[row, feature]:
                             for r in range(R):
                                 others[row, feature, r] = X[partners[r, first + row], feature]
                 self.revote(
-                    roots, ballots, X[first:first + size], others, votes, 2 * most, left, changes
+                    roots, leaf_votes, X[first:first + size], others, votes, 2 * most, left, changes
                 )
                 for row in range(size):
                     hit = winner(&votes[row, 0], NULL, K) == labels[first + row]
@@ -174,7 +174,7 @@ cdef class Walker:
         return hits, permuted
 
     cdef void vote(
-        self, const int32_t[::1] roots, const double[:, ::1] ballots,
+        self, const int32_t[::1] roots, const double[:, ::1] leaf_votes,
         const double[:, ::1] X,             # IN (n_rows, n_features), n_rows <= BLOCK
         double[:, ::1] votes,               # OUT (BLOCK, n_classes): added to
         int32_t[:, ::1] n_tests,            # OUT (BLOCK, n_features): added to
@@ -184,13 +184,13 @@ cdef class Walker:
         for tree in range(roots.shape[0]):
             for row in range(X.shape[0]):
                 self.follow(roots[tree], &X[row, 0])
-                for k in range(ballots.shape[1]):
-                    votes[row, k] += ballots[self.leaf, k]
+                for k in range(leaf_votes.shape[1]):
+                    votes[row, k] += leaf_votes[self.leaf, k]
                 for place in range(self.n_distinct):
                     n_tests[row, self.features[place]] += 1
 
     cdef void revote(
-        self, const int32_t[::1] roots, const double[:, ::1] ballots,
+        self, const int32_t[::1] roots, const double[:, ::1] leaf_votes,
         const double[:, ::1] X,             # IN (n_rows, n_features), n_rows <= BLOCK
         const double[:, :, ::1] others,     # IN (BLOCK, n_features, n_repeats): exchanged values
         const double[:, ::1] votes,         # IN (BLOCK, n_classes): of all trees
@@ -200,7 +200,7 @@ cdef class Walker:
         double[:, :, :, ::1] changes,       # OUT (BLOCK, n_features, n_repeats, n_classes)
     ) noexcept nogil:
         """Add up how the votes change with each exchanged value, until it cannot matter."""
-        cdef Py_ssize_t tree, row, place, r, k, K = ballots.shape[1]
+        cdef Py_ssize_t tree, row, place, r, k, K = leaf_votes.shape[1]
         cdef int32_t feature, leaf
         cdef const double* x
         for tree in range(roots.shape[0]):
@@ -222,7 +222,7 @@ cdef class Walker:
                         if leaf != self.leaf:
                             for k in range(K):
                                 changes[row, feature, r, k] += (
-                                    ballots[leaf, k] - ballots[self.leaf, k]
+                                    leaf_votes[leaf, k] - leaf_votes[self.leaf, k]
                                 )
                     left[row, feature] -= 1
 

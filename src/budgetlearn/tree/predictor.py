@@ -214,12 +214,12 @@ class ForestPredictor:
             Rows predicted rightly when the values of one feature are exchanged.
         """
         X = np.ascontiguousarray(X, dtype=np.float64)
-        ballots = np.eye(self.n_values)[self._labels] if votes else self._values
+        leaf_votes = np.eye(self.n_values)[self._labels] if votes else self._values
 
         def count(rows):
             walker = Walker(self._nodes, self.n_features, len(partners))
             return walker.count_hits(
-                self._roots, ballots, X, labels, partners, rows.start, rows.stop
+                self._roots, leaf_votes, X, labels, partners, rows.start, rows.stop
             )
 
         counted = thread_map(count, row_blocks(X.shape[0], n_jobs, smallest=128), n_jobs)
