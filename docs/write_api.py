@@ -64,10 +64,11 @@ EXAMPLES = {
         b.FreeConstantRegressor(),
     ],
 }
-MODULES = (
-    *("base", "costs", "curves", "metrics", "msb", "forest", "sequential", "peers"),
-    *("datasets", "testing", "exceptions"),
+MODULES = (  # of the library, and what users take from the benchmark
+    *("protocol", "costs", "curves", "metrics", "msb", "forests", "budgetrf", "gif", "export"),
+    *("sequential", "cascade", "peers", "testing", "exceptions"),
 )
+MODULES = (*(f"budgetlearn.{name}" for name in MODULES), "budgetbench.datasets")
 
 HEAD, NAMES = "| class |", "\n## `budgetlearn."  # where the table begins, and the names
 
@@ -109,13 +110,13 @@ def summary(item):
 
 def listing(name):
     """Yield a section of the public classes and functions of a module."""
-    module = importlib.import_module(f"budgetlearn.{name}")
+    module = importlib.import_module(name)
     named = getattr(module, "__all__", None) or [
         key
         for key, item in vars(module).items()
         if getattr(item, "__module__", None) == module.__name__ and not key.startswith("_")
     ]
-    yield f"\n## `budgetlearn.{name}`\n"
+    yield f"\n## `{name}`\n"
     yield summary(module)
     yield "\n| name | |\n|---|---|"
     for key in sorted(named):

@@ -119,7 +119,9 @@ def test_every_name_is_there(name):
     assert name in dir(budgetlearn)
 
 
-@pytest.mark.parametrize("package", ["forest", "msb", "sequential", "peers"])
+@pytest.mark.parametrize(
+    "package", ["forests", "budgetrf", "gif", "msb", "sequential", "cascade", "peers"]
+)
 def test_every_estimator_is_exported(package):
     module = import_module(f"budgetlearn.{package}")
     estimators = [

@@ -38,26 +38,19 @@ __version__ = "0.1.0"
 _HOMES = {
     "costs": ("FeatureCosts", "random_costs"),
     "preprocessing.preprocessor": ("BudgetPreprocessor",),
-    "base": ("BudgetedEstimator", "Stage"),
+    "protocol": ("BudgetedEstimator", "Stage"),
     "displays": ("AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"),
-    "forest": (
-        "BudgetRFClassifier",
-        "BudgetRFRegressor",
+    "forests": (
         "CostSensitiveRFClassifier",
         "CostSensitiveRFPathClassifier",
         "CostWeightedRFClassifier",
-        "GIFClassifier",
-        "GIFRegressor",
         "RandomForestClassifier",
     ),
+    "budgetrf": ("BudgetRFClassifier", "BudgetRFRegressor"),
+    "gif": ("GIFClassifier", "GIFRegressor"),
     "msb": ("ExhaustiveSearch", "LogitPathClassifier", "ModelScheduleSearch"),
-    "sequential": (
-        "FMCCClassifier",
-        "RandomOrderClassifier",
-        "ScheduleCascadeClassifier",
-        "ScheduleCascadeRegressor",
-        "VoCClassifier",
-    ),
+    "sequential": ("FMCCClassifier", "RandomOrderClassifier", "VoCClassifier"),
+    "cascade": ("ScheduleCascadeClassifier", "ScheduleCascadeRegressor"),
     "peers": (
         "ASTCClassifier",
         "AllFeaturesClassifier",

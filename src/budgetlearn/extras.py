@@ -16,6 +16,10 @@ def extra(name, user):
     user : str
         Who needs it, for the message.
 
+    Yields
+    ------
+    None
+
     Raises
     ------
     MissingExtraError

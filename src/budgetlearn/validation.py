@@ -56,7 +56,27 @@ def check_number(
 
 
 def check_choice(value, name, choices):
-    """Return `value` if it is one of `choices`, else raise `ParameterError`."""
+    """Check that a parameter is one of some words.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    name : str
+        The parameter's name, for the message.
+    choices : collection of str
+        What it may be.
+
+    Returns
+    -------
+    str
+        The value.
+
+    Raises
+    ------
+    ParameterError
+        When it is none of them.
+    """
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ParameterError(f"{name} must be one of {listed}, got {value!r}.")

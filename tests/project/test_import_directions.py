@@ -9,39 +9,46 @@ from Cython.Compiler.Errors import init_thread
 from Cython.Compiler.TreeFragment import StringParseContext, parse_from_strings
 from Cython.Compiler.Visitor import TreeVisitor
 
-PACKAGE = Path(__file__).parents[2] / "src" / "budgetlearn"
+ROOT = Path(__file__).parents[2] / "src"
 
-# A unit is a module or subpackage directly under budgetlearn; "" is the package's own __init__.
+# A unit is a module or subpackage directly under a package, "" the package's own __init__.
 LAYERS = [
-    {""},
-    {"exceptions"},
-    {"_extras", "_counting"},
-    {"_validation", "_parallel", "_files", "price_lists"},
-    {"features"},
-    {"costs", "curves", "metrics"},
-    {"preprocessing"},
-    {"base"},
-    {"tree"},
-    {"forest"},
-    {"msb", "sequential", "peers", "testing", "displays"},
-    {"datasets", "benchmark"},
-    {"analysis"},
-    {"report"},
-    {"cli"},
+    {"budgetlearn."},
+    {"budgetlearn.exceptions"},
+    {"budgetlearn.extras"},
+    {f"budgetlearn.{name}" for name in ("validation", "parallel", "files", "price_lists")},
+    {"budgetlearn.counting", "budgetlearn.features"},
+    {f"budgetlearn.{name}" for name in ("costs", "curves", "metrics")},
+    {"budgetlearn.preprocessing"},
+    {"budgetlearn.protocol"},
+    {"budgetlearn.tree"},
+    {"budgetlearn.export"},
+    {f"budgetlearn.{name}" for name in ("forests", "budgetrf", "gif")},
+    {f"budgetlearn.{name}" for name in ("msb", "sequential", "cascade", "peers")},
+    {f"budgetlearn.{name}" for name in ("testing", "displays")},
+    {"budgetbench."},
+    {"budgetbench.datasets"},
+    {"budgetbench.study"},
+    {"budgetbench.analysis"},
+    {"budgetbench.report"},
+    {"budgetlearn.cli"},
 ]
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 # datasets is used from above like the methods are, but knows none of them.
 ONLY = {
-    "datasets": {
-        *("", "exceptions", "_extras", "_validation", "_parallel", "_files"),
-        *("price_lists", "costs", "preprocessing"),
+    "budgetbench.datasets": {
+        *("budgetlearn.", "budgetlearn.exceptions", "budgetlearn.extras", "budgetlearn.validation"),
+        *("budgetlearn.parallel", "budgetlearn.files", "budgetlearn.price_lists"),
+        *("budgetlearn.features", "budgetlearn.costs", "budgetlearn.preprocessing"),
     }
 }
+# The commands that compare reach the benchmark, and only once they are called.
+LAZY = {"compare.py", "recommend.py", "study_files.py"}
 
 
 def package_of(path):
     """Return the dotted package that relative imports of a source file start from."""
-    return ".".join(("budgetlearn", *path.relative_to(PACKAGE).parent.parts))
+    return ".".join(path.relative_to(ROOT).parent.parts)
 
 
 def absolute(package, level, module):
@@ -97,15 +104,19 @@ def python_imports(source):
 
 
 def imported_units(source, suffix, package):
-    """Return the units of budgetlearn that a source file imports."""
+    """Return the units of both packages that a source file imports."""
     imports = python_imports(source) if suffix == ".py" else cython_imports(source, suffix)
     units = set()
     for level, module, names in imports:
         dotted = absolute(package, level, module)
-        if dotted == "budgetlearn":
-            units |= {name if name in LEVEL else "" for name in names or [""]}
-        elif dotted.startswith("budgetlearn."):
-            units.add(dotted.split(".")[1])
+        first, _, rest = dotted.partition(".")
+        if first not in ("budgetlearn", "budgetbench"):
+            continue
+        if rest:
+            units.add(f"{first}.{rest.split('.')[0]}")
+        else:
+            named = {f"{first}.{name}" for name in names or [""]}
+            units |= {name if name in LEVEL else f"{first}." for name in named}
     return units
 
 
@@ -118,11 +129,12 @@ def allowed(importer, imported):
 
 
 def unit_of(path):
-    name = path.relative_to(PACKAGE).parts[0].split(".")[0]
-    return "" if name == "__init__" else name
+    first, second = path.relative_to(ROOT).parts[:2]
+    name = second.split(".")[0]
+    return f"{first}." if name == "__init__" else f"{first}.{name}"
 
 
-SOURCES = sorted(path for path in PACKAGE.rglob("*.p*") if path.suffix in {".py", ".pyx", ".pxd"})
+SOURCES = sorted(path for path in ROOT.rglob("*.p*") if path.suffix in {".py", ".pyx", ".pxd"})
 IMPORTS = {
     path: imported_units(path.read_text(), path.suffix, package_of(path)) for path in SOURCES
 }
@@ -133,7 +145,7 @@ def test_every_unit_has_its_place():
     assert not unplaced, f"give {sorted(unplaced)} a place in LAYERS"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_file_imports_only_what_lies_below(path):
     unit = unit_of(path)
     wrong = {imported for imported in IMPORTS[path] if not allowed(unit, imported)}
@@ -155,21 +167,36 @@ def test_nothing_cimports_scikit_learn():
             assert not [module for _, module, _ in found if module.startswith("sklearn")], path
 
 
+def test_the_library_reaches_the_benchmark_only_in_calls_of_the_commands_that_compare():
+    for path in (ROOT / "budgetlearn").rglob("*.py"):
+        top = [
+            n
+            for n in ast.parse(path.read_text()).body
+            if isinstance(n, ast.ImportFrom | ast.Import)
+        ]
+        source = "\n".join(map(ast.unparse, top))
+        if path.parent.name == "cli" and path.name in LAZY:
+            reached = imported_units(source, ".py", package_of(path))
+        else:
+            reached = IMPORTS[path]
+        assert not [unit for unit in reached if unit.startswith("budgetbench")], path
+
+
 @pytest.mark.parametrize(
     ("suffix", "source", "unit"),
     [
-        (".py", "import budgetlearn.gif", "forest"),
-        (".py", "from budgetlearn import forest", "forest"),
-        (".py", "def f():\n    from ..forest import gif", "forest"),
-        (".py", "from .. import __version__, report", "report"),
-        (".py", "from ..costs import FeatureCosts\nfrom . import structure", "costs"),
-        (".pyx", "from ..forest cimport gif", "forest"),
-        (".pyx", "from .. cimport forest", "forest"),
-        (".pyx", "cimport budgetlearn.gif as gif", "forest"),
-        (".pyx", "def f():\n    from budgetbench.report.page import write", "report"),
-        (".pyx", "import numpy as np\nimport budgetlearn.msb as msb", "msb"),
-        (".pxd", "from ..forest.gif cimport (\n    grow,\n    prune,\n)", "forest"),
-        (".pxd", "from libc.math cimport log\nfrom ..costs cimport c", "costs"),
+        (".py", "import budgetlearn.gif.forest", "budgetlearn.gif"),
+        (".py", "from budgetlearn import forests", "budgetlearn.forests"),
+        (".py", "def f():\n    from ..forests import importance", "budgetlearn.forests"),
+        (".py", "from .. import __version__, forests", "budgetlearn.forests"),
+        (".py", "from ..costs import FeatureCosts\nfrom . import structure", "budgetlearn.costs"),
+        (".pyx", "from ..gif cimport pool", "budgetlearn.gif"),
+        (".pyx", "from .. cimport gif", "budgetlearn.gif"),
+        (".pyx", "cimport budgetlearn.gif.pool as pool", "budgetlearn.gif"),
+        (".pyx", "def f():\n    from budgetbench.report.page import write", "budgetbench.report"),
+        (".pyx", "import numpy as np\nimport budgetlearn.msb as msb", "budgetlearn.msb"),
+        (".pxd", "from ..gif.pool cimport (\n    grow,\n    prune,\n)", "budgetlearn.gif"),
+        (".pxd", "from libc.math cimport log\nfrom ..costs cimport c", "budgetlearn.costs"),
     ],
 )
 def test_import_is_seen_however_it_is_written(suffix, source, unit):
@@ -177,10 +204,11 @@ def test_import_is_seen_however_it_is_written(suffix, source, unit):
 
 
 def test_directions_are_enforced():
-    assert allowed("forest", "tree")
-    assert allowed("benchmark", "datasets")
-    assert allowed("report", "analysis")
-    assert not allowed("benchmark", "analysis")
-    assert not allowed("tree", "forest")
-    assert not allowed("datasets", "metrics")
-    assert not allowed("msb", "datasets")
+    assert allowed("budgetlearn.forests", "budgetlearn.tree")
+    assert allowed("budgetbench.study", "budgetbench.datasets")
+    assert allowed("budgetbench.report", "budgetbench.analysis")
+    assert allowed("budgetbench.study", "budgetlearn.forests")
+    assert not allowed("budgetlearn.forests", "budgetbench.study")
+    assert not allowed("budgetbench.study", "budgetbench.analysis")
+    assert not allowed("budgetlearn.tree", "budgetlearn.forests")
+    assert not allowed("budgetbench.datasets", "budgetlearn.metrics")

@@ -9,9 +9,9 @@ from budgetlearn.exceptions import ConfigError
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("budgetlearn.forests.BudgetRFClassfier", "Did you mean BudgetRFClassifier"),
-        ("budgetlearn.forrest.BudgetRFClassifier", "Did you mean forest?"),
-        ("budgetlern.forest.BudgetRFClassifier", "Did you mean budgetlearn?"),
+        ("budgetlearn.budgetrf.BudgetRFClassfier", "Did you mean BudgetRFClassifier"),
+        ("budgetlearn.budgetfr.BudgetRFClassifier", "Did you mean budgetrf?"),
+        ("budgetlern.budgetrf.BudgetRFClassifier", "Did you mean budgetlearn?"),
         ("sklearn.ensemble.ExtraTreeClassifier", "Did you mean ExtraTreesClassifier"),
         ("my_own_module.Method", "or beside the Snakefile, or be installed"),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from budgetbench.study import dependencies, fingerprints
 from budgetbench.study.dependencies import (
-    PACKAGE,
+    ROOT,
     Import,
     closure,
     code_text,
@@ -48,12 +48,14 @@ def forget():
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
-    """A copy of the package, kernels included, of which fingerprints are taken."""
-    copy = tmp_path_factory.mktemp("package") / "budgetlearn"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    """A copy of both packages, kernels included, of which fingerprints are taken."""
+    copy = tmp_path_factory.mktemp("packages")
+    for name in dependencies.OWN:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, copy / name, ignore=ignored)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (source_graph, fingerprints):
-            patch.setattr(module, "PACKAGE", copy)
+        for module in (dependencies, fingerprints):
+            patch.setattr(module, "ROOT", copy)
         forget()
         yield copy
     forget()
@@ -93,20 +95,20 @@ def changed_by(path, edit):
 @pytest.mark.parametrize(
     ("file", "touched"),
     [
-        ("msb/search.py", {"msb"}),
-        ("peers/node_shares.py", {"gif"}),
-        ("peers/controls.py", set()),
-        ("sequential/fmcc.py", set()),
-        ("report/page.py", set()),
-        ("benchmark/study.py", set()),
-        ("benchmark/source_graph.py", set()),
-        ("datasets/fetching.py", set()),
-        ("forest/gif/base.py", {"gif"}),
-        ("forest/random_forest.py", {"msb"}),
-        ("tree/growth.py", {"forest", "msb"}),
-        ("benchmark/experiment.py", EVERY),
-        ("datasets/splits.py", {*EVERY, "data"}),
-        ("costs.py", {*EVERY, "data"}),
+        ("budgetlearn/msb/search.py", {"msb"}),
+        ("budgetlearn/peers/node_shares.py", {"gif"}),
+        ("budgetlearn/peers/controls.py", set()),
+        ("budgetlearn/sequential/fmcc.py", set()),
+        ("budgetbench/report/page.py", set()),
+        ("budgetbench/study/study.py", set()),
+        ("budgetbench/study/dependencies.py", set()),
+        ("budgetbench/datasets/fetching.py", set()),
+        ("budgetlearn/gif/forest.py", {"gif"}),
+        ("budgetlearn/forests/random_forest.py", {"msb"}),
+        ("budgetlearn/tree/growth.py", {"forest", "msb"}),
+        ("budgetbench/study/experiment.py", EVERY),
+        ("budgetbench/datasets/splits.py", {*EVERY, "data"}),
+        ("budgetlearn/costs.py", {*EVERY, "data"}),
     ],
 )
 def test_an_edit_touches_what_depends_on_it(package, file, touched):
@@ -114,7 +116,7 @@ def test_an_edit_touches_what_depends_on_it(package, file, touched):
 
 
 def test_comments_docstrings_and_layout_do_not_count(package):
-    path = package / "forest" / "gif" / "base.py"
+    path = package / "budgetlearn" / "gif" / "forest.py"
     assert not changed_by(path, lambda text: "# A comment.\n" + text)
     assert not changed_by(path, lambda text: text.replace('"""', '"""In other words: ', 1))
     assert not changed_by(path, lambda text: text.replace("(\n", "(  # why\n\n", 5))
@@ -122,7 +124,7 @@ def test_comments_docstrings_and_layout_do_not_count(package):
 
 def test_a_kernel_counts_beside_its_source(package):
     first = prints()
-    kernel = dependencies.kernel_of(package / "forest" / "gif" / "grower.pyx")
+    kernel = dependencies.kernel_of(package / "budgetlearn" / "gif" / "grower.pyx")
     kernel.write_bytes(kernel.read_bytes() + b"\0")
     second = prints()
     assert {name for name in first if first[name] != second[name]} == {"gif"}
@@ -131,23 +133,24 @@ def test_a_kernel_counts_beside_its_source(package):
 @pytest.mark.parametrize("file", ["grower.pyx", "nodes.pxd"])
 def test_a_kernel_older_than_its_source_is_refused(package, file):
     later = (
-        dependencies.kernel_of(package / "forest" / "gif" / "grower.pyx").stat().st_mtime_ns + 10**9
+        dependencies.kernel_of(package / "budgetlearn" / "gif" / "grower.pyx").stat().st_mtime_ns
+        + 10**9
     )
-    os.utime(package / "forest" / "gif" / file, ns=(later, later))
+    os.utime(package / "budgetlearn" / "gif" / file, ns=(later, later))
     with pytest.raises(ConfigError, match=rf"was compiled before .*{file}.*make setup"):
         fit_fingerprint(METHODS["gif"])
     assert fit_fingerprint(METHODS["forest"])  # which does without
 
 
 def test_a_missing_kernel_is_named(package):
-    dependencies.kernel_of(package / "forest" / "gif" / "grower.pyx").unlink()
+    dependencies.kernel_of(package / "budgetlearn" / "gif" / "grower.pyx").unlink()
     forget()
-    with pytest.raises(ConfigError, match=r"forest\.gif\.grower is not compiled.*make setup"):
+    with pytest.raises(ConfigError, match=r"gif\.grower is not compiled.*make setup"):
         fit_fingerprint(METHODS["gif"])
 
 
 def test_the_kernels_of_this_clone_are_up_to_date():
-    for source in PACKAGE.rglob("*.pyx"):
+    for source in ROOT.rglob("*.pyx"):
         fingerprints._check_kernel(source)
 
 
@@ -177,7 +180,7 @@ def test_a_class_of_ones_own_counts_with_what_it_imports(own, file):
 
 
 def test_the_report_depends_on_its_templates(package):
-    style = package / "report" / "more.css"
+    style = package / "budgetbench" / "report" / "more.css"
     seen = set()
     for text in ("a {}", "b {}", "b {}"):
         style.write_text(text)
@@ -186,18 +189,18 @@ def test_the_report_depends_on_its_templates(package):
     assert len(seen) == 2
 
 
-@pytest.mark.parametrize("file", ["report/sections/own_cost.py", "analysis/within_cost.py"])
+@pytest.mark.parametrize("file", ["report/sections/fixed_cost.py", "analysis/within_cost.py"])
 def test_the_report_depends_on_sections_that_no_import_names(package, file):
     before = report_fingerprint(SCRIPTS / "report.py")
-    with (package / file).open("a") as stream:
+    with (package / "budgetbench" / file).open("a") as stream:
         stream.write("MORE = 1\n")
     assert report_fingerprint(SCRIPTS / "report.py") != before
 
 
 def test_packages_pass_names_on():
-    assert home_of("budgetlearn.forests", "GIFClassifier") == "budgetlearn.gif.estimators"
-    assert home_of("budgetlearn.forests", "gif") == "budgetlearn.gif"
-    assert home_of("budgetlearn.forests", "GIFClassifer") is None
+    assert home_of("budgetlearn.gif", "GIFClassifier") == "budgetlearn.gif.estimators"
+    assert home_of("budgetlearn", "gif") == "budgetlearn.gif"
+    assert home_of("budgetlearn.gif", "GIFClassifer") is None
     assert home_of("sklearn.ensemble", "ExtraTreesClassifier") == "sklearn.ensemble._forest"
     assert closure([Import("sklearn.ensemble", "ExtraTreesClassifier")]) == {}
 
@@ -213,7 +216,7 @@ def test_names_are_passed_on_under_other_names(own):
 
 
 def test_a_kernel_is_compiled_of_all_headers_that_its_headers_name():
-    names = {path.name for path in compiled_into(PACKAGE / "forest" / "gif" / "pool.pyx")}
+    names = {path.name for path in compiled_into(ROOT / "budgetlearn" / "gif" / "pool.pyx")}
     assert {"pool.pyx", "pool.pxd", "nodes.pxd", "_random.pxd"} <= names
     assert "grower.pyx" not in names
 

@@ -42,11 +42,12 @@ def finished(make_workflow):
     """A workflow beside a copy of the package, told that a study is done."""
     workflow = make_workflow()
     (workflow.folder / STUDY).write_text(PROBE)
-    copy = workflow.folder / "budgetlearn"
-    shutil.copytree(dependencies.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in dependencies.OWN:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(dependencies.ROOT / name, workflow.folder / name, ignore=ignored)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (source_graph, fingerprints):
-            patch.setattr(module, "PACKAGE", copy)
+        for module in (dependencies, fingerprints):
+            patch.setattr(module, "ROOT", workflow.folder)
         forget()
         fingerprints.report_fingerprint(SCRIPTS / "report.py")  # read once, for all forks
         code, summary = workflow.plan(*CALL, "--summary")
@@ -140,7 +141,10 @@ def config(*settings):
 
 DATASETS, METHODS = "config/datasets.yaml", "config/methods.yaml"
 LOGIT = "budgetlearn/msb/logit_path.py"
-KERNEL = "tree/" + dependencies.kernel_of(dependencies.PACKAGE / "tree/grower.pyx").name
+KERNEL = (
+    "budgetlearn/tree/"
+    + dependencies.kernel_of(dependencies.ROOT / "budgetlearn/tree/grower.pyx").name
+)
 FAILURE = "results/probe/failures/points/wine/random/logitb/0.json"
 # What changes: file (None: only the call does), its edit, arguments of the call, jobs that run.
 EDITS = {

@@ -53,7 +53,11 @@ def template_environment():
 
     environment = Environment(
         loader=ChoiceLoader(
-            [PackageLoader("budgetbench.report"), PackageLoader("budgetbench.report", "sections")]
+            [
+                PackageLoader("budgetbench.report"),
+                PackageLoader("budgetbench.report", "sections"),
+                PackageLoader("budgetlearn.displays", ""),  # style.css, which the model page shares
+            ]
         ),
         autoescape=True,
         undefined=StrictUndefined,

@@ -3,7 +3,7 @@
 They are kept beside Python's bytecode, and under the same rule. Each is found by the content of its
 file, and by that of the code that reads it, so that none can be outdated.
 
-Followed are imports inside budgetlearn and inside code of the user's own; what pip installed is
+Followed are imports inside both packages and inside code of the user's own; what pip installed is
 known by its version instead. A package's ``__init__`` that only passes a name on is looked through:
 code that takes one class from a package does not depend on its neighbours.
 """
@@ -202,6 +202,8 @@ def _shape(node):
 
 
 HERE = Path(__file__).resolve()
+ROOT = HERE.parents[2]  # where both packages lie
+OWN = ("budgetlearn", "budgetbench")
 KEPT = HERE.parents[1] / "__pycache__" / f"source_facts.{sys.implementation.cache_tag}.json"
 MOST = 2000  # facts to keep: some states of each file of the package
 SOURCES = (".py", ".pyx", ".pxd")
@@ -265,7 +267,7 @@ def _known():
 @cache
 def _reader():
     """Return a hash of the code that reads files."""
-    return hashlib.sha256(HERE.with_name("source_text.py").read_bytes()).digest()
+    return hashlib.sha256(HERE.read_bytes()).digest()
 
 
 def _unpacked(imports, passed_on, made, digest):
@@ -273,7 +275,6 @@ def _unpacked(imports, passed_on, made, digest):
     return Facts(tuple(Import(*each) for each in imports), passed_on, frozenset(made), digest)
 
 
-PACKAGE = Path(__file__).resolve().parents[1]
 INSTALLED = ("site-packages", "dist-packages")
 SUFFIXES = (".py", ".pyx", ".pxd", *EXTENSION_SUFFIXES)
 
@@ -281,8 +282,8 @@ SUFFIXES = (".py", ".pyx", ".pxd", *EXTENSION_SUFFIXES)
 @cache
 def _top(name):
     """Return where a top-level module lies, None if its source is not to be followed."""
-    if name == "budgetlearn":
-        return PACKAGE
+    if name in OWN:
+        return ROOT / name
     if name in sys.stdlib_module_names:
         return None
     try:
@@ -304,13 +305,14 @@ def _base(module):
 
 
 def _tracked(path):
-    """Tell whether a file is budgetlearn's or the user's own, rather than an installed one."""
-    return path.is_relative_to(PACKAGE) or not set(INSTALLED) & set(path.parts)
+    """Tell whether a file is the project's or the user's own, rather than an installed one."""
+    own = any(path.is_relative_to(ROOT / name) for name in OWN)
+    return own or not set(INSTALLED) & set(path.parts)
 
 
 def is_own(module):
     """Tell whether a module is the user's own: source that neither pip nor Python brought."""
-    if module.split(".")[0] == "budgetlearn":
+    if module.split(".")[0] in OWN:
         return False
     base = _base(module)
     return base is None or _tracked(base)

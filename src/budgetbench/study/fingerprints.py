@@ -9,7 +9,7 @@ from pathlib import Path
 from budgetlearn.exceptions import ConfigError
 
 from .dependencies import (
-    PACKAGE,
+    ROOT,
     Import,
     closure,
     compiled_into,
@@ -53,9 +53,11 @@ def script_fingerprint(script, *classes):
 
 def report_fingerprint(script):
     """Return a hash of what draws the report: code, templates, style and scripts of the page."""
-    parts = sorted(path for path in (PACKAGE / "report").rglob("*") if path.suffix in REPORT_PARTS)
+    report = ROOT / "budgetbench" / "report"
+    beside = [*report.rglob("*"), *(ROOT / "budgetlearn" / "displays").rglob("*")]
+    parts = sorted(path for path in beside if path.suffix in REPORT_PARTS)
     # The page finds its sections by looking: no import names them.
-    modules = sorted(path.stem for path in (PACKAGE / "report" / "sections").glob("[!_]*.py"))
+    modules = sorted(path.stem for path in (report / "sections").glob("[!_]*.py"))
     sections = (f"budgetbench.report.sections.{name}" for name in modules)
     return digest([script_fingerprint(script, *sections), *map(_file_digest, parts)])
 

@@ -8,7 +8,7 @@ from .curve_svg import drawing
 from .schedule_text import for_nothing, how_kept
 
 MOST_COLUMNS, MOST_WORDS = 500, 50
-FOLDERS = [Path(__file__).parent / "templates", Path(__file__).parents[1] / "report" / "templates"]
+FOLDERS = [Path(__file__).parent / "templates", Path(__file__).parents[1] / "displays"]
 
 
 def write_page(saved, path):
