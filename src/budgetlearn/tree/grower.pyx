@@ -262,7 +262,7 @@ cdef class Grower:
             self.enter_table(task)
             self.orders.enter(
                 self.table, &self.examples, task.start, task.end,
-                self.tree.nodes[task.node].depth, self.features, task.n_varying, self.targets, 
+                self.tree.nodes[task.node].depth, self.features, task.n_varying, self.targets,
                 self.search.keys, self.search.spare_keys, self.column.codes,
             )
         return False

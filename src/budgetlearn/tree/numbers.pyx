@@ -42,7 +42,8 @@ cdef void centre(
     What they leave, small numbers, has a mean with as many digits again: it corrects the first one,
     and what is left sums to 0 but for rounding of the spread, as the equation of the drop requires.
     """
-    cdef double total = 0.0, sum = 0.0, low = targets[labels[0]], high = low, rest = 0.0, square = 0.0
+    cdef double total = 0.0, sum = 0.0, rest = 0.0, square = 0.0
+    cdef double low = targets[labels[0]], high = low
     cdef double target, about
     cdef Py_ssize_t i, place
     for i in range(size):
@@ -151,11 +152,13 @@ cdef bint scan_keys(
         if sample.n_left and not draw(search, &sample):
             continue
         consider(
-            search, &best, total, left.weight, left.sum, i, Missing.RIGHT if has_missing else Missing.NONE
+            search, &best, total, left.weight, left.sum, i,
+            Missing.RIGHT if has_missing else Missing.NONE
         )
         if i < n_known and has_missing:
             consider(
-                search, &best, total, left.weight + absent.weight, left.sum + absent.sum, i, Missing.LEFT
+                search, &best, total, left.weight + absent.weight, left.sum + absent.sum, i,
+                Missing.LEFT
             )
     cut[0] = best
     return True
@@ -224,7 +227,8 @@ cdef bint scan_cells(
                 )
                 if has_missing and cell >> 1 != missing:
                     consider(
-                        search, &best, total, left.weight + absent.weight, left.sum + absent.sum, before,
+                        search, &best, total,
+                        left.weight + absent.weight, left.sum + absent.sum, before,
                         Missing.LEFT,
                     )
             before = cell >> 1
@@ -250,7 +254,7 @@ cdef bint scan_counts(
 
 
 cdef void offer_cut(Search* search, const Cut* cut, int32_t code) noexcept nogil:
-    """Offer a feature's best threshold, codes up to `code` on the left, to the node's best split."""
+    """Offer a feature's best threshold, codes up to `code` on the left, to the node."""
     cdef double drop = cut.numerator / cut.denominator
     if cut.n_tied == 0:
         return  # no threshold can win

@@ -42,7 +42,8 @@ cdef class Orders:
 
     def __cinit__(self, Table table, Py_ssize_t n):
         cdef Py_ssize_t p = table.n_features
-        self.most = min(n, min(MOST_LABELS, min(KEY_BYTES // (8 * p), PER_CODE * table.most_codes())))
+        cdef Py_ssize_t most = min(KEY_BYTES // (8 * p), PER_CODE * table.most_codes())
+        self.most = min(n, min(MOST_LABELS, most))
         self.keys[0] = <uint32_t*> malloc(max(p * self.most, 1) * sizeof(uint32_t))
         self.keys[1] = <uint32_t*> malloc(max(p * self.most, 1) * sizeof(uint32_t))
         self.right = <uint8_t*> malloc(max(self.most, 1))

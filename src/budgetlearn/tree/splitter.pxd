@@ -19,8 +19,8 @@ cdef struct Rule:
     Ties ties
     double least_gain      # a gain must exceed it
     double tolerance       # a drop must exceed this share of F(S)
-    double equal           # drops that differ by less than this share of F(S) are equal; in
-                           # regression, of the drop
+    # Drops that differ by less than this share of F(S) are equal; in regression, of the drop.
+    double equal
 
 
 # One column's values at a node, in the order of the node's examples.
