@@ -114,7 +114,7 @@ def test_results_depend_neither_on_chunks_nor_on_surroundings(smoke, make_workfl
     path.write_text(yaml.safe_dump(study))
     other.run("collect", *SMOKE, "--cores", "1", **settings)
     keys = ["method", "run", "stage"]
-    timed = ["fit_seconds", "predict_seconds", "added_seconds"]
+    timed = ["fit_seconds", "processor_seconds", "predict_seconds", "added_seconds"]
     first, second = (
         records.read(results(w) / "points.parquet").sort_values(keys).drop(columns=timed)
         for w in (smoke, other)
