@@ -102,7 +102,7 @@ def _note(row):
 
 FAR = 2.0  # standard deviations from which a difference asks for a reason
 _LOWER_IS_BETTER = ("cost", "cost_percent", "error_percent", "mse", "n_features", "n_nodes")
-_LOWER_IS_BETTER += ("seconds", "test_error")
+_LOWER_IS_BETTER += ("predict_seconds", "seconds", "test_error")
 _NEITHER_IS_BETTER = ("entropy_percent",)
 
 

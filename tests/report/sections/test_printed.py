@@ -1,12 +1,16 @@
 """The section of printed numbers: there when asked for, with what the table says."""
 
 from contextlib import chdir
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from budgetbench.study.records import table
 from tests.factories import make_points, make_report, make_sheets, make_study
 from tests.report.writing import write_page
+
+ROOT = Path(__file__).resolve().parents[3]
 
 PRINTED = """paper,table,dataset,method,quantity,value
 yan,3,wine,msb,aup_test,0.9
@@ -40,6 +44,22 @@ def test_page_and_csv_hold_each_number(folder):
     assert "other rows than the paper's cancer".replace("'", "&#39;") in section
     assert "printed: 1 printed number not rerun in this study." in section
     assert (folder / "tables" / "published.csv").read_text().count("\n") == 4
+
+
+def test_every_quantity_that_a_paper_prints_can_be_shown(tmp_path):
+    printed = tmp_path / "resources" / "published"
+    printed.mkdir(parents=True)
+    recorded = (ROOT / "resources" / "published").glob("*.csv")
+    quantities = sorted({q for path in recorded for q in pd.read_csv(path)["quantity"]})
+    assert {"predict_seconds", "error_percent"} <= set(quantities)
+    rows = [f"yan,3,wine,msb,{quantity},0.9\n" for quantity in quantities]
+    (printed / "printed.csv").write_text(PRINTED.partition("\n")[0] + "\n" + "".join(rows))
+    (printed / "deviations.yaml").write_text("[]")
+    points = table(make_points(n_runs=1)).assign(test_mse=0.1, node_entropy=0.5)
+    with chdir(tmp_path):
+        report = make_report(points, make_study(1, published=["printed"]))
+        page = write_page(report, tmp_path).read_text(encoding="utf-8")
+    assert "seconds to predict, printed" in page
 
 
 def test_without_printed_numbers_there_is_no_section(tmp_path):

@@ -26,6 +26,7 @@ _NAMES = {
     "mse": "mean squared error",
     "n_features": "features",
     "n_nodes": "nodes",
+    "predict_seconds": "seconds to predict",
     "seconds": "seconds to fit",
     "test_error": "test error",
     "test_score": "test score",
