@@ -20,7 +20,13 @@ class FitCount:
         self._lock = Lock()
 
     def add(self, number):
-        """Count more models."""
+        """Count more models.
+
+        Parameters
+        ----------
+        number : int
+            How many.
+        """
         with self._lock:
             self.total += number
 

@@ -224,6 +224,10 @@ def all_or_nothing(estimator):
     ----------
     estimator : object
         The block sets its attributes; what these held before must not be changed in place.
+
+    Yields
+    ------
+    None
     """
     before = vars(estimator).copy()
     try:
