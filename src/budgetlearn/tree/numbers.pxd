@@ -21,7 +21,7 @@ cdef struct Cut:
     double numerator       # its drop is numerator / denominator
     double denominator
     double least           # numerator of a drop that still equals it
-    Py_ssize_t place       # the first key on the right, or with cells the last code on the left
+    Py_ssize_t place       # of keys, the first on the right; of cells, the last code on the left
     Missing missing
     Py_ssize_t n_tied
 

@@ -42,10 +42,10 @@ cdef void centre(
     What they leave, small numbers, has a mean with as many digits again: it corrects the first one,
     and what is left sums to 0 but for rounding of the spread, as the equation of the drop requires.
     """
-    cdef double total = 0.0, sum = 0.0, rest = 0.0, square = 0.0
+    cdef double total = 0.0, sum = 0.0, rest = 0.0, square = 0.0, target, about
     cdef double low = targets[labels[0]], high = low
-    cdef double target, about
     cdef Py_ssize_t i, place
+    # First pass: the mean as it comes. Pure nodes keep their very number, unrounded.
     for i in range(size):
         target = targets[labels[i]]
         total += weights[i]
@@ -55,11 +55,13 @@ cdef void centre(
     if pure[0]:
         mean[0] = low
         return
+    # Second pass: the mean of what the first one leaves.
     about = sum / total
     for i in range(size):
         rest += weights[i] * (targets[labels[i]] - about)
     rest /= total
     mean[0] = about + rest
+    # Third pass: subtract one after the other; their sum would be rounded at the offset's scale.
     for i in range(size):
         target = (targets[labels[i]] - about) - rest
         place = labels[i] if by_label else i
@@ -98,6 +100,23 @@ cdef inline void consider(
         cut.least = numerator * (1 - search.rule.equal)
 
 
+cdef inline void consider_both_sides(
+    Search* search, Cut* cut, double total, const Part* left, const Part* absent,
+    Py_ssize_t place, bint any_right,
+) noexcept nogil:
+    """Consider a threshold with the examples without a value on the right, and on the left.
+
+    They are the last ones of the feature: with them on the left, some that have a value have to be
+    on the right.
+    """
+    consider(search, cut, total, left.weight, left.sum, place, Missing.RIGHT)
+    if any_right:
+        consider(
+            search, cut, total, left.weight + absent.weight, left.sum + absent.sum, place,
+            Missing.LEFT,
+        )
+
+
 cdef inline Cut no_cut(const Search* search) noexcept nogil:
     """Return what the first threshold has to reach: to equal the best split of other features.
 
@@ -133,11 +152,13 @@ cdef bint scan_keys(
     if keys[0] >> shift == keys[n - 1] >> shift:
         return False
     if has_missing:
+        # Their code is the largest, so they end the order: one scan serves both sides.
         while keys[n_known - 1] >> shift == keys[n - 1] >> shift:
             n_known -= 1
             absent.weight += parts[place_of(keys[n_known])].weight
             absent.sum += parts[place_of(keys[n_known])].sum
     if search.rule.stumps:
+        # A sample needs to know from how many thresholds it is drawn.
         for i in range(1, n):
             n_thresholds += keys[i] >> shift != keys[i - 1] >> shift
         if n_stumps(n) < n_thresholds:
@@ -148,18 +169,13 @@ cdef bint scan_keys(
         left.weight += part.weight
         left.sum += part.sum
         if keys[i] >> shift == keys[i - 1] >> shift:
-            continue
+            continue  # no threshold parts equal values
         if sample.n_left and not draw(search, &sample):
             continue
-        consider(
-            search, &best, total, left.weight, left.sum, i,
-            Missing.RIGHT if has_missing else Missing.NONE
-        )
-        if i < n_known and has_missing:
-            consider(
-                search, &best, total, left.weight + absent.weight, left.sum + absent.sum, i,
-                Missing.LEFT
-            )
+        if has_missing:
+            consider_both_sides(search, &best, total, &left, &absent, i, i < n_known)
+        else:
+            consider(search, &best, total, left.weight, left.sum, i, Missing.NONE)
     cut[0] = best
     return True
 
@@ -175,6 +191,7 @@ cdef inline void count(
     cdef Py_ssize_t i, cell, lane, n_cells = n_codes << 1
     cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
     for i in range(column.size):
+        # Neighbours go to different copies: where codes are few, sums do not wait for each other.
         cell = <Py_ssize_t> codes[rows[i]] << 1
         lane = i & (LANES - 1)
         histogram.weights[lane * n_cells + cell] += parts[i].weight
@@ -208,6 +225,7 @@ cdef bint scan_cells(
     cdef bint has_missing = False, varies = False
     cdef uint64_t marks
     if missing >= 0:
+        # Taken first, they are at hand at every threshold; their mark, the last, still ends them.
         absent = take_cell(histogram, <Py_ssize_t> missing << 1, n_cells)
         has_missing = absent.weight > 0
     for word in range(n_words):
@@ -216,21 +234,18 @@ cdef bint scan_cells(
             marks |= histogram.marks[lane * n_words + word]
             histogram.marks[lane * n_words + word] = 0
         while marks:
+            # Set bits, lowest first, are the codes in use, ascending: no sort, no empty cells.
             # Invariant: `left` holds the examples of the cells below.
             cell = (word << 6) | trailing_zeros(marks)
             marks &= marks - 1
             if before >= 0:
                 varies = True
-                consider(
-                    search, &best, total, left.weight, left.sum, before,
-                    Missing.RIGHT if has_missing else Missing.NONE,
-                )
-                if has_missing and cell >> 1 != missing:
-                    consider(
-                        search, &best, total,
-                        left.weight + absent.weight, left.sum + absent.sum, before,
-                        Missing.LEFT,
+                if has_missing:
+                    consider_both_sides(
+                        search, &best, total, &left, &absent, before, cell >> 1 != missing
                     )
+                else:
+                    consider(search, &best, total, left.weight, left.sum, before, Missing.NONE)
             before = cell >> 1
             here = take_cell(histogram, cell, n_cells)
             left.weight += here.weight
@@ -254,7 +269,10 @@ cdef bint scan_counts(
 
 
 cdef void offer_cut(Search* search, const Cut* cut, int32_t code) noexcept nogil:
-    """Offer a feature's best threshold, codes up to `code` on the left, to the node."""
+    """Offer a feature's best threshold to the node's best split.
+
+    `code` is the last one on the left; where columns are kept in order, how many keys are.
+    """
     cdef double drop = cut.numerator / cut.denominator
     if cut.n_tied == 0:
         return  # no threshold can win

@@ -2,6 +2,7 @@ cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
 from ._codes cimport Codes, at
+from .blocks cimport Blocks
 from .partition cimport Examples
 from .table cimport Table
 
@@ -16,6 +17,7 @@ cdef class Orders:
         uint8_t* right                # (most,): whether the example of a label goes right
         int32_t* rows                 # (most,): row of the table of each label
         double* targets               # (most,): target of each label
+        Blocks blocks                 # own all that pointers point to
 
     cdef void enter(
         self, Table table, Examples* examples, Py_ssize_t start, Py_ssize_t end, int32_t depth,

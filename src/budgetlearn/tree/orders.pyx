@@ -13,9 +13,9 @@ and a row, so that the columns of twice as many examples stay in the cache.
 cimport cython
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
 
 from ._codes cimport gather
+from .blocks cimport Blocks
 from .partition cimport Examples
 from .sorting cimport sort_keys
 from .table cimport Table
@@ -42,22 +42,13 @@ cdef class Orders:
 
     def __cinit__(self, Table table, Py_ssize_t n):
         cdef Py_ssize_t p = table.n_features
-        cdef Py_ssize_t most = min(KEY_BYTES // (8 * p), PER_CODE * table.most_codes())
-        self.most = min(n, min(MOST_LABELS, most))
-        self.keys[0] = <uint32_t*> malloc(max(p * self.most, 1) * sizeof(uint32_t))
-        self.keys[1] = <uint32_t*> malloc(max(p * self.most, 1) * sizeof(uint32_t))
-        self.right = <uint8_t*> malloc(max(self.most, 1))
-        self.rows = <int32_t*> malloc(max(self.most, 1) * sizeof(int32_t))
-        self.targets = <double*> malloc(max(self.most, 1) * sizeof(double))
-        if self.keys[0] == NULL or self.keys[1] == NULL:
-            raise MemoryError(f"no memory left to sort {p} features of {self.most} examples")
-
-    def __dealloc__(self):
-        free(self.keys[0])
-        free(self.keys[1])
-        free(self.right)
-        free(self.rows)
-        free(self.targets)
+        self.most = min(n, MOST_LABELS, KEY_BYTES // (8 * p), PER_CODE * table.most_codes())
+        self.blocks = Blocks()
+        self.keys[0] = <uint32_t*> self.blocks.get(p * self.most * sizeof(uint32_t))
+        self.keys[1] = <uint32_t*> self.blocks.get(p * self.most * sizeof(uint32_t))
+        self.right = <uint8_t*> self.blocks.get(self.most)
+        self.rows = <int32_t*> self.blocks.get(self.most * sizeof(int32_t))
+        self.targets = <double*> self.blocks.get(self.most * sizeof(double))
 
     cdef void enter(
         self,
@@ -79,6 +70,7 @@ cdef class Orders:
         cdef uint32_t* keys
         cdef uint64_t* ordered
         self.start, self.end = start, end
+        # Labels name places of small arrays from here on: what the scans look up stays near.
         for i in range(n):
             self.targets[i] = targets[examples.labels[start + i]]
             self.rows[i] = examples.rows[start + i]
@@ -89,6 +81,7 @@ cdef class Orders:
                 scratch[i] = <uint64_t> (codes[i] - low) << 32 | <uint64_t> i
             ordered = sort_keys(scratch, spare_scratch, n, high - low)
             keys = self.of(features[place], start, depth)
+            # Ranks leave no gaps, so that 16 bits hold them whatever the codes are.
             rank = 0
             for i in range(n):
                 rank += i > 0 and ordered[i] >> 32 != ordered[i - 1] >> 32
@@ -116,7 +109,8 @@ cdef class Orders:
         cdef uint32_t key
         cdef Py_ssize_t side
         if n == 2:
-            return  # no child is looked at again
+            return  # both children are leaves
+        # The examples are parted already: a byte for each tells every column where it went.
         for i in range(start, end):
             goes_right[labels[i]] = i >= middle
         for place in range(n_varying):
