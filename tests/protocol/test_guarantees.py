@@ -145,13 +145,13 @@ def test_limits_are_checked():
         Coins().fit(X, y).certify(X, y, cost=1)
 
 
-@pytest.mark.parametrize(("limit", "acquired", "fixed"), [(5.0, 1, [5.0]), (15.0, 2, None)])
-def test_a_cost_of_just_the_limit_keeps_it(limit, owned, fixed):
+@pytest.mark.parametrize(("limit", "n_acquired", "fixed"), [(5.0, 1, [5.0]), (15.0, 2, None)])
+def test_a_cost_of_just_the_limit_keeps_it(limit, n_acquired, fixed):
     model, y = Coins(feature_costs=[5.0, PRICE, 0.0]), np.zeros(50)
     X = np.random.default_rng(6).random((40, 3))
     model.fit(X, np.arange(40) % 2, X, np.arange(40) % 2)
     model.operating_points_ = pd.DataFrame({"cost": [limit], "score": [0.9]})
     model._fixed_costs = lambda: fixed
-    acquired = np.tile(np.arange(3) < owned, (50, 1))
+    acquired = np.tile(np.arange(3) < n_acquired, (50, 1))
     certificate = certified(model, [Stage({}, y, acquired=acquired)], y, limit, None, 0.9)
     assert certificate.tested["p_value"].tolist() == [0]
