@@ -40,7 +40,10 @@ _NAMES = {
         *("ndarray", "RandomState", "Generator", "_frombuffer", "_reconstruct", "scalar"),
         *("__bit_generator_ctor", "__generator_ctor", "__randomstate_ctor"),
     },
-    "pandas": {"BlockManager", "SingleBlockManager", "_new_Index", "_unpickle_block", "new_block"},
+    "pandas": {
+        *("BlockManager", "SingleBlockManager", "_new_Index", "_unpickle_block", "new_block"),
+        "__pyx_unpickle_NDArrayBacked",  # of pandas 3: text without pyarrow
+    },
     "pyarrow": {"_restore_array", "py_buffer", "type_for_alias"},
     "sklearn": {"Tree"},
 }
