@@ -27,9 +27,11 @@ from tests.mutation.running import SURVIVED, preload, trace, try_mutant
 ROOT = Path(__file__).parents[2]
 PARTS = {  # sources, and the tests that must notice
     "msb": ("src/budgetlearn/msb/", ["tests/msb"]),
-    "forest": ("src/budgetlearn/forests/", ["tests/forests"]),
+    "forests": ("src/budgetlearn/forests/", ["tests/forests"]),
+    "budgetrf": ("src/budgetlearn/budgetrf/", ["tests/budgetrf"]),
     "sequential": ("src/budgetlearn/sequential/", ["tests/sequential"]),
-    "benchmark": ("src/budgetbench/study/", ["tests/study"]),
+    "cascade": ("src/budgetlearn/cascade/", ["tests/cascade"]),
+    "study": ("src/budgetbench/study/", ["tests/study"]),
     "costs": ("src/budgetlearn/costs.py", ["tests/test_costs.py"]),
     "curves": ("src/budgetlearn/curves.py", ["tests/test_curves.py"]),
 }

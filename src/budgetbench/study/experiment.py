@@ -41,10 +41,10 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     spec : dict
         `class` and `parameters`, see `budgetbench.study.methods.build`; and, if wanted, `grid`:
         {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, or
-        `space` and `tries`, see `budgetbench.study.tries.settings_of`; `seconds`: of
-        processors, which it may use up after its tries; `seed_as`: the method
-        whose seeds it shares; `refit`: whether what is scored on test data is fitted again on
-        training and validation data together, where fit never sees the latter.
+        `space` and `tries`, see `budgetbench.study.tries.settings_of`; `seconds`: of processors,
+        which it may use up after its tries; `seed_as`: the method whose seeds it shares; `refit`:
+        whether what is scored on test data is fitted again on training and validation data
+        together, where fit never sees the latter.
     run : Run
         Data, costs and seed.
     n_jobs : int, default=1
@@ -76,13 +76,10 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
             if number >= spec.get("tries", np.inf) and spent >= spec.get("seconds", 0.0):
                 break
             model = build(spec, **extra).set_params(**setting)
-            with _ended_early() as reasons:
-                known, rows = _points_of(model, spec, run, setting)
+            known, rows = _points_of(model, spec, run, setting)
             spent += known["processor_seconds"]
             if fitted is not None:
                 fitted.append(model)
-            if reasons:
-                rows.append({"status": f"{PARTIAL}: {reasons[0]}", **setting_column(setting)})
             for row in rows:
                 yield {**head(method, run, stage, number), **known, **row}
                 stage += 1
@@ -117,7 +114,7 @@ def _ended_early():
 def _points_of(model, spec, run, setting):
     """Fit a model; return what its rows have in common, and the rows of its operating points."""
     processor = time.process_time()
-    with counting_fits() as count:
+    with _ended_early() as reasons, counting_fits() as count:
         seconds, final = fit(model, run), None
         if spec.get("refit"):
             start = time.perf_counter()
@@ -131,6 +128,8 @@ def _points_of(model, spec, run, setting):
     rows = operating_points(model, run, setting, final)
     if not rows:
         raise ValueError(f"{spec['class']} has no stages, so there is nothing to predict with")
+    if reasons:
+        rows.append({"status": f"{PARTIAL}: {reasons[0]}", **setting_column(setting)})
     return known, rows
 
 
