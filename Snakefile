@@ -11,6 +11,7 @@ from budgetlearn.files import read_yaml
 from budgetbench.study.classes import find_classes_in
 from budgetbench.study.failures import closing_message
 from budgetbench.study.fingerprints import report_fingerprint
+from budgetbench.study.finished import forget
 from budgetbench.study.isolation import announce_caller
 from budgetbench.study.rerun import stored_points
 from budgetbench.study.study import FIT, SCHEDULE, Study
@@ -43,7 +44,9 @@ for folder in filter(None, (config["methods_path"], workflow.basedir)):
 STUDY = Study.from_config(config, workflow.basedir)
 config.update(STUDY.config)  # with words from the command line read; scripts and captions see it
 DIR = STUDY.folder
-announce_caller()
+main = workflow.is_main_process  # the one that plans, rather than runs a job of a plan
+retries = getattr(workflow.execution_settings, "retries", 0)
+announce_caller(retries if main else None, submitted=workflow.remote_exec)
 
 
 resource_scopes:
@@ -100,6 +103,7 @@ onstart:
 
 
 onsuccess:
+    forget(STUDY)
     print(usage_line(STUDY))
     if doubt_line(STUDY):
         print(doubt_line(STUDY))

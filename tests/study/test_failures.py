@@ -4,10 +4,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from budgetbench.study.failures import attempt, closing_message, keep_failures
+from budgetbench.study.failures import (
+    closing_message,
+    is_repeated,
+    keep_failures,
+)
 
 OUTPUT = "results/probe/points/wine/random/msb/0.parquet"
-CONFIG = {"study": "probe", "time_limit": 10, "memory_limit": None, "retry_failed": False}
+CONFIG = {
+    "study": "probe",
+    "time_limit": 10,
+    "memory_limit": None,
+    "retry_failed": False,
+    "cluster": {"memory": 500, "minutes": 1},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -15,25 +25,24 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def keep(status, number=0, config=CONFIG):
-    keep_failures(config, OUTPUT, number, [(0, "ok"), (1, status), (1, status)])
+def keep(status, config=CONFIG, job_memory=None):
+    keep_failures(config, OUTPUT, [(0, "ok"), (1, status), (1, status)], job_memory)
 
 
 def test_a_job_that_never_failed_leaves_nothing(tmp_path):
     keep("ok")
     keep("partial: the path ends at penalty 3 of 100")  # a result; the next call has no better one
     assert not list(tmp_path.iterdir())
-    assert attempt(CONFIG, OUTPUT) == 0
+    assert not is_repeated(CONFIG, OUTPUT)
 
 
 @pytest.mark.parametrize("status", ["failed: ValueError: x", "died: SIGSEGV"])
-def test_what_failed_is_tried_again_until_it_does_not(status):
-    keep(status)
-    assert attempt(CONFIG, OUTPUT) == 1
-    keep(status, 1)
-    assert attempt(CONFIG, OUTPUT) == 2
-    keep("ok", 2)
-    assert attempt(CONFIG, OUTPUT) == 2
+def test_a_failed_job_is_repeated_until_it_succeeds_and_no_more(status):
+    for _ in range(2):
+        keep(status)
+        assert is_repeated(CONFIG, OUTPUT)
+    keep("ok")
+    assert not is_repeated(CONFIG, OUTPUT)
 
 
 @pytest.mark.parametrize(
@@ -47,16 +56,23 @@ def test_what_failed_is_tried_again_until_it_does_not(status):
         ("timeout: 10 s", {"retry_failed": True}, True),
         ("memory: 10 MB", {"time_limit": 11}, False),
         ("memory: 10 MB", {"memory_limit": 21}, True),
+        ("memory: 10 MB", {"cluster": {"memory": 900, "minutes": 1}}, False),
         ("memory: 10 MB", {"retry_failed": True}, True),
     ],
 )
-def test_what_went_over_a_limit_is_tried_again_under_a_higher_one(status, changes, again):
+def test_a_run_over_a_limit_is_repeated_under_a_higher_one(status, changes, again):
     config = CONFIG | {"memory_limit": 20}
     keep(status, config=config)
-    assert attempt(config | changes, OUTPUT) == again
+    assert is_repeated(config | changes, OUTPUT) == again
 
 
-def test_the_last_word_names_every_run_of_the_study():
+@pytest.mark.parametrize(("memory", "again"), [(500, False), (1500, False), (1501, True)])
+def test_a_run_over_the_memory_of_its_job_is_repeated_when_jobs_get_more(memory, again):
+    keep("memory: stopped at 1400 MB", job_memory=1500)
+    assert is_repeated(CONFIG | {"cluster": {"memory": memory, "minutes": 1}}, OUTPUT) == again
+
+
+def test_the_closing_message_names_every_run_of_the_study():
     study = SimpleNamespace(
         config=CONFIG,
         cells=[("wine", "random", "msb"), ("wine", "random", "logitb")],

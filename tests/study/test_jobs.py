@@ -7,11 +7,24 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from budgetbench.study import jobs, records
+from budgetbench.study import isolation, jobs, records
 from budgetbench.study.failures import failure_file
 from budgetbench.study.runs import draw_costs, draw_splits
 
 CONFIG = {"study": "own", "time_limit": 5, "memory_limit": None, "retry_failed": False}
+OUTPUT = "results/own/points/wine/unit/voc/0.parquet"
+
+
+def job(memory=1000, attempt=1, **config):
+    resources = Resources(mem_mb=memory, attempt=attempt)
+    return SimpleNamespace(config=CONFIG | config, output=[OUTPUT], resources=resources)
+
+
+class Resources(SimpleNamespace):
+    """Resources of a job, as Snakemake gives them to a script."""
+
+    def get(self, name, default=None):
+        return getattr(self, name, default)
 
 
 @pytest.fixture(autouse=True)
@@ -78,25 +91,52 @@ def test_runs_without_prices_are_at_unit_costs(files):
 
 
 def test_limits_are_those_of_the_study():
-    assert jobs.limits_of(CONFIG) == {"time_limit": 5, "memory_limit": None}
+    assert jobs.limits_of(job()) == {"time_limit": 5, "memory_limit": None}
+    assert jobs.limits_of(job(memory_limit=70))["memory_limit"] == 70
+
+
+@pytest.fixture
+def submitted(monkeypatch, tmp_path):
+    """Be part of a submission that is repeated twice."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(isolation._CALLER, "1")
+    for name in (isolation._RETRIES, isolation._SUBMITTED):
+        monkeypatch.setenv(name, "")
+    isolation.announce_caller(2)
+    isolation.announce_caller(submitted=True)
+
+
+def test_a_run_in_a_submission_may_take_the_memory_of_its_job(submitted):
+    assert 100 < jobs.limits_of(job())["memory_limit"] <= 950
+    assert 1100 < jobs.limits_of(job(2000))["memory_limit"] <= 1900
+    assert jobs.limits_of(job(memory_limit=70))["memory_limit"] == 70
+
+
+def test_a_job_that_was_too_small_fails_until_its_last_attempt(submitted):
+    rows = [(0, "ok"), (1, "memory: stopped at 900 MB")]
+    for attempt in (1, 2):
+        with pytest.raises(jobs.JobMemoryError, match="run 1 needs more memory than the 1000 MB"):
+            jobs.close_job(job(attempt=attempt), rows)
+    jobs.close_job(job(attempt=3), rows)
+    assert '"job_memory": 1000' in failure_file(CONFIG, OUTPUT).read_text()
+    jobs.close_job(job(memory_limit=70), rows)  # a limit of the user's own: more would not help
+    jobs.close_job(job(), rows[:1])
+    assert not failure_file(CONFIG, OUTPUT).exists()
 
 
 def test_points_are_written_with_their_origin_and_failures_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"dataset": "wine", "costs": "unit", "method": "voc"}
     rows = [{**names, "run": 4, "test_score": 0.5}, {**names, "run": 5, "status": "died: x"}]
-    output = "results/own/points/wine/unit/voc/0.parquet"
-    jobs.write_points(rows, output, 1, CONFIG, {"the data of wine": "ab"})
-    frame = records.read(output)
+    jobs.write_points(rows, job(), {"the data of wine": "ab"})
+    frame = records.read(OUTPUT)
     assert frame["run"].tolist() == [4, 5]
     assert np.isnan(frame["test_score"][1])
-    (origin,) = records.origins_of(output)
+    (origin,) = records.origins_of(OUTPUT)
     assert origin["jobs"] == 1
     assert {"commit", "machine", "python", "seconds", "peak_mb"} <= origin.keys()
-    kept = failure_file(CONFIG, output).read_text()
-    assert '"attempt": 1' in kept
-    assert "died: x" in kept
-    assert records.sources_of(output) == {"the data of wine": ["ab"]}
-    jobs.write_points(rows[:1], output, 2, CONFIG, {}, [{"python": "3.1", "jobs": 3}])
-    assert records.origins_of(output) == [{"python": "3.1", "jobs": 3}]
-    assert "died" not in failure_file(CONFIG, output).read_text()
+    assert "died: x" in failure_file(CONFIG, OUTPUT).read_text()
+    assert records.sources_of(OUTPUT) == {"the data of wine": ["ab"]}
+    jobs.write_points(rows[:1], job(), {}, [{"python": "3.1", "jobs": 3}])
+    assert records.origins_of(OUTPUT) == [{"python": "3.1", "jobs": 3}]
+    assert not failure_file(CONFIG, OUTPUT).exists()

@@ -131,7 +131,8 @@ def entry(*place, **changes):
 def failed(status):
     """A run of logitB that has no result, kept as `keep_failures` does."""
     runs = [{"run": 1, "status": status}]
-    kept = {"attempt": 0, "time_limit": 3600, "memory_limit": None, "runs": runs}
+    limits = {"time_limit": 3600, "memory_limit": None, "job_memory": None}
+    kept = {**limits, "runs": runs}
     return lambda content: json.dumps(kept).encode()
 
 
@@ -205,6 +206,16 @@ EDITS = {
     "comment in logit_path.py": (LOGIT, more(b"# why\n"), (), {}),
     "a kernel": (KERNEL, more(b"\0"), (), {"fit": 1, **MSB, **LAST}),
     "a failed run": (FAILURE, failed("failed: ValueError: x"), (), ONE_FIT),
+    "a failed run, of which only the data are asked": (
+        *(FAILURE, failed("failed: ValueError: x")),
+        ("data",),
+        {},
+    ),
+    "a failed run, where nothing is to be fitted": (
+        *(FAILURE, failed("failed: ValueError: x")),
+        config("strict=false"),
+        {},
+    ),
     "a run out of time": (FAILURE, failed("timeout: x"), (), {}),
     "a run out of time, and more of it": (
         *(FAILURE, failed("timeout: x")),

@@ -30,6 +30,24 @@ class Slow(LogitPathClassifier):
             time.sleep(300)
         return super()._fit(*arguments)
 """
+SECOND = """
+import time
+from pathlib import Path
+from budgetlearn.peers import FreeConstantClassifier
+
+POINTS = Path("results/slurm/points/wine/random")
+
+
+class Second(FreeConstantClassifier):
+    '''Waits in its first fit, where another method of its submission is finished.'''
+
+    def fit(self, X, y):
+        mark = Path({mark!r})
+        if list(POINTS.glob("*/0.parquet")) and not mark.exists():
+            mark.touch()
+            time.sleep(300)
+        return super().fit(X, y)
+"""
 STUDY = {
     "study": "slurm",
     "title": "On a cluster",
@@ -37,7 +55,7 @@ STUDY = {
     "methods": ["logitb", "constant"],
     "runs": 2,
     "runs_per_job": 1,
-    "cluster": {"memory": 500, "minutes": 2},
+    "cluster": {"memory": 800, "minutes": 2},
 }
 
 
@@ -99,6 +117,30 @@ def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, 
     shutil.rmtree(results)
     workflow.run("collect", *study)
     assert differences(on_cluster, records.read(results / "points.parquet")).empty
+
+
+def test_a_finished_job_outlives_a_cancelled_sibling(cluster, make_workflow):
+    workflow = make_workflow()
+    mark = workflow.folder / "mark"
+    (workflow.folder / "second.py").write_text(SECOND.format(mark=str(mark)))
+    methods = yaml.safe_load((workflow.folder / "config" / "methods.yaml").read_text())
+    for name in ("one", "two"):  # whichever comes second waits
+        methods[name] = {"label": name, "class": "second.Second"}
+    (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
+    study = configured(workflow, methods=["one", "two"], runs=1)
+    with submitted(workflow, cluster, "collect", *study) as process:
+        cluster.wait_for(mark.exists, 900)
+        (finished,) = (workflow.folder / "results/slurm/points/wine/random").glob("*/0.parquet")
+        before = finished.read_bytes()
+        (running,) = (n for n, state in cluster.jobs().items() if state == "RUNNING")
+        cluster.run("scancel", running)
+        output, _ = process.communicate(timeout=900)
+    assert process.returncode == 0, output[-6000:]
+    assert cluster.jobs()[running] == "CANCELLED"
+    assert finished.read_bytes() == before  # not fitted again: the clocks of the first fit, too
+    code, told = workflow.plan("collect", *study, "-n")
+    assert code == 0
+    assert "Nothing to be done" in told, told
 
 
 def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):

@@ -1,11 +1,11 @@
-# What the rules ask for: the fingerprint of a job's code, its attempt, memory and time, the files
-# that are there. On a cluster, all jobs of the same runs of a data set are one submission (group
+# What the rules ask for: the fingerprint of a job's code, its memory and time, the files that are
+# there. On a cluster, all jobs of the same runs of a data set are one submission (group
 # `runs`), in which one of them works at a time (resource `slot`, of which profiles give one).
 
 import os
 from functools import cache
 
-from budgetbench.study.failures import attempt
+from budgetbench.study.failures import is_repeated
 from budgetbench.study.fingerprints import script_fingerprint
 from budgetbench.study.methods import classes_of
 
@@ -26,14 +26,26 @@ def code_for(name):
     return lambda w: code_of(name, *sorted(set(classes_of(STUDY.spec(w.method, w.dataset)))))
 
 
-def attempt_at(output):
-    """Runs that failed are tried again: one attempt more reruns the job."""
-    return lambda w: attempt(config, f"{DIR}/{output}".format(**w))
+def repeated(output):
+    """No input, but jobs with runs to repeat are forced when a plan that has them asks for it."""
+
+    def force(w):
+        file = f"{DIR}/{output}".format(**w)
+        if main and STUDY.config["strict"] and is_repeated(config, file):
+            workflow.dag.forcefiles.add(file)
+        return []
+
+    return force
 
 
 def memory(_, attempt):
     """MB that a job that fits asks a cluster for."""
     return STUDY.config["cluster"]["memory"] * attempt
+
+
+def memory_up_to(most):
+    """MB of a lighter job of the same submission, which asks for the most of them."""
+    return lambda w, attempt: min(most * attempt, memory(w, attempt))
 
 
 def minutes(w, attempt):

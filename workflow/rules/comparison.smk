@@ -7,6 +7,7 @@ rule fit:
         split=rules.split.output[0],
         costs=rules.costs.output[0],
         seconds=lambda w: STUDY.seconds_files(w.method, w.dataset, w.costs, w.chunk),
+        repeated=repeated("points/{dataset}/{costs}/{method}/{chunk}.parquet"),
     output:
         f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
     log:
@@ -23,13 +24,13 @@ rule fit:
     resources:
         mem_mb=memory,
         runtime=minutes,
+        attempt=lambda w, attempt: attempt,
         slot=1,
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
         # Not an output: Snakemake deletes those of an interrupted job, this is to outlive it.
         subsets=f"{DIR}/subsets/{{dataset}}/{{costs}}/{{method}}",
-        attempt=attempt_at("points/{dataset}/{costs}/{method}/{chunk}.parquet"),
         code=code_for("fit.py"),
     script:
         "../scripts/fit.py"
@@ -68,7 +69,7 @@ rule solution_space:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
+        mem_mb=memory_up_to(2000),
         runtime=lambda w, attempt: 10 * attempt,
         slot=1,
     params:

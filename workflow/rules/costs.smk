@@ -14,7 +14,7 @@ rule costs:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=lambda w, attempt: 1000 * attempt,
+        mem_mb=memory_up_to(1000),
         runtime=lambda w, attempt: 2 * attempt,
         slot=1,
     params:

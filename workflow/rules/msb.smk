@@ -5,6 +5,7 @@ rule msb_importance:
     input:
         data=rules.prepare.output[0],
         split=rules.split.output[0],
+        repeated=repeated("importance/{dataset}/{method}/{chunk}.csv"),
     output:
         f"{DIR}/importance/{{dataset}}/{{method}}/{{chunk}}.csv",
     log:
@@ -19,11 +20,11 @@ rule msb_importance:
     resources:
         mem_mb=memory,
         runtime=minutes,
+        attempt=lambda w, attempt: attempt,
         slot=1,
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
-        attempt=attempt_at("importance/{dataset}/{method}/{chunk}.csv"),
         code=code_for("msb_importance.py"),
     script:
         "../scripts/msb_importance.py"
@@ -35,6 +36,7 @@ rule msb_sequence:
         split=rules.split.output[0],
         costs=rules.costs.output[0],
         importance=rules.msb_importance.output[0],
+        repeated=repeated("sequences/{dataset}/{costs}/{method}/{sequence}/{chunk}.parquet"),
     output:
         points=f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.parquet",
         visited=f"{DIR}/sequences/{{dataset}}/{{costs}}/{{method}}/{{sequence}}/{{chunk}}.csv",
@@ -50,11 +52,11 @@ rule msb_sequence:
     resources:
         mem_mb=memory,
         runtime=minutes,
+        attempt=lambda w, attempt: attempt,
         slot=1,
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
-        attempt=attempt_at("sequences/{dataset}/{costs}/{method}/{sequence}/{chunk}.parquet"),
         code=code_for("msb_sequence.py"),
     script:
         "../scripts/msb_sequence.py"
@@ -68,6 +70,7 @@ rule msb_schedule:
             sequence=STUDY.sequences(w.method, w.dataset),
             allow_missing=True,
         ),
+        repeated=repeated("points/{dataset}/{costs}/{method}/{chunk}.parquet"),
     output:
         f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",
     log:
@@ -79,11 +82,10 @@ rule msb_schedule:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=lambda w, attempt: 1000 * attempt,
+        mem_mb=memory_up_to(1000),
         runtime=lambda w, attempt: 2 * attempt,
         slot=1,
     params:
-        attempt=attempt_at("points/{dataset}/{costs}/{method}/{chunk}.parquet"),
         code=code_of("msb_schedule.py"),
     script:
         "../scripts/msb_schedule.py"

@@ -1,7 +1,7 @@
 from budgetbench.datasets import Dataset
 from budgetbench.datasets.user_table import own_prices
 from budgetbench.study import runs
-from budgetbench.study.jobs import job_log
+from budgetbench.study.jobs import job_log, write_csv
 
 params, kind = snakemake.params, snakemake.wildcards.costs
 with job_log(snakemake.log[0]):
@@ -9,4 +9,4 @@ with job_log(snakemake.log[0]):
     if snakemake.input.given:
         given = own_prices(snakemake.input.given[0], params.unpriced, params.content)
     table = runs.draw_costs(dataset, kind, params.runs, params.seed, given, params.crossed)
-    table.to_csv(snakemake.output[0], index=False)
+    write_csv(table, snakemake.output[0])

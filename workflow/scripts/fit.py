@@ -1,13 +1,16 @@
+from budgetbench.study import finished
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points
 from budgetbench.study.resuming import resumable_run
 from budgetbench.study.sources import sources_of_run
 from budgetbench.study.tries import with_seconds
 
-method, params, config = snakemake.wildcards.method, snakemake.params, snakemake.config
+method, params = snakemake.wildcards.method, snakemake.params
 with job_log(snakemake.log[0], snakemake.threads):
-    rows, kept = [], (params.subsets, params.code, snakemake.threads)
-    for run in load_runs(snakemake.input, snakemake.wildcards, params.seed):
-        spec = with_seconds(params.spec, run.number, snakemake.input.seconds)
-        rows += resumable_run(method, spec, run, *kept, **limits_of(config))
-        sources = sources_of_run(method, params.spec, run)
-    write_points(rows, snakemake.output[0], params.attempt, config, sources)
+    if not finished.take_over(snakemake):
+        rows, kept = [], (params.subsets, params.code, snakemake.threads)
+        for run in load_runs(snakemake.input, snakemake.wildcards, params.seed):
+            spec = with_seconds(params.spec, run.number, snakemake.input.seconds)
+            rows += resumable_run(method, spec, run, *kept, **limits_of(snakemake))
+            sources = sources_of_run(method, params.spec, run)
+        write_points(rows, snakemake, sources)
+        finished.keep(snakemake)

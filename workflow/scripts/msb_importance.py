@@ -1,11 +1,13 @@
-from budgetbench.study.failures import keep_failures
-from budgetbench.study.jobs import job_log, limits_of, load_runs
+from budgetbench.study import finished
+from budgetbench.study.jobs import close_job, job_log, limits_of, load_runs, write_csv
 from budgetbench.study.model_sequences import importance_table
 
-params, config, output = snakemake.params, snakemake.config, snakemake.output[0]
-method = (snakemake.wildcards.method, params.spec)
-with job_log(snakemake.log[0], snakemake.threads):
-    runs = load_runs(snakemake.input, snakemake.wildcards, params.seed)
-    table = importance_table(*method, runs, snakemake.threads, **limits_of(config))
-    table.to_csv(output, index=False)
-    keep_failures(config, output, params.attempt, table[["run", "status"]].to_numpy())
+params, threads = snakemake.params, snakemake.threads
+with job_log(snakemake.log[0], threads):
+    if not finished.take_over(snakemake):
+        runs = load_runs(snakemake.input, snakemake.wildcards, params.seed)
+        method = (snakemake.wildcards.method, params.spec)
+        table = importance_table(*method, runs, threads, **limits_of(snakemake))
+        close_job(snakemake, table[["run", "status"]].to_numpy())
+        write_csv(table, snakemake.output[0])
+        finished.keep(snakemake)

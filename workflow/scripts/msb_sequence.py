@@ -1,18 +1,21 @@
 import pandas as pd
 
-from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points
+from budgetbench.study import finished
+from budgetbench.study.jobs import job_log, limits_of, load_runs, write_csv, write_points
 from budgetbench.study.model_sequences import sequence_points
 from budgetbench.study.sources import sources_of_run
 
-wildcards, params, config = snakemake.wildcards, snakemake.params, snakemake.config
+wildcards, params = snakemake.wildcards, snakemake.params
 with job_log(snakemake.log[0], snakemake.threads):
-    how = (pd.read_csv(snakemake.input.importance), snakemake.threads)
-    method = (wildcards.method, params.spec, wildcards.sequence)
-    rows, visited = [], []
-    for run in load_runs(snakemake.input, wildcards, params.seed):
-        points, models = sequence_points(*method, run, *how, **limits_of(config))
-        rows += points
-        visited.append(models)
-        sources = sources_of_run(wildcards.method, params.spec, run)
-    write_points(rows, snakemake.output.points, params.attempt, config, sources)
-    pd.concat(visited).to_csv(snakemake.output.visited, index=False)
+    if not finished.take_over(snakemake):
+        how = (pd.read_csv(snakemake.input.importance), snakemake.threads)
+        method = (wildcards.method, params.spec, wildcards.sequence)
+        rows, visited = [], []
+        for run in load_runs(snakemake.input, wildcards, params.seed):
+            points, models = sequence_points(*method, run, *how, **limits_of(snakemake))
+            rows += points
+            visited.append(models)
+            sources = sources_of_run(wildcards.method, params.spec, run)
+        write_points(rows, snakemake, sources)
+        write_csv(pd.concat(visited), snakemake.output.visited)
+        finished.keep(snakemake)

@@ -1,5 +1,5 @@
 from budgetbench.study import records
-from budgetbench.study.jobs import job_log
+from budgetbench.study.jobs import job_log, write_csv
 from budgetbench.study.model_sequences import solution_space
 from budgetlearn.price_lists import read_prices
 
@@ -7,4 +7,4 @@ files = snakemake.input
 with job_log(snakemake.log[0]):
     points, prices = records.read(files.points), read_prices(files.costs)
     space = solution_space(points, prices, snakemake.params.subsets)
-    space.to_csv(snakemake.output[0], index=False)
+    write_csv(space, snakemake.output[0])

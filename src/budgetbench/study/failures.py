@@ -1,8 +1,8 @@
-"""Runs without a result: kept for the next call, which tries them again, and for the last word.
+"""Runs without a result: kept for the next call, which repeats them, and for the closing message.
 
 A job some of whose runs have no result leaves a file that says so, apart from its outputs, which
-Snakemake removes before it runs a job again. The Snakefile reads it at every start: the parameter
-`attempt` of such a job then counts one more, so that Snakemake runs it once more.
+Snakemake removes before it runs a job again. While Snakemake plans, the rules ask which jobs are to
+be repeated, and force these.
 """
 
 import json
@@ -40,61 +40,63 @@ def failure_file(config, output):
     return Path(folder) / "failures" / Path(output).relative_to(folder).with_suffix(".json")
 
 
-def attempt(config, output):
-    """Return the number of the attempt that a job is at: one more where it is to be tried again.
+def is_repeated(config, output):
+    """Return whether a job has runs without a result that may end otherwise now.
 
     Parameters
     ----------
     config, output
-        As for `failure_file`; limits and `retry_failed` are looked at.
+        As for `failure_file`; limits, `cluster` and `retry_failed` are looked at.
 
     Returns
     -------
-    int
-        0 for a job that never failed.
+    bool
     """
     before = _read(failure_file(config, output))
     if before is None:
-        return 0
-    again = any(_is_tried_again(run["status"], before, config) for run in before["runs"])
-    return before["attempt"] + again
+        return False
+    return any(_is_repeated(run["status"], before, config) for run in before["runs"])
 
 
 def _read(path):
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
-def _is_tried_again(status, before, config):
-    """Tell whether a run that ended with `status` may end otherwise now."""
+def _is_repeated(status, before, config):
+    """Return whether a run that ended with `status` may end otherwise under the settings of now."""
     limit = LIMITS.get(status.partition(":")[0])
     if limit is None or config["retry_failed"]:
         return True
-    return _number(config[limit]) > _number(before[limit])
+    # Where the memory of the job itself was the limit, `cluster` is what raises it.
+    had = before["job_memory"] if limit == "memory_limit" else None
+    more = had is not None and config["cluster"]["memory"] > had
+    return more or _number(config[limit]) > _number(before[limit])
 
 
 def _number(limit):
     return math.inf if limit is None else limit
 
 
-def keep_failures(config, output, attempt, statuses):
-    """Keep which runs of a job have no result; says so too once an attempt has given them all.
+def keep_failures(config, output, statuses, job_memory=None):
+    """Keep the runs of a job that have no result; where all have one, remove what was kept.
 
     Parameters
     ----------
     config, output
         As for `failure_file`.
-    attempt : int
-        As the function of that name returned it.
     statuses : iterable of (int, str)
         Run and status of each row of the job's results.
+    job_memory : float, default=None
+        MB that a cluster gave to the job.
     """
     failed = {run: status for run, status in statuses if is_failure(status)}
     path = failure_file(config, output)
-    if not failed and not path.exists():
+    if not failed:
+        path.unlink(missing_ok=True)
         return
     content = {
-        "attempt": attempt,
         **{limit: config[limit] for limit in LIMITS.values()},
+        "job_memory": job_memory,
         "runs": [{"run": int(run), "status": status} for run, status in failed.items()],
     }
     with whole_file(path) as partial:
@@ -114,7 +116,7 @@ def failed_runs(study):
 
 
 def closing_message(study):
-    """Return what to tell at the end about runs without a result; "" if there are none."""
+    """Return the message on runs without a result that ends a call; "" if there are none."""
     lines = failed_runs(study)
     if not lines:
         return ""

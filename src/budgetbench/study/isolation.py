@@ -25,6 +25,8 @@ START = "fork" if sys.platform == "linux" else "spawn"
 LOOK = 0.1  # seconds between two looks at the child's memory
 MB = 1e6
 _CALLER = "BUDGETLEARN_CALLER"
+_RETRIES = "BUDGETLEARN_RETRIES"
+_SUBMITTED = "BUDGETLEARN_SUBMITTED"
 _PR_SET_PDEATHSIG = 1
 _ITEM, _LOG, _DONE, _FAILED = range(4)
 
@@ -151,9 +153,27 @@ def _kill(child):
     child.close()
 
 
-def announce_caller():
-    """Name this process to the jobs that it is going to start (`die_with_caller`)."""
+def announce_caller(retries=None, submitted=False):
+    """Name this process to the jobs that it is going to start (`die_with_caller`).
+
+    Parameters
+    ----------
+    retries : int, default=None
+        How many times it starts a job that failed again; None: as its own caller said.
+    submitted : bool, default=False
+        Whether it runs a submission to a cluster.
+    """
     os.environ[_CALLER] = str(os.getpid())
+    if retries is not None:
+        os.environ[_RETRIES] = str(retries)
+    if submitted:
+        os.environ[_SUBMITTED] = os.environ.get(_RETRIES, "0")
+
+
+def retries_of_submission():
+    """Return how many times the submission of this job may be repeated, None outside of one."""
+    retries = os.environ.get(_SUBMITTED)
+    return None if retries is None else int(retries)
 
 
 def die_with_caller():

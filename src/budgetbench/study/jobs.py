@@ -1,20 +1,30 @@
-"""What every job of the workflow starts with: its log, its threads, its runs."""
+"""The frame of every job of the workflow: its log, its threads, its runs, its limits."""
 
 import logging
+import math
 import sys
 from contextlib import contextmanager
 
 import pandas as pd
+import psutil
 from threadpoolctl import threadpool_limits
 
+from budgetlearn.exceptions import BudgetlearnError
+from budgetlearn.files import whole_file
 from budgetlearn.price_lists import read_prices
 
 from ..datasets import Dataset
 from . import records
 from .failures import LIMITS, keep_failures
-from .isolation import die_with_caller
+from .isolation import MB, die_with_caller, retries_of_submission
 from .provenance import effort, origin
 from .runs import draw_costs, iterate
+
+SHARE = 0.95  # of a job's memory that its processes may reach before it is counted as full
+
+
+class JobMemoryError(BudgetlearnError, MemoryError):
+    """A run that reached the memory which the cluster gave to its job."""
 
 
 @contextmanager
@@ -71,24 +81,78 @@ def load_runs(files, wildcards, study_seed):
     yield from iterate(dataset, splits, costs, kind, study_seed)
 
 
-def limits_of(config):
-    """Return the settings of a study that each run of a method is held to."""
-    return {limit: config[limit] for limit in LIMITS.values()}
+def limits_of(job):
+    """Return the limits of each run of a method: those of the study, and the memory of the job.
+
+    Parameters
+    ----------
+    job : object
+        The `snakemake` of a script.
+
+    Returns
+    -------
+    dict
+        `time_limit` and `memory_limit`. In a job of a cluster no run may take more memory than the
+        job has left beside Snakemake, so that it ends as a row before the cluster kills the job.
+    """
+    limits = {limit: job.config[limit] for limit in LIMITS.values()}
+    room = _room(job)
+    if room is not None:
+        limits["memory_limit"] = min(room, limits["memory_limit"] or room)
+    return limits
 
 
-def write_points(rows, output, attempt, config, sources, origins=None):
+def _room(job):
+    """Return the MB that a cluster gave to a job beside Snakemake; None on a machine of one's own.
+
+    The Snakemakes that run the job are part of its submission, so their memory counts as well.
+    """
+    if retries_of_submission() is None:
+        return None
+    held = 0.0
+    for process in psutil.Process().parents():
+        try:
+            if "snakemake" in " ".join(process.cmdline()):
+                held += process.memory_full_info().uss / MB
+        except psutil.Error:
+            continue  # of somebody else's
+    return max(SHARE * job.resources.mem_mb - held, 1.0)
+
+
+def close_job(job, statuses):
+    """Keep which runs of a job have no result, before its outputs are written.
+
+    Parameters
+    ----------
+    job : object
+        The `snakemake` of a script.
+    statuses : iterable of (int, str)
+        Run and status of each row of its results.
+
+    Raises
+    ------
+    JobMemoryError
+        Where a run took the memory of the job and Snakemake is going to start the job with more.
+    """
+    statuses, room = list(statuses), _room(job)
+    given = None if room is None else job.resources.mem_mb
+    keep_failures(job.config, job.output[0], statuses, given)
+    full = [run for run, status in statuses if status.startswith("memory:")]
+    if not full or room is None or room > (job.config["memory_limit"] or room):
+        return
+    if job.resources.get("attempt", math.inf) <= retries_of_submission():
+        raise JobMemoryError(f"run {full[0]} needs more memory than the {given} MB of its job.")
+
+
+def write_points(rows, job, sources, origins=None):
     """Write a job's operating points with what they were made with, and keep which runs failed.
 
     Parameters
     ----------
     rows : iterable of dict or DataFrame
         The operating points.
-    output : str
-        The file.
-    attempt : int
-        The job's parameter of that name.
-    config : dict
-        The study's settings.
+    job : object
+        The `snakemake` of a script; the points are its first output.
     sources : dict
         What they were made of, as for `budgetbench.study.records.write`.
     origins : list of dict, default=None
@@ -96,5 +160,12 @@ def write_points(rows, output, attempt, config, sources, origins=None):
     """
     points = records.table(rows)
     origins = [origin() | effort()] if origins is None else origins
-    records.write(points, output, origins, sources)
-    keep_failures(config, output, attempt, zip(points["run"], points["status"], strict=True))
+    # Failures first: a job that is killed in between has no output yet, and is run again.
+    close_job(job, zip(points["run"], points["status"], strict=True))
+    records.write(points, job.output[0], origins, sources)
+
+
+def write_csv(frame, path):
+    """Write a frame as csv; the file appears whole or not at all."""
+    with whole_file(path) as partial:
+        frame.to_csv(partial, index=False)

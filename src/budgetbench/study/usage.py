@@ -71,7 +71,8 @@ def usage_line(study):
     spent = sum(seconds for seconds, _, _ in used)
     if not spent or not path.is_file():
         return ""
-    share = working_seconds(records.read(path)) / spent
+    # A job that took over what it had finished before worked less than its points tell.
+    share = min(working_seconds(records.read(path)) / spent, 1.0)
     of_which = "" if isnan(share) else f", of which {share:.0%} were fitting and predicting"
     # Snakemake looks at a job's processes now and then; the largest process knows its own peak.
     peaks = [origin["peak_mb"] for origin in records.origins_of(path) if "peak_mb" in origin]
