@@ -7,17 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from budgetbench.study import dependencies, fingerprints
-from budgetbench.study.dependencies import (
+from budgetbench.study import fingerprints
+from budgetbench.study.fingerprints import (
     ROOT,
-    Import,
-    closure,
-    code_text,
     compiled_into,
-    facts_of,
-    home_of,
+    kernel_of,
+    module_files,
+    report_fingerprint,
+    script_fingerprint,
 )
-from budgetbench.study.fingerprints import report_fingerprint, script_fingerprint
 from budgetbench.study.methods import classes_of
 from budgetlearn.exceptions import ConfigError
 
@@ -42,7 +40,7 @@ def fit_fingerprint(spec):
 
 
 def forget():
-    for function in (dependencies._top, dependencies.source_files, dependencies.home_of):
+    for function in (fingerprints._top, fingerprints.module_files):
         function.cache_clear()
 
 
@@ -50,12 +48,11 @@ def forget():
 def copied(tmp_path_factory):
     """A copy of both packages, kernels included, of which fingerprints are taken."""
     copy = tmp_path_factory.mktemp("packages")
-    for name in dependencies.OWN:
+    for name in fingerprints.OWN:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, copy / name, ignore=ignored)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (dependencies, fingerprints):
-            patch.setattr(module, "ROOT", copy)
+        patch.setattr(fingerprints, "ROOT", copy)
         forget()
         yield copy
     forget()
@@ -97,15 +94,18 @@ def changed_by(path, edit):
     [
         ("budgetlearn/msb/search.py", {"msb"}),
         ("budgetlearn/peers/node_shares.py", {"gif"}),
-        ("budgetlearn/peers/controls.py", set()),
+        ("budgetlearn/peers/controls.py", {"gif"}),  # the room of its class
         ("budgetlearn/sequential/fmcc.py", set()),
         ("budgetbench/report/page.py", set()),
         ("budgetbench/study/study.py", set()),
-        ("budgetbench/study/dependencies.py", set()),
-        ("budgetbench/datasets/fetching.py", set()),
+        ("budgetbench/study/fingerprints.py", set()),
+        ("budgetlearn/__init__.py", set()),
+        ("budgetlearn/cascade/pool.py", set()),
+        ("budgetbench/datasets/fetching.py", {*EVERY, "data"}),  # datasets/ is one room
         ("budgetlearn/gif/forest.py", {"gif"}),
-        ("budgetlearn/forests/random_forest.py", {"msb"}),
-        ("budgetlearn/tree/growth.py", {"forest", "msb"}),
+        ("budgetlearn/msb/problem.py", {"msb"}),
+        ("budgetlearn/forests/random_forest.py", {"gif", "msb"}),
+        ("budgetlearn/tree/growth.py", EVERY),
         ("budgetbench/study/experiment.py", EVERY),
         ("budgetbench/datasets/splits.py", {*EVERY, "data"}),
         ("budgetlearn/costs.py", {*EVERY, "data"}),
@@ -115,16 +115,9 @@ def test_an_edit_touches_what_depends_on_it(package, file, touched):
     assert changed_by(package / file, lambda text: f"{text}\nmore = 1\n") == touched
 
 
-def test_comments_docstrings_and_layout_do_not_count(package):
-    path = package / "budgetlearn" / "gif" / "forest.py"
-    assert not changed_by(path, lambda text: "# A comment.\n" + text)
-    assert not changed_by(path, lambda text: text.replace('"""', '"""In other words: ', 1))
-    assert not changed_by(path, lambda text: text.replace("(\n", "(  # why\n\n", 5))
-
-
 def test_a_kernel_counts_beside_its_source(package):
     first = prints()
-    kernel = dependencies.kernel_of(package / "budgetlearn" / "gif" / "grower.pyx")
+    kernel = kernel_of(package / "budgetlearn" / "gif" / "grower.pyx")
     kernel.write_bytes(kernel.read_bytes() + b"\0")
     second = prints()
     assert {name for name in first if first[name] != second[name]} == {"gif"}
@@ -132,10 +125,7 @@ def test_a_kernel_counts_beside_its_source(package):
 
 @pytest.mark.parametrize("file", ["grower.pyx", "nodes.pxd"])
 def test_a_kernel_older_than_its_source_is_refused(package, file):
-    later = (
-        dependencies.kernel_of(package / "budgetlearn" / "gif" / "grower.pyx").stat().st_mtime_ns
-        + 10**9
-    )
+    later = kernel_of(package / "budgetlearn" / "gif" / "grower.pyx").stat().st_mtime_ns + 10**9
     os.utime(package / "budgetlearn" / "gif" / file, ns=(later, later))
     with pytest.raises(ConfigError, match=rf"was compiled before .*{file}.*make setup"):
         fit_fingerprint(METHODS["gif"])
@@ -143,7 +133,7 @@ def test_a_kernel_older_than_its_source_is_refused(package, file):
 
 
 def test_a_missing_kernel_is_named(package):
-    dependencies.kernel_of(package / "budgetlearn" / "gif" / "grower.pyx").unlink()
+    kernel_of(package / "budgetlearn" / "gif" / "grower.pyx").unlink()
     forget()
     with pytest.raises(ConfigError, match=r"gif\.grower is not compiled.*make setup"):
         fit_fingerprint(METHODS["gif"])
@@ -175,8 +165,21 @@ def test_a_class_of_ones_own_counts_with_what_it_imports(own, file):
     with (own / file).open("a") as stream:
         stream.write("MORE = 2\n")
     assert fit_fingerprint(spec) != before
-    modules = closure([Import("own_methods", "Own")])
-    assert {"own_methods", "own_help", "budgetlearn.peers.controls"} <= modules.keys()
+    files = fingerprints._reached(FIT, module_files("own_methods"))
+    assert {"own_methods.py", "own_help.py", "controls.py"} <= {path.name for path in files}
+
+
+def test_a_class_that_budgetlearn_loads_on_demand_counts_with_the_whole_library(own):
+    (own / "own_methods.py").write_text("from budgetlearn import FMCCClassifier as Own\n")
+    for start in ("own_methods", "budgetlearn.FMCCClassifier"):
+        names = {path.name for path in fingerprints._reached(FIT, module_files(start))}
+        assert {"fmcc.py", "_margin_walk.pyx"} <= names
+
+
+def test_installed_packages_are_known_by_their_version():
+    files = fingerprints._reached(FIT, module_files("sklearn.ensemble"))
+    assert module_files("sklearn.ensemble")
+    assert not [path for path in files if "sklearn" in path.parts]
 
 
 def test_the_report_depends_on_its_templates(package):
@@ -197,24 +200,6 @@ def test_the_report_depends_on_sections_that_no_import_names(package, file):
     assert report_fingerprint(SCRIPTS / "report.py") != before
 
 
-def test_packages_pass_names_on():
-    assert home_of("budgetlearn.gif", "GIFClassifier") == "budgetlearn.gif.estimators"
-    assert home_of("budgetlearn", "gif") == "budgetlearn.gif"
-    assert home_of("budgetlearn.gif", "GIFClassifer") is None
-    assert home_of("sklearn.ensemble", "ExtraTreesClassifier") == "sklearn.ensemble._forest"
-    assert closure([Import("sklearn.ensemble", "ExtraTreesClassifier")]) == {}
-
-
-def test_names_are_passed_on_under_other_names(own):
-    (own / "own_front.py").write_text(
-        "from own_help import LEVEL as height\nfrom own_help import *\n"
-    )
-    forget()
-    assert home_of("own_front", "height") == "own_help"
-    assert home_of("own_front", "LEVEL") is None
-    assert home_of("own_help", "LEVEL") == "own_help"
-
-
 def test_a_kernel_is_compiled_of_all_headers_that_its_headers_name():
     names = {path.name for path in compiled_into(ROOT / "budgetlearn" / "gif" / "pool.pyx")}
     assert {"pool.pyx", "pool.pxd", "nodes.pxd", "_random.pxd"} <= names
@@ -225,27 +210,18 @@ def test_imports_of_cython_are_read(tmp_path):
     source = tmp_path / "kernel.pyx"
     source.write_text(
         '"""import nothing"""\ncimport numpy as cnp, cython  # import this\n'
-        "from libc.math cimport (\n    log,  # natural\n    sqrt,\n)\nimport a.b as c\n"
+        "from libc.math cimport (\n    log,  # natural, of\n    sqrt,\n)\nimport a.b as c\n"
         'from .x import y\ntext = "import z"\n'
     )
-    found = {(one.module, one.name, one.compiled) for one in facts_of(source).imports}
-    assert found == {
-        ("numpy", None, True),
-        ("cython", None, True),
-        ("libc.math", "log", True),
-        ("libc.math", "sqrt", True),
-        ("a.b", None, False),
-        ("x", "y", False),
-    }
-
-
-def test_comments_of_cython_do_not_count():
-    plain = 'cdef int f(int a) nogil:\n    return a + "#"[0]\n'
-    worded = (
-        '"""About f."""\n\ncdef int f(int a) nogil:\n    """F."""\n    # why\n    return a + "#"[0]'
-    )
-    assert code_text(worded) == code_text(plain)
-    assert code_text(plain) != code_text(plain.replace("#", "%"))
+    found = {(module, compiled) for module, compiled in fingerprints._imports(source)}
+    assert {
+        ("numpy", True),
+        ("cython", True),
+        ("libc.math", True),
+        ("libc.math.sqrt", True),
+    } < found
+    assert {("libc.math.log", True), ("a.b", False), (".x.y", False)} < found
+    assert not {name for name, _ in found if "natural" in name or "this" in name}
 
 
 def test_nested_classes_are_found():

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from budgetbench.study import dependencies, fingerprints
+from budgetbench.study import fingerprints
 from tests.workflow.conftest import Workflow
 
 pytestmark = pytest.mark.workflow
@@ -42,12 +42,11 @@ def finished(make_workflow):
     """A workflow beside a copy of the package, told that a study is done."""
     workflow = make_workflow()
     (workflow.folder / STUDY).write_text(PROBE)
-    for name in dependencies.OWN:
+    for name in fingerprints.OWN:
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(dependencies.ROOT / name, workflow.folder / name, ignore=ignored)
+        shutil.copytree(fingerprints.ROOT / name, workflow.folder / name, ignore=ignored)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (dependencies, fingerprints):
-            patch.setattr(module, "ROOT", workflow.folder)
+        patch.setattr(fingerprints, "ROOT", workflow.folder)
         forget()
         fingerprints.report_fingerprint(SCRIPTS / "report.py")  # read once, for all forks
         code, summary = workflow.plan(*CALL, "--summary")
@@ -64,7 +63,7 @@ def finished(make_workflow):
 
 
 def forget():
-    for function in (dependencies._top, dependencies.source_files, dependencies.home_of):
+    for function in (fingerprints._top, fingerprints.module_files):
         function.cache_clear()
 
 
@@ -144,7 +143,7 @@ DATASETS, METHODS = "config/datasets.yaml", "config/methods.yaml"
 LOGIT = "budgetlearn/msb/logit_path.py"
 KERNEL = (
     "budgetlearn/tree/"
-    + dependencies.kernel_of(dependencies.ROOT / "budgetlearn/tree/grower.pyx").name
+    + fingerprints.kernel_of(fingerprints.ROOT / "budgetlearn/tree/grower.pyx").name
 )
 FAILURE = "results/probe/failures/points/wine/random/logitb/0.json"
 # What changes: file (None: only the call does), its edit, arguments of the call, jobs that run.
@@ -200,11 +199,12 @@ EDITS = {
         (),
         {"report": 1},
     ),
-    "comment in fetching.py": ("budgetbench/datasets/fetching.py", more(b"# why\n"), (), {}),
+    "code in fetching.py": ("budgetbench/datasets/fetching.py", more(b"# why\n"), (), PREPARED),
+    "code of the cascade": ("budgetlearn/cascade/pool.py", more(b"MORE = 1\n"), (), {}),
     "code of GIF": ("budgetlearn/gif/forest.py", more(b"MORE = 1\n"), (), {}),
-    "code in logit_path.py": (LOGIT, more(b"MORE = 1\n"), (), ONE_FIT),
-    "comment in logit_path.py": (LOGIT, more(b"# why\n"), (), {}),
-    "a kernel": (KERNEL, more(b"\0"), (), {"fit": 1, **MSB, **LAST}),
+    # Of one room, and of peers/, which uses it and has the constant control; BudgetRF stays.
+    "code in logit_path.py": (LOGIT, more(b"MORE = 1\n"), (), {"fit": 2, **MSB, **LAST}),
+    "a kernel": (KERNEL, more(b"\0"), (), {"fit": 3, **MSB, **LAST}),
     "a failed run": (FAILURE, failed("failed: ValueError: x"), (), ONE_FIT),
     "a failed run, of which only the data are asked": (
         *(FAILURE, failed("failed: ValueError: x")),

@@ -3,12 +3,13 @@
 import importlib
 import os
 import pkgutil
+import re
 import sys
 
 from budgetlearn.exceptions import ConfigError
 
 from .configuration import close_to
-from .dependencies import home_of, is_own
+from .fingerprints import OWN, is_followed, module_base
 from .methods import classes_of, resolve
 
 # Packages whose estimators do what their parameters say, and nothing else.
@@ -113,9 +114,20 @@ def check_classes(method, spec):
         source, which is fast; modules of the user's own are imported.
     """
     for name in classes_of(spec):
-        module, _, attribute = name.rpartition(".")
-        if is_own(module) or home_of(module, attribute) is None:
+        if not _is_in_source(name):
             try:
                 resolve(name)
             except ConfigError as error:
                 raise ConfigError(f"method {method}: {error}{_hint(name)}") from error
+
+
+def _is_in_source(name):
+    """Return whether the source of a package that is not the user's own has the name of a class."""
+    module, _, attribute = name.rpartition(".")
+    base = module_base(module)
+    own = base is None or (is_followed(base) and module.split(".")[0] not in OWN)
+    if own:
+        return False
+    word = re.compile(rf"^(?:class |from .*|    |    \"){attribute}\b", re.MULTILINE)
+    places = (base / "__init__.py", base.with_name(f"{base.name}.py"))
+    return any(word.search(path.read_text(encoding="utf-8")) for path in places if path.is_file())

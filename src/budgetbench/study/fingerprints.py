@@ -1,27 +1,34 @@
-"""Hashes of the code that results depend on: an edit reruns the jobs that it can touch, no others.
+"""Hashes of the code that results depend on: an edit reruns the jobs that it can touch.
 
-Comments, docstrings and layout do not count. A compiled kernel counts beside its source, because
-compiler and flags decide its last bits. Imports nothing heavy: the Snakefile asks at every start.
+Counted are the files that a script and its classes import, one through another, byte by byte, and
+compiled kernels beside their sources, because compiler and flags decide their last bits. A package
+that passes names on leads to all of its modules: an edit in the room of an estimator, or in a room
+that it uses, reruns that estimator, a comment too. Finer would need the meaning of the source,
+which took four times this file. What pip installed is known by its version instead. Imports nothing
+heavy: the Snakefile asks at every start.
 """
 
+import hashlib
+import importlib.util
+import re
+import sys
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from budgetlearn.exceptions import ConfigError
 
-from .dependencies import (
-    ROOT,
-    Import,
-    closure,
-    compiled_into,
-    digest,
-    facts_of,
-    keep_facts,
-    kernel_of,
-    package_of,
-)
-
+ROOT = Path(__file__).resolve().parents[2]  # where both packages lie
+OWN = ("budgetlearn", "budgetbench")
+INSTALLED = ("site-packages", "dist-packages")
+SUFFIXES = (".py", ".pyx", ".pxd", *EXTENSION_SUFFIXES)
 # What a report is drawn with beside its code.
 REPORT_PARTS = (".j2", ".css", ".js", ".html", ".svg")
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+(?P<c>c?)import[ \t]+(?P<names>\([^)]*\)|[^\n;#]+)"
+    r"|(?P<pure_c>c?)import[ \t]+(?P<modules>[^\n;#]+))",
+    re.MULTILINE,
+)
 
 
 def script_fingerprint(script, *classes):
@@ -37,44 +44,140 @@ def script_fingerprint(script, *classes):
     Returns
     -------
     str
-        Of every module of budgetlearn, and of the user's own, that script and classes import, one
-        through another, and of their kernels.
 
     Raises
     ------
     ConfigError
         When a kernel is missing, or older than its source.
     """
-    script = Path(script)
-    named = (name.rpartition(".") for name in classes)
-    roots = (*facts_of(script).imports, *(Import(module, name) for module, _, name in named))
-    return _combined({"script": (script,), **closure(roots)})
+    places = (place for name in classes for place in (name.rpartition(".")[0], name))
+    return _digest(_reached(Path(script), *map(module_files, places)))
 
 
 def report_fingerprint(script):
     """Return a hash of what draws the report: code, templates, style and scripts of the page."""
     report = ROOT / "budgetbench" / "report"
     beside = [*report.rglob("*"), *(ROOT / "budgetlearn" / "displays").rglob("*")]
-    parts = sorted(path for path in beside if path.suffix in REPORT_PARTS)
+    parts = [path for path in beside if path.suffix in REPORT_PARTS]
     # The page finds its sections by looking: no import names them.
-    modules = sorted(path.stem for path in (report / "sections").glob("[!_]*.py"))
-    sections = (f"budgetbench.report.sections.{name}" for name in modules)
-    return digest([script_fingerprint(script, *sections), *map(_file_digest, parts)])
+    sections = (report / "sections").glob("[!_]*.py")
+    return _digest([*_reached(Path(script), sections), *parts])
 
 
-def _combined(modules):
-    """Return one hash of modules, as `closure` gives them, after a look at their kernels."""
-    parts = []
-    for module, files in sorted(modules.items()):
-        for path in files:
+def _reached(script, *starts):
+    """Return every file of the project and of the user that a script and other files lead to."""
+    reached, waiting = set(), [script, *(path for files in starts for path in files)]
+    while waiting:
+        path = waiting.pop()
+        if path not in reached and is_followed(path):
+            reached.add(path)
+            waiting += [file for module, _ in _imports(path) for file in module_files(module)]
             _check_kernel(path)
-        parts += [module, *map(_file_digest, files)]
-    keep_facts()
-    return digest(parts)
+    return reached
 
 
-def _file_digest(path):
-    return facts_of(path).digest
+def _digest(files):
+    parts = sorted((path.name, _hash(path, path.stat().st_mtime_ns)) for path in files)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+@cache
+def _hash(path, written):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _imports(path):
+    return _imports_of(path, path.stat().st_mtime_ns) if path.suffix in SUFFIXES[:3] else ()
+
+
+@cache
+def _imports_of(path, written):
+    """Return (dotted module, whether Cython compiles it in) of all imports of a source file."""
+    found, package = [], _package_of(path)
+    for one in _IMPORT.finditer(path.read_text(encoding="utf-8")):
+        names = [part.split()[0] for part in _listed(one["names"] or one["modules"])]
+        compiled = bool(one["c"] or one["pure_c"])
+        if one["modules"]:
+            found += [(name, compiled) for name in names]
+            continue
+        relative = one["base"].startswith(".") and package
+        base = importlib.util.resolve_name(one["base"], package) if relative else one["base"]
+        found += [(module, compiled) for module in (base, *(f"{base}.{n}" for n in names))]
+    return found
+
+
+def _listed(names):
+    bare = re.sub(r"#[^\n]*", "", names).strip("() \t\n")
+    return [part for part in bare.split(",") if part.strip()]
+
+
+def _package_of(path):
+    folder, parts = path.parent, []
+    while (folder / "__init__.py").is_file():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts)
+
+
+@cache
+def module_files(module):
+    """Return the files that make a module: source of Python or Cython, and the compiled kernel."""
+    base = module_base(module)
+    if base is None:
+        return ()
+    places = [base / "__init__.py", *(base.with_name(base.name + suffix) for suffix in SUFFIXES)]
+    found = tuple(path for path in places if path.is_file())
+    if not found and module.rpartition(".")[0] == OWN[0] and not base.name.startswith("_"):
+        # A name that budgetlearn loads when it is asked for, from any of its modules.
+        return tuple(path for path in base.parent.rglob("*") if path.suffix in SUFFIXES)
+    return found
+
+
+def module_base(module):
+    """Return the path of a module without its suffix; None where it has no source."""
+    first, *rest = module.split(".")
+    if first in OWN:
+        return (ROOT / first).joinpath(*rest)
+    top = _top(first)
+    return None if top is None else top.joinpath(*rest) if rest else top
+
+
+@cache
+def _top(name):
+    if name in sys.stdlib_module_names:
+        return None
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not spec.has_location:
+        return None
+    place = Path(spec.origin)
+    return place.parent if place.stem == "__init__" else place.with_suffix("")
+
+
+def is_followed(path):
+    """Return whether a file is the project's or the user's own, rather than an installed one."""
+    ours = any(path.is_relative_to(ROOT / name) for name in OWN)
+    return ours or not set(INSTALLED) & set(path.parts)
+
+
+def kernel_of(source):
+    """Return the compiled kernel beside a ``.pyx`` file, None if it was never built."""
+    places = (source.with_name(source.stem + suffix) for suffix in EXTENSION_SUFFIXES)
+    return next((path for path in places if path.is_file()), None)
+
+
+def compiled_into(source):
+    """Return a ``.pyx`` file and every ``.pxd`` file that Cython compiles into its kernel."""
+    reached, waiting = [], [source, *source.parent.glob(f"{source.stem}.pxd")]
+    while waiting:
+        path = waiting.pop()
+        if path not in reached:
+            reached.append(path)
+            headers = (file for module, c in _imports(path) if c for file in module_files(module))
+            waiting += [file for file in headers if file.suffix == ".pxd" and is_followed(file)]
+    return reached
 
 
 def _check_kernel(source):
@@ -82,7 +185,7 @@ def _check_kernel(source):
     if source.suffix != ".pyx":
         return
     kernel = kernel_of(source)
-    name = f"{package_of(source)}.{source.stem}"
+    name = f"{_package_of(source)}.{source.stem}"
     remedy = "Run `make setup` (without make: python setup.py build_ext --inplace)."
     if kernel is None:
         raise ConfigError(f"the kernel {name} is not compiled: only {source} is there. {remedy}")

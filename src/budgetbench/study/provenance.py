@@ -13,14 +13,12 @@ from pathlib import Path
 
 import psutil
 
-import budgetlearn
-
 from . import records
 
 KERNELS = (".so", ".pyd")
 PER_MB = 1e6 if sys.platform == "darwin" else 1e3  # of what the system counts peak memory in
 
-PACKAGE = Path(budgetlearn.__file__).parent  # which holds all kernels
+PACKAGE = Path(__file__).resolve().parents[2] / "budgetlearn"  # which holds all kernels
 LIBRARIES = (
     "budgetlearn",
     "numpy",
