@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.acquisitions import acquisition_table
+from budgetbench.analysis.budgets import acquisition_table
 from budgetbench.analysis.schedules import compressed_points
 from tests.factories import FEATURES, make_display, make_points, make_prices, prices_of
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetbench.analysis.areas import area_table, lead_table, summary_table
+from budgetbench.analysis.areas import area_table, summary_table
+from budgetbench.analysis.differences import lead_table
 from budgetbench.analysis.efforts import time_table
 from budgetbench.analysis.schedules import (
     GROUP,

@@ -7,8 +7,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from budgetbench.analysis.differences import difference_table, overall_table, reference_of
-from budgetbench.analysis.intervals import corrected_interval
+from budgetbench.analysis.differences import (
+    corrected_interval,
+    difference_table,
+    overall_table,
+    reference_of,
+)
 from budgetbench.analysis.ranks import ranking_of
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.elo import elo_table
+from budgetbench.analysis.ranks import elo_table
 
 
 def summary_of(scores):

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from budgetbench.analysis.areas import lead_table
-from budgetbench.analysis.intervals import corrected_interval, score_interval
+from budgetbench.analysis.differences import corrected_interval, lead_table, score_interval
 
 
 @pytest.mark.parametrize("n_runs", [2, 3, 5, 20])

@@ -6,8 +6,8 @@ import pytest
 
 from budgetbench.analysis import Results
 from budgetbench.analysis.areas import mean_curve
-from budgetbench.analysis.elo import elo_table
 from budgetbench.analysis.horizons import HORIZONS, horizon_ranks
+from budgetbench.analysis.ranks import elo_table
 from budgetbench.analysis.schedules import CASE, RUN
 from tests.factories import fail, make_display, make_points
 

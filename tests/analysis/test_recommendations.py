@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.intervals import score_interval
+from budgetbench.analysis.differences import score_interval
 from budgetbench.analysis.recommendations import all_recommendations
 from budgetbench.analysis.recommendations import recommendations as recommendations_of
 from budgetbench.analysis.schedules import compressed_points

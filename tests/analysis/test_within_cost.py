@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from budgetbench.analysis.budgets import own_cost_table
 from budgetbench.analysis.schedules import compressed_points
-from budgetbench.analysis.within_cost import own_cost_table
 from tests.factories import fail, make_display, make_points
 
 

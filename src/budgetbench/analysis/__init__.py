@@ -4,7 +4,6 @@ Pure functions on tidy frames; `budgetbench.analysis.schedules` says what the fr
 and `Results` has what several parts of a report need, each computed once.
 """
 
-from .comparison import Comparison
-from .results import Results
+from .results import Comparison, Results
 
 __all__ = ["Comparison", "Results"]

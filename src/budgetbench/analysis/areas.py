@@ -13,7 +13,6 @@ from budgetlearn.curves import CostAccuracyCurve
 from budgetlearn.exceptions import ConfigError
 
 from ..study.records import OK, RecordError
-from .intervals import LEVEL, corrected_interval
 from .schedules import CASE, GROUP, RUN, check_points, counted_runs, first_message
 
 MOST_BUDGETS = 100
@@ -229,60 +228,3 @@ def summary_table(areas):
             "n_constant": groups["constant"].sum(),
         }
     ).reset_index()
-
-
-def lead_table(areas, methods, ratios):
-    """Return who has the best mean AUP in each case and by how much, run by run.
-
-    All methods of a run share split and cost profile, so the lead over the runner-up is measured
-    within runs: its standard deviation says more than those of the two means.
-
-    The same runs name the best and the runner-up, so the interval is that of the lead over all
-    others at once: each difference at the level .05 divided by the number of others (Bonferroni),
-    and of these intervals the smallest bounds. Under methods that are equal it lies above 0 in at
-    most one of twenty studies, whoever happens to lead. A method behind the runner-up that lacks
-    runs is not among these differences: its failures, not its scores, would make them uncertain.
-
-    Parameters
-    ----------
-    areas : DataFrame
-        From `area_table`.
-    methods : sequence of str
-        Who competes (not the controls).
-    ratios : dict of str to float
-        Test rows by training rows of each data set.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, best, runner_up, lead, lead_sd, low and high (95 % interval of the lead over
-        the best of the others), wins (runs in which the best was ahead of the runner-up), n_runs.
-        With one competitor runner_up is None and the numbers NaN. Who completed no run of a case is
-        not in it; a case that nobody completed is left to the coverage table.
-    """
-    rows = []
-    for case, frame in areas[areas["method"].isin(methods)].groupby(CASE):
-        present = frame.loc[frame["status"] == OK, "method"].unique()
-        frame = frame[frame["method"].isin(present)]
-        table = frame.pivot_table(index="run", columns="method", values="aup_test").dropna()
-        ranked = table.mean().sort_values(ascending=False, kind="stable").index
-        if not len(ranked):
-            continue
-        row = dict(zip(CASE, case, strict=True)) | {"best": ranked[0], "runner_up": None}
-        if len(ranked) > 1:
-            lead = table[ranked[0]] - table[ranked[1]]
-            lacking = set(frame.loc[frame["status"] != OK, "method"])
-            rivals = [name for name in ranked[1:] if name == ranked[1] or name not in lacking]
-            gaps = table[ranked[0]].to_numpy() - table[rivals].to_numpy().T
-            low, high = _over_all(gaps, ratios[case[0]], LEVEL / (len(ranked) - 1))
-            row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
-            row |= {"low": low, "high": high}
-            row |= {"wins": int((lead > 0).sum()), "n_runs": len(lead)}
-        rows.append(row)
-    columns = [*CASE, "best", "runner_up", "lead", "lead_sd", "low", "high", "wins", "n_runs"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _over_all(gaps, ratio, level):
-    """Return the interval of the smallest mean of several differences, arrays over runs."""
-    return np.min([corrected_interval(gap, ratio, level)[1:3] for gap in gaps], axis=0)

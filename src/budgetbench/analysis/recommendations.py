@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..study.records import OK
 from .areas import CONSTANT, staircase
-from .intervals import LEVEL, corrected_interval, score_interval
+from .differences import LEVEL, corrected_interval, score_interval
 from .schedules import CASE, of_case
 
 HARD, MEAN = "hard", "mean"

@@ -14,7 +14,7 @@ def lead_sentences(leads, display):
     Parameters
     ----------
     leads : DataFrame
-        From `budgetbench.analysis.areas.lead_table`.
+        From `budgetbench.analysis.differences.lead_table`.
     display : Display
         Labels.
 

@@ -1,7 +1,7 @@
 """Methods beside what others reach at their cost."""
 
+from budgetbench.analysis.budgets import own_cost_table
 from budgetbench.analysis.schedules import compressed_points
-from budgetbench.analysis.within_cost import own_cost_table
 from budgetbench.report.sections.fixed_cost import own_cost_rows
 from tests.analysis.test_within_cost import stopping_early
 from tests.factories import make_display, make_points, make_report, make_study

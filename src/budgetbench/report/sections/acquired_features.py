@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...analysis.acquisitions import acquisition_table
+from ...analysis.budgets import acquisition_table
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
@@ -64,7 +64,7 @@ def most_bought(table, dataset, costs):
     Parameters
     ----------
     table : DataFrame
-        From `budgetbench.analysis.acquisitions.acquisition_table`.
+        From `budgetbench.analysis.budgets.acquisition_table`.
     dataset, costs : str
         The case.
 
@@ -87,7 +87,7 @@ def acquisition_figure(table, display, dataset, costs):
     Parameters
     ----------
     table : DataFrame
-        From `budgetbench.analysis.acquisitions.acquisition_table`.
+        From `budgetbench.analysis.budgets.acquisition_table`.
     display : Display
         Labels.
     dataset, costs : str
@@ -130,7 +130,7 @@ def acquisition_maps(table, display):
     Parameters
     ----------
     table : DataFrame
-        From `budgetbench.analysis.acquisitions.acquisition_table`.
+        From `budgetbench.analysis.budgets.acquisition_table`.
     display : Display
         Labels.
 

@@ -9,7 +9,7 @@ from ...analysis.differences import (
     reference_of,
     variance_table,
 )
-from ...analysis.elo import elo_table
+from ...analysis.ranks import elo_table
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, table

@@ -4,8 +4,8 @@ from textwrap import fill
 
 import numpy as np
 
+from ...analysis.budgets import own_cost_table
 from ...analysis.schedules import of_case
-from ...analysis.within_cost import own_cost_table
 from ..section import Section, figure, table
 from ..style import house_style, legend_below, message_figure, new_figure
 from ..text import counted, plus_minus
@@ -52,7 +52,7 @@ def own_cost_figure(table, display, own_cost):
     Parameters
     ----------
     table : DataFrame
-        From `budgetbench.analysis.within_cost.own_cost_table`.
+        From `budgetbench.analysis.budgets.own_cost_table`.
     display : Display
         Labels and colours.
     own_cost : sequence of str

@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from ...analysis.areas import lead_table
-from ...analysis.differences import FEWEST_CASES
+from ...analysis.differences import FEWEST_CASES, lead_table
 from ...analysis.ranks import rank_table
 from ...analysis.schedules import of_case, score_table
 from ...study.study import ACQUISITION
@@ -177,7 +176,7 @@ def control_rows(scores, display):
 
 
 def lead_rows(table, display):
-    """Return the leads of `budgetbench.analysis.areas.lead_table` as words."""
+    """Return the leads of `budgetbench.analysis.differences.lead_table` as words."""
     rows = []
     ordered = [of_case(table, *case) for case in display.cases(table)]
     for row in (row for part in ordered for row in part.to_dict("records")):
