@@ -16,7 +16,7 @@ from budgetbench.analysis.horizons import (
     winners,
 )
 from budgetbench.analysis.schedules import RUN, compressed_points
-from budgetbench.report.sections.horizons import winner_sentences
+from budgetbench.report.summary import winner_sentences
 from tests.analysis.test_areas import small_study
 from tests.factories import make_display, make_points
 

@@ -20,7 +20,7 @@ import yaml
 from budgetbench.datasets import prepare, write_manifest
 from budgetbench.datasets.user_table import own_prices
 from budgetbench.study import records, runs
-from budgetbench.study.sources import sources_of_run
+from budgetbench.study.provenance import sources_of_run
 from budgetlearn.cli import compare, study_files
 from budgetlearn.exceptions import BudgetlearnError, DatasetError
 from tests.cli.conftest import PRICES, patients

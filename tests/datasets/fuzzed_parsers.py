@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 
 from budgetbench.datasets import Dataset, cifar, load_dataset, load_registry
-from budgetbench.datasets.archives import extract
 from budgetbench.datasets.images import read_idx
 from budgetbench.datasets.labels import make_target
 from budgetbench.datasets.svmlight import read_svmlight
 from budgetbench.datasets.tables import read_excel, read_paired, read_table
+from budgetbench.datasets.unpacking import extract
 from budgetbench.datasets.user_table import read_own
 from budgetbench.study import records
 from budgetbench.study.runs import draw_costs

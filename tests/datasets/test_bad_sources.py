@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from budgetbench.datasets import fetch, prepare
-from budgetbench.datasets.archives import extract
+from budgetbench.datasets.unpacking import extract
 from budgetlearn.exceptions import DatasetError
 from tests.datasets.sources import GOOD, leftovers, sha256, spec_of, zipped
 from tests.datasets.test_lzw import compress
@@ -81,7 +81,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_source_leads_to_the_next_and_to_one_error(server, tmp_path, monkeypatch, case):
-    monkeypatch.setattr("budgetbench.datasets.archives.LEAST_LIMIT", 1 << 14)
+    monkeypatch.setattr("budgetbench.datasets.unpacking.LEAST_LIMIT", 1 << 14)
     content, member, message = BAD[case]
     server.answers["/bad"] = [(200, content)]
     server.answers["/good"] = [(200, GOOD)]
@@ -205,7 +205,7 @@ def test_a_full_disk_is_told_as_such(server, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("budgetbench.datasets.archives._copy", full)
+    monkeypatch.setattr("budgetbench.datasets.unpacking._copy", full)
     with pytest.raises(DatasetError) as caught:
         fetch(spec_of(f"{server.url}/x.zip#toy.csv", f"{server.url}/y"), tmp_path)
     assert f"cannot be written to {tmp_path} (No space left on device). Free space" in str(

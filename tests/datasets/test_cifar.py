@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from budgetbench.datasets import cifar
-from budgetbench.datasets.cifar import read_cifar
+from budgetbench.datasets import images as cifar
+from budgetbench.datasets.images import read_cifar
 from budgetlearn.exceptions import DatasetError
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetbench.datasets.archives import decompress
+from budgetbench.datasets.unpacking import decompress
 from budgetlearn.exceptions import DatasetError
 
 

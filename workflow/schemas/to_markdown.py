@@ -1,11 +1,17 @@
-"""Write config/README.md from the schemas: python workflow/schemas/to_markdown.py."""
+"""Write the pages on settings and results from the code: python workflow/schemas/to_markdown.py.
 
+config/README.md is that of the schemas, docs/results.md has the columns of the operating points.
+"""
+
+import re
 from pathlib import Path
 
+from budgetbench.study.records import POINTS
 from budgetlearn.files import read_yaml
 
 SCHEMAS = Path(__file__).parent
 README = SCHEMAS.parents[1] / "config" / "README.md"
+RESULTS = SCHEMAS.parents[1] / "docs" / "results.md"
 # Schema → what it describes, and where in it the keys are listed.
 PAGES = {
     "config": ("`config/config.yaml` and `config/studies/*.yaml`", ()),
@@ -25,6 +31,14 @@ set or an unknown method is told before any job starts.
 def main():
     """Write the page."""
     README.write_text(render(), encoding="utf-8")
+    RESULTS.write_text(with_columns(RESULTS.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def with_columns(page):
+    """Return the page of results with its table of columns as it is to be."""
+    rows = (f"| `{name}` | {column.meaning} |" for name, column in POINTS.items())
+    table = "\n".join(["| column | meaning |", "|---|---|", *rows])
+    return re.sub(r"^\| column \| meaning \|\n(\|.*\n)*\|.*$", lambda _: table, page, flags=re.M)
 
 
 def render():

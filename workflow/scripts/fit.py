@@ -1,7 +1,7 @@
 from budgetbench.study import finished
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points
+from budgetbench.study.provenance import sources_of_run
 from budgetbench.study.resuming import resumable_run
-from budgetbench.study.sources import sources_of_run
 from budgetbench.study.tries import with_seconds
 
 method, params = snakemake.wildcards.method, snakemake.params

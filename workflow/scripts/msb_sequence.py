@@ -3,7 +3,7 @@ import pandas as pd
 from budgetbench.study import finished
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_csv, write_points
 from budgetbench.study.model_sequences import sequence_points
-from budgetbench.study.sources import sources_of_run
+from budgetbench.study.provenance import sources_of_run
 
 wildcards, params = snakemake.wildcards, snakemake.params
 with job_log(snakemake.log[0], snakemake.threads):

@@ -20,7 +20,7 @@ from budgetlearn.exceptions import DatasetError
 from budgetlearn.files import whole_file
 from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk
 
-from .archives import extract, is_gzip
+from .unpacking import extract, is_gzip
 
 ATTEMPTS = 3
 FIRST_WAIT = 1.0  # seconds; doubled after each failure

@@ -8,10 +8,9 @@ import numpy as np
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.preprocessing.reading import DAMAGE
 
-from .cifar import read_cifar
 from .dataset import Dataset
 from .fetching import check_file, fetch, pin, pinned, refuse_changed
-from .images import read_idx
+from .images import read_cifar, read_idx
 from .labels import make_target, with_rows
 from .registry import Registry, load_registry
 from .svmlight import read_svmlight

@@ -4,6 +4,7 @@ import json
 import re
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,57 +17,107 @@ from budgetlearn.preprocessing.reading import reading
 
 FORMAT_VERSION = 8
 OLDEST_VERSION = 5  # that is still read
-SINCE = {
-    "n_bytes": 6,
-    "added_seconds": 7,
-    "processor_seconds": 8,
-}  # columns that came later; unknown in older files
 
-# One row per operating point of one method in one run. `fit` counts the fits of a run, one for
-# each setting of a grid; `fit_seconds` is what that one took by the clock,
-# `processor_seconds` over all its threads. `predict_seconds` is what the point
-# takes by itself, `added_seconds` what it added to those before it in its fit: a forest of 20 trees
-# goes on from one of 10. `n_bytes` is what the model takes in
-# the compact format "float32" (docs/gif-format.md). `node_entropy` is the entropy of the nodes'
-# distribution over the trees, by the logarithm of their number. `choice_score` is the test
-# score on the rows that choose between methods, `held_out_score` that on the others (see
-# `budgetbench.study.runs.choosing_rows`). `acquisition_rates` is the share of test examples for
-# which the prediction looked at each feature, an array of shape (n_features,).
-COLUMNS = {
-    "dataset": "string",
-    "costs": "string",
-    "method": "string",
-    "run": "int64",
-    "stage": "int64",
-    "fit": "int64",
-    "setting": "string",
-    "budget": "float64",
-    "cost": "float64",
-    "cost_fraction": "float64",
-    "cost_p95": "float64",
-    "cost_max": "float64",
-    "n_features": "float64",
-    "n_nodes": "float64",
-    "n_bytes": "float64",
-    "node_entropy": "float64",
-    "valid_cost": "float64",
-    "valid_cost_max": "float64",
-    "valid_score": "float64",
-    "test_score": "float64",
-    "choice_score": "float64",
-    "held_out_score": "float64",
-    "test_mse": "float64",
-    "estimated_score": "float64",
-    "n_fitted": "float64",
-    "fit_seconds": "float64",
-    "processor_seconds": "float64",
-    "predict_seconds": "float64",
-    "added_seconds": "float64",
-    "variables": "string",
-    "acquisition_rates": "object",
-    "status": "string",
-    "format_version": "int64",
+
+class Column(NamedTuple):
+    """A column of the operating points.
+
+    Attributes
+    ----------
+    dtype : str
+        Of pandas; "object" holds an array in each cell.
+    meaning : str
+        For `docs/results.md` and for the report's `tables/schema.json`.
+    since : int
+        The format version that brought it; unknown in older files.
+    clock : bool
+        Whether it tells another time each time, so that reruns are not compared by it.
+    """
+
+    dtype: str
+    meaning: str
+    since: int = OLDEST_VERSION
+    clock: bool = False
+
+
+# One row per operating point of one method in one run. All that is said of a column is said here;
+# `make docs` takes the page of results from it.
+POINTS = {
+    "dataset": Column("string", "data set"),
+    "costs": Column("string", "kind of cost profile: random, unit or given"),
+    "method": Column("string", "method, by its id in the methods file"),
+    "run": Column(
+        "int64", "number of the repetition; all methods of a run share split, prices and seed"
+    ),
+    "stage": Column("int64", "number of the operating point, from the least expensive"),
+    "fit": Column(
+        "int64",
+        "number of the fit in the run: one for each setting of a grid; 0 is the method at its own",
+    ),
+    "setting": Column("string", "parameters of that fit, and of the stage"),
+    "budget": Column("float64", "budget at which the method would use this point, if it has one"),
+    "cost": Column("float64", "mean acquisition cost of a test example, in units of the prices"),
+    "cost_fraction": Column("float64", "the same, as a share of the cost of all features"),
+    "cost_p95": Column("float64", "95th percentile of the acquisition cost of a test example"),
+    "cost_max": Column("float64", "largest acquisition cost of a test example"),
+    "n_features": Column("float64", "mean number of features acquired for a test example"),
+    "n_nodes": Column("float64", "tree nodes of the model"),
+    "n_bytes": Column(
+        "float64",
+        "bytes of the model in the compact format float32 (docs/gif-format.md), where it is a sum "
+        "of trees whose nodes are counted",
+        since=6,
+    ),
+    "node_entropy": Column(
+        "float64", "entropy of the nodes' distribution over the trees, by the log of their number"
+    ),
+    "valid_cost": Column("float64", "mean acquisition cost of a validation example"),
+    "valid_cost_max": Column("float64", "largest acquisition cost of a validation example"),
+    "valid_score": Column("float64", "score on validation data; operating points are chosen by it"),
+    "test_score": Column(
+        "float64", "accuracy, R² or average precision at 5 on test data, by the data set's task"
+    ),
+    "choice_score": Column(
+        "float64", "the same on the half of the test rows that chooses between methods"
+    ),
+    "held_out_score": Column("float64", "the same on the other half, to tell what to expect"),
+    "test_mse": Column("float64", "mean squared error on test data (regression)"),
+    "estimated_score": Column("float64", "score that the method itself expected, if it says one"),
+    "n_fitted": Column(
+        "float64",
+        "models trained in this fit, before any is left out: those on folds, along paths and "
+        "sequences, and on training and validation data together among them; a forest, a boosting "
+        "and an L1 path are one each",
+    ),
+    "fit_seconds": Column(
+        "float64",
+        "seconds of this fit, with that on training and validation data together where the study "
+        "refits",
+        clock=True,
+    ),
+    "processor_seconds": Column(
+        "float64", "the same in seconds of processors, all threads together", since=8, clock=True
+    ),
+    "predict_seconds": Column("float64", "seconds of predicting the test data", clock=True),
+    "added_seconds": Column(
+        "float64",
+        "of these, what the operating points of the same fit before this one had not done (a "
+        "forest of 20 trees goes on from one of 10)",
+        since=7,
+        clock=True,
+    ),
+    "variables": Column("string", "features that the point's model may use"),
+    "acquisition_rates": Column(
+        "object", "share of test examples for which each feature was acquired, an array"
+    ),
+    "status": Column(
+        "string",
+        "ok, or why the run has no result: failed, died, timeout or memory, and more; partial in "
+        "a row beside those of a fit that ended early, which count",
+    ),
+    "format_version": Column("int64", "of this table"),
 }
+COLUMNS = {name: column.dtype for name, column in POINTS.items()}
 OK = "ok"
 PARTIAL = "partial"  # begins the status of a row beside the points of a fit that ended early
 _REMEDY = "Delete the file and run the workflow again."
@@ -201,7 +252,7 @@ def sources_of(paths):
     Returns
     -------
     dict of str to list of str
-        Hashes of data, price lists and methods (see `budgetbench.study.sources`), more than
+        Hashes of data, price lists and methods (see `budgetbench.study.provenance`), more than
         one where files differ.
     """
     found = {}
@@ -280,7 +331,7 @@ def _part(path):
 
 def unknown_columns(version):
     """Return the columns that files of a format version do not have yet."""
-    return [name for name, since in SINCE.items() if since > version]
+    return [name for name, column in POINTS.items() if column.since > version]
 
 
 def _schema(found):

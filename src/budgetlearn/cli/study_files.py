@@ -342,7 +342,7 @@ def refuse_outdated(study, own, method, points):
         Its operating points.
     """
     from budgetbench.study import records
-    from budgetbench.study.sources import sources_of_run
+    from budgetbench.study.provenance import sources_of_run
 
     ((dataset, kind),) = study.cases
     now = SimpleNamespace(

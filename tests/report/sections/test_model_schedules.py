@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from budgetbench.analysis.schedules import compressed_points
+from budgetbench.report import text
 from budgetbench.report.data_page import prices_of as prices_of_run
 from budgetbench.report.sections import model_schedules
 from budgetbench.report.style import figure_bytes
@@ -79,7 +80,7 @@ def test_ownership_covers_what_the_affordable_model_buys(chosen):
 
 
 def test_long_names_are_cut_but_not_their_price():
-    label = model_schedules.shortened("a very long name of some measurement in the laboratory (35)")
+    label = text.shortened("a very long name of some measurement in the laboratory (35)")
     assert label.endswith("laboratory (35)")
     assert "…" in label
-    assert model_schedules.shortened("short (7)") == "short (7)"
+    assert text.shortened("short (7)") == "short (7)"

@@ -8,7 +8,7 @@ from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
 from ..style import house_style, message_figure, new_figure
-from .model_schedules import shortened
+from ..text import shortened
 
 MOST_FEATURES = 40
 _FIGURE = """Which features each method buys on one data set, in percent of the test examples, mean

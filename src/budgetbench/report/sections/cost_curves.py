@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from ...analysis.areas import CONSTANT, control_point, mean_curve
+from ...analysis.areas import CONSTANT, control_point, lowess_mean, mean_curve
 from ...analysis.recommendations import MEAN
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, figure
 from ..style import MANY_POINTS, house_style, legend_below, message_figure, new_figure
-from .staircases import lowess_mean
 
 CHEAP = (
     0.1  # a share of the full cost: where most models cost less, the axis shows their square root

@@ -11,9 +11,9 @@ from ...study.study import ACQUISITION
 from ..data_page import prices_of
 from ..section import Section, figure, table
 from ..style import house_style, message_figure, new_figure
+from ..text import shortened
 
 _MOST_VARIABLES = 30
-_LONGEST_NAME = 30
 _CAPTION = """A model schedule of one data set in one run: above, the score of the model to use
 under each budget; below, the variables that the budget buys, with their prices in brackets."""
 _TABLE = "The models of one schedule, cheap to expensive, with their variables and prices."
@@ -252,12 +252,3 @@ def _draw_ownership(axes, spans, prices, method):
     axes.tick_params(axis="y", labelsize=8)
     axes.set_ylim(max(len(features), 1) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
-
-
-def shortened(label):
-    """Return a label whose name fits beside the axes, cut in its middle; its price stays whole."""
-    name, bracket, price = label.rpartition(" (")
-    if not bracket or len(name) <= _LONGEST_NAME:
-        return label
-    half = (_LONGEST_NAME - 1) // 2
-    return f"{name[:half]}…{name[-half:]} ({price}"

@@ -7,7 +7,7 @@ from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, figure
 from ..style import house_style, message_figure, new_figure
-from .horizons import winner_sentences
+from ..summary import winner_sentences
 
 SHOWN = 5
 _APART = 0.045  # of the height, between two labels

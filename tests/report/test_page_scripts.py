@@ -4,20 +4,20 @@ import json
 
 import pytest
 
-from budgetbench.report import scripts
+from budgetbench.report import page
 from budgetbench.report.display import CONTROL_MARKERS, MARKERS
 from tests.factories import make_display
 
 
 def test_script_data_cannot_end_their_script():
-    text = scripts.script_data({"wine": {"title": "</script><!--"}}, make_display())
+    text = page.script_data({"wine": {"title": "</script><!--"}}, make_display())
     assert "<" not in text
     assert json.loads(text)["cases"]["wine"]["title"] == "</script><!--"
 
 
 @pytest.mark.parametrize("marker", [*MARKERS, *CONTROL_MARKERS])
 def test_markers_become_paths_in_the_unit_square(marker):
-    path = scripts.shape_path(marker)
+    path = page.shape_path(marker)
     numbers = [float(n) for n in path.replace("M", " ").replace("L", " ").replace(",", " ").split()]
     assert path.startswith("M")
     assert max(map(abs, numbers)) == 1

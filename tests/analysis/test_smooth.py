@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from budgetbench.report.sections.staircases import lowess_mean
+from budgetbench.analysis.areas import lowess_mean
 
 
 def test_lowess_follows_a_line_and_knows_its_limits():
