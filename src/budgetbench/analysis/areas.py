@@ -20,7 +20,7 @@ MIN_POINTS, MIN_COSTS = 20, 5  # of a smooth mean
 
 
 def staircase(costs, values, budgets, below):
-    """Return what each budget gets: the value of the most expensive point that it affords.
+    """Return for each budget the value of the most expensive point that it affords.
 
     Parameters
     ----------

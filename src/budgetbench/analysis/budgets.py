@@ -84,7 +84,7 @@ def _row(rival, key, part):
 
 
 def acquisition_table(schedules, compared, prices):
-    """Return how often each method buys each feature where it may spend half of the full cost.
+    """Return the rate at which each method acquires each feature at half of the full cost.
 
     In each run a method is represented by the most expensive model of its schedule that costs at
     most half of all features on validation data, so methods are compared under the same budget.
@@ -134,7 +134,7 @@ def _case_table(chosen, compared, prices, dataset, costs):
 
 
 def _rates(models, n_features):
-    """Return what the models of a method buy how often, (n_models, n_features)."""
+    """Return the acquisition rates of the models of a method, (n_models, n_features)."""
     rates = []
     for recorded, variables in models[["acquisition_rates", "variables"]].to_numpy():
         if recorded is not None:

@@ -172,7 +172,7 @@ def _bootstrap(groups, random_state):
 
 
 def lead_table(areas, methods, ratios):
-    """Return who has the best mean AUP in each case and by how much, run by run.
+    """Return the method of the best mean AUP in each case and its lead, run by run.
 
     All methods of a run share split and cost profile, so the lead over the runner-up is measured
     within runs: its standard deviation says more than those of the two means.

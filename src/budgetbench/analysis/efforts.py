@@ -1,4 +1,4 @@
-"""What each method took: models fitted, seconds to fit and to predict, what tuning brought."""
+"""Models fitted, seconds to fit and to predict, and the gain by tuning of each method."""
 
 import pandas as pd
 
@@ -8,7 +8,7 @@ from .schedules import CASE, GROUP, RUN, check_points, compressed_points
 
 
 def run_times(points):
-    """Return what each run took.
+    """Return the seconds of each run.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def effort_table(points, areas):
 
 
 def equal_seconds_table(points, beyond, other):
-    """Return what methods reach with equally many settings, and with equally many seconds.
+    """Return the areas of methods at equally many settings, and at equally many seconds.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _reached(points):
 
 
 def _in_time(points, other):
-    """Return which points come of fits begun before the seconds of a method were over."""
+    """Return a mask of the points of fits begun before the seconds of a method were over."""
     fits = points.drop_duplicates([*RUN, "fit"]).sort_values([*RUN, "fit"])
     seconds = fits["processor_seconds"].fillna(0.0)
     before = seconds.groupby([fits[name] for name in RUN]).cumsum() - seconds

@@ -1,4 +1,4 @@
-"""What to buy under each budget, mean or hard, chosen on rows that chose nothing else.
+"""The method to use under each budget, mean or hard, chosen on rows that chose nothing else.
 
 A method chooses among its own models on validation data, and whoever tries most has the best
 validation score. Test rows chose nothing within a method, so half of them choose between methods
@@ -69,7 +69,7 @@ _COLUMNS += ["as_good", "n_runs", "runners_up", "models"]
 
 
 def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
-    """Return which method to use under each budget.
+    """Return the method to use under each budget.
 
     In each run a budget buys the most expensive model of a method's schedule that it affords on
     validation data. Of the methods that afford one in every run of the case, controls included,
@@ -152,7 +152,7 @@ def _budgets(fractions):
 
 
 class _Offers:
-    """What a method offers under each budget, run by run.
+    """The models of a method under each budget, run by run.
 
     `values` maps each of `_NAMES` to an array (n_budgets, n_runs); `affords` tells for which
     budgets every run has a model.

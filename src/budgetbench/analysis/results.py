@@ -203,7 +203,7 @@ class Results:
 
     @cached_property
     def budget_kinds(self):
-        """Which methods keep a hard budget, from `budget_kinds`."""
+        """The kind of budget that each method keeps, from `budget_kinds`."""
         return budget_kinds(self.bought)
 
     @cached_property
@@ -224,7 +224,7 @@ class Results:
 
     @cached_property
     def recommendations(self):
-        """What to use under each budget, from `all_recommendations`."""
+        """The method to use under each budget, from `all_recommendations`."""
         return all_recommendations(self.schedules, self.compared)
 
     @cached_property

@@ -150,7 +150,7 @@ def counted_runs(points, expected=None):
 
 
 def coverage_table(points, expected=None):
-    """Return how many runs of each method completed, failed, or left no record.
+    """Return the numbers of runs of each method that completed, failed, or left no record.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def _round_numbers(values):
 
 
 def _best_within(points, budgets):
-    """Return which row is best on validation data within each budget, −1 for none; and the rows."""
+    """Return the best row on validation data within each budget, −1 for none; and the rows."""
     rows = points.sort_values("n_nodes", kind="stable")
     best, leader = -np.inf, -1
     leaders = []  # of the smallest rows, the first of the best
@@ -92,7 +92,7 @@ def _best_within(points, budgets):
 
 
 def _variants(points):
-    """Return what the grid of each point's method sets: what all points of its fit share."""
+    """Return the settings that all points of a fit share, for each point."""
     variants = pd.Series("", index=points.index, dtype=object)
     for _, own in points.groupby(GROUP):
         fits = [stages for _, stages in own.groupby("fit")]
@@ -104,7 +104,7 @@ def _variants(points):
 
 
 def best_in_little(table, cases, size="n_nodes"):
-    """Return who has the lowest mean error in little memory, in each case where some compete.
+    """Return the method of lowest mean error in little memory, for each case with rivals.
 
     Little is, in each case, the smallest size in which every method has a model; each is
     represented by its largest model within it, of several variants by the one that validation data

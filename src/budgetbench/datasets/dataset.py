@@ -261,7 +261,7 @@ class Dataset:
 
     @classmethod
     def _read(cls, path):
-        """Return what a file holds, and the hash that it should have."""
+        """Return the content of a file, and the hash that it should have."""
         table = pq.read_table(path)
         about = json.loads(table.schema.metadata[_KEY])
         if about.pop("format") != FORMAT:

@@ -144,7 +144,7 @@ def fetch(spec, folder, data_dir=None, offline=False):
 
 
 def check_file(file, path):
-    """Return why `path` is not `file`, or an empty string if it is or if no hash is known.
+    """Return the fault of `path` as a copy of `file`; "" for none, or where no hash is known.
 
     Parameters
     ----------

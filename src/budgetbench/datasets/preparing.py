@@ -64,7 +64,7 @@ def prepare(spec, folder=None):
 
 
 def _remedy(spec, folder):
-    """Return what to do where unverified files may be the cause."""
+    """Return the advice for a fault that unverified files may cause."""
     if folder is None or spec.kind != "files":
         return ""
     paths = [(file, Path(folder) / file.path) for file in spec.files]

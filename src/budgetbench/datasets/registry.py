@@ -53,7 +53,7 @@ _DECISIVE = ("id", "task", "kind", "reader", "labels", "unmeasured", "content")
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """What the registry says about one data set.
+    """The entry of one data set in the registry.
 
     Attributes
     ----------

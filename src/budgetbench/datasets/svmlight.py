@@ -109,7 +109,7 @@ def _fill(path, X, y, qid, with_queries):
 
 
 def _first_fault(path, n_columns, with_queries):
-    """Return which line is not in SVMlight form, and why; "" where every one is."""
+    """Return the first line that is not in SVMlight form and its fault; "" for none."""
     with path.open("rb") as stream:
         for place, line in enumerate(stream, 1):
             if fault := _fault(line.partition(b"#")[0].split(), n_columns, with_queries):

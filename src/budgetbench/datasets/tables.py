@@ -16,7 +16,7 @@ _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
 @dataclass(frozen=True)
 class Table:
-    """What a reader returns: numbers, and a target that still is as the files have it.
+    """The outcome of a reader: numbers, and a target that still is as the files have it.
 
     Attributes
     ----------

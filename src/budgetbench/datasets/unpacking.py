@@ -180,7 +180,7 @@ def _match(member, names):
 
 
 def limit_of(path):
-    """Return how many bytes may come out of a compressed file."""
+    """Return the most bytes that may come out of a compressed file."""
     return LEAST_LIMIT + MOST_GROWTH * path.stat().st_size
 
 

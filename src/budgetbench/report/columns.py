@@ -1,4 +1,4 @@
-"""What the columns of the report's tables mean: the column dictionary of `tables/schema.json`."""
+"""Meanings of the columns of the report's tables, for `tables/schema.json`."""
 
 from ..study.records import POINTS
 
@@ -50,7 +50,7 @@ MEANINGS = {name: column.meaning for name, column in POINTS.items()} | {
 
 
 def schema_of(tables):
-    """Return what the tables hold: for each of its columns the name, the type and the meaning.
+    """Return name, type and meaning of each column of the tables.
 
     Parameters
     ----------

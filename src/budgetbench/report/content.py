@@ -1,4 +1,4 @@
-"""What all sections of a report work from."""
+"""The content of a report, from which all sections work."""
 
 import itertools
 from dataclasses import dataclass, field

@@ -95,7 +95,7 @@ _MOST_BARS = 26
 
 @dataclass(frozen=True)
 class Page:
-    """What the page shows of one data set.
+    """One data set as the page shows it.
 
     Attributes
     ----------

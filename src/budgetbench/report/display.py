@@ -1,4 +1,4 @@
-"""How methods and data sets are shown: labels, colours, titles."""
+"""Labels, colours and titles of methods and data sets."""
 
 from dataclasses import dataclass, field
 
@@ -34,7 +34,7 @@ CONTROL_MARKERS = ("*", "_")
 
 @dataclass(frozen=True)
 class Method:
-    """How a method is shown.
+    """The label, colour, line and marker of a method.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Method:
 
 @dataclass(frozen=True)
 class DataSheet:
-    """What is known of a data set.
+    """The facts of a data set that readers see.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Display(Comparison):
         return title if costs == "random" else f"{title}, {costs} costs"
 
     def score(self, *datasets):
-        """Return what predictions on data sets (none: on all) are scored by, in a word."""
+        """Return the name of the score of predictions on data sets (none: on all)."""
         scores = {self.datasets[name].score for name in datasets or self.datasets}
         return scores.pop() if len(scores) == 1 else "score"
 

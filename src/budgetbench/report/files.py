@@ -38,7 +38,7 @@ def build_files(sections, report):
 
 
 def _of_all(sections, report, kind):
-    """Return what all sections make of a kind, by name."""
+    """Return the products of one kind of all sections, by name."""
     made = {}
     for section in sections:
         made |= getattr(section, kind)(report)
@@ -46,7 +46,7 @@ def _of_all(sections, report, kind):
 
 
 def build_cases(sections, report):
-    """Return what the page's scripts show of each case, as `script_data` takes it."""
+    """Return the data of each case for the page's scripts, as `script_data` takes them."""
     cases = {}
     for section in sections:
         for case, data in section.script_data(report).items():

@@ -90,7 +90,7 @@ _DASHES = {"-": [], "--": [7, 4], ":": [2, 3]}
 
 
 def script_data(cases, display):
-    """Return what the page embeds for its scripts.
+    """Return the JSON that the page embeds for its scripts.
 
     Parameters
     ----------

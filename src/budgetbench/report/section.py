@@ -1,4 +1,4 @@
-"""What a section of the report is: the base of all in `budgetbench.report.sections`."""
+"""The base of all sections in `budgetbench.report.sections`."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -92,7 +92,7 @@ class Section:
         self.study = study
 
     def applies(self):
-        """Whether the study has what the section shows."""
+        """Return whether the study has anything for the section to show."""
         return True
 
     @property
@@ -122,7 +122,7 @@ class Section:
         return []
 
     def context(self, report):
-        """Return what the template shows, by name."""
+        """Return the values of the template, by name."""
         return {}
 
     def script_data(self, report):

@@ -1,4 +1,4 @@
-"""Who wins, drawn: the areas of all runs, and the critical-difference diagram of mean ranks."""
+"""Figures of the standings: areas of all runs, critical-difference diagram of mean ranks."""
 
 from textwrap import fill
 

@@ -10,7 +10,7 @@ from .text import counted
 
 
 def lead_sentences(leads, display):
-    """Return who has the best mean AUP, on how many data sets, and how sure that is.
+    """Return sentences on the method of the best mean AUP, its data sets and its certainty.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def rank_sentences(ranking, display):
 
 
 def winner_sentences(horizons, display):
-    """Return whether the best mean rank depends on how much may be spent, and on single data sets.
+    """Return sentences on the dependence of the best mean rank on horizon and single data sets.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def _where(horizon):
 
 
 def _by_horizon(first, display):
-    """Return who wins at each horizon, without a full stop."""
+    """Return the winner at each horizon in words, without a full stop."""
     if len(set(first.values())) == 1:
         name = display.label(next(iter(first.values())))
         return f"{name} has the best mean rank however much of the full cost may be spent"

@@ -65,7 +65,7 @@ def scope(table, display):
 
 
 def complete(table):
-    """Whether every run of every method completed, from `coverage_table`."""
+    """Return whether every run of every method completed, from `coverage_table`."""
     return not table[["n_partial", "n_failed", "n_missing"]].to_numpy().any()
 
 

@@ -15,7 +15,7 @@ from .records import OK, setting_text, variables_text
 
 @dataclass(frozen=True)
 class Score:
-    """How predictions of one task become a number.
+    """The score of predictions of one task.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def operating_points(model, run, setting=None, final=None):
 
 
 def _told(model, run):
-    """Return what a model that trains on the validation data measured without having seen it."""
+    """Return the out-of-fold measurements of a model that trains on the validation data."""
     if not trains_on_validation(model, run):
         return None
     return [(None, row) for row in model.operating_points_[["cost", "score"]].to_dict("records")]
@@ -144,7 +144,7 @@ def _stored_bytes(model, index):
 
 
 def _facts(stage):
-    """Return what a stage tells of itself, as the records hold it."""
+    """Return the facts of a stage as the records hold them."""
     facts = dict(stage.facts)
     if "variables" in facts:
         facts["variables"] = variables_text(facts["variables"])

@@ -134,7 +134,7 @@ def _points_of(model, spec, run, setting):
 
 
 def head(method, run, stage, number):
-    """Return what names the row of a stage, in the fit of that number, of a method in a run."""
+    """Return the columns that name the row of a stage, in the fit of that number, in a run."""
     names = {"dataset": run.dataset, "costs": run.costs_kind, "method": method, "run": run.number}
     return {**names, "stage": stage, "fit": number}
 

@@ -18,12 +18,12 @@ LIMITS = {"timeout": "time_limit", "memory": "memory_limit"}
 
 
 def folder_of(config):
-    """Return where the results of a study with these settings are."""
+    """Return the folder of the results of a study with these settings."""
     return f"results/{config['study']}"
 
 
 def failure_file(config, output):
-    """Return where the failures of the job that makes `output` are kept.
+    """Return the file that keeps the failures of the job that makes `output`.
 
     Parameters
     ----------

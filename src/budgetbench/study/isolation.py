@@ -81,7 +81,7 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
 
 
 class _Limits:
-    """What a child may use, counted from now."""
+    """The limits of a child, counted from now."""
 
     def __init__(self, pid, seconds, megabytes):
         self.process = psutil.Process(pid)
@@ -171,7 +171,7 @@ def announce_caller(retries=None, submitted=False):
 
 
 def retries_of_submission():
-    """Return how many times the submission of this job may be repeated, None outside of one."""
+    """Return the number of repeats of this job's submission, None outside of one."""
     retries = os.environ.get(_SUBMITTED)
     return None if retries is None else int(retries)
 

@@ -120,7 +120,7 @@ def _room(job):
 
 
 def close_job(job, statuses):
-    """Keep which runs of a job have no result, before its outputs are written.
+    """Keep the runs of a job that have no result, before its outputs are written.
 
     Parameters
     ----------

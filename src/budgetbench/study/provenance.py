@@ -1,4 +1,4 @@
-"""Where results come from: code, versions and machine, and hashes of data, prices and methods.
+"""Code, versions and machine of results, and hashes of the data, prices and methods.
 
 The hashes stay with the points, so that whoever reads them later can tell whether the table, the
 price list and the method that are there now are those that were measured.
@@ -75,7 +75,7 @@ def machine():
 
 
 def origin():
-    """Return what results that are made now are made with, as plain data.
+    """Return code, machine and versions of results that are made now, as plain data.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def origin():
 
 
 def effort():
-    """Return what this job took until now.
+    """Return seconds and memory of this job until now.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def effort():
 
 
 def summary(origins):
-    """Return what results were made with in a line for each thing, saying where they differ.
+    """Return a line for each part of the origins of results, with the values that differ.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _work(origins):
 
 
 def made_with(study, origins):
-    """Return what a study's results were made with, when they were made.
+    """Return the origins of a study's results as the report shows them.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def made_with(study, origins):
 
 
 def sources_of_run(method, spec, run):
-    """Return what the operating points of a method in a run are made of.
+    """Return the hashes of the sources of a method's operating points in a run.
 
     Parameters
     ----------

@@ -218,7 +218,7 @@ def write(rows, path, origins=(), sources=None):
 
 
 def origins_of(paths):
-    """Return what the operating points in one or many files were made with.
+    """Return code, versions and machine of the operating points in one or many files.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def origins_of(paths):
 
 
 def sources_of(paths):
-    """Return what the operating points in one or many files were made of.
+    """Return the hashes of the sources of the operating points in one or many files.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def stored_points(folder, fresh):
 
 
 def tolerance(fresh, stored):
-    """Return how far numbers may be apart, relative to the larger one.
+    """Return the distance that numbers may have, relative to the larger one.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def failed_row(method, run, status, rows=()):
 
 
 def checkpoint_file(folder, spec, run, code):
-    """Return where a run keeps its progress.
+    """Return the file of a run's progress.
 
     The name changes with the specification and the code, so that nothing outdated is gone on from.
     """

@@ -190,7 +190,7 @@ def profiles_of(table, names):
 
 
 def ratio_of_test_rows(dataset, study):
-    """Return how many test rows there are by each row that a model trains on.
+    """Return the number of test rows by each row that a model trains on.
 
     Validation rows are among the latter only where the study fits every chosen model again. Beside
     a method that trains on them anyway the intervals are wider than they need be.
@@ -212,7 +212,7 @@ def ratio_of_test_rows(dataset, study):
 
 
 def choosing_rows(dataset, study_seed):
-    """Return which rows choose between methods wherever they are test rows: half of the data.
+    """Return a mask of the half of the data that chooses between methods where it is test data.
 
     A method chooses among its own models on validation data, some while they fit; the more it
     tries, the more its validation score flatters it. Test rows chose nothing within any method.

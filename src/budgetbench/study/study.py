@@ -60,7 +60,7 @@ def _named_methods(config):
 
 
 def place_of(path, root):
-    """Return where a file that a configuration names is: below the user's folder, as everywhere.
+    """Return the place of a file that a configuration names: below the user's folder.
 
     What is not there is looked for beside the workflow: its own lists, where it is installed.
     """
@@ -203,7 +203,7 @@ class Study:
 
     @property
     def folder(self):
-        """Where the study's results are."""
+        """The folder of the study's results."""
         return folder_of(self.config)
 
     @property
@@ -224,14 +224,14 @@ class Study:
         return planned
 
     def raw(self, dataset):
-        """Return what of a data set's entry decides its raw files, as plain data."""
+        """Return the part of a data set's entry that decides its raw files, as plain data."""
         spec = asdict(self._planned[dataset])
         words = dict.fromkeys(("title", "task", "reader"), "")
         path = {"path": spec["parameters"]["path"]} if spec["content"] else {}
         return words | {key: spec[key] for key in FETCHED} | {"parameters": path}
 
     def prepared(self, dataset):
-        """Return what of a data set's entry decides the prepared data, as plain data.
+        """Return the part of a data set's entry that decides the prepared data, as plain data.
 
         The title is its id: readers get the words of `shown`, and an edit of them prepares nothing.
         """
@@ -251,7 +251,7 @@ class Study:
         return own.get(key, self.config.get(key, default))
 
     def budget(self, dataset):
-        """Return what methods are compared by on a data set, `ACQUISITION` or `MEMORY`."""
+        """Return the budget of the comparison on a data set, `ACQUISITION` or `MEMORY`."""
         return self._setting("budget", dataset, ACQUISITION)
 
     @property
@@ -333,7 +333,7 @@ class Study:
         return [name for name in others if name is not None]
 
     def source(self, dataset):
-        """Return what the prepared data must come from, as `Dataset.source` has it."""
+        """Return the source that the prepared data must have, as in `Dataset.source`."""
         return self._planned[dataset].digest
 
     def methods_of(self, kind):
@@ -341,7 +341,7 @@ class Study:
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
     def spec(self, method, dataset):
-        """Return what decides a method's results on a data set: class, parameters, grid, seed.
+        """Return the specification of a method on a data set: class, parameters, grid, seed.
 
         With `tries` in the study's settings, a method that has a space has these in place of its
         grid.
@@ -369,7 +369,7 @@ class Study:
         return [] if other is None else [self.points_file(dataset, costs, other, chunk)]
 
     def beyond_tries(self, points):
-        """Return which operating points a method has for seconds that are left after its tries.
+        """Return a mask of the operating points that come of seconds left after the tries.
 
         Parameters
         ----------

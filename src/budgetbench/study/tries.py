@@ -1,4 +1,4 @@
-"""How a method spends its tries: its own settings first, then others drawn from its space."""
+"""The tries of a method: its own settings first, then others drawn from its space."""
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid

@@ -1,4 +1,4 @@
-"""How much of the jobs' time went into fitting and predicting; the rest is the workflow's own."""
+"""The jobs' time and memory, and the share of time that went into fitting and predicting."""
 
 import csv
 from math import isnan
@@ -26,7 +26,7 @@ def working_seconds(points):
 
 
 def job_usage(study):
-    """Return what the jobs that fitted a study's methods used, as Snakemake measured it.
+    """Return time and memory of the jobs that fitted a study's methods, by Snakemake's measure.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which features each method buys how often, at half of what all features cost."""
+"""Features by the share of examples for which each method acquires them at half the full cost."""
 
 import numpy as np
 import pandas as pd

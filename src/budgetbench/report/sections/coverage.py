@@ -1,4 +1,4 @@
-"""Which runs completed, and what kept the others from it."""
+"""Completed runs, and the reasons why others were not."""
 
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def coverage_rows(table, display):
 
 
 def _coverage_text(row):
-    """Return how many runs were completed, and whether that is all of them."""
+    """Return the number of completed runs in words, and whether these are all."""
     if row is None:
         return DASH, True
     counts = {

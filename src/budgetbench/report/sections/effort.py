@@ -1,4 +1,4 @@
-"""What every method tried for its result: models fitted, seconds, and what tuning brought."""
+"""Effort of every method: models fitted, seconds, and the gain by tuning."""
 
 import pandas as pd
 
@@ -146,7 +146,7 @@ def _reach_texts(row):
 
 
 def straw_man_sentences(found, display):
-    """Return what is doubtful about each method that `straw_men` found.
+    """Return a sentence of doubt about each method that `straw_men` found.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ def _dots(axes, rows, score, spread, method, note, line, cases):
 
 
 def own_cost_rows(table, display):
-    """Return what the page shows: one row for each data set, method and rival."""
+    """Return the rows of the page, one for each data set, method and rival."""
     return [
         {
             "title": display.case_title(row.dataset, row.costs),

@@ -1,4 +1,4 @@
-"""Who is first when only a part of the full cost may be spent."""
+"""Mean ranks when only a part of the full cost may be spent."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What the results were made with: code, versions, machine, and hashes of the data."""
+"""Code, versions and machine of the results, and hashes of the data."""
 
 from ..section import Section
 

@@ -67,7 +67,7 @@ class Memory(Section):
 
 
 def error_name(score):
-    """Return what the error is called where predictions are scored by `score`."""
+    """Return the name of the error that belongs to a score."""
     names = {"accuracy": "test error", "R²": "test mean squared error"}
     return names.get(score, f"1 − test {score}")
 
@@ -130,7 +130,7 @@ def _draw_method(axes, own, method):
 
 
 def memory_cases(table, display):
-    """Return what the page shows: for each case its name, title, error's name and rows of texts.
+    """Return name, title, error's name and rows of texts of each case for the page.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def memory_cases(table, display):
 
 
 def memory_sentences(table, display):
-    """Return who has the lowest mean test error in little memory, and where.
+    """Return a sentence on the methods of lowest mean test error in little memory.
 
     Parameters
     ----------

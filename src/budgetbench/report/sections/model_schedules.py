@@ -75,7 +75,7 @@ def _examples(report):
 
 
 def _case(case, table, display):
-    """Return what the page shows of one schedule."""
+    """Return the values of one schedule for the page."""
     rows = table.assign(variables=table["variables"].map(json.loads)).to_dict("records")
     return {
         "name": "_".join(case),
@@ -197,7 +197,7 @@ def schedule_figure(schedule, display, prices):
 
 
 def _right_end(schedule):
-    """Return where the budget axis ends: a little after the most expensive model."""
+    """Return the end of the budget axis, a little after the most expensive model."""
     return max(float(schedule["cost"].max()) * 1.06, 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""What the features of each data set cost."""
+"""Feature costs of each data set."""
 
 from ...analysis.schedules import CASE
 from ..section import Section, table
@@ -30,7 +30,7 @@ class Prices(Section):
 
 
 def price_summary(prices):
-    """Return what the features of each case cost.
+    """Return a summary of the feature costs of each case.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What was compared, and how: the study's settings and its methods."""
+"""The study's settings and its methods."""
 
 from ...study.methods import settings_tried
 from ..section import Section
@@ -22,7 +22,7 @@ class Settings(Section):
 
 
 def settings_of(study):
-    """Return what the study compared, in the order in which a reader asks."""
+    """Return the study's settings in the order in which a reader asks for them."""
     config = study.config
     splits = {data: _split(study.sizes(data)) for data in study.datasets}
     own = config.get("by_dataset", {})
@@ -43,7 +43,7 @@ def settings_of(study):
 
 
 def _same_or_each(settings):
-    """Return what all data sets share, or else the mapping."""
+    """Return the value that all data sets share, or else the mapping."""
     return next(iter(settings.values())) if len(set(settings.values())) == 1 else settings
 
 

@@ -34,7 +34,7 @@ class SolutionSpace(Section):
 
     @property
     def _cases(self):
-        """Where all subsets are searched."""
+        """Return the cases in which all subsets are searched."""
         cases = self.study.cases_under(ACQUISITION)
         return [case for case in cases if exhaustive_method(self.study, case[0])]
 

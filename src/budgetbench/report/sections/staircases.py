@@ -20,7 +20,7 @@ class Staircases(Section):
 
     @property
     def _cases(self):
-        """Where all the methods are compared."""
+        """Return the cases in which all the methods are compared."""
         shown = set().union(*self.study.config["staircases"].values())
         there = {((dataset, costs), method) for dataset, costs, method in self.study.cells}
         cases = self.study.cases_under(ACQUISITION)

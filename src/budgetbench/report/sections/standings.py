@@ -1,4 +1,4 @@
-"""Who wins over all data sets: the table of standings, mean ranks and leads."""
+"""The standings over all data sets: table, mean ranks and leads."""
 
 import pandas as pd
 
@@ -30,7 +30,7 @@ _EVERY_RUN = "AUP of every method in every run, and the length of its schedule."
 
 
 class Standings(Section):
-    """Who wins where methods are compared by acquisition cost."""
+    """Standings of the methods that are compared by acquisition cost."""
 
     id = "areas"
     title = "Who wins"

@@ -17,7 +17,7 @@ shuffled; bars are standard deviations over runs."""
 
 
 class VariableImportance(Section):
-    """What each variable is worth to the full model."""
+    """The permutation importance of each variable in the full model."""
 
     id = "importance"
     title = "Importance"
@@ -28,7 +28,7 @@ class VariableImportance(Section):
 
     @property
     def _datasets(self):
-        """Where msB computes importances."""
+        """Return the data sets for which msB computes importances."""
         names = dict.fromkeys(name for name, _ in self.study.cases_under(ACQUISITION))
         return [name for name in names if sequence_method(self.study, name)]
 

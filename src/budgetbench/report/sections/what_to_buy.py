@@ -1,4 +1,4 @@
-"""What would I buy? The best validated method under a budget, and its models run by run."""
+"""The best validated method under a budget, and its models run by run."""
 
 import numpy as np
 import pandas as pd
@@ -93,7 +93,7 @@ def offers_of(table, schedules, prices, dataset, costs):
 
 
 def _full_costs(points):
-    """Return what all features cost in each run that bought any."""
+    """Return the cost of all features in each run that acquired any."""
     paid = points[points["cost"] > 0]
     return (paid["cost"] / paid["cost_fraction"]).groupby(paid["run"]).max().to_dict()
 
@@ -110,7 +110,7 @@ def _plain(row):
 
 
 def _model(row):
-    """Return what the page tells of one model."""
+    """Return the values of one model for the page."""
     return {
         "cost": row["valid_cost"] if pd.notna(row["valid_cost"]) else row["cost"],
         "share": row["valid_fraction"],
