@@ -135,8 +135,6 @@ def baselines_of(points, column="test_score"):
 
     Parameters
     ----------
-    points : DataFrame
-        Operating points.
     column : {"test_score", "valid_score"}, default="test_score"
         On which part.
 

@@ -24,8 +24,6 @@ def own_cost_table(points, schedules, methods, compared):
 
     Parameters
     ----------
-    points : DataFrame
-        Operating points.
     schedules : DataFrame
         The same, from `budgetbench.analysis.schedules.compressed_points`.
     methods : sequence of str

@@ -85,8 +85,6 @@ def difference_table(areas, methods, reference, ratios):
     ----------
     areas : DataFrame
         From `budgetbench.analysis.areas.area_table`.
-    methods : sequence of str
-        Who competes.
     reference : str
         Whom they are compared with.
     ratios : dict of str to float
@@ -187,8 +185,6 @@ def lead_table(areas, methods, ratios):
     ----------
     areas : DataFrame
         From `area_table`.
-    methods : sequence of str
-        Who competes (not the controls).
     ratios : dict of str to float
         Test rows by training rows of each data set.
 

@@ -150,8 +150,6 @@ def straw_men(points, areas, methods):
 
     Parameters
     ----------
-    points : DataFrame
-        Operating points.
     areas : DataFrame
         From `budgetbench.analysis.areas.area_table`.
     methods : list of str

@@ -90,8 +90,6 @@ def horizon_ranks(table, methods):
     ----------
     table : DataFrame
         From `horizon_table`.
-    methods : sequence of str
-        Who competes.
 
     Returns
     -------
@@ -117,8 +115,6 @@ def survives_leaving_one_out(table, methods):
     ----------
     table : DataFrame
         From `horizon_table`.
-    methods : sequence of str
-        Who competes.
 
     Returns
     -------

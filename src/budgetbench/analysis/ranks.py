@@ -73,14 +73,8 @@ def ranking_of(summary, methods, part="test"):
     ----------
     summary : DataFrame
         From `budgetbench.analysis.areas.summary_table`.
-    methods : sequence of str
-        Who competes.
     part : {"test", "valid"}, default="test"
         Which reading of the area.
-
-    Returns
-    -------
-    Ranking
 
     References
     ----------
@@ -141,8 +135,6 @@ def elo_table(summary, methods, random_state=0):
     ----------
     summary : DataFrame
         From `budgetbench.analysis.areas.summary_table`, or with the same columns.
-    methods : sequence of str
-        Who competes.
     random_state : int, default=0
         Seed of the bootstrap over data sets.
 

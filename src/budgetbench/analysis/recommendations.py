@@ -84,8 +84,6 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
         held_out_score.
     methods : sequence of str
         Whom to recommend, controls among them, in the order of display.
-    dataset, costs : str
-        The case.
     ratio : float
         Test rows by training rows, by which standard errors over runs are corrected.
     bounded : bool

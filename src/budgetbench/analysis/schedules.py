@@ -131,8 +131,6 @@ def counted_runs(points, expected=None):
 
     Parameters
     ----------
-    points : DataFrame
-        Operating points.
     expected : DataFrame, default=None
         dataset, costs, method, run of everything that was to be done. By default every method that
         has a record in a case, in every run of that case.
@@ -154,8 +152,6 @@ def coverage_table(points, expected=None):
 
     Parameters
     ----------
-    points : DataFrame
-        Operating points.
     expected : DataFrame, default=None
         dataset, costs, method, run of everything that was to be done. By default every method in
         every run for which any record exists.
@@ -188,8 +184,6 @@ def score_table(points, methods):
 
     Parameters
     ----------
-    points : DataFrame
-        Operating points.
     methods : sequence of str
         Methods with one operating point in each run, the controls.
 

@@ -17,8 +17,6 @@ def size_table(points, competitors, tuned=()):
     ----------
     points : DataFrame
         Operating points, with n_nodes where a method has nodes.
-    competitors : sequence of str
-        Which methods compete.
     tuned : collection of (str, str)
         Data sets and methods of which validation data choose among several settings.
 

@@ -39,10 +39,6 @@ def download(url, path, label):
 
     Parameters
     ----------
-    url : str
-        Address.
-    path : Path
-        File to write.
     label : str
         What the progress line says.
 
@@ -152,10 +148,6 @@ def check_file(file, path):
         What is expected.
     path : Path
         What is there.
-
-    Returns
-    -------
-    str
     """
     if not path.is_file():
         return "no such file"
@@ -185,8 +177,6 @@ def refuse_changed(path, expected):
 
     Parameters
     ----------
-    path : path-like
-        The file.
     expected : str or None
         Its sha256 at that time; None: any.
     """
@@ -202,8 +192,6 @@ def pin(spec, folder):
 
     Parameters
     ----------
-    spec : DatasetSpec
-        Entry of the registry.
     folder : path-like
         Where `fetch` put the files.
     """
@@ -223,14 +211,8 @@ def pinned(file, path):
 
     Parameters
     ----------
-    file : FileSpec
-        Entry of the registry.
     path : Path
         Where the file is, or was.
-
-    Returns
-    -------
-    FileSpec
     """
     record = _record_of(path)
     if file.sha256 or not record.is_file():

@@ -34,10 +34,6 @@ def read_svmlight(
         Whether columns that are zero everywhere are left out.
     names : list of str, default=None
         Names of the columns; None numbers them by their index in the files.
-
-    Returns
-    -------
-    Table
     """
     tables = paths[0::2] if queries == "files" else paths
     lengths = [_count_rows(path) for path in tables]

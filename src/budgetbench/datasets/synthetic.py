@@ -46,8 +46,6 @@ def friedman1(n_samples, seed, noise=1.0):
 
     Parameters
     ----------
-    n_samples, seed : int
-        Size and seed.
     noise : float, default=1.0
         Standard deviation; 1 in the GIF paper.
 
@@ -66,8 +64,6 @@ def hwang_f5(n_samples, seed, noise=0.25):
 
     Parameters
     ----------
-    n_samples, seed : int
-        Size and seed.
     noise : float, default=0.25
         Standard deviation, that of Hwang et al.
 
@@ -89,11 +85,6 @@ def ringnorm(n_samples, seed):
     Class 0 has mean 0 and variance 4, class 1 mean a in each dimension and variance 1, with
     a = 2/√20, which gives the error rates that the GIF paper prints.
 
-    Parameters
-    ----------
-    n_samples, seed : int
-        Size and seed.
-
     Returns
     -------
     X : ndarray of shape (n_samples, 20)
@@ -108,11 +99,6 @@ def ringnorm(n_samples, seed):
 
 def twonorm(n_samples, seed):
     """Breiman's Twonorm: two unit Gaussians with means ±a in each of 20 dimensions, a = 2/√20.
-
-    Parameters
-    ----------
-    n_samples, seed : int
-        Size and seed.
 
     Returns
     -------
@@ -131,11 +117,6 @@ def hastie(n_samples, seed):
     From example 10.2 of Hastie, Tibshirani and Friedman: the squared radius exceeds 9.34, the
     median of a chi-square with ten degrees of freedom.
 
-    Parameters
-    ----------
-    n_samples, seed : int
-        Size and seed.
-
     Returns
     -------
     X : ndarray of shape (n_samples, 10)
@@ -150,8 +131,6 @@ def waveform(n_samples, seed, n_noise=19):
 
     Parameters
     ----------
-    n_samples, seed : int
-        Size and seed.
     n_noise : int, default=19
         Further features of pure noise; 19 makes the 40 of the GIF paper.
 
@@ -175,11 +154,6 @@ def madelon_like(n_samples, seed):
     """Data made as Madelon was: 500 features, 20 informative, 50 redundant, the rest noise.
 
     With 4400 samples and seed 42 it is the recipe of the GIF paper's Madelon.
-
-    Parameters
-    ----------
-    n_samples, seed : int
-        Size and seed.
 
     Returns
     -------
@@ -248,10 +222,6 @@ def generate(name, n_samples, seed=0, **parameters):
         Same seed, same data.
     **parameters : dict
         Further parameters of the generator.
-
-    Returns
-    -------
-    Table
     """
     function = yahoo_like if name == "yahoo_like" else _GENERATORS[name]
     try:

@@ -73,10 +73,6 @@ def read_table(
         Columns to leave out.
     **columns : dict
         What the other columns are; see `table_from_frame`.
-
-    Returns
-    -------
-    Table
     """
     # Only an empty field is missing by itself: "NA" is a word in the census data.
     gaps = [""] if missing is None else ["", missing]
@@ -101,10 +97,6 @@ def read_excel(paths, **columns):
         One file.
     **columns : dict
         What the columns are; see `table_from_frame`.
-
-    Returns
-    -------
-    Table
     """
     import xlrd  # here: no other reader needs it
 
@@ -133,10 +125,6 @@ def read_paired(paths, parts=None, names=None):
         Split that each pair is: 0 train, 1 validation, 2 test.
     names : list of str, default=None
         As in `table_from_frame`.
-
-    Returns
-    -------
-    Table
     """
     features = read_table(paths[0::2], "whitespace", parts=parts, target=None, names=names)
     labels = read_table(paths[1::2], "whitespace", target=None)
@@ -185,10 +173,6 @@ def table_from_frame(
         ``column`` that holds the split, and ``values`` in it to 0, 1 or 2.
     group : str, default=None
         Column with the query of each row.
-
-    Returns
-    -------
-    Table
     """
     y = _columns(frame, target)
     left_out = [*_places(frame, drop), *_places(frame, target), *_places(frame, group)]

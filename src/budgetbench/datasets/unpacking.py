@@ -28,10 +28,6 @@ def decompress(content, most=None):
     most : int, default=None
         How many bytes may come out; None: any number.
 
-    Returns
-    -------
-    bytes
-
     Raises
     ------
     DatasetError
@@ -118,8 +114,6 @@ def extract(archive, members, target):
     members : list of str
         Names to follow inwards, each a member of the archive before it; empty for the file itself.
         A name matches a member's whole path or its last parts.
-    target : Path
-        File to write.
 
     Raises
     ------

@@ -30,8 +30,6 @@ def read_own(
 
     Parameters
     ----------
-    path : path-like
-        The file.
     target : str
         The column to predict.
     drop : sequence of str, default=()
@@ -45,10 +43,6 @@ def read_own(
         Columns of numbers that name categories.
     separator, decimal, na : str
         As for `budgetlearn.preprocessing.reading.read_table`.
-
-    Returns
-    -------
-    Table
     """
     frame = read_table(Path(path), separator, decimal, na)
     others = [target, *drop, *([] if group is None else [group])]
@@ -73,8 +67,6 @@ def own_prices(path, unpriced=(), content=None):
 
     Parameters
     ----------
-    path : path-like
-        The list.
     unpriced : collection of str, default=()
         Columns of the table that are no features: their prices are left out.
     content : str, default=None

@@ -56,10 +56,6 @@ def schema_of(tables):
     ----------
     tables : dict of str to DataFrame
         By the name of their file.
-
-    Returns
-    -------
-    dict of str to list of dict
     """
     return {
         name: [

@@ -119,12 +119,8 @@ def write_data_page(study, files, path):
 
     Parameters
     ----------
-    study : Study
-        The study.
     files : iterable of path-like
         Its prepared data sets.
-    path : path-like
-        The page to write.
     """
     pages = [_page(study, Dataset.load(file)) for file in files]
     template = template_environment().get_template("data.html.j2")

@@ -17,12 +17,6 @@ def build_tables(sections, report):
     ----------
     sections : list of Section
         From `budgetbench.report.sections.sections_of`.
-    report : Report
-        The content.
-
-    Returns
-    -------
-    Report
     """
     return replace(report, tables=_of_all(sections, report, "tables"))
 

@@ -97,8 +97,6 @@ def script_data(cases, display):
     cases : dict of str to dict
         <dataset>_<costs> to title, score (its name), and what each section's script shows, by the
         section's id.
-    display : Display
-        The methods.
 
     Returns
     -------

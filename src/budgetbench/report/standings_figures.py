@@ -17,12 +17,6 @@ def rank_figure(ranking, display):
     ----------
     ranking : Ranking
         From `budgetbench.analysis.ranks.ranking_of`.
-    display : Display
-        Labels and colours.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     from scikit_posthocs import critical_difference_diagram
 
@@ -59,10 +53,6 @@ def area_figure(areas, display):
         From `budgetbench.analysis.areas.area_table`.
     display : Display
         Labels and colours; controls are left out.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     shown = areas[areas["method"].isin(display.competitors)].dropna(subset="aup_test")
     return _run_figure(shown, display, "aup_test", "area under the Pareto (AUP), test data")

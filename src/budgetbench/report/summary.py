@@ -16,8 +16,6 @@ def lead_sentences(leads, display):
     ----------
     leads : DataFrame
         From `budgetbench.analysis.differences.lead_table`.
-    display : Display
-        Labels.
 
     Returns
     -------
@@ -69,10 +67,6 @@ def peers_ahead(summary, display):
         From `budgetbench.analysis.areas.summary_table`.
     display : Display
         Which methods are peers.
-
-    Returns
-    -------
-    list of str
     """
     ahead = {}
     cases = display.cases(summary)
@@ -96,12 +90,6 @@ def rank_sentences(ranking, display):
     ----------
     ranking : Ranking
         From `budgetbench.analysis.ranks.ranking_of`.
-    display : Display
-        Labels.
-
-    Returns
-    -------
-    list of str
     """
     sentences = []
     if 0 < len(ranking.ranks) < FEWEST_CASES:
@@ -130,8 +118,6 @@ def winner_sentences(horizons, display):
     ----------
     horizons : DataFrame
         From `budgetbench.analysis.horizons.horizon_table`.
-    display : Display
-        Labels.
 
     Returns
     -------

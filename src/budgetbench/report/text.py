@@ -45,12 +45,6 @@ def scope(table, display):
     ----------
     table : DataFrame
         From `budgetbench.analysis.schedules.coverage_table`.
-    display : Display
-        Labels.
-
-    Returns
-    -------
-    str
     """
     runs = table[[name for name in table if name.startswith("n_")]].sum(axis=1)
     least, most = int(runs.min()), int(runs.max())

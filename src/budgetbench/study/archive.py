@@ -45,8 +45,6 @@ def pack(study, path):
     ----------
     study : Study
         The study, whose report is made in the current folder.
-    path : path-like
-        The file to write.
 
     Returns
     -------

@@ -25,8 +25,6 @@ def refuse_untrusted(method, spec):
 
     Parameters
     ----------
-    method : str
-        Its id, for the message.
     spec : dict
         Class, parameters, grid and space, nested classes included.
 
@@ -58,11 +56,6 @@ def _parameters_of(spec):
 
 def find_classes_in(folder):
     """Let this process, and those it starts, import the user's own modules from a folder.
-
-    Parameters
-    ----------
-    folder : path-like
-        The folder.
 
     Raises
     ------
@@ -102,8 +95,6 @@ def check_classes(method, spec):
 
     Parameters
     ----------
-    method : str
-        Its id, for the message.
     spec : dict
         Class and parameters, nested classes included.
 

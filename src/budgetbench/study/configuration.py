@@ -20,8 +20,6 @@ def check_schema(config, schema_path, what):
     ----------
     config : dict
         What was read.
-    schema_path : str or Path
-        The schema, in YAML.
     what : str
         How messages name the thing that is checked.
 
@@ -53,17 +51,6 @@ def typed(config, schema_path):
     Snakemake hands over what stands behind ``--config`` as text, but for numbers: ``offline=true``,
     ``time_limit=null``, ``datasets=wine`` and ``datasets=[wine,digits]`` mean what they mean in a
     file. Text that stays as wrong as it came is left to `check_schema`.
-
-    Parameters
-    ----------
-    config : dict
-        The settings.
-    schema_path : str or Path
-        The schema, in YAML.
-
-    Returns
-    -------
-    dict
     """
     schema = read_yaml(schema_path)
     properties, defined = schema["properties"], schema["$defs"]

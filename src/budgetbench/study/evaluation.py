@@ -83,10 +83,6 @@ def operating_points(model, run, setting=None, final=None):
         The parameters of the grid that the model was fitted with.
     final : estimator, default=None
         What test data are predicted with, the model fitted again on more data; None: the model.
-
-    Returns
-    -------
-    list of dict
     """
     rows = []
     valid_stages = _told(model, run) or _charged(model, run, *run.valid, run.valid_queries)

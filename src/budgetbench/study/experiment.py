@@ -36,8 +36,6 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
 
     Parameters
     ----------
-    method : str
-        Id of the method.
     spec : dict
         `class` and `parameters`, see `budgetbench.study.methods.build`; and, if wanted, `grid`:
         {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, or
@@ -45,8 +43,6 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
         which it may use up after its tries; `seed_as`: the method whose seeds it shares; `refit`:
         whether what is scored on test data is fitted again on training and validation data
         together, where fit never sees the latter.
-    run : Run
-        Data, costs and seed.
     n_jobs : int, default=1
         Threads for estimators that take `n_jobs`.
     checkpoint : path-like, default=None

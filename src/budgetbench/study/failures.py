@@ -27,14 +27,8 @@ def failure_file(config, output):
 
     Parameters
     ----------
-    config : dict
-        The study's settings.
     output : str
         A file in the study's folder.
-
-    Returns
-    -------
-    Path
     """
     folder = folder_of(config)
     return Path(folder) / "failures" / Path(output).relative_to(folder).with_suffix(".json")
@@ -47,10 +41,6 @@ def is_repeated(config, output):
     ----------
     config, output
         As for `failure_file`; limits, `cluster` and `retry_failed` are looked at.
-
-    Returns
-    -------
-    bool
     """
     before = _read(failure_file(config, output))
     if before is None:

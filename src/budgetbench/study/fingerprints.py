@@ -36,14 +36,8 @@ def script_fingerprint(script, *classes):
 
     Parameters
     ----------
-    script : path-like
-        The job's Python script.
     *classes : str
         Dotted names of classes that the job builds by their names.
-
-    Returns
-    -------
-    str
 
     Raises
     ------

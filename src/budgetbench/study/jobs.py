@@ -33,8 +33,6 @@ def job_log(path, threads=1):
 
     Parameters
     ----------
-    path : str
-        The job's log file.
     threads : int, default=1
         Threads that the job may use.
     """
@@ -65,12 +63,6 @@ def load_runs(files, wildcards, study_seed):
         With paths `data`, `split` and, where prices matter, `costs`.
     wildcards : object
         With `costs` where `files` has them.
-    study_seed : int
-        The study's seed.
-
-    Yields
-    ------
-    Run
     """
     dataset = Dataset.load(files.data)
     splits = pd.read_parquet(files.split)
@@ -83,11 +75,6 @@ def load_runs(files, wildcards, study_seed):
 
 def limits_of(job):
     """Return the limits of each run of a method: those of the study, and the memory of the job.
-
-    Parameters
-    ----------
-    job : object
-        The `snakemake` of a script.
 
     Returns
     -------
@@ -124,8 +111,6 @@ def close_job(job, statuses):
 
     Parameters
     ----------
-    job : object
-        The `snakemake` of a script.
     statuses : iterable of (int, str)
         Run and status of each row of its results.
 

@@ -56,10 +56,6 @@ def sequence_name(entry):
     entry : str or dict
         Name of one of the library's sequences, or {class, parameters, name}; without a name, the
         class's in small letters is it.
-
-    Returns
-    -------
-    str
     """
     if isinstance(entry, str):
         return entry
@@ -106,10 +102,6 @@ def build(spec, **extra):
         `class`, a dotted name, and `parameters`, where nested estimators are specifications again.
     **extra
         Parameters set where the class has them: feature_costs, random_state, n_jobs.
-
-    Returns
-    -------
-    estimator
 
     Raises
     ------

@@ -29,14 +29,8 @@ def importance_table(method, spec, runs, n_jobs=1, **limits):
 
     Parameters
     ----------
-    method : str
-        Id of the method.
     spec : dict
         Specification of a `ModelScheduleSearch`.
-    runs : iterable of Run
-        The runs.
-    n_jobs : int, default=1
-        Threads.
     **limits
         `time_limit` and `memory_limit` of a run, as for `budgetbench.study.isolation.isolated`.
 
@@ -79,18 +73,12 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
 
     Parameters
     ----------
-    method : str
-        Id of the method.
     spec : dict
         Specification of a `ModelScheduleSearch`.
     sequence : str
         Name of the sequence, as `sequence_name` gives it for its entry in the specification.
-    run : Run
-        Data, costs and seed.
     importance : DataFrame
         As `importance_table` makes it.
-    n_jobs : int, default=1
-        Threads.
     **limits
         `time_limit` and `memory_limit`; the time that the importance took is part of the first.
 

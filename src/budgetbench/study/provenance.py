@@ -144,14 +144,8 @@ def made_with(study, origins):
 
     Parameters
     ----------
-    study : Study
-        The study.
     origins : list of dict
         From `budgetbench.study.records.origins_of`.
-
-    Returns
-    -------
-    dict of str to str
     """
     return {
         **summary(origins),
@@ -165,8 +159,6 @@ def sources_of_run(method, spec, run):
 
     Parameters
     ----------
-    method : str
-        Id of the method.
     spec : dict
         Its specification, as `Study.spec` returns it.
     run : Run

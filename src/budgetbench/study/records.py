@@ -177,10 +177,6 @@ def table(rows):
     rows : iterable of dict or DataFrame
         Missing numbers become NaN, missing strings NA, missing rates None; `status` is "ok" where
         it is missing.
-
-    Returns
-    -------
-    DataFrame
     """
     frame = pd.DataFrame(rows) if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     unknown = sorted(set(frame.columns) - set(COLUMNS))
@@ -291,10 +287,6 @@ def read(paths):
     ----------
     paths : str, Path or iterable of them
         Files that `write` made.
-
-    Returns
-    -------
-    DataFrame
 
     Raises
     ------

@@ -32,10 +32,6 @@ def stored_points(folder, fresh):
     fresh : path-like
         The folder of the results to compare with them.
 
-    Returns
-    -------
-    str
-
     Raises
     ------
     RerunError

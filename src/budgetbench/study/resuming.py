@@ -61,8 +61,6 @@ def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
         Its files: `<run>.csv` once the run is complete; until then `checkpoint_file`.
     code : str
         Fingerprint of the code.
-    n_jobs : int, default=1
-        Threads.
     **limits
         `time_limit` and `memory_limit`, as for `limited_run`.
 

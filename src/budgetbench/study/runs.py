@@ -67,12 +67,6 @@ def draw_splits(dataset, runs, study_seed, sizes, crossed=None):
 
     Parameters
     ----------
-    dataset : Dataset
-        The data.
-    runs : iterable of int
-        Numbers of the runs.
-    study_seed : int
-        The study's seed.
     sizes : list, str or dict
         As `budgetbench.datasets.split` takes them.
     crossed : int, default=None
@@ -111,14 +105,8 @@ def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
 
     Parameters
     ----------
-    dataset : Dataset
-        The data.
     kind : {"random", "unit", "given"}
         Random integers 1..100 per run, 1 each, or the prices of a list.
-    runs : iterable of int
-        Numbers of the runs.
-    study_seed : int
-        The study's seed.
     given : DataFrame, default=None
         The price list: columns feature, cost, and optionally group and group_cost.
     crossed : int, default=None
@@ -177,10 +165,6 @@ def profiles_of(table, names):
         Columns run, feature, cost, group, group_cost.
     names : sequence of str
         Feature names in the data's order.
-
-    Returns
-    -------
-    dict of int to FeatureCosts
     """
     profiles = {}
     for run, part in table.groupby("run", sort=True):
@@ -197,14 +181,8 @@ def ratio_of_test_rows(dataset, study):
 
     Parameters
     ----------
-    dataset : Dataset
-        The data.
     study : Study
         Whose splits count.
-
-    Returns
-    -------
-    float
     """
     part = _draw_split(dataset, 0, study.seed, study.sizes(dataset.id))
     trained = (part == TRAIN) | (study.config.get("refit", False) & (part == VALID))
@@ -218,13 +196,6 @@ def choosing_rows(dataset, study_seed):
     tries, the more its validation score flatters it. Test rows chose nothing within any method.
     So half of them choose between methods, and the other half tells what to expect of the choice.
     A row is on the same side in all runs.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The data.
-    study_seed : int
-        The study's seed.
 
     Returns
     -------
@@ -245,20 +216,12 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
 
     Parameters
     ----------
-    dataset : Dataset
-        The data.
     splits : DataFrame
         As `draw_splits` makes it.
     costs : DataFrame
         As `draw_costs` makes it.
     costs_kind : str
         Which kind of cost profile it is.
-    study_seed : int
-        The study's seed.
-
-    Yields
-    ------
-    Run
     """
     profiles = profiles_of(costs, dataset.feature_names)
     choosing = choosing_rows(dataset, study_seed)

@@ -149,10 +149,6 @@ class Study:
         trust : bool, default=True
             Whether its methods may be classes of others than `TRUSTED`, whose import runs code.
 
-        Returns
-        -------
-        Study
-
         Raises
         ------
         ConfigError

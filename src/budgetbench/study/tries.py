@@ -16,15 +16,11 @@ def settings_of(method, spec, study_seed, dataset):
 
     Parameters
     ----------
-    method : str
-        Id of the method.
     spec : dict
         With `grid`; or with `space` and `tries`: how many settings are tried in a run, each with
         all models that it comes to (a path, tradeoffs, sequences). A space is
         {parameter: values to draw from, or {low, high, log, integer}}, or a list of such spaces,
         each as likely.
-    study_seed : int
-        The study's seed.
     dataset : str
         Id of the data set. All runs on it try the same settings.
 

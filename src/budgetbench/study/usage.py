@@ -15,10 +15,6 @@ def working_seconds(points):
     ----------
     points : DataFrame
         With the columns of `budgetbench.study.records.COLUMNS`.
-
-    Returns
-    -------
-    float
     """
     fits = points.groupby(FIT)["fit_seconds"].first()
     predicted = points.loc[points["predict_seconds"].notna(), "added_seconds"]
@@ -27,11 +23,6 @@ def working_seconds(points):
 
 def job_usage(study):
     """Return time and memory of the jobs that fitted a study's methods, by Snakemake's measure.
-
-    Parameters
-    ----------
-    study : Study
-        The study, run.
 
     Returns
     -------
@@ -53,17 +44,7 @@ def job_usage(study):
 
 
 def usage_line(study):
-    """Return a sentence on a study's jobs, "" where there is nothing to tell.
-
-    Parameters
-    ----------
-    study : Study
-        The study, run.
-
-    Returns
-    -------
-    str
-    """
+    """Return a sentence on a study's jobs, "" where there is nothing to tell."""
     from . import records  # here: the Snakefile imports this at every start
 
     path = Path(study.folder, "points.parquet")
@@ -94,10 +75,6 @@ def doubt_line(study):
     ----------
     study : Study
         The study, its report written.
-
-    Returns
-    -------
-    str
     """
     path = Path(study.folder, "tables", "straw_men.csv")
     if not path.is_file():

@@ -65,8 +65,6 @@ def most_bought(table, dataset, costs):
     ----------
     table : DataFrame
         From `budgetbench.analysis.budgets.acquisition_table`.
-    dataset, costs : str
-        The case.
 
     Returns
     -------
@@ -88,14 +86,6 @@ def acquisition_figure(table, display, dataset, costs):
     ----------
     table : DataFrame
         From `budgetbench.analysis.budgets.acquisition_table`.
-    display : Display
-        Labels.
-    dataset, costs : str
-        The case.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     import seaborn as sns
 
@@ -131,8 +121,6 @@ def acquisition_maps(table, display):
     ----------
     table : DataFrame
         From `budgetbench.analysis.budgets.acquisition_table`.
-    display : Display
-        Labels.
 
     Returns
     -------

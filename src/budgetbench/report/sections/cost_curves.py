@@ -82,14 +82,6 @@ def curve_figure(schedules, display, dataset, costs):
     ----------
     schedules : DataFrame
         From `budgetbench.analysis.schedules.compressed_points`.
-    display : Display
-        Labels and colours.
-    dataset, costs : str
-        The case.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     frame = of_case(schedules, dataset, costs)
     if frame.empty:
@@ -194,10 +186,6 @@ def case_curves(schedules, display, dataset, costs, hard=None):
     ----------
     schedules : DataFrame
         From `budgetbench.analysis.schedules.compressed_points`.
-    display : Display
-        The methods.
-    dataset, costs : str
-        The case.
     hard : DataFrame, default=None
         Schedules of the methods whose examples differ in cost, charged the most expensive one.
 

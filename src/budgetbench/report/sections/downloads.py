@@ -111,16 +111,10 @@ def croissant_of(study, packed, fields):
 
     Parameters
     ----------
-    study : Study
-        The study.
     packed : bytes
         Content of points.csv.gz.
     fields : list of dict
         name, type and meaning of its columns.
-
-    Returns
-    -------
-    dict
     """
     name = "points.csv.gz"
     return {

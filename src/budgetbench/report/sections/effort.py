@@ -152,12 +152,6 @@ def straw_man_sentences(found, display):
     ----------
     found : DataFrame
         From `budgetbench.analysis.efforts.straw_men`.
-    display : Display
-        Labels and titles.
-
-    Returns
-    -------
-    list of str
     """
     return [
         _doubt(row, display.label(row.method), display.case_title(row.dataset, row.costs))
@@ -182,10 +176,6 @@ def effort_figure(means, display):
         method, seconds, aup.
     display : Display
         Labels and colours; controls are left out.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     shown = means[means["method"].isin(display.competitors)].dropna(subset=["seconds", "aup"])
     if shown.empty:

@@ -53,14 +53,8 @@ def own_cost_figure(table, display, own_cost):
     ----------
     table : DataFrame
         From `budgetbench.analysis.budgets.own_cost_table`.
-    display : Display
-        Labels and colours.
     own_cost : sequence of str
         The methods without a choice of budget.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     if table.empty:
         return message_figure("No run completed.")

@@ -81,14 +81,6 @@ def memory_figure(table, display, dataset, costs):
     ----------
     table : DataFrame
         From `budgetbench.analysis.sizes.size_table`.
-    display : Display
-        Labels and colours.
-    dataset, costs : str
-        The case.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     frame = of_case(table, dataset, costs)
     if frame.empty:
@@ -136,12 +128,6 @@ def memory_cases(table, display):
     ----------
     table : DataFrame
         From `budgetbench.analysis.sizes.size_table`.
-    display : Display
-        Labels.
-
-    Returns
-    -------
-    list of dict
     """
     return [_case(of_case(table, *case), case, display) for case in display.cases(table)]
 
@@ -153,8 +139,6 @@ def memory_sentences(table, display):
     ----------
     table : DataFrame
         From `budgetbench.analysis.sizes.size_table`.
-    display : Display
-        Labels.
 
     Returns
     -------

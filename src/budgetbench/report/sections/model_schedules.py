@@ -96,8 +96,6 @@ def example_schedule(schedules, methods, dataset, costs):
         From `budgetbench.analysis.schedules.compressed_points`.
     methods : sequence of str
         Whose schedule to show, in the order of preference.
-    dataset, costs : str
-        The case.
 
     Returns
     -------
@@ -166,14 +164,8 @@ def schedule_figure(schedule, display, prices):
     ----------
     schedule : DataFrame
         From `example_schedule`; an empty one becomes a figure that says so.
-    display : Display
-        Labels and colours.
     prices : DataFrame
         feature (its name) and cost, indexed from 0.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     if schedule.empty:
         return message_figure("No completed run of a method whose models name their variables.")

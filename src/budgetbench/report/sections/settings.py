@@ -63,10 +63,6 @@ def offered(table):
     ----------
     table : DataFrame
         From `budgetbench.analysis.efforts.time_table`.
-
-    Returns
-    -------
-    dict of str to str
     """
     spans = table.groupby("method")["n_points"].agg(["min", "max"]).round().astype(int)
     return {

@@ -51,12 +51,8 @@ def staircase_figure(schedules, display, panels, dataset, costs):
     ----------
     schedules : DataFrame
         From `budgetbench.analysis.schedules.compressed_points`.
-    display : Display
-        Labels and colours.
     panels : dict of str to list of str
         Title to the methods that are compared in one panel.
-    dataset, costs : str
-        The case.
 
     Returns
     -------

@@ -99,8 +99,6 @@ def standings(summary, ranking, display, part="test"):
         From `budgetbench.analysis.areas.summary_table`.
     ranking : Ranking
         From `budgetbench.analysis.ranks.ranking_of`.
-    display : Display
-        Order and labels.
     part : {"test", "valid"}, default="test"
         Which reading of the area.
 
@@ -154,12 +152,6 @@ def control_rows(scores, display):
     ----------
     scores : DataFrame
         From `budgetbench.analysis.schedules.score_table`.
-    display : Display
-        Order and labels.
-
-    Returns
-    -------
-    list of dict
     """
     known = scores.set_index(["dataset", "costs", "method"])[["mean", "sd"]]
     return [

@@ -44,12 +44,6 @@ def time_figure(table, display):
     ----------
     table : DataFrame
         From `budgetbench.analysis.efforts.time_table`.
-    display : Display
-        Labels and colours.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     shown = _shown(table)
     if shown.empty:
@@ -87,8 +81,6 @@ def time_rows(table, display):
     ----------
     table : DataFrame
         From `budgetbench.analysis.efforts.time_table`.
-    display : Display
-        Order and labels.
 
     Returns
     -------

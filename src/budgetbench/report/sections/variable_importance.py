@@ -83,14 +83,6 @@ def importance_figure(importance, names, title):
     ----------
     importance : DataFrame
         run, variable (index), importance.
-    names : dict of int to str
-        The variables' names.
-    title : str
-        The data set's name.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     if importance.empty:
         return message_figure(f"{title}: no importance was computed.")

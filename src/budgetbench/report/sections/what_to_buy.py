@@ -58,8 +58,6 @@ def offers_of(table, schedules, prices, dataset, costs):
         From `budgetbench.analysis.schedules.compressed_points`.
     prices : DataFrame
         From `budgetbench.report.data_page.price_table`.
-    dataset, costs : str
-        The case.
 
     Returns
     -------
