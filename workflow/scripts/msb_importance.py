@@ -1,3 +1,7 @@
+from budgetbench.study.server import leave_to_server
+
+leave_to_server()
+
 from budgetbench.study.failures import keep_failures
 from budgetbench.study.jobs import job_log, limits_of, load_runs
 from budgetbench.study.model_sequences import importance_table
