@@ -1,4 +1,4 @@
-"""Seconds that one run of each method takes on the data sets of the default study, one thread.
+"""Seconds that one run of each method takes on the data sets of the showcase, one thread.
 
     python benchmarks/speed_methods.py [--datasets wine digits] lightgbm_coupled greedy_miser
 
@@ -23,12 +23,12 @@ CONFIG = ROOT / "config"
 
 
 METHODS = read_yaml(CONFIG / "methods.yaml")
-SETTINGS = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "studies/default.yaml")
+SETTINGS = read_yaml(CONFIG / "config.yaml") | read_yaml(CONFIG / "studies/showcase.yaml")
 STUDY = Study.from_config(SETTINGS, ROOT)
 
 
 def first_run(name):
-    """Return the first run of the default study on a data set."""
+    """Return the first run of the showcase on a data set."""
     data = load_dataset(name)
     kind = next(kind for dataset, kind in STUDY.cases if dataset == name)
     given = [read_prices(ROOT / path) for path in STUDY.price_list(name, kind)]
@@ -38,7 +38,7 @@ def first_run(name):
 
 
 def specification(method, dataset):
-    """Return what a method is in the default study, or in the methods file."""
+    """Return what a method is in the showcase, or in the methods file."""
     return STUDY.spec(method, dataset) if method in STUDY.methods else METHODS[method]
 
 

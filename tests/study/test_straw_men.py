@@ -1,4 +1,4 @@
-"""No method of the default study stands at the constant for want of care: as it runs there."""
+"""No method of the showcase stands at the constant for want of care: as it runs there."""
 
 from pathlib import Path
 
@@ -15,13 +15,13 @@ from budgetlearn.files import read_yaml
 
 ROOT = Path(__file__).parents[2]
 STUDY = Study.from_config(
-    read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/studies/default.yaml"), ROOT
+    read_yaml(ROOT / "config/config.yaml") | read_yaml(ROOT / "config/studies/showcase.yaml"), ROOT
 )
 
 
 @pytest.fixture(scope="module")
 def digits():
-    """Operating points of three methods on digits, of the first run of the default study."""
+    """Operating points of three methods on digits, of the first run of the showcase."""
     dataset, seed = load_dataset("digits"), STUDY.seed
     splits = draw_splits(dataset, [0], seed, STUDY.sizes("digits"))
     costs = draw_costs(dataset, "random", [0], seed)

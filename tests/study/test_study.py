@@ -12,7 +12,7 @@ from budgetlearn.exceptions import BudgetlearnError
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMON = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
-DEFAULT = COMMON | yaml.safe_load((ROOT / "config" / "studies" / "default.yaml").read_text())
+DEFAULT = COMMON | yaml.safe_load((ROOT / "config" / "studies" / "showcase.yaml").read_text())
 # What a test changes stands alone.
 PLAIN = {**DEFAULT, "overrides": {}, "by_dataset": {}, "datasets": ["wine", "digits", "twonorm"]}
 

@@ -1,3 +1,7 @@
+from budgetbench.study.server import leave_to_server
+
+leave_to_server()
+
 from budgetbench.study import finished
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points
 from budgetbench.study.provenance import sources_of_run

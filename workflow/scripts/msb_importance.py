@@ -1,3 +1,7 @@
+from budgetbench.study.server import leave_to_server
+
+leave_to_server()
+
 from budgetbench.study import finished
 from budgetbench.study.jobs import close_job, job_log, limits_of, load_runs, write_csv
 from budgetbench.study.model_sequences import importance_table

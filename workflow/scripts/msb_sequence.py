@@ -1,3 +1,7 @@
+from budgetbench.study.server import leave_to_server
+
+leave_to_server()
+
 import pandas as pd
 
 from budgetbench.study import finished

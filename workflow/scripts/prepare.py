@@ -1,3 +1,7 @@
+from budgetbench.study.server import leave_to_server
+
+leave_to_server()
+
 from budgetbench.datasets import DatasetSpec, fetch, prepare
 from budgetbench.study.jobs import job_log
 

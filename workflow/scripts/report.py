@@ -1,3 +1,7 @@
+from budgetbench.study.server import leave_to_server
+
+leave_to_server()
+
 from pathlib import Path
 
 from budgetbench.report import Report, price_table, read_sheets, write_report

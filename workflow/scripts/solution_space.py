@@ -1,3 +1,7 @@
+from budgetbench.study.server import leave_to_server
+
+leave_to_server()
+
 from budgetbench.study import records
 from budgetbench.study.jobs import job_log, write_csv
 from budgetbench.study.model_sequences import solution_space

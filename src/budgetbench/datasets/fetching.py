@@ -31,6 +31,9 @@ _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 # urllib3's own come up while the body is read.
 _BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError)
 
+# Small tables with open licences that come along, each file as `<path>.gz`.
+SHIPPED = Path(__file__).with_name("tables")
+
 logger = logging.getLogger("budgetlearn")
 
 
@@ -91,7 +94,8 @@ DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"
 def fetch(spec, folder, data_dir=None, offline=False):
     """Make sure that `folder` holds the verified raw files of a data set.
 
-    Each file is looked for in `folder`, in `data_dir`, and at the mirrors, in this order. Whatever
+    Each file is looked for in `folder`, in `data_dir`, among the tables that come with the package,
+    and at the mirrors, in this order. Whatever
     fails at one place, the next is tried. A file appears in `folder` complete and verified, or not
     at all; what the user has in `data_dir` is copied, never linked.
 
@@ -284,6 +288,8 @@ class _Fetch:
         """Yield functions that write a verified candidate, or raise `DatasetError`."""
         for place in self.ready:
             yield lambda candidate, place=place: self._from_folder(file, place, candidate)
+        if (packed := SHIPPED / f"{file.path}.gz").is_file():
+            yield lambda candidate: self._from_shipped(file, packed, candidate)
         if not self.offline:
             for mirror in file.mirrors:
                 yield lambda candidate, mirror=mirror: self._from_mirror(file, mirror, candidate)
@@ -296,6 +302,12 @@ class _Fetch:
         if problem:
             raise DatasetError(f"{source}: {problem}")
         shutil.copyfile(source, candidate)
+
+    def _from_shipped(self, file, packed, candidate):
+        with gzip.open(packed, "rb") as source, candidate.open("wb") as out:
+            shutil.copyfileobj(source, out)
+        if problem := check_file(file, candidate):
+            raise DatasetError(f"{packed}: {problem}")
 
     def _from_mirror(self, file, mirror, candidate):
 

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 START = "fork" if sys.platform == "linux" else "spawn"
 LOOK = 0.1  # seconds between two looks at the child's memory
 MB = 1e6
-_CALLER = "BUDGETLEARN_CALLER"
+CALLER = "BUDGETLEARNCALLER"
 _RETRIES = "BUDGETLEARN_RETRIES"
 _SUBMITTED = "BUDGETLEARN_SUBMITTED"
 _PR_SET_PDEATHSIG = 1
@@ -163,7 +163,7 @@ def announce_caller(retries=None, submitted=False):
     submitted : bool, default=False
         Whether it runs a submission to a cluster.
     """
-    os.environ[_CALLER] = str(os.getpid())
+    os.environ[CALLER] = str(os.getpid())
     if retries is not None:
         os.environ[_RETRIES] = str(retries)
     if submitted:
@@ -182,7 +182,7 @@ def die_with_caller():
     That is the process that `announce_caller` named. Looked at now, as it may have ended while this
     job was importing, and once a second.
     """
-    named = os.environ.get(_CALLER)
+    named = os.environ.get(CALLER)
     if named is None:
         return
     ancestors = {process.pid: process for process in psutil.Process().parents()}
@@ -223,12 +223,25 @@ def _work(sender, parent_pipe, held, parent, *, threads, function, arguments):
         sender.send((_FAILED, f"failed: {type(error).__name__}: {' '.join(str(error).split())}"))
 
 
+def die_with_parent(parent):
+    """See to it that this process does not outlive its parent, even one that is killed.
+
+    Linux only.
+
+    Parameters
+    ----------
+    parent : int
+        The parent's process id, as it was before this process began.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it went before the call
+        os._exit(1)
+
+
 def _die_with(parent, parent_pipe):
-    """See to it that this process does not outlive its parent, even one that is killed."""
+    """See to it that this process does not outlive its parent, on any system."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it went before the call
-            os._exit(1)
+        die_with_parent(parent)
     else:
         threading.Thread(target=_wait_for_end, args=(parent_pipe,), daemon=True).start()
 

@@ -1,0 +1,175 @@
+"""A process that has imported everything, of which all jobs of one call of Snakemake are forks.
+
+Start-up (two seconds of imports) would be more than half of a short job. The first job starts the
+server, which ends with the program that `budgetbench.study.isolation.announce_caller` named. A job
+hands its script over, and waits; if it is killed, so is the fork that works for it. Where there is
+no server to be had (not Linux, no caller), a job does its work itself, with the same result.
+"""
+
+import hashlib
+import importlib
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import psutil
+
+from .isolation import CALLER, die_with_caller, die_with_parent
+
+WAIT = 60.0  # seconds that a server may take to start
+LOOK = 1.0  # seconds between two looks at whether the caller is still there
+_LENGTH, _CODE = struct.Struct("!I"), struct.Struct("!i")
+_SERVED = "BUDGETLEARN_SERVED"
+# What the jobs of a study import; the server does it once.
+_IMPORTS = (
+    *("budgetbench.study.jobs", "budgetbench.study.resuming", "budgetbench.study.sources"),
+    *("budgetbench.study.model_sequences", "budgetbench.study.tries", "pyarrow.dataset"),
+    *("lightgbm", "sklearn.ensemble", "sklearn.linear_model", "snakemake.script"),
+    *(f"budgetlearn.{room}" for room in ("budgetrf", "cascade", "forests", "gif", "msb", "peers")),
+)
+
+
+def leave_to_server():
+    """Let the server do this script, and end with its exit code; return where that cannot be."""
+    caller = os.environ.get(CALLER)
+    if sys.platform != "linux" or caller is None or os.environ.pop(_SERVED, None):
+        return
+    connection = _connect(caller)
+    if connection is None:
+        return
+    die_with_caller()
+    job = {"script": os.path.abspath(sys.argv[0]), "folder": os.getcwd(), "path": sys.path}
+    told = json.dumps({**job, "environment": dict(os.environ)}).encode()
+    socket.send_fds(connection, [_LENGTH.pack(len(told))], [1, 2])
+    connection.sendall(told)
+    code = _received(connection, _CODE.size)
+    sys.exit(_CODE.unpack(code)[0] if code else 1)
+
+
+def _address(caller):
+    """Return the server's name: a socket without a file, of this user, call and interpreter."""
+    of = hashlib.sha256(f"{sys.executable} {os.path.dirname(__file__)}".encode()).hexdigest()[:16]
+    return f"\0budgetlearn-{os.getuid()}-{caller}-{of}"
+
+
+def _connect(caller):
+    """Return a connection to the server, started first if there is none; None without success."""
+    starting, end = None, time.monotonic() + WAIT
+    while time.monotonic() < end:
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(_address(caller))
+        except OSError:
+            connection.close()
+        else:
+            return connection if _is_ours(connection) else None
+        if starting is None:
+            starting = _start(caller)
+        elif starting.poll():  # it failed: where another was first, it ends with 0
+            return None
+        time.sleep(0.05)
+    return None
+
+
+def _is_ours(connection):
+    """Return whether the other end belongs to this user: a socket without a file has no owner."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return struct.unpack("3i", credentials)[1] == os.getuid()
+
+
+def _start(caller):
+    command = [sys.executable, "-m", "budgetbench.study.server", caller]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    # A session of its own: it is to outlive the job that starts it, and Ctrl-C is not for it.
+    return subprocess.Popen(command, **quiet, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def _received(connection, size):
+    """Return `size` bytes, or none if the other end is gone."""
+    parts = b""
+    while len(parts) < size:
+        part = connection.recv(size - len(parts))
+        if not part:
+            return b""
+        parts += part
+    return parts
+
+
+def serve(caller):
+    """Answer the jobs of a caller until it is gone.
+
+    Parameters
+    ----------
+    caller : str
+        Its process id.
+    """
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        listener.bind(_address(caller))
+    except OSError:
+        return  # another was first
+    program = psutil.Process(int(caller))
+    for name in _IMPORTS:
+        importlib.import_module(name)
+    listener.listen(64)
+    listener.settimeout(LOOK)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
+    while program.is_running() and program.status() != psutil.STATUS_ZOMBIE:
+        try:
+            connection, _ = listener.accept()
+        except TimeoutError:
+            continue
+        server = os.getpid()
+        if not os.fork():
+            die_with_parent(server)
+            listener.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _attend(connection)
+        connection.close()
+
+
+def _attend(connection):
+    """Fork for the work, send its exit code, or kill it if the job is gone; then exit."""
+    message, output, *_ = socket.recv_fds(connection, _LENGTH.size, 2)
+    if len(output) < 2 or not _is_ours(connection):
+        sys.exit(1)
+    job = json.loads(_received(connection, *_LENGTH.unpack(message)))
+    attendant = os.getpid()
+    worker = os.fork()
+    if not worker:
+        die_with_parent(attendant)
+        os.setpgid(0, 0)
+        connection.close()
+        _work(job, output)
+    ended = os.pidfd_open(worker)
+    if ended not in select.select([connection, ended], [], [])[0]:
+        os.kill(worker, signal.SIGKILL)  # what it started goes with it
+        sys.exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    connection.sendall(_CODE.pack(code if code >= 0 else 128 - code))  # as shells put a signal
+    sys.exit()
+
+
+def _work(job, output):
+    """Be the job: run its script as a process of its own would, and end as that would."""
+    for place, descriptor in enumerate(output, start=1):
+        os.dup2(descriptor, place)
+    os.chdir(job["folder"])
+    os.environ.clear()
+    os.environ.update(job["environment"])
+    del os.environ[CALLER]  # the job that waits looks after its caller, and this one after the job
+    os.environ[_SERVED] = "1"
+    sys.path[:], sys.argv[:] = job["path"], [job["script"]]
+    runpy.run_path(job["script"], run_name="__main__")
+    sys.exit()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

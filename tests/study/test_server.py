@@ -1,0 +1,103 @@
+"""Jobs in forks of one warm process: as in a process of their own, and nothing is left of them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from budgetbench.study.isolation import CALLER
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the server is for Linux")
+
+HEAD = "from budgetbench.study.server import leave_to_server\nleave_to_server()\n"
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts a job, for which this process stands for Snakemake."""
+
+    def start_job(text, **environment):
+        script = tmp_path / f"job{len(list(tmp_path.iterdir()))}.py"
+        script.write_text(HEAD + text)
+        shown = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        environ = os.environ | {CALLER: str(os.getpid())} | environment
+        return subprocess.Popen([sys.executable, script], cwd=tmp_path, env=environ, **shown)
+
+    return start_job
+
+
+WHERE = "import os, sys; print(os.getppid(), os.getcwd(), sys.argv, os.environ.get('WORD'))"
+
+
+def test_a_job_is_in_its_folder_with_its_words_and_its_environment(start, tmp_path):
+    job = start(WHERE, WORD="first")
+    out, err = job.communicate(timeout=120)
+    assert not err
+    parent, rest = out.split(" ", 1)
+    assert int(parent) not in (os.getpid(), job.pid)  # it was served
+    assert rest == f"{tmp_path} {[str(tmp_path / 'job0.py')]} first\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("raise SystemExit(7)", 7, ""),
+        ("raise ValueError('no such thing')", 1, "ValueError: no such thing"),
+        ("import os; os.kill(os.getpid(), 9)", 137, ""),
+    ],
+)
+def test_how_a_job_ends_is_how_it_ends_for_its_caller(start, text, code, said):
+    job = start(text)
+    _, err = job.communicate(timeout=120)
+    assert job.returncode == code
+    assert said in err
+
+
+def test_jobs_do_not_share_what_they_change(start):
+    change = "import os, numpy; os.environ['LEFT'] = '1'; numpy.left = 1; print('changed')"
+    look = "import os, numpy; print('LEFT' in os.environ, hasattr(numpy, 'left'))"
+    assert start(change).communicate(timeout=120)[0] == "changed\n"
+    assert start(look).communicate(timeout=120)[0] == "False False\n"
+
+
+def test_a_job_that_is_killed_takes_its_fork_along(start, tmp_path):
+    job = start("import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)")
+    end = time.monotonic() + 60
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    worker = psutil.Process(int((tmp_path / "pid").read_text()))
+    job.send_signal(signal.SIGKILL)
+    job.communicate()
+    worker.wait(timeout=10)
+
+
+def test_the_server_ends_with_its_caller(tmp_path):
+    (tmp_path / "job.py").write_text(
+        HEAD + "import os, psutil; print(psutil.Process().parents()[1].pid)"
+    )
+    calls = (
+        "import os, subprocess, sys\n"
+        f"os.environ[{CALLER!r}] = str(os.getpid())\n"
+        f"subprocess.run([sys.executable, {str(tmp_path / 'job.py')!r}], check=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", calls], capture_output=True, text=True, check=True)
+    server = int(done.stdout)
+    end = time.monotonic() + 30
+    while psutil.pid_exists(server) and psutil.Process(server).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_a_job_without_a_caller_does_its_work_itself(tmp_path):
+    script = tmp_path / "job.py"
+    script.write_text(HEAD + "import os; print(os.getppid())")
+    environ = {name: value for name, value in os.environ.items() if name != CALLER}
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=True, env=environ
+    )
+    assert int(done.stdout) == os.getpid()
