@@ -79,7 +79,7 @@ def test_a_budget_is_kept_on_average_and_a_cap_by_everybody(fitted, table):
     X = table[0][300:]
     for budget in (3.0, 8.0, 20.0):
         chosen = fitted.operating_points_["cost"].le(budget)
-        assert fitted._chosen(budget, None, False) in np.flatnonzero(chosen)
+        assert fitted.choose(budget) in np.flatnonzero(chosen)
     for cap in (1.0, 6.0, 13.0):
         assert fitted.acquisition_cost(X, max_cost=cap).max() <= cap
 

@@ -72,7 +72,7 @@ class SavedModel:
 
     def stage(self, budget=None):
         """Return the index of the operating point for a budget, by default the model's own."""
-        return self.model._chosen(self.limit(budget), None, False)
+        return self.model.choose(self.limit(budget))
 
     def limit(self, budget=None):
         """Return the mean cost on validation data that a budget allows.
