@@ -90,8 +90,8 @@ class GrownOnBudget(RefittedForest):
             name = self.feature_costs_.labels[features[0]]
             raise MissingValueError(
                 f"X_val has no value (NaN) of feature {name!r} in row {rows[0]}, and "
-                "no training example lacks it, so that no split has learned where such examples go: "
-                "fill it in, or leave those rows out."
+                "no training example lacks it, so that no split has learned where such examples "
+                "go: fill it in, or leave those rows out."
             )
 
     def _known_trees(self, n_rules, train):
