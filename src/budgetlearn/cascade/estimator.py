@@ -288,7 +288,7 @@ class ScheduleCascade(BudgetedEstimator):
 
 
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
-    """Acquire features stage by stage, and stop as soon as the stage is sure enough of the class.
+    """Acquire features stage by stage, and stop as soon as a stage is sure of the class.
 
     An order of acquisition (msB's idea: nested sets of variables, cheap to expensive) is cut into
     stages of geometrically growing cost. Each stage has models on all features acquired so far; an
@@ -385,7 +385,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
 
 
 class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
-    """Acquire features stage by stage, and stop where more of them would hardly change the number.
+    """Acquire features stage by stage, and stop where more would hardly change the number.
 
     The cascade of `ScheduleCascadeClassifier` for numbers. How much the last stage would change
     the prediction, (last - own)² in variances of the target, is predicted at each stage by boosted

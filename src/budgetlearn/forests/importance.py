@@ -63,7 +63,7 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
 
 
 def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
-    """Return how much accuracy each tree loses, on what it left out, when a feature is permuted.
+    """Return the accuracy that each tree loses, out of bag, when a feature is permuted.
 
     The mean over the trees of (right votes - right votes with the feature's values exchanged) /
     examples, all on the examples that the tree's bootstrap sample left out.
