@@ -1,4 +1,4 @@
-"""Renew docs/api.md (`make docs`): what each estimator can do, tried, and the public names."""
+"""Renew docs/api.md and docs/reference.rst (`make docs`) from what the package exports."""
 
 import importlib
 import inspect
@@ -12,70 +12,85 @@ import budgetlearn as b
 from budgetlearn.testing import abilities
 
 PAGE = Path(__file__).with_name("api.md")
+REFERENCE = Path(__file__).with_name("reference.rst")
 
-SEED = {"random_state": 0}
-TREES = {"n_estimators": 8, **SEED}
-CASCADE = {"estimators": "forest", "orders": "gain_per_cost", "n_stages": 3, "cv": 2, **SEED}
-SHARES = {"n_full_trees": 20, "n_probes": 2, **SEED}
-# Small estimators of every class, by page. A cell is yes where one of a class's examples does it.
-EXAMPLES = {
-    "msb.md": [
-        b.ModelScheduleSearch(DecisionTreeClassifier(max_depth=4), **SEED),
-        b.ExhaustiveSearch(DecisionTreeClassifier(max_depth=4), **SEED),
-        b.LogitPathClassifier(n_lambda=30, **SEED),
+# Parameters that make the examples small, where a class has them.
+QUICK = {"n_estimators": 8, "n_lambda": 30, "random_state": 0}
+TREE = {"estimator": DecisionTreeClassifier(max_depth=4)}
+CASCADE = {"estimators": "forest", "orders": "gain_per_cost", "n_stages": 3, "cv": 2}
+SHARES = {"n_full_trees": 20, "n_probes": 2}
+STUMPS = {"estimator": GradientBoostingClassifier(max_depth=1), "percents": (10, 50)}
+# What else single classes need; several examples where one does not show all that a class can.
+SPECIAL = {
+    "ModelScheduleSearch": [TREE],
+    "ExhaustiveSearch": [TREE],
+    "CostSensitiveRFClassifier": [{"cost_weight": 0.01}],
+    "GIFClassifier": [{"node_budget": 300, "n_estimators": 10}],
+    "GIFRegressor": [{"node_budget": 300, "n_estimators": 10}],
+    "FMCCClassifier": [{"cost_weight": 0.01}],
+    "VoCClassifier": [{"cost_weight": 0.01}],
+    "ScheduleCascadeClassifier": [CASCADE],
+    "ScheduleCascadeRegressor": [CASCADE],
+    "ForestStages": [
+        {"estimator": ExtraTreesClassifier(), "n_trees": (2, 5)},
+        {"estimator": ExtraTreesRegressor(), "n_trees": (2, 5)},
     ],
-    "budgetrf.md": [
-        b.BudgetRFClassifier(**TREES),
-        b.BudgetRFRegressor(**TREES),
-        b.RandomForestClassifier(**TREES),
+    "GIFNodeShares": [
+        {"estimator": b.GIFClassifier(), **SHARES},
+        {"estimator": b.GIFRegressor(), **SHARES},
     ],
-    "cost-sensitive-rf.md": [
-        b.CostSensitiveRFClassifier(cost_weight=0.01, **TREES),
-        b.CostSensitiveRFPathClassifier(**TREES),
-    ],
-    "rfb.md": [b.CostWeightedRFClassifier(**TREES)],
-    "gif.md": [
-        b.GIFClassifier(300, n_estimators=10, **SEED),
-        b.GIFRegressor(300, n_estimators=10, **SEED),
-    ],
-    "fmcc.md": [
-        b.FMCCClassifier(cost_weight=0.01, **SEED),
-        b.VoCClassifier(cost_weight=0.01, **SEED),
-        b.RandomOrderClassifier(**SEED),
-    ],
-    "cascade.md": [
-        b.ScheduleCascadeClassifier(**CASCADE),
-        b.ScheduleCascadeRegressor(**CASCADE),
-    ],
-    "peers.md": [
-        b.LightGBMCostClassifier(**SEED),
-        b.GreedyMiserClassifier(),
-        b.FilterForestClassifier(**TREES),
-        b.FilterBoostingClassifier(**TREES),
-        b.ASTCClassifier(),
-        b.SparseLinearClassifier(n_lambda=30, **SEED),
-        b.ForestStages(ExtraTreesClassifier(), n_trees=(2, 5), **SEED),
-        b.ForestStages(ExtraTreesRegressor(), n_trees=(2, 5), **SEED),
-        b.GIFNodeShares(b.GIFClassifier(), **SHARES),
-        b.GIFNodeShares(b.GIFRegressor(), **SHARES),
-        b.BoostingNodeShares(GradientBoostingClassifier(max_depth=1), percents=(10, 50), **SHARES),
-        b.AllFeaturesClassifier(**SEED),
-        b.FreeConstantClassifier(),
-        b.FreeConstantRegressor(),
-    ],
+    "BoostingNodeShares": [{**STUMPS, **SHARES}],
 }
+# The page about a class, where it is not called as its room.
+PAGES = {
+    "RandomForestClassifier": "budgetrf.md",
+    "CostWeightedRFClassifier": "rfb.md",
+    "forests": "cost-sensitive-rf.md",
+    "sequential": "fmcc.md",
+}
+
+
+def page_of(cls):
+    """Return the page about a class: that of its room, but for a few."""
+    room = cls.__module__.split(".")[1]
+    page = PAGES.get(cls.__name__, PAGES.get(room, f"{room}.md"))
+    return page if PAGE.with_name(page).is_file() else "own-method.md"
+
+
+def examples():
+    """Return small estimators of every exported class, by page."""
+    made = {}
+    for name, cls in estimator_classes().items():
+        known = inspect.signature(cls).parameters
+        quick = {key: value for key, value in QUICK.items() if key in known}
+        for given in SPECIAL.get(name, [{}]):
+            made.setdefault(page_of(cls), []).append(cls(**quick | given))
+    return made
+
+
 MODULES = (  # of the library, and what users take from the benchmark
     *("protocol", "costs", "curves", "metrics", "msb", "forests", "budgetrf", "gif", "export"),
     *("sequential", "cascade", "peers", "testing", "exceptions"),
 )
 MODULES = (*(f"budgetlearn.{name}" for name in MODULES), "budgetbench.datasets")
 
+# Abilities with long names, as the table heads them; the page explains them above it.
+COLUMNS = {
+    "mean budget": "budget",
+    "hard cap": "cap",
+    "acquires while predicting": "lazy",
+    "shared charges": "charges",
+    "weighs shared charges": "weighs",
+    "sample weights": "weights",
+}
+FIRST, LAST = ".. currentmodule:: budgetlearn\n", "The protocol\n---"  # lists of the reference
 HEAD, NAMES = "| class |", "\n## `budgetlearn."  # where the table begins, and the names
 
 
 def estimator_classes():
-    """Return every estimator class that the package exports, by name."""
-    found = {name: getattr(b, name) for name in b.__all__}
+    """Return every estimator class that the package exports, by name, in the package's order."""
+    names = [name for homes in b.OFFERED.values() for each in homes.values() for name in each]
+    found = {name: getattr(b, name) for name in names}
     return {
         name: item
         for name, item in found.items()
@@ -88,7 +103,7 @@ def estimator_classes():
 def table(tried=abilities):
     """Yield the lines of the table; `tried(estimator)` returns what an example can do."""
     rows = {}
-    for page, estimators in EXAMPLES.items():
+    for page, estimators in examples().items():
         for estimator in estimators:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -96,11 +111,11 @@ def table(tried=abilities):
             cells = rows.setdefault((page, type(estimator).__name__), dict.fromkeys(can, False))
             cells |= {name: cells[name] or can[name] for name in can}
     names = list(next(iter(rows.values())))
-    yield "| " + " | ".join(["class", *names]) + " |"
+    yield "|".join(["| class ", *(COLUMNS.get(name, name) for name in names), ""])
     yield "|---" + "|:-:" * len(names) + "|"
     for (page, name), cells in rows.items():
         marks = ["✓" if cells[ability] else "–" for ability in names]
-        yield "| " + " | ".join([f"[`{name}`]({page})", *marks]) + " |"
+        yield "|".join([f"| [`{name}`]({page}) ", *marks, ""])
 
 
 def summary(item):
@@ -141,5 +156,17 @@ def render(page):
     return with_names(page[:start] + "\n".join(table()) + "\n" + page[end:])
 
 
+def reference():
+    """Return the reference with its lists of exported names renewed."""
+    text = REFERENCE.read_text(encoding="utf-8")
+    start, end = text.index(FIRST) + len(FIRST), text.index(LAST)
+    lines = []
+    for purpose, homes in b.OFFERED.items():
+        lines += ["", purpose, "-" * len(purpose), "", ".. autosummary::", "   :toctree: generated"]
+        lines += ["", *(f"   {name}" for names in homes.values() for name in names)]
+    return text[:start] + "\n".join(lines) + "\n\n" + text[end:]
+
+
 if __name__ == "__main__":
+    REFERENCE.write_text(reference(), encoding="utf-8")
     PAGE.write_text(render(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -63,37 +63,6 @@ def test_marginal_is_what_the_bill_would_grow_by(case, feature):
     assert costs.marginal(before)[feature] == bill(costs, after) - bill(costs, before)
 
 
-@given(acquisitions(), st.integers(0, 7))
-def test_one_feature_adds_to_each_bill_what_marginal_says(case, feature):
-    costs, acquired = case
-    feature, acquired = feature % costs.n_features, np.array(acquired)
-    expected = [costs.marginal(row)[feature] for row in acquired]
-    assert costs.added(acquired, feature, np.arange(len(acquired))).tolist() == expected
-    prices = FeatureCosts(costs.costs)
-    expected = np.where(acquired[:, feature], 0, costs.costs[feature])
-    assert prices.added(acquired, feature, np.arange(len(acquired))).tolist() == expected.tolist()
-
-
-@given(acquisitions(), st.integers(0, 7))
-def test_what_is_free_with_a_feature_is_of_its_group_and_adds_nothing(case, feature):
-    costs, (row, *_) = case
-    feature, acquired = feature % costs.n_features, np.array(row)
-    acquired[feature] = True
-    group = costs.groups[feature]
-    free = [
-        other
-        for other in np.flatnonzero((costs.groups == group) & ~acquired)
-        if group >= 0 and costs.marginal(acquired)[other] == 0
-    ]
-    assert costs.free_with(feature, acquired) == free
-    assert FeatureCosts([0, 0]).free_with(0, np.array([True, False])) == []
-
-
-def test_features_without_a_group_are_never_free_together():
-    assert FeatureCosts([0, 0, 0], [-1, -1, 0], [1]).free_with(0, np.array([1, 0, 0], bool)) == []
-    assert FeatureCosts([0, 0, 0], [0, 0, 0], [1]).free_with(0, np.array([1, 0, 1], bool)) == [1]
-
-
 SPREAD = FeatureCosts([5, 1, 2, 7, 0.5], groups=[-1, 1, 1, -1, 0], group_costs=[20, 10])
 ORIGINS = [0, 0, 3, 1, 2, 3, 4]  # the first and the fourth have two columns each
 

@@ -19,6 +19,7 @@ from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.msb.problem import SequenceProblem
 from budgetlearn.msb.sequences import SEQUENCES
 from budgetlearn.protocol.examples import checked_examples
+from tests.looping import check_each
 
 N = 4
 NAMES = {
@@ -131,9 +132,7 @@ def unfitted(name, **parameters):
     return cls(**parameters)
 
 
-@pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_prices_of_every_estimator(name):
+def check_prices(name):
     values = (1.0, 2.0, 4.0, 8.0)
     for (kind, change), form in itertools.product(TABLES, FORMS):
         table, own = table_of(kind, change), NAMES[kind] or range(N)
@@ -150,10 +149,12 @@ def test_prices_of_every_estimator(name):
         right_or_refused(found, prices, columns_of(table), must_fit=not (mixed or repeated))
 
 
-@pytest.mark.parametrize("kind", NAMES)
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("prices", FORMS)
-def test_groups_and_their_charges(kind, form, prices):
+@pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
+def test_prices_of_every_estimator():
+    check_each(ESTIMATORS, check_prices)
+
+
+def check_groups(kind, form, prices):
     names, groups, charges = NAMES[kind], (0, 1, -1, 0), (5.0, 7.0)
     own = names or range(N)
     given_prices, given_groups = FORMS[prices]((1, 2, 4, 8), own), FORMS[form](groups, own)
@@ -173,20 +174,21 @@ def test_groups_and_their_charges(kind, form, prices):
     else:
         fits = set(of_prices) == set(labels_of(given_groups)) == set(own)
         right_or_refused(found, given_groups, own, must_fit=fits)
-    shuffled = FeatureCosts([1, 2], [0, 1], pd.Series({1: charges[1], 0: charges[0]}))
-    assert shuffled.group_costs.tolist() == list(charges)
-    for wrong in ({0: 5.0, 2: 7.0}, pd.Series(charges, index=["a", "b"])):
+
+
+def test_groups_of_every_form():
+    check_each(itertools.product(NAMES, FORMS, FORMS), check_groups)
+
+
+def test_charges_are_given_by_the_number_of_their_group():
+    shuffled = FeatureCosts([1, 2], [0, 1], pd.Series({1: 7.0, 0: 5.0}))
+    assert shuffled.group_costs.tolist() == [5.0, 7.0]
+    for wrong in ({0: 5.0, 2: 7.0}, pd.Series([5.0, 7.0], index=["a", "b"])):
         with pytest.raises(BudgetlearnError, match=r"group_costs must name each group"):
             FeatureCosts([1, 2], [0, 1], wrong)
 
 
-@pytest.mark.parametrize("kind", NAMES)
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(
-    "name",
-    [name for name, cls in SEQUENCES.items() if "importance" in inspect.signature(cls).parameters],
-)
-def test_importance_of_every_sequence(name, form, kind):
+def check_importance(name, form, kind):
     X, y = frame_of(kind).to_numpy(), np.arange(40) % 2
     names, values = NAMES[kind], (0.4, 0.1, 0.3, 0.2)
     costs = FeatureCosts.of(None, N, names)
@@ -205,6 +207,13 @@ def test_importance_of_every_sequence(name, form, kind):
             order(importance)
     else:
         assert order(importance) == order(np.array(expected))
+
+
+def test_importance_of_every_sequence():
+    given = [
+        name for name, cls in SEQUENCES.items() if "importance" in inspect.signature(cls).parameters
+    ]
+    check_each(itertools.product(given, FORMS, NAMES), check_importance)
 
 
 @given(st.permutations(range(N)), st.data())
@@ -250,12 +259,8 @@ def fitted():
     return made
 
 
-@pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("kind", NAMES)
-@pytest.mark.parametrize("key", MODELS)
-def test_predictions_on_changed_tables(fitted, key, kind, change):
-    model, frame = fitted[key, kind], frame_of(kind)
+def check_changed_table(model, kind, change):
+    frame = frame_of(kind)
     names = list(NAMES[kind] or range(N))
     table = CHANGES[change](frame)
     owned = model.acquired_features(frame.to_numpy() if kind in ("array", "count") else frame)
@@ -272,6 +277,15 @@ def test_predictions_on_changed_tables(fitted, key, kind, change):
     np.testing.assert_array_equal(found[0], model.predict(by_name))
     np.testing.assert_array_equal(found[1], model.acquisition_cost(by_name))
     assert owned.any()
+
+
+@pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
+@pytest.mark.parametrize("key", MODELS)
+def test_predictions_on_changed_tables(fitted, key):
+    check_each(
+        itertools.product(NAMES, CHANGES),
+        lambda kind, change: check_changed_table(fitted[key, kind], kind, change),
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*feature names.*:UserWarning")
@@ -329,10 +343,7 @@ def shop():
     return table, ((table["dear"] > 0) | (table["word"] == "a")).astype(int).to_numpy()
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("change", ENCODED_CHANGES)
-def test_encoded_columns_are_charged_by_name(shop, form, change):
-    table, y = shop
+def check_charges_of_encoded(table, y, form, change):
     price = {"cheap": 1.0, "word": 10.0, "dear": 1000.0}
     encoder = BudgetPreprocessor(one_hot=["word"]).fit(table)
     between = ENCODED_CHANGES[change](encoder.transform(table))
@@ -360,6 +371,13 @@ def test_encoded_columns_are_charged_by_name(shop, form, change):
         ]
         bills += cost * acquired[:, columns].any(axis=1)
     np.testing.assert_allclose(model.acquisition_cost(between), bills)
+
+
+def test_encoded_columns_are_charged_by_name(shop):
+    check_each(
+        itertools.product(FORMS, ENCODED_CHANGES),
+        lambda form, change: check_charges_of_encoded(*shop, form, change),
+    )
 
 
 @pytest.mark.parametrize("one_hot", [(), ("word",)])

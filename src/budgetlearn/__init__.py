@@ -9,65 +9,75 @@ The estimators are here by name, loaded when they are first used, and so is `Fea
 >>> search = ModelScheduleSearch(feature_costs=prices, random_state=0).fit(X, y)
 >>> search.operating_points_[["cost", "score", "variables"]]  # doctest: +SKIP
 >>> search.predict(X[:5], budget=10)  # doctest: +SKIP
-
-ModelScheduleSearch (msB), LogitPathClassifier, ExhaustiveSearch
-    Subsets of variables from cheap to expensive, and a model for each.
-BudgetRFClassifier, BudgetRFRegressor, CostSensitiveRFClassifier, CostSensitiveRFPathClassifier,
-CostWeightedRFClassifier, RandomForestClassifier, GIFClassifier, GIFRegressor
-    Forests that weigh prices, or the number of nodes, while they grow.
-FMCCClassifier, VoCClassifier, ScheduleCascadeClassifier, ScheduleCascadeRegressor
-    Acquire features one after another, example by example, and stop when sure.
-LightGBMCostClassifier, GreedyMiserClassifier, FilterForestClassifier, FilterBoostingClassifier,
-ASTCClassifier, SparseLinearClassifier, RandomOrderClassifier
-    What users would pick instead.
-AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor, ForestStages,
-BoostingNodeShares, GIFNodeShares
-    Controls and adapters that the benchmark compares with.
-BudgetPreprocessor
-    Text, gaps and truth values to numbers; one column of the table stays one acquisition.
-FeatureCosts, random_costs, BudgetedEstimator, Stage
-    Prices with shared charges, and what an own method derives from.
-CostAccuracyDisplay, ScheduleDisplay, AcquisitionDisplay
-    Pictures of a fitted estimator, in one call.
 """
 
 import importlib
+import textwrap
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "costs": ("FeatureCosts", "random_costs"),
-    "preprocessing.preprocessor": ("BudgetPreprocessor",),
-    "protocol": ("BudgetedEstimator", "Stage"),
-    "displays": ("AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"),
-    "forests": (
-        "CostSensitiveRFClassifier",
-        "CostSensitiveRFPathClassifier",
-        "CostWeightedRFClassifier",
-        "RandomForestClassifier",
-    ),
-    "budgetrf": ("BudgetRFClassifier", "BudgetRFRegressor"),
-    "gif": ("GIFClassifier", "GIFRegressor"),
-    "msb": ("ExhaustiveSearch", "LogitPathClassifier", "ModelScheduleSearch"),
-    "sequential": ("FMCCClassifier", "RandomOrderClassifier", "VoCClassifier"),
-    "cascade": ("ScheduleCascadeClassifier", "ScheduleCascadeRegressor"),
-    "peers": (
-        "ASTCClassifier",
-        "AllFeaturesClassifier",
-        "BoostingNodeShares",
-        "FilterBoostingClassifier",
-        "FilterForestClassifier",
-        "ForestStages",
-        "FreeConstantClassifier",
-        "FreeConstantRegressor",
-        "GIFNodeShares",
-        "GreedyMiserClassifier",
-        "LightGBMCostClassifier",
-        "SparseLinearClassifier",
-    ),
+# All that is exported, in one place: what it is for, and the room or module of each name. The
+# module's docstring, `__all__` and docs/reference.rst follow; a new estimator is named here only.
+OFFERED = {
+    "Subsets of variables from cheap to expensive, and a model for each": {
+        "msb": ("ModelScheduleSearch", "LogitPathClassifier", "ExhaustiveSearch"),
+    },
+    "Forests that weigh prices, or the number of nodes, while they grow": {
+        "budgetrf": ("BudgetRFClassifier", "BudgetRFRegressor"),
+        "forests": (
+            "CostSensitiveRFClassifier",
+            "CostSensitiveRFPathClassifier",
+            "CostWeightedRFClassifier",
+            "RandomForestClassifier",
+        ),
+        "gif": ("GIFClassifier", "GIFRegressor"),
+    },
+    "Features acquired one after another, example by example, until the method is sure": {
+        "sequential": ("FMCCClassifier", "VoCClassifier", "RandomOrderClassifier"),
+        "cascade": ("ScheduleCascadeClassifier", "ScheduleCascadeRegressor"),
+    },
+    "Methods that users would pick instead, controls, and adapters of other libraries": {
+        "peers": (
+            "LightGBMCostClassifier",
+            "GreedyMiserClassifier",
+            "FilterForestClassifier",
+            "FilterBoostingClassifier",
+            "ASTCClassifier",
+            "SparseLinearClassifier",
+            "ForestStages",
+            "BoostingNodeShares",
+            "GIFNodeShares",
+            "AllFeaturesClassifier",
+            "FreeConstantClassifier",
+            "FreeConstantRegressor",
+        ),
+    },
+    "Prices with shared charges, tables with text and gaps, and the base of own methods": {
+        "costs": ("FeatureCosts", "random_costs"),
+        "preprocessing.preprocessor": ("BudgetPreprocessor",),
+        "protocol": ("BudgetedEstimator", "Stage"),
+    },
+    "Pictures of a fitted estimator, in one call": {
+        "displays": ("CostAccuracyDisplay", "ScheduleDisplay", "AcquisitionDisplay"),
+    },
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_HOME = {
+    name: home for homes in OFFERED.values() for home, names in homes.items() for name in names
+}
 __all__ = ["__version__", *sorted(_HOME)]
+
+
+def _listing():
+    """Return the exported names, purpose by purpose, as the end of this module's docstring."""
+    parts = []
+    for purpose, homes in OFFERED.items():
+        names = ", ".join(name for each in homes.values() for name in each)
+        parts.append(f"{textwrap.fill(names, 96)}\n    {purpose}.")
+    return "\n".join(parts) + "\n"
+
+
+if __doc__ is not None:  # python -OO has none
+    __doc__ += "\n" + _listing()
 
 
 def __getattr__(name):

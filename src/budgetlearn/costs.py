@@ -265,6 +265,11 @@ class FeatureCosts:
         return self.subset(np.arange(self.n_features))
 
     @property
+    def labels(self):
+        """The name of each feature, or its index where features have no names."""
+        return list(range(self.n_features)) if self.names is None else list(self.names)
+
+    @property
     def unnamed(self):
         """The same prices in their order, for a table without names."""
         return self._called(None)
@@ -368,49 +373,6 @@ class FeatureCosts:
             return np.empty(0, dtype=np.intp), 0.0
         group = self.groups[feature]
         return np.flatnonzero(self.groups == group), float(self.group_costs[group])
-
-    def added(self, acquired, feature, rows):
-        """Return what one feature adds to the bills of examples.
-
-        Parameters
-        ----------
-        acquired : ndarray of bool of shape (n_samples, n_features)
-            What each example acquired so far.
-        feature : int
-            The feature.
-        rows : ndarray of int of shape (n_rows,)
-            The examples in question.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            0 where it was acquired already; a group's charge is added where it is still unpaid.
-        """
-        price = np.full(rows.size, self.costs[feature])
-        members, charge = self.group_of(feature)
-        if members.size:
-            price[~acquired[rows[:, None], members].any(axis=1)] += charge
-        price[acquired[rows, feature]] = 0.0
-        return price
-
-    def free_with(self, feature, acquired):
-        """Return the other members of a feature's group that cost nothing once it is acquired.
-
-        Parameters
-        ----------
-        feature : int
-            The feature.
-        acquired : ndarray of bool of shape (n_features,)
-            What is acquired, `feature` included.
-
-        Returns
-        -------
-        list of int
-        """
-        if self.groups is None or self.groups[feature] < 0:
-            return []
-        free = (self.groups == self.groups[feature]) & (self.costs == 0) & ~acquired
-        return np.flatnonzero(free).tolist()
 
     def shares(self, acquired):
         """Return which part of the bill each acquired feature carries.

@@ -5,27 +5,26 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file, make_classification
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.budgetrf.classifier import BudgetRFClassifier
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetError
-from budgetlearn.testing import expected_failed_checks
 from budgetlearn.tree.impurity import Powers
 from budgetlearn.validation import ParameterError
+from tests.looping import check_conventions
 from tests.tree.reference import walk_forest
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         BudgetRFClassifier(n_estimators=8),
         BudgetRFClassifier(n_estimators=8, alpha=[0.0, 2.0], prune=1.0, refit_leaves=True),
     ],
-    expected_failed_checks=expected_failed_checks,
+    ids=type,
 )
-def test_estimator_checks(estimator, check):
-    check(estimator)
+def test_estimator_checks(estimator):
+    check_conventions(estimator)
 
 
 @pytest.fixture(scope="module")

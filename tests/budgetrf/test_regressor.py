@@ -5,23 +5,21 @@ import pytest
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor, export_text
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn import BudgetRFRegressor, FeatureCosts
-from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+from budgetlearn.testing import check_budgeted_estimator
+from tests.looping import check_conventions
 
 X, Y = make_friedman1(300, 6, random_state=0)
 X = X.astype(np.float32).astype(np.float64)  # what scikit-learn's trees read
 TRAIN, TEST = slice(None, 200), slice(200, None)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [BudgetRFRegressor(n_estimators=4, prune=[0.0, 1.0], refit_leaves=True)],
-    expected_failed_checks=expected_failed_checks,
+@pytest.mark.parametrize(
+    "estimator", [BudgetRFRegressor(n_estimators=4, prune=[0.0, 1.0], refit_leaves=True)], ids=type
 )
-def test_estimator_checks(estimator, check):
-    check(estimator)
+def test_estimator_checks(estimator):
+    check_conventions(estimator)
 
 
 @pytest.mark.parametrize("options", [{}, {"refit_leaves": 3.0, "prune": 0.5}])

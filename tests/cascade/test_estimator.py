@@ -10,7 +10,6 @@ from sklearn.datasets import make_classification, make_friedman1
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetbench.datasets.ranking import yahoo_costs, yahoo_like
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
@@ -19,6 +18,7 @@ from budgetlearn.exceptions import BudgetError
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
+from tests.looping import check_conventions
 
 QUICK = {"estimators": GaussianNB(), "orders": "gain_per_cost", "dynamic": False, "random_state": 0}
 LINEAR = QUICK | {"estimators": LinearRegression()}
@@ -45,9 +45,11 @@ def numbers():
     return model.fit(X[:250], y[:250]), X, y
 
 
-@parametrize_with_checks([ScheduleCascadeClassifier(**QUICK), ScheduleCascadeRegressor(**LINEAR)])
-def test_scikit_learn(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize(
+    "estimator", [ScheduleCascadeClassifier(**QUICK), ScheduleCascadeRegressor(**LINEAR)], ids=type
+)
+def test_scikit_learn(estimator):
+    check_conventions(estimator)
 
 
 def test_the_protocol_is_kept():
@@ -77,7 +79,7 @@ def test_a_budget_is_kept_on_average_and_a_cap_by_everybody(fitted, table):
     X = table[0][300:]
     for budget in (3.0, 8.0, 20.0):
         chosen = fitted.operating_points_["cost"].le(budget)
-        assert fitted._chosen(budget, None, False) in np.flatnonzero(chosen)
+        assert fitted.choose(budget) in np.flatnonzero(chosen)
     for cap in (1.0, 6.0, 13.0):
         assert fitted.acquisition_cost(X, max_cost=cap).max() <= cap
 

@@ -15,8 +15,7 @@ import yaml
 import budgetlearn
 from budgetbench.study import records
 from budgetlearn.cli import compare, recommend
-from budgetlearn.cli.model_file import FORMAT
-from budgetlearn.cli.saved_model import SavedModel
+from budgetlearn.cli.saved_model import FORMAT, SavedModel
 from budgetlearn.files import csv_text
 from budgetlearn.msb import subset_scores
 from tests.cli.conftest import QUICK

@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetbench.datasets import load_dataset, split
 from budgetlearn.costs import FeatureCosts
@@ -20,25 +19,25 @@ from budgetlearn.forests import (
 from budgetlearn.forests.base import bootstrap_weights
 from budgetlearn.forests.complementary import FLOOR, ComplementarySampling
 from budgetlearn.forests.cost_sensitive import cost_weight_grid
-from budgetlearn.testing import expected_failed_checks
 from budgetlearn.tree.binning import bin_features
 from budgetlearn.validation import ParameterError
+from tests.looping import check_conventions
 from tests.tree.reference import best_splits, impurity, walk
 
 COSTS = np.linspace(0.5, 3, 12)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         CostSensitiveRFClassifier(n_estimators=5, cost_weight=0.05),
         CostSensitiveRFClassifier(n_estimators=5, max_features="sqrt", complementary=True),
         CostSensitiveRFPathClassifier(n_estimators=4, cost_weights=[0.02, 0.0]),
     ],
-    expected_failed_checks=expected_failed_checks,
+    ids=type,
 )
-def test_estimator_checks(estimator, check):
-    check(estimator)
+def test_estimator_checks(estimator):
+    check_conventions(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -6,26 +6,25 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 from sklearn.datasets import load_breast_cancer, make_classification
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.forests import CostWeightedRFClassifier, RandomForestClassifier
 from budgetlearn.forests.cost_weighted import LEAST_PRICE, drawing_odds
 from budgetlearn.forests.inspection import gini_importance
-from budgetlearn.testing import expected_failed_checks
+from tests.looping import check_conventions
 from tests.tree.reference import walk_forest
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         CostWeightedRFClassifier(n_estimators=5),
         CostWeightedRFClassifier(n_estimators=5, subset="above_mean"),
     ],
-    expected_failed_checks=expected_failed_checks,
+    ids=type,
 )
-def test_estimator_checks(estimator, check):
-    check(estimator)
+def test_estimator_checks(estimator):
+    check_conventions(estimator)
 
 
 @pytest.fixture(scope="module")

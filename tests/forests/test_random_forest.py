@@ -4,20 +4,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier as Peer
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.forests.random_forest import RandomForestClassifier
-from budgetlearn.testing import expected_failed_checks
 from budgetlearn.tree.binning import bin_features
 from budgetlearn.validation import ParameterError
+from tests.looping import check_conventions
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [RandomForestClassifier(n_estimators=10)], expected_failed_checks=expected_failed_checks
-)
-def test_estimator_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", [RandomForestClassifier(n_estimators=10)], ids=type)
+def test_estimator_checks(estimator):
+    check_conventions(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_friedman1
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.exceptions import BudgetlearnWarning, CostError
 from budgetlearn.gif import GIFClassifier, GIFRegressor
-from budgetlearn.testing import expected_failed_checks
 from budgetlearn.validation import ParameterError
+from tests.looping import check_conventions
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         GIFRegressor(2000, n_estimators=40, learning_rate=0.3, random_state=0),
         GIFClassifier(2000, n_estimators=40, learning_rate=0.3, random_state=0),
@@ -25,10 +25,10 @@ from budgetlearn.validation import ParameterError
             2000, n_estimators=40, learning_rate=0.3, loss="trimmed_exponential", random_state=0
         ),
     ],
-    expected_failed_checks=expected_failed_checks,
+    ids=type,
 )
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+def test_scikit_learn_contract(estimator):
+    check_conventions(estimator)
 
 
 @pytest.fixture(scope="module")

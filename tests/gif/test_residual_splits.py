@@ -9,24 +9,24 @@ from sklearn.datasets import load_wine, make_friedman1
 
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.gif.losses import Squared
-from budgetlearn.testing import expected_failed_checks
 from budgetlearn.validation import ParameterError
 from tests.gif.reference import Grown, SlowSquared
-from tests.gif.test_estimators import parametrize_with_checks
 from tests.gif.test_kernels import classes, regression
+from tests.looping import check_conventions
 
 OPTIONS = {"split_on": "residuals", "max_features": None, "random_state": 0}
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         GIFRegressor(500, n_estimators=40, learning_rate=0.3, n_thresholds=4, **OPTIONS),
         GIFClassifier(500, n_estimators=40, learning_rate=0.3, **OPTIONS),
     ],
-    expected_failed_checks=expected_failed_checks,
+    ids=type,
 )
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+def test_scikit_learn_contract(estimator):
+    check_conventions(estimator)
 
 
 def decrease_of(residuals, left):

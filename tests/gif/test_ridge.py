@@ -12,9 +12,10 @@ from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.gif import weights as logit
 from budgetlearn.gif import weights as ridge
 from budgetlearn.gif.weights import NodeLogit, NodeRidge
-from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
-from tests.gif.test_estimators import parametrize_with_checks, reached
+from tests.gif.test_estimators import reached
+from tests.looping import check_conventions
 
 SHAPES = {"one equation an example": (30, 50), "one equation a node": (50, 30)}
 
@@ -240,12 +241,13 @@ PRUNED = {
 }
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [GIFRegressor(300, **PRUNED), GIFClassifier(300, **PRUNED | {"refit": "logistic"})],
-    expected_failed_checks=expected_failed_checks,
+    ids=type,
 )
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+def test_scikit_learn_contract(estimator):
+    check_conventions(estimator)
 
 
 @pytest.mark.parametrize("kind", [GIFRegressor, GIFClassifier])

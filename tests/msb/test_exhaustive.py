@@ -7,22 +7,20 @@ import pytest
 from sklearn.datasets import load_wine, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.msb import ExhaustiveSearch, ModelScheduleSearch
 from budgetlearn.msb import exhaustive as module
 from budgetlearn.msb.exhaustive import duration
 from budgetlearn.msb.subset_scores import CheckpointError, variables_of
-from budgetlearn.testing import expected_failed_checks
+from tests.looping import check_conventions
 
 
-@parametrize_with_checks(
-    [ExhaustiveSearch(DecisionTreeClassifier(max_depth=3))],
-    expected_failed_checks=expected_failed_checks,
+@pytest.mark.parametrize(
+    "estimator", [ExhaustiveSearch(DecisionTreeClassifier(max_depth=3))], ids=type
 )
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.exceptions import BudgetError, CostError
@@ -23,18 +22,19 @@ from budgetlearn.msb import (
     LogitPathClassifier,
     ModelScheduleSearch,
 )
-from budgetlearn.testing import expected_failed_checks
 from budgetlearn.validation import ParameterError
+from tests.looping import check_conventions
 
 NAMES = ("importance", "cost", "sampling", "l1")
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [ModelScheduleSearch(DecisionTreeClassifier(max_depth=4)), LogitPathClassifier(n_lambda=20)],
-    expected_failed_checks=expected_failed_checks,
+    ids=type,
 )
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -4,21 +4,19 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.linear_model import Ridge
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetError
 from budgetlearn.peers import ASTCClassifier
-from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+from budgetlearn.testing import check_budgeted_estimator
+from tests.looping import check_conventions
 
 PRICES = np.random.default_rng(1).integers(1, 101, 13).astype(float)
 
 
-@parametrize_with_checks(
-    [ASTCClassifier(node_budgets=[3])], expected_failed_checks=expected_failed_checks
-)
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", [ASTCClassifier(node_budgets=[3])], ids=type)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 def test_protocol():

@@ -1,20 +1,19 @@
 """Controls: one pays for nothing, one for everything."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.peers import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
-from budgetlearn.testing import expected_failed_checks
+from tests.looping import check_conventions
 
 
-@parametrize_with_checks(
-    [AllFeaturesClassifier(DecisionTreeClassifier(max_depth=5))],
-    expected_failed_checks=expected_failed_checks,
+@pytest.mark.parametrize(
+    "estimator", [AllFeaturesClassifier(DecisionTreeClassifier(max_depth=5))], ids=type
 )
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 def test_constant_is_free_and_constant():

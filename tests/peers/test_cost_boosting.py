@@ -4,12 +4,11 @@ import lightgbm
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.peers import GreedyMiserClassifier, LightGBMCostClassifier
-from budgetlearn.testing import expected_failed_checks
+from tests.looping import check_conventions
 from tests.peers.reference import greedy_miser_tree
 from tests.tree.reference import walk_forest
 
@@ -21,9 +20,9 @@ PATHS = [
 every_path = pytest.mark.parametrize("path", PATHS, ids=["coupled", "lazy", "greedy miser"])
 
 
-@parametrize_with_checks(PATHS, expected_failed_checks=expected_failed_checks)
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", PATHS, ids=type)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 @pytest.fixture(scope="module")

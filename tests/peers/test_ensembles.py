@@ -23,25 +23,25 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.peers import ForestStages
-from budgetlearn.testing import expected_failed_checks
+from tests.looping import check_conventions
 from tests.peers.reference import union_of_paths
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         ForestStages(ExtraTreesClassifier(), n_trees=(2, 5)),
         ForestStages(ExtraTreesRegressor(), n_trees=(2, 5)),
         ForestStages(AdaBoostClassifier(), n_trees=(2, 20)),
         ForestStages(GradientBoostingClassifier(max_depth=2), n_trees=(2, 20)),
     ],
-    expected_failed_checks=expected_failed_checks,
+    ids=type,
 )
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 def test_stages_of_a_regression_forest_are_forests_of_its_first_trees(numbers):

@@ -3,22 +3,20 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.peers import FilterBoostingClassifier, FilterForestClassifier
 from budgetlearn.peers.cost_boosting import scaled_tradeoffs
 from budgetlearn.peers.lightgbm_costs import LightGBMCostClassifier
-from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+from budgetlearn.testing import check_budgeted_estimator
+from tests.looping import check_conventions
 
 pytest.importorskip("lightgbm")
 PRICES = np.random.default_rng(1).integers(1, 101, 13).astype(float)
 
 
-@parametrize_with_checks(
-    [FilterBoostingClassifier(n_estimators=5)], expected_failed_checks=expected_failed_checks
-)
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", [FilterBoostingClassifier(n_estimators=5)], ids=type)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 def test_protocol():

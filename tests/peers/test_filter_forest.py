@@ -4,19 +4,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.feature_selection import mutual_info_classif
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.peers import FilterForestClassifier
-from budgetlearn.testing import expected_failed_checks
+from tests.looping import check_conventions
 
 
-@parametrize_with_checks(
-    [FilterForestClassifier(n_estimators=10)], expected_failed_checks=expected_failed_checks
-)
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", [FilterForestClassifier(n_estimators=10)], ids=type)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -9,29 +9,29 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
 )
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 from budgetlearn.gif import model as gif_model
 from budgetlearn.peers import BoostingNodeShares, GIFNodeShares
-from budgetlearn.testing import expected_failed_checks
 from budgetlearn.tree.predictor import ForestPredictor
+from tests.looping import check_conventions
 
 STUMPS = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1))
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         GIFNodeShares(GIFClassifier(n_estimators=50, learning_rate=0.3), (5, 50), 50),
         GIFNodeShares(GIFRegressor(n_estimators=50, learning_rate=0.3), (5, 50), 50),
         BoostingNodeShares(STUMPS, (25, 50), n_full_trees=4),
         BoostingNodeShares(GradientBoostingRegressor(max_depth=1), (25, 50), n_full_trees=4),
     ],
-    expected_failed_checks=expected_failed_checks,
+    ids=type,
 )
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 @pytest.mark.parametrize("n_estimators", [50, 100, 200])

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine, make_classification
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetbench.datasets.synthetic import ringnorm
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.peers import BoostingNodeShares, ForestStages
 from budgetlearn.peers.ensembles import SAMMERClassifier
+from tests.looping import check_conventions
 
 
-@parametrize_with_checks([SAMMERClassifier(n_estimators=10)])
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", [SAMMERClassifier(n_estimators=10)], ids=type)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 def algorithm_4(X, y, n_estimators, rate, max_depth):

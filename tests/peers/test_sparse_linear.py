@@ -3,23 +3,22 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.msb import LogitPathClassifier
 from budgetlearn.peers import SparseLinearClassifier
 from budgetlearn.peers.sparse_linear import penalty_factors
-from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
+from tests.looping import check_conventions
 
 SMALL = {"n_lambda": 20, "random_state": 0}
 
 
-@parametrize_with_checks(
-    [SparseLinearClassifier(cost_powers=(0, 1), n_lambda=10)],
-    expected_failed_checks=expected_failed_checks,
+@pytest.mark.parametrize(
+    "estimator", [SparseLinearClassifier(cost_powers=(0, 1), n_lambda=10)], ids=type
 )
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
+def test_scikit_learn_conventions(estimator):
+    check_conventions(estimator)
 
 
 def test_the_protocol_is_kept():

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from budgetlearn.testing import abilities, check_budgeted_estimator
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "write_api.py"))
-EXAMPLES = [each for estimators in SCRIPT["EXAMPLES"].values() for each in estimators]
+EXAMPLES = [each for estimators in SCRIPT["examples"]().values() for each in estimators]
 TAGS = {
     "mean budget": "mean_budget",
     "hard cap": "hard_cap",

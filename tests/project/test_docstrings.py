@@ -10,7 +10,6 @@ import inspect
 import pkgutil
 from pathlib import Path
 
-import pytest
 from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 
@@ -86,10 +85,13 @@ def problems(name, checks):
     return [message for code, message in validate(name)["errors"] if code in checks]
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
-def test_a_module_and_its_public_names_are_documented(module):
-    assert module.__doc__ or not Path(module.__file__).read_bytes().strip()
-    found = {name: problems(name, checks) for name, checks in public_names(module)}
+def test_modules_and_their_public_names_are_documented():
+    assert len(MODULES) > 150
+    found = {}
+    for module in MODULES:
+        if Path(module.__file__).read_bytes().strip() and not module.__doc__:
+            found[module.__name__] = ["no docstring"]
+        found |= {name: problems(name, checks) for name, checks in public_names(module)}
     assert not {name: wrong for name, wrong in found.items() if wrong}
 
 

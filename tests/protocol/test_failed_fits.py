@@ -20,7 +20,7 @@ from budgetlearn.testing import example_data
 from budgetlearn.validation import ParameterError
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "write_api.py"))
-EXAMPLES = [each for estimators in SCRIPT["EXAMPLES"].values() for each in estimators]
+EXAMPLES = [each for estimators in SCRIPT["examples"]().values() for each in estimators]
 IDS = [type(each).__name__ for each in EXAMPLES]
 
 

@@ -127,7 +127,7 @@ def test_the_certified_budget_chooses_the_certified_stage():
     rng = np.random.default_rng(3)
     model, X = fitted(rng), draw(rng, 50)[0]
     certificate = model.certify(*draw(rng, 400), cost=6.0)
-    assert model._chosen(certificate.budget, None, False) == certificate.stage
+    assert model.choose(certificate.budget) == certificate.stage
     assert model.acquisition_cost(X, budget=certificate.budget).mean() < 8.0
     assert certificate.stage == certificate.tested["stage"].max() > 0  # later stages err less
 
@@ -151,7 +151,7 @@ def test_a_cost_of_just_the_limit_keeps_it(limit, n_acquired, fixed):
     X = np.random.default_rng(6).random((40, 3))
     model.fit(X, np.arange(40) % 2, X, np.arange(40) % 2)
     model.operating_points_ = pd.DataFrame({"cost": [limit], "score": [0.9]})
-    model._fixed_costs = lambda: fixed
+    model.fixed_costs = lambda: fixed
     acquired = np.tile(np.arange(3) < n_acquired, (50, 1))
     certificate = certified(model, [Stage({}, y, acquired=acquired)], y, limit, None, 0.9)
     assert certificate.tested["p_value"].tolist() == [0]

@@ -1,9 +1,12 @@
 """The ledger charges each example once for a feature, and once for what a group shares."""
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.protocol import Ledger
+from tests.test_costs import acquisitions
 
 COSTS = FeatureCosts([1, 2, 4, 8, 16], groups=[0, -1, 0, 1, 1], group_costs=[32, 64])
 
@@ -36,3 +39,14 @@ def test_a_cap_counts_the_charge_of_an_unpaid_group():
     assert ledger.cost.tolist() == [35, 2]
     assert ledger.affordable(everybody, 2).tolist() == [True, True]
     assert ledger.affordable(everybody, 3).tolist() == [False, False]
+
+
+@given(acquisitions(), st.integers(0, 7))
+def test_a_feature_adds_to_each_bill_what_marginal_says(case, feature):
+    costs, acquired = case
+    feature, rows = feature % costs.n_features, np.arange(len(acquired))
+    for prices in (costs, FeatureCosts(costs.costs)):  # with shared charges, and without
+        ledger = Ledger(prices, len(acquired))
+        ledger.acquired[:] = acquired
+        expected = [prices.marginal(row)[feature] for row in np.array(acquired)]
+        assert ledger.marginal(rows, feature).tolist() == expected

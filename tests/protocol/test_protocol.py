@@ -28,7 +28,7 @@ class SignOfFirst(ClassifierMixin, BudgetedEstimator):
     def _fit(self, train, valid, seeds):
         self.train_ = train
 
-    def _fixed_costs(self):
+    def fixed_costs(self):
         return [self.feature_costs_.subset(range(k)) for k in range(3)]
 
     def _stages(self, X, which, want):
@@ -44,8 +44,8 @@ class NeverFree(SignOfFirst):
 
     n_stages_ = 2
 
-    def _fixed_costs(self):
-        return super()._fixed_costs()[1:]
+    def fixed_costs(self):
+        return super().fixed_costs()[1:]
 
     def _stages(self, X, which, want):
         return super()._stages(X, [k + 1 for k in which], want)

@@ -9,21 +9,21 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetlearn.costs import random_costs
 from budgetlearn.exceptions import CostError
 from budgetlearn.sequential import FMCCClassifier, RandomOrderClassifier, VoCClassifier
-from budgetlearn.testing import check_budgeted_estimator, expected_failed_checks
+from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
+from tests.looping import check_conventions
 
 CLASSES = [FMCCClassifier, RandomOrderClassifier, VoCClassifier]
 every_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
 
 
-@parametrize_with_checks([cls() for cls in CLASSES], expected_failed_checks=expected_failed_checks)
-def test_scikit_learn(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", [cls() for cls in CLASSES], ids=type)
+def test_scikit_learn(estimator):
+    check_conventions(estimator)
 
 
 @every_class

@@ -85,12 +85,13 @@ class GrownOnBudget(RefittedForest):
 
     def _refuse_unlearned(self, X):
         """Raise for validation examples that lack a feature that training ones always have."""
-        rows, features = np.nonzero(np.isnan(X) & ~self._learned_missing)
+        rows, features = np.nonzero(np.isnan(X) & ~self.missing_in_training_)
         if rows.size:
+            name = self.feature_costs_.labels[features[0]]
             raise MissingValueError(
-                f"X_val has no value (NaN) of feature {self._names()[features[0]]!r} in row "
-                f"{rows[0]}, and no training example lacks it, so that no split has learned where "
-                "such examples go: fill it in, or leave those rows out."
+                f"X_val has no value (NaN) of feature {name!r} in row {rows[0]}, and "
+                "no training example lacks it, so that no split has learned where such examples "
+                "go: fill it in, or leave those rows out."
             )
 
     def _known_trees(self, n_rules, train):

@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
-from ..protocol import BudgetedEstimator, Stage
+from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade
 from .dynamic import dynamic_trace
@@ -211,7 +211,7 @@ class ScheduleCascade(BudgetedEstimator):
 
     def _indices(self, sets):
         """Return nested sets with each name replaced by its feature's index."""
-        place = {name: k for k, name in enumerate(self._column_names() or ())}
+        place = {name: k for k, name in enumerate(self.feature_costs_.names or ())}
         # A number is an index, but a name where columns are called by numbers.
         numbered = not all(isinstance(name, str) for name in place)
         named = {f for one in sets for f in one if numbered or isinstance(f, str)}
@@ -224,7 +224,7 @@ class ScheduleCascade(BudgetedEstimator):
         """Keep the operating points and what they need."""
         self.points_ = front
         self.models_ = models.only({id(c.cascade): c.cascade for c in front}.values())
-        names = np.array(self._names(), dtype=object)
+        names = np.array(self.feature_costs_.labels, dtype=object)
         rows = []
         for point in front:
             last = point.cascade.stages[point.last_stage]
@@ -259,7 +259,7 @@ class ScheduleCascade(BudgetedEstimator):
             points = self.operating_points_
             least = points["score"].iloc[-1] - points["score_se"].iloc[-1]
             return int(np.flatnonzero(points["score"] >= least)[0])
-        return self._chosen(self.budget, None, False)
+        return self.choose(self.budget)
 
     def _stages(self, X, which, want):
         # A missing value that is looked at is refused by the caller, whatever is predicted here.
@@ -279,7 +279,7 @@ class ScheduleCascade(BudgetedEstimator):
             yield stage
 
     def _acquisitions(self, n_samples, stage, ledger):
-        blank = self._constant_outcome(n_samples)
+        blank = Outcome.constant(self, n_samples)
         point = self.points_[stage]
         acquisitions = point.cascade.acquisitions(
             point, self.models_, blank, self._label, self.n_features_in_
@@ -288,7 +288,7 @@ class ScheduleCascade(BudgetedEstimator):
 
 
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
-    """Acquire features stage by stage, and stop as soon as the stage is sure enough of the class.
+    """Acquire features stage by stage, and stop as soon as a stage is sure of the class.
 
     An order of acquisition (msB's idea: nested sets of variables, cheap to expensive) is cut into
     stages of geometrically growing cost. Each stage has models on all features acquired so far; an
@@ -364,8 +364,6 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     True
     """
 
-    score = ScheduleCascade.score  # that of scikit-learn's mixin takes no budget
-
     def _n_classes(self):
         return self.classes_.size
 
@@ -387,7 +385,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
 
 
 class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
-    """Acquire features stage by stage, and stop where more of them would hardly change the number.
+    """Acquire features stage by stage, and stop where more would hardly change the number.
 
     The cascade of `ScheduleCascadeClassifier` for numbers. How much the last stage would change
     the prediction, (last - own)² in variances of the target, is predicted at each stage by boosted
@@ -435,8 +433,6 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names, when X has them.
     """
-
-    score = ScheduleCascade.score  # that of scikit-learn's mixin takes no budget
 
     def _n_classes(self):
         return None

@@ -4,7 +4,6 @@ from contextlib import contextmanager
 from threading import Event, Thread
 
 import numpy as np
-from sklearn.base import is_classifier
 from tqdm import tqdm
 
 import budgetlearn
@@ -12,8 +11,6 @@ import budgetlearn
 from ..exceptions import DatasetError
 from ..preprocessing.column_encoders import MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
-from ..protocol.examples import Examples
-from ..protocol.operating_points import measured
 from ..validation import holdout
 from .saved_model import SavedModel
 from .table import CLASSIFICATION
@@ -149,11 +146,11 @@ def _curve(estimator, encoder, X_test, y_test):
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
     curve["variables"] = [encoder.original_names(names) for names in points["variables"]]
-    held_out = measured(estimator, _examples(estimator, X_test, y_test))
+    held_out = estimator.measure(X_test, y_test)
     for name in ("cost", "score", "score_se"):
         curve[f"test_{name}"] = held_out[name].to_numpy()
     curve["test_cost_sd"] = 0.0
-    if estimator._fixed_costs() is None:
+    if estimator.fixed_costs() is None:
         stages = estimator.stages(X_test, {"acquired"})
         # Equal costs have a spread of 0, not of what summing them leaves.
         curve["test_cost_sd"] = [stage.cost.std() * bool(np.ptp(stage.cost)) for stage in stages]
@@ -167,11 +164,3 @@ def _free(table, encoder, train, valid, test):
     row = _curve(made, encoder, *test).iloc[0]
     scores = ("score", "score_se", "test_score", "test_score_se")
     return {"says": made.predict(test[0])[0], **{name: float(row[name]) for name in scores}}
-
-
-def _examples(estimator, X, y):
-    X, _ = estimator._checked(X)
-    if not is_classifier(estimator):
-        return Examples(X, y, y)
-    codes = np.searchsorted(estimator.classes_, y)
-    return Examples(X, codes, y)

@@ -98,7 +98,7 @@ def _tell_overspent(saved, costs, budget):
 def needed(saved, budget):
     """Return the columns that a prediction within a budget may look at, as a list."""
     index = saved.stage(budget)
-    if saved.model._fixed_costs() is not None and index in saved.curve.index:
+    if saved.model.fixed_costs() is not None and index in saved.curve.index:
         return list(saved.curve.loc[index, "variables"])
     return saved.preprocessor.feature_names_in_.tolist()
 

@@ -26,7 +26,7 @@ def axes_of(ax, width=6.4, height=4.8):
 
 def names_of(estimator):
     """Return the names of the features that an estimator was fitted on, as text."""
-    return [str(name) for name in estimator._names()]
+    return [str(name) for name in estimator.feature_costs_.labels]
 
 
 def list_features(ax, places, names, prices):

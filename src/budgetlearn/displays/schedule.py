@@ -66,7 +66,7 @@ class ScheduleDisplay:
                 "is known about its operating points: fit(X, y, X_val, y_val) first."
             )
         points = estimator.operating_points_.iloc[chosen_points(estimator)]
-        own = estimator._names()
+        own = estimator.feature_costs_.labels
         acquired = np.array([[name in set(point) for name in own] for point in points["variables"]])
         costs, scores = points["cost"].to_numpy(), points["score"].to_numpy()
         prices = estimator.feature_costs_.costs

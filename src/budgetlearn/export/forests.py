@@ -25,7 +25,7 @@ class CompactMethods:
         CompactForest
         """
         check_is_fitted(self)
-        if self._learned_missing.any():
+        if self.missing_in_training_.any():
             raise ParameterError(
                 "the compact format has no place for missing values, and this forest has learned "
                 "from some: fit it on a table without NaN."

@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ..export.forests import CompactMethods
 from ..export.model import CompactForest
-from ..protocol import BudgetedEstimator, Stage, WeightedFit
+from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..tree.binning import bin_features
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_number
@@ -55,7 +55,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
         """Return the codes of X: `binned`, checked, or new ones."""
         if binned is None:
             return bin_features(
-                X, self.max_bins, self.n_jobs, self._learned_missing, self.codes_folder
+                X, self.max_bins, self.n_jobs, self.missing_in_training_, self.codes_folder
             )
         if (binned.n_samples, binned.n_features) != X.shape:
             raise ParameterError(
@@ -118,11 +118,11 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
                 yield index, walk
 
     def _acquisitions(self, n_samples, stage, ledger):
-        if self._fixed_costs() is not None:
+        if self.fixed_costs() is not None:
             return (yield from super()._acquisitions(n_samples, stage, ledger))
 
         def finish(totals, n_counted):
-            outcome, had = self._blank_outcome(n_samples), n_counted > 0
+            outcome, had = Outcome.blank(self, n_samples), n_counted > 0
             found = Stage({})
             self._answer(found, totals[had], n_counted[had, None])
             outcome.output[had], outcome.answered = found.output, had
@@ -219,7 +219,7 @@ class CodedFit:
         """
         self._binned = binned
         try:
-            return self._learn(X, y, X_val, y_val, sample_weight)
+            return super().fit(X, y, X_val, y_val, sample_weight)
         finally:
             del self._binned
 
@@ -247,7 +247,7 @@ class UsedFeaturesForest(ForestClassifier):
         self.features_ = np.flatnonzero(self._prefixes[-1])
         self.cost_ = self.feature_costs_.subset(self.features_)
 
-    def _fixed_costs(self):
+    def fixed_costs(self):
         return self.feature_costs_.total(self._prefixes)
 
     def _acquired(self, walk, index, n_samples):

@@ -317,7 +317,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         """Number of forests, one for each λ."""
         return len(self.forests_)
 
-    def _fixed_costs(self):
+    def fixed_costs(self):
         return self.costs_
 
     def _default_stage(self):

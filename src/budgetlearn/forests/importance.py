@@ -5,6 +5,7 @@ from sklearn.utils import Bunch, check_consistent_length, check_random_state, co
 from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
+from ..protocol.tables import checked_table
 from ..validation import INT32_MAX, ParameterError, check_number
 from .base import bootstrap_weights
 
@@ -62,7 +63,7 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
 
 
 def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
-    """Return how much accuracy each tree loses, on what it left out, when a feature is permuted.
+    """Return the accuracy that each tree loses, out of bag, when a feature is permuted.
 
     The mean over the trees of (right votes - right votes with the feature's values exchanged) /
     examples, all on the examples that the tree's bootstrap sample left out.
@@ -107,8 +108,8 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
 
 def _check_table(forest, X, y):
     """Return a checked table, and the class index of each label: -1 where it is unknown."""
-    X = np.ascontiguousarray(forest._checked(X)[0], dtype=np.float64)
-    if forest._learned_missing.any():
+    X = np.ascontiguousarray(checked_table(forest, X)[0], dtype=np.float64)
+    if forest.missing_in_training_.any():
         raise ParameterError(
             "this forest has learned from missing values: use permutation_importance of "
             "sklearn.inspection, which predicts anew for each permutation."

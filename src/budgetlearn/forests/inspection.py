@@ -6,6 +6,7 @@ from sklearn.base import is_classifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
+from ..protocol.tables import complete_table
 from ..tree.convert import to_sklearn
 from ..validation import check_number
 
@@ -90,7 +91,7 @@ class InspectedForest:
         ndarray of int32 of shape (n_samples, n_trees)
             Node ids in the numbering of each of `trees_`.
         """
-        X = self._complete(X)
+        X = complete_table(self, X)
         return self._predictor.walk(X, leaves=True, n_jobs=self.n_jobs).leaves
 
     def decision_path(self, X):

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
+from ..protocol.tables import complete_table
 from ..validation import ParameterError, check_choice, check_number
 from .forest import BaseGIF, weights_of
 from .losses import Exponential, Logistic, Squared, TrimmedExponential
@@ -330,7 +331,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             The larger, the likelier; for two classes that of the second less that of the first.
         """
-        X = self._complete(X)
+        X = complete_table(self, X)
         walk = self._model.predictor.walk(X, values=True, n_jobs=self.n_jobs)
         scores = self.intercept_ + walk.values
         return scores[:, 1] - scores[:, 0] if self.classes_.size == 2 else scores

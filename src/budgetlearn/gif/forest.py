@@ -14,7 +14,7 @@ from ..export.model import FORMATS, CompactForest
 from ..export.trees import stored_bytes
 from ..forests.base import X_TYPES
 from ..forests.requests import tree_acquisitions
-from ..protocol import BudgetedEstimator, Stage, WeightedFit
+from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import grown_forest
 from .splitter import WeightedVarianceSplitter
@@ -379,7 +379,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         predictor = forest._model.predictor
 
         def finish(totals, n_counted):
-            outcome, had = self._blank_outcome(n_samples), n_counted > 0
+            outcome, had = Outcome.blank(self, n_samples), n_counted > 0
             scores = forest.intercept_ + totals[had]
             outcome.output[had], outcome.answered = self._decided(scores), had
             if outcome.probabilities is not None:

@@ -73,7 +73,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
         """Return the model of an entry of the schedule, and the columns of X that it takes."""
 
     def _schedule_of(self, costs, scores, variables):
-        return ModelSchedule.from_points(costs, scores, variables, self._column_names())
+        return ModelSchedule.from_points(costs, scores, variables, self.feature_costs_.names)
 
     def _validation_score(self, valid):
         """Return score(model, X) of a model of class indices on validation data.
@@ -109,7 +109,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     def _default_stage(self):
         return self.n_stages_ - 1 if self.budget is None else self.schedule_.index(self.budget)
 
-    def _fixed_costs(self):
+    def fixed_costs(self):
         return self.schedule_.costs
 
     def _stages(self, X, which, want):

@@ -9,7 +9,8 @@ from sklearn.base import ClassifierMixin
 from ..costs import affords
 from ..counting import count_fit
 from ..parallel import thread_map
-from ..protocol import Request, Stage
+from ..protocol import Outcome, Request, Stage
+from ..protocol.tables import working_dtype
 from ..validation import ParameterError, check_number
 from .staged import Staged
 
@@ -349,7 +350,7 @@ class ASTCClassifier(ClassifierMixin, Staged):
         at = np.zeros(n_samples, dtype=np.intp)
 
         def estimate():
-            outcome = self._blank_outcome(n_samples)
+            outcome = Outcome.blank(self, n_samples)
             outcome.answered = ~np.isnan(scores[:, 0])
             known = scores[outcome.answered]
             outcome.output[outcome.answered] = self.classes_[known.argmax(axis=1)]
@@ -364,7 +365,7 @@ class ASTCClassifier(ClassifierMixin, Staged):
                     X[here, feature] = answer.values
                     # Whoever cannot have it stays, with what the node above said.
                     here = here[~answer.refused]
-            values = X[here].astype(self._working_dtype()).astype(float)
+            values = X[here].astype(working_dtype(self)).astype(float)
             scores[here] = node.scores(values)
             at[here] = node.child_of(scores[here]) if node.children else -1
         return estimate()

@@ -16,7 +16,7 @@ class _Control(BudgetedEstimator):
     def _fit(self, train, valid, seeds):
         self.model_ = fit_counted(self._model(), train.X, train.targets)
 
-    def _fixed_costs(self):
+    def fixed_costs(self):
         return [self.feature_costs_.full if self._acquires else 0.0]
 
     def _takes_missing(self):

@@ -10,7 +10,8 @@ from sklearn.utils import get_tags
 
 from ..export.trees import stored_bytes
 from ..forests.requests import tree_acquisitions
-from ..protocol import BudgetedEstimator, Stage
+from ..protocol import BudgetedEstimator, Outcome, Stage
+from ..protocol.tables import working_dtype
 from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_number
 
@@ -132,7 +133,7 @@ class TreeStages(Staged):
         model = self._models[stage]
 
         def finish(totals, n_counted):
-            outcome = self._blank_outcome(n_samples)
+            outcome = Outcome.blank(self, n_samples)
             outcome.answered = n_counted > 0
             scores = model.partial_scores(totals, n_counted)[outcome.answered]
             outcome.output[outcome.answered] = self._decided(scores)
@@ -140,7 +141,7 @@ class TreeStages(Staged):
                 outcome.probabilities[outcome.answered] = self._shares(scores)
             return outcome
 
-        steps = {"per_step": model.per_step, "dtype": self._working_dtype()}
+        steps = {"per_step": model.per_step, "dtype": working_dtype(self)}
         requests = tree_acquisitions(
             model.forest, model.n_trees, n_samples, ledger, finish, **steps
         )

@@ -1,23 +1,50 @@
-"""What a budgeted estimator defines, and `fit`, the same for all."""
+"""`BudgetedEstimator`: what a method defines, and what users call, the same for all.
+
+The hooks of a subclass stand first, then `fit`, then predictions; all but `_fit` and `_stages` have
+a default. What the methods do lies in the modules beside this one.
+"""
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    is_classifier,
+    is_regressor,
+)
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..counting import counting_fits
-from ..validation import all_or_nothing
+from ..validation import all_or_nothing, check_number
+from .acquisition import acquired_from, explanation, from_table, session_of
+from .documenting import described
 from .examples import checked_examples
-from .operating_points import measured, refuse_alike, refuse_unscored
-from .prediction import BudgetedPrediction
-from .requests import fixed_acquisitions
-from .stage import BudgetedTags, Stage
+from .fixed_features import fixed_acquisitions
+from .guarantees import certified
+from .operating_points import (
+    measured,
+    refuse_alike,
+    refuse_unscored,
+    score_outcome,
+    scored_parts,
+)
+from .prediction import chosen_stage, decided, each_stage
+from .stage import EVERYTHING, BudgetedTags, Stage
+from .tables import checked_table, one_row
 
 
-class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
+def _has_probabilities(estimator):
+    return is_classifier(estimator) and estimator._can_predict_proba()
+
+
+class BudgetedEstimator(BaseEstimator):
     """Base of estimators whose predictions acquire features and are charged for them.
 
     A subclass stores the parameter `feature_costs`, learns in `_fit`, and yields its operating
@@ -29,7 +56,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         super().__init_subclass__(**named)
         # scikit-learn's mixins stand first and would hide the score that takes a budget.
         if cls.score in (ClassifierMixin.score, RegressorMixin.score):
-            cls.score = BudgetedPrediction.score
+            cls.score = BudgetedEstimator.score
 
     _dtype = np.float64  # or a tuple of those that are taken as they are
     _multi_output = False
@@ -60,17 +87,18 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         """Number of operating points."""
         return 1
 
-    @property
-    def n_models_fitted_(self):
-        """Models that `fit` trained, those on folds and those that were left out among them."""
-        return self._n_models_fitted
-
     def _default_stage(self):
         """Return the stage that `predict` uses without a budget."""
         return self.n_stages_ - 1
 
-    def _fixed_costs(self):
-        """Return the cost of each stage where it is the same for every example, else None."""
+    def fixed_costs(self):
+        """Return the cost of each stage where it is the same for every example.
+
+        Returns
+        -------
+        array-like of shape (n_stages,) or None
+            None where examples differ.
+        """
         return
 
     def _stored_bytes(self, stage):
@@ -82,7 +110,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
 
         This one is right where a stage looks at the same features of every example.
         """
-        if self._fixed_costs() is None:
+        if self.fixed_costs() is None:
             raise NotImplementedError(f"{type(self).__name__} cannot acquire while predicting.")
         return (yield from fixed_acquisitions(self, n_samples, stage))
 
@@ -123,7 +151,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
 
     @property
     def _has_fixed_costs(self):
-        return type(self)._fixed_costs is not BudgetedEstimator._fixed_costs
+        return type(self).fixed_costs is not BudgetedEstimator.fixed_costs
 
     def fit(self, X, y, X_val=None, y_val=None):
         """Learn from examples whose features are all known.
@@ -163,7 +191,7 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         with all_or_nothing(self):
             with counting_fits() as count:
                 self._learn_from(*checked_examples(self, X, y, X_val, y_val, weight))
-            self._n_models_fitted = count.total
+            self.n_models_fitted_ = count.total  # those on folds, and those left out, among them
         return self
 
     def _learn_from(self, train, valid):
@@ -176,9 +204,345 @@ class BudgetedEstimator(BudgetedPrediction, BaseEstimator):
         self.__dict__.pop("operating_points_", None)
         self._fit(train.weighed_for(self), valid, seeds)
         if valid is not None:
-            self.operating_points_ = refuse_unscored(measured(self, valid), len(valid.y))
+            stages = self._stages(valid.X, range(self.n_stages_), scored_parts(self))
+            points = measured(self, stages, valid.targets)
+            self.operating_points_ = refuse_unscored(points, len(valid.y))
             if getattr(self, "refit", False) is True:  # in GIF a number of passes
                 self._refit(train.joined(valid).weighed_for(self), seeds)
+
+    @described
+    def stages(self, X, parts=EVERYTHING):
+        """Apply every operating point to examples, one after another.
+
+        Parameters
+        ----------
+        {X}
+        parts : set of str, default=all
+            Which of "output", "probabilities", "acquired" and "estimate" are needed; others may
+            be None, which saves time.
+
+        Yields
+        ------
+        Stage
+            With the parts that the estimator has, and the acquisition cost with "acquired".
+        """
+        for stage in each_stage(self, X, parts):
+            paid = stage.acquired is not None
+            yield replace(stage, cost=self.feature_costs_.total(stage.acquired) if paid else None)
+
+    @described
+    def choose(self, budget=None, max_cost=None, *, fallback=False):
+        """Return the operating point that predictions use.
+
+        Parameters
+        ----------
+        {choice}
+
+        Returns
+        -------
+        int or None
+            Its row in `operating_points_`; None: the constant prediction that costs nothing.
+
+        Raises
+        ------
+        {refusals}
+        """
+        check_is_fitted(self)
+        return chosen_stage(self, budget, max_cost, fallback)
+
+    @described
+    def predict(self, X, budget=None, max_cost=None, *, fallback=False):
+        """Predict the targets of examples.
+
+        Parameters
+        ----------
+        {X}
+        {choice}
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels or numbers.
+
+        Raises
+        ------
+        {refusals}
+        """
+        return decided(self, X, budget, max_cost, fallback, {"output"}).output
+
+    @available_if(_has_probabilities)
+    @described
+    def predict_proba(self, X, budget=None, max_cost=None, *, fallback=False):
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        {X}
+        {choice}
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        return decided(self, X, budget, max_cost, fallback, {"probabilities"}).probabilities
+
+    @described
+    def acquired_features(self, X, budget=None, max_cost=None, *, fallback=False):
+        """Return the features that the prediction of each example looks at.
+
+        Parameters
+        ----------
+        {X}
+        {choice}
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_features)
+        """
+        return decided(self, X, budget, max_cost, fallback, {"acquired"}).acquired
+
+    @described
+    def acquisition_cost(self, X, budget=None, max_cost=None, *, fallback=False):
+        """Return the cost of acquiring the features of each prediction.
+
+        Parameters
+        ----------
+        {X}
+        {choice}
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In the unit of `feature_costs`; each feature is charged once per example.
+        """
+        acquired = self.acquired_features(X, budget, max_cost, fallback=fallback)
+        return self.feature_costs_.total(acquired)
+
+    @described
+    def predict_with_cost(self, X, budget=None, max_cost=None, *, fallback=False):
+        """Predict, and return what each prediction costs, in one pass over the examples.
+
+        Parameters
+        ----------
+        {X}
+        {choice}
+
+        Returns
+        -------
+        output : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            As from `predict`.
+        cost : ndarray of shape (n_samples,)
+            As from `acquisition_cost`.
+        """
+        made = decided(self, X, budget, max_cost, fallback, {"output", "acquired"})
+        return made.output, self.feature_costs_.total(made.acquired)
+
+    @described
+    def score(self, X, y, sample_weight=None, budget=None, max_cost=None, *, fallback=False):
+        """Return the accuracy of the predictions, in regression R², or the score of `scoring`.
+
+        Parameters
+        ----------
+        {X}
+        y : array-like of shape (n_samples,)
+            True targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the examples.
+        {choice}
+
+        Returns
+        -------
+        float
+        """
+        scoring = getattr(self, "scoring", None)
+        if scoring is None:
+            predicted = self.predict(X, budget, max_cost, fallback=fallback)
+            score = r2_score if is_regressor(self) else accuracy_score
+            return float(score(y, predicted, sample_weight=sample_weight))
+        want = {"output"} | ({"probabilities"} if _has_probabilities(self) else set())
+        stage = decided(self, X, budget, max_cost, fallback, want)
+        return score_outcome(self, scoring, stage, np.asarray(y), sample_weight)
+
+    @described
+    def staged_predict(self, X):
+        """Yield the predictions of every operating point (see `stages`), cheap to expensive.
+
+        Parameters
+        ----------
+        {X}
+
+        Yields
+        ------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        yield from (stage.output for stage in each_stage(self, X, {"output"}))
+
+    @available_if(_has_probabilities)
+    @described
+    def staged_predict_proba(self, X):
+        """Yield the class probabilities of every operating point (see `stages`).
+
+        Parameters
+        ----------
+        {X}
+
+        Yields
+        ------
+        ndarray of shape (n_samples, n_classes)
+        """
+        yield from (stage.probabilities for stage in each_stage(self, X, {"probabilities"}))
+
+    @described
+    def staged_acquired_features(self, X):
+        """Yield the features that every operating point (see `stages`) looks at.
+
+        Parameters
+        ----------
+        {X}
+
+        Yields
+        ------
+        ndarray of bool of shape (n_samples, n_features)
+        """
+        yield from (stage.acquired for stage in each_stage(self, X, {"acquired"}))
+
+    @described
+    def measure(self, X, y):
+        """Measure every operating point on other examples than those of `fit`.
+
+        Parameters
+        ----------
+        {X}
+        y : array-like of shape (n_samples,)
+            Their true targets.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Like `operating_points_`: one row per stage, in the same order.
+        """
+        y = np.asarray(y)
+        check_consistent_length(X, y)
+        return measured(self, each_stage(self, X, scored_parts(self)), y)
+
+    def certify(self, X_cal, y_cal, *, cost=None, error=None, confidence=0.95):
+        """Choose the operating point that keeps limits of mean cost and error, with a guarantee.
+
+        Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021): see
+        `budgetlearn.protocol.guarantees`. `fit` must have had validation data; the calibration
+        data must be others.
+
+        Parameters
+        ----------
+        X_cal : array-like of shape (n_calibration, n_features)
+            Examples that played no part in `fit`, drawn as the future ones are.
+        y_cal : array-like of shape (n_calibration,)
+            Their class labels.
+        cost : float, default=None
+            Limit of the mean acquisition cost.
+        error : float, default=None
+            Limit of the error rate, of classifiers.
+        confidence : float, default=0.95
+            Probability, over the draw of the calibration data, that the limits hold.
+
+        Returns
+        -------
+        Certificate
+            With `budget`, to be passed to `predict`.
+
+        Raises
+        ------
+        GuaranteeError
+            When no operating point keeps the limits with that confidence.
+        """
+        X, absent = checked_table(self, X_cal)
+        y = np.asarray(y_cal)
+        outcomes = each_stage(self, X, {"output", "acquired"}, absent)
+        return certified(self, outcomes, y, cost, error, confidence)
+
+    @described
+    def decisions(self, X, budget=None, max_cost=None, *, fallback=False):
+        """Predict, and return what was acquired in which order.
+
+        Parameters
+        ----------
+        {X}
+        {choice}
+
+        Returns
+        -------
+        Decisions
+        """
+        X, _ = checked_table(self, X)
+        stage = chosen_stage(self, budget, max_cost, fallback)
+        return acquired_from(self, from_table(self, X), len(X), stage, max_cost, fallback)
+
+    @described
+    def predict_acquiring(self, source, n_samples, budget=None, max_cost=None, *, fallback=False):
+        """Predict examples whose features are asked for only when they are needed.
+
+        Parameters
+        ----------
+        source : callable
+            `source(rows, feature)` returns the values of one feature for the examples of the
+            ascending indices `rows`; NaN where it cannot be had. `feature` is a name where the
+            training data had names, else an index.
+        n_samples : int
+            Number of examples.
+        {choice}
+
+        Returns
+        -------
+        Decisions
+        """
+        check_is_fitted(self)
+        check_number(n_samples, "n_samples", low=1, integer=True)
+        stage = chosen_stage(self, budget, max_cost, fallback)
+        return acquired_from(self, source, n_samples, stage, max_cost, fallback)
+
+    @described
+    def session(self, budget=None, max_cost=None):
+        """Start the prediction of one case whose features are acquired step by step.
+
+        Parameters
+        ----------
+        {limits}
+
+        Returns
+        -------
+        Session
+            What is given to it as NaN is done without.
+
+        Raises
+        ------
+        BudgetError
+            When no operating point is within the budget; the message names the cheapest one.
+        """
+        return session_of(self, self.choose(budget, max_cost), max_cost)
+
+    @described
+    def explain(self, x, budget=None, max_cost=None, *, fallback=False):
+        """Show how one example is predicted, acquisition by acquisition.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (1, n_features), dict, Series or frame of one row
+            The example; a dict or Series gives its values by feature name.
+        {choice}
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per acquisition: `feature` (name or index), `measured` (its value), `price`
+            (with a group's charge where it fell due), `spent` so far, and after the acquisition the
+            `prediction` and, of classifiers, its `probability`.
+        """
+        source = from_table(self, one_row(self, x))
+        stage = chosen_stage(self, budget, max_cost, fallback)
+        if not fallback:  # raises what predict raises
+            acquired_from(self, source, 1, stage, max_cost, False)
+        return explanation(session_of(self, stage, max_cost), source)
 
 
 class WeightedFit:

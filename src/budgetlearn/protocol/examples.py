@@ -105,11 +105,11 @@ class Examples:
 def checked_examples(estimator, X, y, X_val, y_val, weight):
     """Check the data of a fit, and set what follows from them on the estimator.
 
-    Sets `classes_` (of classifiers), `feature_costs_`, `constant_`, what the columns are called
-    (scikit-learn forgets names that are numbers), and which features may have missing values in
-    prediction because they had some in training. Examples of weight 0 are left out. Class weights
-    are no part of the weights yet: `weighed_for` brings them in once it is settled which examples
-    are learned from.
+    Sets `classes_` (of classifiers), `feature_costs_` with the names of the columns (scikit-learn
+    forgets names that are numbers), `constant_`, and `missing_in_training_`: the mask of features
+    whose missing values are values to the model, because training had some. Examples of weight 0
+    are left out. Class weights are no part of the weights yet: `weighed_for` brings them in once
+    it is settled which examples are learned from.
 
     Returns
     -------
@@ -126,9 +126,9 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     codes = y
     if classifies:
         estimator.classes_, codes = check_classes(y)
-    names = estimator._column_labels = columns_of(given)
+    names = columns_of(given)
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
-    estimator._learned_missing = _missing_somewhere(X, takes_missing)
+    estimator.missing_in_training_ = _missing_somewhere(X, takes_missing)
     train = Examples(X, codes, y, weight)
     estimator.constant_ = _constant(
         codes, train.weighed_for(estimator).weight, estimator.classes_.size if classifies else None

@@ -141,7 +141,7 @@ def _check_limits(estimator, cost, error, confidence):
 def _p_values(estimator, outcomes, y, cost, error):
     """Return cost, error and p-value of each stage on the calibration data."""
     y = column_or_1d(y)
-    full, fixed = estimator.feature_costs_.full, estimator._fixed_costs() is not None
+    full, fixed = estimator.feature_costs_.full, estimator.fixed_costs() is not None
     rows = []
     for stage in outcomes:
         check_consistent_length(stage.output, y)

@@ -1,17 +1,18 @@
-"""What each stage of a fitted estimator costs and scores on validation data."""
+"""Operating points: the cost and the score of each stage on validation data."""
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
 
+from ..exceptions import BudgetError
 from ..validation import ParameterError
 
 RESAMPLES = 100
 
 
-class _Foretold(BaseEstimator):
-    """Predictions that are there already, for scikit-learn's scorers; the rows of X tell which."""
+class _Known(BaseEstimator):
+    """Predictions that are there already, for scikit-learn's scorers; X holds their rows."""
 
     def __init__(self, stage=None, classes=None):
         self.stage = stage
@@ -27,7 +28,7 @@ class _Foretold(BaseEstimator):
         return self.stage.output[rows]
 
 
-class _ForetoldClasses(ClassifierMixin, _Foretold):
+class _KnownClasses(ClassifierMixin, _Known):
     @property
     def classes_(self):
         return self.classes
@@ -36,16 +37,16 @@ class _ForetoldClasses(ClassifierMixin, _Foretold):
         return self.stage.probabilities[rows]
 
 
-class _ForetoldNumbers(RegressorMixin, _Foretold):
+class _KnownNumbers(RegressorMixin, _Known):
     pass
 
 
 def _scorer(estimator, scoring, stage):
     """Return score(rows, y, weight) of the stage's predictions by a scikit-learn scorer."""
     if is_classifier(estimator):
-        made = _ForetoldClasses(stage, estimator.classes_)
+        made = _KnownClasses(stage, estimator.classes_)
     else:
-        made = _ForetoldNumbers(stage)
+        made = _KnownNumbers(stage)
     scorer = check_scoring(made, scoring=scoring)
     return lambda rows, y, **weight: float(scorer(made, rows, y, **weight))
 
@@ -132,15 +133,17 @@ def refuse_unscored(points, n_samples):
     return points
 
 
-def measured(estimator, valid):
-    """Return the operating points of a fitted estimator.
+def measured(estimator, stages, targets):
+    """Return the operating points of a fitted estimator, measured on some examples.
 
     Parameters
     ----------
     estimator : BudgetedEstimator
         Fitted.
-    valid : Examples
-        Validation data.
+    stages : iterable of Stage
+        Every stage applied to the examples, with the `scored_parts`.
+    targets : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Their true targets.
 
     Returns
     -------
@@ -149,12 +152,9 @@ def measured(estimator, valid):
         standard error), `nodes`, `n_features` (mean number acquired), `setting` (dict) and
         `variables` (names of all that some example acquired).
     """
-    want = {"output", "acquired"}
-    if getattr(estimator, "scoring", None) is not None:
-        want.add("probabilities")
-    names, rows = np.array(estimator._names(), dtype=object), []
-    for stage in estimator._stages(valid.X, range(estimator.n_stages_), frozenset(want)):
-        score, error = _score(estimator, stage, valid.targets)
+    names, rows = np.array(estimator.feature_costs_.labels, dtype=object), []
+    for stage in stages:
+        score, error = _score(estimator, stage, targets)
         rows.append(
             {
                 "cost": float(estimator.feature_costs_.total(stage.acquired).mean()),
@@ -167,3 +167,37 @@ def measured(estimator, valid):
             }
         )
     return pd.DataFrame(rows)
+
+
+def scored_parts(estimator):
+    """Return the parts of a `Stage` that its cost and its score need."""
+    scored = getattr(estimator, "scoring", None) is not None
+    return frozenset({"output", "acquired"} | ({"probabilities"} if scored else set()))
+
+
+def known_points(estimator):
+    """Return cost and score of each stage; where nothing was measured the last is the best.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        Fitted.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    BudgetError
+        When costs differ between examples, and nothing was measured.
+    """
+    if hasattr(estimator, "operating_points_"):
+        return estimator.operating_points_
+    costs = estimator.fixed_costs()
+    if costs is None:
+        raise BudgetError(
+            f"this {type(estimator).__name__} does not know what its operating points cost on "
+            "average: pass validation data, fit(X, y, X_val, y_val), to keep a budget."
+        )
+    return pd.DataFrame({"cost": costs, "score": np.arange(len(costs))})

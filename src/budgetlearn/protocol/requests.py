@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from ..costs import affords
 from ..exceptions import BudgetError, MissingValueError
@@ -87,6 +88,47 @@ class Outcome:
         predicted = np.searchsorted(classes, self.output)
         return np.take_along_axis(self.probabilities, predicted[:, None], axis=1)[:, 0]
 
+    @classmethod
+    def constant(cls, estimator, n_samples):
+        """Return the free prediction of a fitted estimator's training shares, as no answer.
+
+        Parameters
+        ----------
+        estimator : BudgetedEstimator
+            Fitted.
+        n_samples : int
+            Number of examples.
+
+        Returns
+        -------
+        Outcome
+        """
+        answered = np.zeros(n_samples, dtype=bool)
+        rows = np.tile(estimator.constant_, (n_samples, 1))
+        if is_classifier(estimator):
+            return cls(estimator.classes_[rows.argmax(axis=1)], rows, answered)
+        return cls(rows[:, 0] if estimator.constant_.size == 1 else rows, None, answered)
+
+    @classmethod
+    def blank(cls, estimator, n_samples):
+        """Return an outcome to be filled in, with probabilities where the method has them.
+
+        Parameters
+        ----------
+        estimator : BudgetedEstimator
+            Fitted.
+        n_samples : int
+            Number of examples.
+
+        Returns
+        -------
+        Outcome
+        """
+        outcome = cls.constant(estimator, n_samples)
+        if not estimator._can_predict_proba():
+            outcome.probabilities = None
+        return outcome
+
 
 class Ledger:
     """What each example acquired, in which order, and for how much.
@@ -127,8 +169,14 @@ class Ledger:
         Returns
         -------
         ndarray of shape (n_rows,)
+            0 where it was acquired already.
         """
-        return self.costs.added(self.acquired, feature, rows)
+        price = np.full(rows.size, self.costs.costs[feature])
+        members, charge = self.costs.group_of(feature)
+        if members.size:  # the first member acquired pays the charge for all
+            price[~self.acquired[rows[:, None], members].any(axis=1)] += charge
+        price[self.acquired[rows, feature]] = 0.0
+        return price
 
     def affordable(self, rows, feature):
         """Return for which rows the cap allows a feature.
@@ -281,100 +329,3 @@ def unanswered_error(outcome, max_cost):
         f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the constant "
         "prediction that costs nothing."
     )
-
-
-class FixedFeatures:
-    """What n examples know and what they can still be predicted with.
-
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Fitted, with fixed costs.
-    n_samples : int
-        Number of examples.
-    stage : int
-        The stage to predict with; cheaper ones stand in where a feature cannot be had.
-    """
-
-    def __init__(self, estimator, n_samples, stage):
-        self.estimator, self.n_samples = estimator, n_samples
-        shape = (n_samples, estimator.n_features_in_)
-        # By column, as they are filled.
-        self.X = np.full(shape, np.nan, dtype=np.float64, order="F")
-        self.known = np.zeros(shape, dtype=bool, order="F")
-        self.refused = np.zeros(shape, dtype=bool, order="F")
-        self.any_refused = False
-        self.order = self._preference(stage)
-        blank = np.zeros((1, shape[1]))
-        stages = estimator._stages(blank, sorted(self.order), frozenset({"acquired"}))
-        self.needs = {
-            k: stage.acquired[0] for k, stage in zip(sorted(self.order), stages, strict=True)
-        }
-
-    def _preference(self, stage):
-        """Return the chosen stage, then those that cost no more, best first."""
-        costs = np.asarray(self.estimator._fixed_costs())
-        points = self.estimator._points(costs)
-        best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
-        allowed = affords(costs[stage], costs)
-        return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
-
-    def possible(self, rows, stage):
-        """Return which of the rows can still have all that a stage needs."""
-        if not self.any_refused:
-            return rows
-        return rows[~(self.refused[rows] & self.needs[stage]).any(axis=1)]
-
-    def requests(self, stage):
-        """Return the features of a stage, cheap ones first."""
-        features = np.flatnonzero(self.needs[stage])
-        return features[np.argsort(self.estimator.feature_costs_.alone[features], kind="stable")]
-
-    def take(self, rows, feature, answer):
-        """Keep what came of a request."""
-        self.X[rows, feature] = answer.values
-        self.known[rows, feature] = ~answer.refused
-        self.refused[rows, feature] = answer.refused
-        self.any_refused |= bool(answer.refused.any())
-
-    def outcome(self):
-        """Return the prediction of each example by the best stage whose features it knows."""
-        outcome = self.estimator._blank_outcome(self.n_samples)
-        for stage in self.order:
-            rows = np.flatnonzero(~outcome.answered)
-            if not rows.size:
-                break
-            rows = rows[(self.known[rows] | ~self.needs[stage]).all(axis=1)]
-            if rows.size:
-                self._predict(outcome, rows, stage)
-        return outcome
-
-    def _predict(self, outcome, rows, stage):
-        want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
-        X = self.X[rows].astype(self.estimator._working_dtype(), order="C", copy=False)
-        made = next(iter(self.estimator._stages(X, [stage], frozenset(want))))
-        outcome.output[rows] = made.output
-        if outcome.probabilities is not None:
-            outcome.probabilities[rows] = made.probabilities
-        outcome.answered[rows] = True
-
-
-def fixed_acquisitions(estimator, n_samples, stage):
-    """Yield the requests of a stage with fixed features, and return its `Outcome`.
-
-    Where a feature is refused, the best stage that costs no more and does without takes over.
-    """
-    state = FixedFeatures(estimator, n_samples, stage)
-    waiting = np.arange(n_samples)
-    for stage in state.order:
-        for feature in state.requests(stage):
-            rows = state.possible(waiting, stage)
-            rows = rows[~state.known[rows, feature]]
-            if rows.size:
-                answer = yield Request(rows, int(feature), state.outcome)
-                state.take(rows, feature, answer)
-        done = state.possible(waiting, stage)
-        if done.size == waiting.size:
-            break
-        waiting = np.setdiff1d(waiting, done)
-    return state.outcome()

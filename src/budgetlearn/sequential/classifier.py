@@ -9,7 +9,8 @@ from sklearn.base import ClassifierMixin
 
 from ..costs import affords
 from ..exceptions import BudgetError
-from ..protocol import BudgetedEstimator, Request, Stage
+from ..protocol import BudgetedEstimator, Outcome, Request, Stage
+from ..protocol.tables import one_row
 from ..validation import check_number
 
 
@@ -224,7 +225,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
 
     def _outcome(self, walk, n_samples):
         """Return the predictions of the rows walked so far; the others have no answer yet."""
-        outcome = self._constant_outcome(n_samples)
+        outcome = Outcome.constant(self, n_samples)
         done = len(walk.winner)
         outcome.output[:done] = self.classes_[walk.winner[:, -1]]
         outcome.probabilities[:done] = walk.probabilities(-1, self.classes_.size)
@@ -250,5 +251,5 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
             chosen for (see `Walk`).
         """
         told = super().explain(x, budget, max_cost, fallback=fallback)
-        walk = self._walk(self._one_row(x), stop=False, max_cost=max_cost)
+        walk = self._walk(one_row(self, x), stop=False, max_cost=max_cost)
         return told.assign(value=walk.value[0, : len(told)])

@@ -236,7 +236,7 @@ class FMCCClassifier(MarginClassifier):
 
 
 class RandomOrderClassifier(MarginClassifier):
-    """Control of FMCC: the same scores, estimates and stops, but features acquired in random order.
+    """Control of FMCC: the same scores, estimates and stops, but features in random order.
 
     One order is drawn in `fit`, for all test points: an order that differed from point to point
     could only be drawn from cells that were not acquired.

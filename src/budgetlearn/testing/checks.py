@@ -167,7 +167,7 @@ def check_budgets(model, X):
     """A larger budget never takes a worse operating point; too small a one is refused."""
     points, best = model.operating_points_, -np.inf
     for budget in np.unique(points["cost"]):
-        chosen = points.loc[model._chosen(budget, None, False)]
+        chosen = points.loc[model.choose(budget)]
         assert affords(budget, chosen["cost"]), "the operating point must keep the budget"
         assert chosen["score"] >= best, "a larger budget must not take a worse operating point"
         best = chosen["score"]

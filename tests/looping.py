@@ -1,0 +1,49 @@
+"""One test for many items: all of them are checked, and those that fail are named."""
+
+from sklearn.utils.estimator_checks import check_estimator
+
+from budgetlearn.testing import expected_failed_checks
+
+
+def check_each(items, check):
+    """Call `check(*item)` for each item, and fail once with the names of all that do not pass.
+
+    Parameters
+    ----------
+    items : iterable
+        Arguments of the check: tuples, or single values.
+    check : callable
+        Asserts something of one item.
+    """
+    failed = []
+    for item in items:
+        arguments = item if isinstance(item, tuple) else (item,)
+        try:
+            check(*arguments)
+        except Exception as error:
+            failed.append((item, error))
+    _report(failed)
+
+
+def check_conventions(estimator):
+    """Hold scikit-learn's checks against an estimator, and name all that it does not pass.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Unfitted.
+    """
+    made = check_estimator(
+        estimator,
+        expected_failed_checks=expected_failed_checks(estimator),
+        on_skip=None,
+        on_fail=None,
+    )
+    assert len(made) > 40  # else scikit-learn took it for something that it is not
+    _report([(one["check_name"], one["exception"]) for one in made if one["status"] == "failed"])
+
+
+def _report(failed):
+    if failed:
+        said = [f"{item}: {type(error).__name__}: {error}" for item, error in failed]
+        raise AssertionError(f"{len(failed)} failed:\n" + "\n".join(said)) from failed[0][1]
