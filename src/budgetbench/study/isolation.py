@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 START = "fork" if sys.platform == "linux" else "spawn"
 LOOK = 0.1  # seconds between two looks at the child's memory
 MB = 1e6
-CALLER = "BUDGETLEARNCALLER"
+CALLER = "BUDGETLEARN_CALLER"
 _RETRIES = "BUDGETLEARN_RETRIES"
 _SUBMITTED = "BUDGETLEARN_SUBMITTED"
 _PR_SET_PDEATHSIG = 1
