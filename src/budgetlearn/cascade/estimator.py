@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
 from ..protocol import BudgetedEstimator, Outcome, Stage
+from ..protocol.documenting import documented
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade
 from .dynamic import dynamic_trace
@@ -31,10 +32,47 @@ MOST_UNITS = 16
 ONE_SE = "one_se"
 
 
+@documented
 class ScheduleCascade(BudgetedEstimator):
     """Acquire features stage by stage, stop where the stage is sure enough.
 
     A subclass says what the stages' predictions mean.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Cost of each feature; None: 1 each. A cost group is acquired whole where its charge is more
+        than the prices of its members.
+    estimators : sequence of str, classifier or regressor, default=("forest", "boosting")
+        Models of each stage, whose probabilities or numbers are averaged: "forest" (100 trees),
+        "boosting" (LightGBM or, without it, scikit-learn's histogram boosting), "extra_trees", or
+        any regressor, or classifier with `predict_proba`, of scikit-learn.
+    orders : sequence of str or nested sets, default=("lightgbm", "schedule")
+        Orders of acquisition: "lightgbm" (as LightGBM's coupled costs acquire while prices lose
+        weight), "schedule" (msB's removal by importance per price, backwards), "gain_per_cost", or
+        a sequence of nested sets of features (names or indices), which then are the stages.
+    n_stages : int, default=10
+        Most stages of an order.
+    cv : int, default=5
+        Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
+    dynamic : bool or "auto", default=False
+        Whether each example chooses what it acquires next, by what that is expected to bring for
+        its price; "auto": both kinds of order compete out of fold, which takes up to twice as long
+        to fit. Worth trying where a few features are most of the cost.
+    budget : float or "one_se", default=None
+        Mean cost that `predict` keeps where its call names none; None: the best operating point;
+        "one_se": the cheapest one within one standard error of the best.
+    n_jobs : int, default=None
+        Models fitted at a time, in threads. The cascade does not depend on it.
+    verbose : bool, default=False
+        Whether `fit` says what it is doing.
+
+    Attributes
+    ----------
+    points_ : list of Candidate
+        The operating points with stages and thresholds.
+    models_ : StageModels
+        The models of the stages.
     """
 
     # Its operating points are measured out of fold: scores on validation data would be in-sample.
@@ -287,6 +325,7 @@ class ScheduleCascade(BudgetedEstimator):
         return (yield from acquisitions.requests(ledger))
 
 
+@documented
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     """Acquire features stage by stage, and stop as soon as a stage is sure of the class.
 
@@ -297,54 +336,11 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     orders they are the candidates, and those that nothing cheaper equals are the operating points.
     All of that is decided out of fold, and all models are fitted on all data.
 
-    Parameters
-    ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A cost group is acquired whole where its charge is more
-        than the prices of its members.
-    estimators : sequence of str or classifier, default=("forest", "boosting")
-        Models of each stage, whose probabilities are averaged: "forest" (100 trees), "boosting"
-        (LightGBM or, without it, scikit-learn's histogram boosting), "extra_trees", or any
-        scikit-learn classifier with `predict_proba`.
-    orders : sequence of str or nested sets, default=("lightgbm", "schedule")
-        Orders of acquisition: "lightgbm" (as LightGBM's coupled costs acquire while prices lose
-        weight), "schedule" (msB's removal by importance per price, backwards), "gain_per_cost", or
-        a sequence of nested sets of features (names or indices), which then are the stages.
-    n_stages : int, default=10
-        Most stages of an order.
-    cv : int, default=5
-        Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
-    dynamic : bool or "auto", default=False
-        Whether each example chooses what it acquires next, by what that is expected to bring for
-        its price; "auto": both kinds of order compete out of fold, which takes up to twice as long
-        to fit. Worth trying where a few features are most of the cost.
-    budget : float or "one_se", default=None
-        Mean cost that `predict` keeps where its call names none; None: the best operating point;
-        "one_se": the cheapest one within one standard error of the best.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-    n_jobs : int, default=None
-        Models fitted at a time, in threads. The cascade does not depend on it.
-    verbose : bool, default=False
-        Whether `fit` says what it is doing.
-
     Attributes
     ----------
     operating_points_ : DataFrame
         Cost, expected `score`, its standard error and the `observed` accuracy of each operating
         point, all out of fold: they are honest, which scores on the training data are not.
-    points_ : list of Candidate
-        The same with stages and thresholds.
-    models_ : StageModels
-        The models of the stages.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
 
     Notes
     -----
@@ -384,6 +380,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         return class_evidence(*told, trace.spent, trace.n_acquired)
 
 
+@documented
 class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     """Acquire features stage by stage, and stop where more would hardly change the number.
 
@@ -391,47 +388,11 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     the prediction, (last - own)² in variances of the target, is predicted at each stage by boosted
     trees on the features acquired so far; an example stops where that is below the threshold.
 
-    Parameters
-    ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    estimators : sequence of str or regressor, default=("forest", "boosting")
-        Models of each stage, whose predictions are averaged.
-    orders : sequence of str or nested sets, default=("lightgbm", "schedule")
-        Orders of acquisition, as in `ScheduleCascadeClassifier`.
-    n_stages : int, default=10
-        Most stages of an order.
-    cv : int, default=5
-        Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
-    dynamic : bool or "auto", default=False
-        Whether each example chooses what it acquires next, by what that is expected to bring for
-        its price; "auto": both kinds of order compete out of fold, which takes up to twice as long
-        to fit. Worth trying where a few features are most of the cost.
-    budget : float or "one_se", default=None
-        Mean cost that `predict` keeps where its call names none; None: the best operating point;
-        "one_se": the cheapest one within one standard error of the best.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-    n_jobs : int, default=None
-        Models fitted at a time, in threads. The cascade does not depend on it.
-    verbose : bool, default=False
-        Whether `fit` says what it is doing.
-
     Attributes
     ----------
     operating_points_ : DataFrame
         Cost, expected R² (`score`), its standard error and the `observed` R² of each operating
         point, all out of fold.
-    points_ : list of Candidate
-        The same with stages and thresholds.
-    models_ : StageModels
-        The models of the stages.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
     """
 
     def _n_classes(self):

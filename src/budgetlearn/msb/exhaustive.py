@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from ..counting import count_fit
 from ..parallel import progress
+from ..protocol.documenting import documented
 from ..validation import ParameterError, check_number
 from .search import ModelScheduleSearch
 from .subset_scores import CheckpointError, SubsetScores, fingerprint, variables_of
@@ -27,6 +28,7 @@ def duration(seconds):
     return f"{value:,.0f} {name}" if value >= 10 else f"{value:.2g} {name}"
 
 
+@documented
 class ExhaustiveSearch(ModelScheduleSearch):
     """Fit every subset of the variables and keep the best models under all budgets.
 
@@ -36,20 +38,8 @@ class ExhaustiveSearch(ModelScheduleSearch):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        As for `ModelScheduleSearch`.
     min_variables : int, default=2
         Fewest variables of a model.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    budget : float, default=None
-        Budget of `predict` where its call names none.
-    scoring : str or callable, default=None
-        Score that the schedule maximises on the validation data, as for `ModelScheduleSearch`.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in each fit.
-    refit : bool, default=False
-        Whether the models of the schedule are fitted again on training and validation data.
     checkpoint : path-like, default=None
         File of the scores found so far. A search that was interrupted goes on from it; one with
         other prices reuses it whole; other data, another estimator or seed are refused.
@@ -57,29 +47,17 @@ class ExhaustiveSearch(ModelScheduleSearch):
         With more variables `fit` refuses to start, and says how long it would take.
     verbose : bool, default=False
         Whether to print the estimated time and to show a bar at once, terminal or not.
-    validation_fraction : float, default=0.25
-        Share of each class held out to compare models when `fit` gets no validation data.
     random_state : int, RandomState instance or None, default=None
         Seeds the engine. A checkpoint wants an integer: without one each fit is another search.
-    n_jobs : int, default=None
-        Models fitted at a time, in threads; the result does not depend on it.
 
     Attributes
     ----------
-    schedule_ : ModelSchedule
-        Costs, validation scores and variables, cheap to expensive.
-    models_ : list of estimator
-        The fitted engine of each entry of the schedule.
     subsets_ : ndarray of int of shape (n_subsets,)
         Every subset, ascending: bit j stands for variable j.
     subset_costs_, subset_scores_ : ndarray of shape (n_subsets,)
         Cost and validation score of each: the solution space.
     resumed_seconds_ : float
         Seconds of the fits that came out of the checkpoint.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        The costs in use.
 
     References
     ----------

@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from ..protocol.documenting import documented
 from ..validation import check_number
 from .l1_path import L1Step, fit_l1_path
 from .schedule_classifier import ScheduleClassifier
 
 
+@documented
 class LogitPathClassifier(ScheduleClassifier):
     """Cost-sensitive selection along the L1 path of logistic regression (logitB).
 
@@ -16,18 +18,12 @@ class LogitPathClassifier(ScheduleClassifier):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    budget : float, default=None
-        Budget of `predict` where its call names none.
     n_lambda : int, default=100
         Number of penalties on the path.
     scoring : str or callable, default=None
         Score, as in scikit-learn, by which the schedule compares models; None: accuracy.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in the fit, as in scikit-learn.
-    validation_fraction : float, default=0.25
-        Share of each class held out to compare models when `fit` gets no validation data.
     random_state : int, RandomState instance or None, default=None
         Draws the held-out part.
 
@@ -38,10 +34,6 @@ class LogitPathClassifier(ScheduleClassifier):
         variables and cost nothing.
     path_ : L1Path
         Every model of the path.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        The costs in use.
 
     References
     ----------

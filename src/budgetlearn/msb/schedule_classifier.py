@@ -59,6 +59,11 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
 
     A subclass stores the parameters `budget` and `scoring` and sets `schedule_` in `_fit_schedule`;
     all examples of a stage cost the same.
+
+    Attributes
+    ----------
+    schedule_ : ModelSchedule
+        Costs, validation scores and variables, cheap to expensive.
     """
 
     _groups = True

@@ -9,6 +9,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..forests import RandomForestClassifier
 from ..parallel import thread_map
+from ..protocol.documenting import documented
 from ..protocol.examples import checked_examples
 from ..validation import ParameterError, check_number
 from .problem import SequenceProblem
@@ -43,6 +44,7 @@ def takes_missing(engine):
     return True
 
 
+@documented
 class ModelScheduleSearch(ScheduleClassifier):
     """Model sequences search under a budget (msB).
 
@@ -56,15 +58,11 @@ class ModelScheduleSearch(ScheduleClassifier):
         The engine, fitted on each subset of variables; None: our `RandomForestClassifier` of 100
         trees on 255 bins. Where its `fit` takes `binned`, the training data are coded once for all
         models. Where it takes missing values, X may hold them.
-    sequences : sequence of str or object
-        Names of sequences ("importance", "cost", "sampling", "l1", "uniform") or objects with a
-        `name` and `subsets(problem)`. Default: the first four, as in the paper.
+    sequences : sequence, default=("importance", "cost", "sampling", "l1")
+        Names of sequences (`budgetlearn.msb.sequences.SEQUENCES`), or objects with a `name` and
+        `subsets(problem)`. Default: the paper's four.
     min_variables : int, default=2
         Where the nested sequences end.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    budget : float, default=None
-        Budget of `predict` where its call names none.
     scoring : str or callable, default=None
         Score, as in scikit-learn, that the schedule maximises on the validation data under every
         budget, and whose fall is the importance of a variable. None: accuracy.
@@ -74,8 +72,6 @@ class ModelScheduleSearch(ScheduleClassifier):
     refit : bool, default=False
         Whether the models of the schedule are fitted again on training and validation data
         together. `schedule_` and `operating_points_` stay what was measured before.
-    validation_fraction : float, default=0.25
-        Share of each class held out to compare models when `fit` gets no validation data.
     random_state : int, RandomState instance or None, default=None
         Seeds the engine, the permutations and the sampled sequences.
     n_jobs : int, default=None
@@ -83,16 +79,10 @@ class ModelScheduleSearch(ScheduleClassifier):
 
     Attributes
     ----------
-    schedule_ : ModelSchedule
-        Costs, validation scores and variables, cheap to expensive.
     sequences_ : dict of str to list of VisitedModel
-        Every model of each sequence.
+        Every model of each sequence; an exhaustive search has none.
     models_ : list of estimator
         The fitted engine of each entry of the schedule.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        The costs in use.
 
     References
     ----------

@@ -10,6 +10,7 @@ from ..costs import affords
 from ..counting import count_fit
 from ..parallel import thread_map
 from ..protocol import Outcome, Request, Stage
+from ..protocol.documenting import documented
 from ..protocol.tables import working_dtype
 from ..validation import ParameterError, check_number
 from .staged import Staged
@@ -243,6 +244,7 @@ class LinearTreeGrower:
 N_BUDGETS = 10
 
 
+@documented
 class ASTCClassifier(ClassifierMixin, Staged):
     """Approximately submodular tree of classifiers.
 
@@ -263,23 +265,13 @@ class ASTCClassifier(ClassifierMixin, Staged):
         Penalty of squared weights, features standardised, for each example.
     min_samples : int, default=10
         Least training examples of a node.
-    n_jobs : int, default=None
-        Threads, as in joblib: trees are grown in parallel. The model does not depend on it.
 
     Attributes
     ----------
     trees_ : list of LinearTree
         One for each node budget.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
     stage_settings_ : list of dict
         What tells stages apart: {"node_budget": b}.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
 
     References
     ----------

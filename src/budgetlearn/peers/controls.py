@@ -8,6 +8,7 @@ from sklearn.utils import get_tags
 
 from ..counting import fit_counted
 from ..protocol import BudgetedEstimator, Stage
+from ..protocol.documenting import documented
 
 
 class _Control(BudgetedEstimator):
@@ -35,14 +36,9 @@ class _Control(BudgetedEstimator):
         yield from (stage for _ in which)
 
 
+@documented
 class FreeConstantClassifier(ClassifierMixin, _Control):
-    """Predict the most frequent class and acquire nothing.
-
-    Parameters
-    ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    """
+    """Predict the most frequent class and acquire nothing."""
 
     _acquires = False
 
@@ -53,14 +49,9 @@ class FreeConstantClassifier(ClassifierMixin, _Control):
         return DummyClassifier(strategy="most_frequent")
 
 
+@documented
 class FreeConstantRegressor(RegressorMixin, _Control):
-    """Predict the mean of the training targets and acquire nothing.
-
-    Parameters
-    ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    """
+    """Predict the mean of the training targets and acquire nothing."""
 
     _acquires = False
 
@@ -71,6 +62,7 @@ class FreeConstantRegressor(RegressorMixin, _Control):
         return DummyRegressor(strategy="mean")
 
 
+@documented
 class AllFeaturesClassifier(ClassifierMixin, _Control):
     """Acquire every feature and hand them to any classifier.
 
@@ -78,8 +70,6 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
     ----------
     estimator : classifier, default=None
         None: a random forest of 100 trees.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
     random_state : int, RandomState instance or None, default=None
         Given to the estimator where it has such a parameter.
     """

@@ -5,22 +5,59 @@ from abc import abstractmethod
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ..protocol.documenting import documented
 from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_number
 from .staged import TreeStages, TreeSum, check_increasing
 
+TRADEOFFS, N_TREES = (10, 3, 1, 0.3, 0.1, 0.03, 0), (10, 20, 40)
 N_TRADEOFFS = 10
 LEAST_TRADEOFF = 0.01  # of those above 0
 
 
+@documented
 class CostBoosting(ClassifierMixin, TreeStages):
     """Boosting at several weights of the prices, each with several numbers of trees.
 
     The prices enter as shares of what all features cost together, and a tradeoff is per training
     example, so that it means the same whatever the unit of the prices and the size of the table.
+
+    Parameters
+    ----------
+    tradeoffs : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
+        Weights of the prices, decreasing. None: ten that scale with the prices, from where nothing
+        is acquired to 0.
+    n_trees : sequence of int, default=(10, 20, 40)
+        Boosting iterations at each size, increasing: stages of one model for each tradeoff. With
+        K > 2 classes each is K trees, one for each class.
+    learning_rate : float, default=0.2
+        Shrinkage of each tree.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Trees of the last stage; the sum of their values is the score of each class, or of the
+        second of two.
+    stage_settings_ : list of dict
+        What tells stages apart: {"tradeoff": value, "trees": n}, the smallest model first.
     """
 
     _groups = True
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        tradeoffs=TRADEOFFS,
+        n_trees=N_TREES,
+        learning_rate=0.2,
+        n_jobs=None,
+    ):
+        self.feature_costs = feature_costs
+        self.tradeoffs = tradeoffs
+        self.n_trees = n_trees
+        self.learning_rate = learning_rate
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _boost(self, X, labels, shares, tradeoffs, n_iterations):

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..counting import fit_counted
+from ..protocol.documenting import documented
 from ..tree.convert import (
     NOT_CONSTANT,
     READABLE,
@@ -107,6 +108,7 @@ class SklearnStages(TreeStages):
         return super()._shares(score_scale(self.estimator) * scores)
 
 
+@documented
 class ForestStages(SklearnStages, MetaStaged):
     """A forest or boosting of scikit-learn, and what it would be with its first trees only.
 
@@ -118,10 +120,6 @@ class ForestStages(SklearnStages, MetaStaged):
         `SAMMERClassifier`. Its `n_estimators` is replaced by the last of `n_trees`.
     n_trees : sequence of int, default=(10, 100, 1000)
         Trees at each size, increasing; in gradient boosting of more than two classes, iterations.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    random_state : int, RandomState instance or None, default=None
-        Given to the estimator.
     n_jobs : int, default=None
         Threads; scikit-learn's boosting fits in one.
 

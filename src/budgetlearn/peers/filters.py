@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from ..forests import RandomForestClassifier
 from ..parallel import progress
+from ..protocol.documenting import documented
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
 from ..validation import INT32_MAX, ParameterError, check_number
@@ -16,6 +17,7 @@ from .lightgbm_costs import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum, check_increasing
 
 
+@documented
 class FilterForestClassifier(ClassifierMixin, TreeStages):
     """Random forests on the k features with the most mutual information per price.
 
@@ -28,15 +30,11 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         Price of each feature; None: 1 each. A feature of a group is rated with its own price and
         the group's; predictions are charged for the group once.
     n_selected : sequence of int, default=None
-        Numbers k of features, increasing, one forest each. None: 1, 2, 3, 5, 8, 13, … and all.
+        Numbers k of features, increasing, one model each. None: 1, 2, 3, 5, 8, 13, … and all.
     cost_power : float, default=1.0
         Features are rated by information over price to this power; 0: whatever they cost.
     n_estimators : int, default=100
         Trees of each forest.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-    n_jobs : int, default=None
-        Threads, as in joblib. The model does not depend on it.
 
     Attributes
     ----------
@@ -44,16 +42,8 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         Estimate for each feature, in nats.
     order_ : ndarray of int of shape (n_features,)
         Features, the best for its price first.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
     stage_settings_ : list of dict
         What tells stages apart: {"features": k}.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
 
     References
     ----------
@@ -133,6 +123,7 @@ def _best_for_price(information, costs, power):
     return np.lexsort((-information, -information / paid, prices > 0))
 
 
+@documented
 class FilterBoostingClassifier(FilterForestClassifier):
     """LightGBM on the k features with the most mutual information per price.
 
@@ -140,13 +131,6 @@ class FilterBoostingClassifier(FilterForestClassifier):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. A feature of a group is rated with its own price and
-        the group's; predictions are charged for the group once.
-    n_selected : sequence of int, default=None
-        Numbers k of features, increasing, one model each. None: 1, 2, 3, 5, 8, 13, … and all.
-    cost_power : float, default=1.0
-        Features are rated by information over price to this power; 0: whatever they cost.
     n_estimators : int, default=40
         Boosting iterations of each model.
     learning_rate : float, default=0.2
@@ -155,27 +139,6 @@ class FilterBoostingClassifier(FilterForestClassifier):
         Most leaves of a tree.
     min_child_samples : int, default=5
         Least training examples in a leaf.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-    n_jobs : int, default=None
-        Threads, as in joblib. The model does not depend on it.
-
-    Attributes
-    ----------
-    mutual_information_ : ndarray of shape (n_features,)
-        Estimate for each feature, in nats.
-    order_ : ndarray of int of shape (n_features,)
-        Features, the best for its price first.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    stage_settings_ : list of dict
-        What tells stages apart: {"features": k}.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
     """
 
     def __init__(

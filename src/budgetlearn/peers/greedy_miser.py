@@ -4,15 +4,17 @@ import numpy as np
 
 from ..counting import count_fit
 from ..parallel import thread_map
+from ..protocol.documenting import documented
 from ..tree.binning import bin_features
 from ..tree.structure import Tree
 from ..validation import check_number
 from ._miser_tree import MiserGrower
-from .cost_boosting import CostBoosting
+from .cost_boosting import N_TREES, TRADEOFFS, CostBoosting
 
 _MAX_BINS = 255
 
 
+@documented
 class GreedyMiserClassifier(CostBoosting):
     """Stage-wise regression with shallow trees and prices on new features.
 
@@ -28,30 +30,10 @@ class GreedyMiserClassifier(CostBoosting):
     tradeoffs : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
         λ, decreasing, in squared error of each training example for the price of all features.
         None: ten that scale with the prices, from where nothing is acquired to 0.
-    n_trees : sequence of int, default=(10, 20, 40)
-        Iterations at each size, increasing; with K > 2 classes each is K trees, one for each class.
-    learning_rate : float, default=0.2
-        Shrinkage of each tree.
     max_depth : int, default=4
         Depth of the trees, the paper's.
     n_jobs : int, default=None
         Threads, as in joblib: tradeoffs are boosted in parallel. The model does not depend on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    trees_ : list of Tree
-        Trees of the last stage; the sum of their values is the score of each class, or of the
-        second of two.
-    stage_settings_ : list of dict
-        What tells stages apart: {"tradeoff": λ, "trees": n}, the smallest model first.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
 
     References
     ----------
@@ -63,18 +45,20 @@ class GreedyMiserClassifier(CostBoosting):
         self,
         feature_costs=None,
         *,
-        tradeoffs=(10, 3, 1, 0.3, 0.1, 0.03, 0),
-        n_trees=(10, 20, 40),
+        tradeoffs=TRADEOFFS,
+        n_trees=N_TREES,
         learning_rate=0.2,
         max_depth=4,
         n_jobs=None,
     ):
-        self.feature_costs = feature_costs
-        self.tradeoffs = tradeoffs
-        self.n_trees = n_trees
-        self.learning_rate = learning_rate
+        super().__init__(
+            feature_costs,
+            tradeoffs=tradeoffs,
+            n_trees=n_trees,
+            learning_rate=learning_rate,
+            n_jobs=n_jobs,
+        )
         self.max_depth = max_depth
-        self.n_jobs = n_jobs
 
     def _boost(self, X, labels, shares, tradeoffs, n_iterations):
         # Depth 16 is 65,536 leaves: deeper trees are not of limited depth any more.

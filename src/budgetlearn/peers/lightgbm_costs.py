@@ -6,11 +6,13 @@ from sklearn.utils import check_random_state
 from ..counting import count_fit
 from ..extras import extra
 from ..parallel import progress
+from ..protocol.documenting import documented
 from ..tree.convert import from_lightgbm
 from ..validation import INT32_MAX, check_choice, check_number
-from .cost_boosting import CostBoosting
+from .cost_boosting import N_TREES, TRADEOFFS, CostBoosting
 
 
+@documented
 class LightGBMCostClassifier(CostBoosting):
     """Gradient boosting by LightGBM that charges its splits for features.
 
@@ -28,34 +30,12 @@ class LightGBMCostClassifier(CostBoosting):
         equal classes) times full price over cheapest price nothing is acquired; at 0 prices do not
         matter.
         None: ten that scale with the prices, from where nothing is acquired to 0.
-    n_trees : sequence of int, default=(10, 20, 40)
-        Boosting iterations at each size, increasing: stages of one model for each tradeoff.
-    learning_rate : float, default=0.2
-        Shrinkage of each tree.
     num_leaves : int, default=8
         Most leaves of a tree.
     min_child_samples : int, default=5
         Least training examples in a leaf.
     random_state : int, RandomState instance or None, default=None
         Given to LightGBM, which draws nothing here on fewer than 200,000 examples.
-    n_jobs : int, default=None
-        Threads, as in joblib. The model does not depend on it.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    trees_ : list of Tree
-        Trees of the last stage; the sum of their values is the score of each class, or of the
-        second of two.
-    stage_settings_ : list of dict
-        What tells stages apart: {"tradeoff": value, "trees": n}, the smallest model first.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
 
     Notes
     -----
@@ -72,23 +52,25 @@ class LightGBMCostClassifier(CostBoosting):
         feature_costs=None,
         *,
         penalty="coupled",
-        tradeoffs=(10, 3, 1, 0.3, 0.1, 0.03, 0),
-        n_trees=(10, 20, 40),
+        tradeoffs=TRADEOFFS,
+        n_trees=N_TREES,
         learning_rate=0.2,
         num_leaves=8,
         min_child_samples=5,
         random_state=None,
         n_jobs=None,
     ):
-        self.feature_costs = feature_costs
+        super().__init__(
+            feature_costs,
+            tradeoffs=tradeoffs,
+            n_trees=n_trees,
+            learning_rate=learning_rate,
+            n_jobs=n_jobs,
+        )
         self.penalty = penalty
-        self.tradeoffs = tradeoffs
-        self.n_trees = n_trees
-        self.learning_rate = learning_rate
         self.num_leaves = num_leaves
         self.min_child_samples = min_child_samples
         self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _boost(self, X, labels, shares, tradeoffs, n_iterations):
         with extra("peers", type(self).__name__):

@@ -8,72 +8,39 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.utils import check_random_state
 
 from ..counting import fit_counted
+from ..protocol.documenting import documented
 from ..validation import INT32_MAX, ParameterError, check_number
 from .ensembles import SklearnStages, check_ensemble, first_trees
 from .staged import MetaStaged, check_increasing
 
 
+@documented
 class NodeShares(MetaStaged):
     """What models under such budgets share: counting the nodes of the extra trees.
 
     A subclass fits the largest of `node_budgets_` in `_fit_budgets`.
-    """
-
-    def _fit_estimator(self, X, y):
-        percents = check_increasing(self.percents, "percents", high=100)
-        check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
-        check_number(self.n_probes, "n_probes", low=1, integer=True)
-        seeds = check_random_state(self.random_state).randint(INT32_MAX, size=2)
-        forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
-        probes = fit_counted(forest(self.n_probes, random_state=seeds[0]), X, y).estimators_
-        per_tree = np.mean([probe.tree_.node_count for probe in probes])
-        self.n_full_ = float(per_tree * self.n_full_trees)
-        self.node_budgets_ = [max(1, int(self.n_full_ * share / 100)) for share in percents]
-        self._fit_budgets(X, y, seeds[1])
-        self.stage_settings_ = [{"budget_percent": share} for share in percents]
-
-
-class GIFNodeShares(NodeShares):
-    """A globally induced forest whose node budgets are shares of fully grown extra trees.
-
-    The paper's way to state budgets: 10 % is a tenth of the nodes of 1000 extremely randomized
-    trees, grown to the end on the same training data. Their number is estimated from a few trees.
 
     Parameters
     ----------
-    estimator : GIFRegressor or GIFClassifier
-        Its `node_budget` is replaced. With `refit` one forest is grown for each budget, else the
-        smaller ones are the largest as it was at so many nodes.
+    estimator : estimator
+        The model; its size is set by the budgets.
     percents : sequence of float, default=(1, 10)
         Node budgets in percent, increasing.
     n_full_trees : int, default=1000
         Number of the fully grown extra trees that the percents refer to.
     n_probes : int, default=20
         Fully grown trees that the number of nodes is estimated from.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
     n_jobs : int, default=None
         Threads of prediction.
 
     Attributes
     ----------
-    estimator_ : GIFRegressor or GIFClassifier
-        The fitted forest at the largest budget.
     n_full_ : float
         Estimated nodes of the fully grown extra trees.
     node_budgets_ : list of int
         The budgets.
-    forests_ : list of GIFRegressor or GIFClassifier
-        The forest within each budget.
     stage_settings_ : list of dict
         What tells each size apart: {"budget_percent": share}.
-
-    References
-    ----------
-    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
-    ICML 2017, section 4.
     """
 
     def __init__(
@@ -93,6 +60,46 @@ class GIFNodeShares(NodeShares):
         self.feature_costs = feature_costs
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def _fit_estimator(self, X, y):
+        percents = check_increasing(self.percents, "percents", high=100)
+        check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
+        check_number(self.n_probes, "n_probes", low=1, integer=True)
+        seeds = check_random_state(self.random_state).randint(INT32_MAX, size=2)
+        forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
+        probes = fit_counted(forest(self.n_probes, random_state=seeds[0]), X, y).estimators_
+        per_tree = np.mean([probe.tree_.node_count for probe in probes])
+        self.n_full_ = float(per_tree * self.n_full_trees)
+        self.node_budgets_ = [max(1, int(self.n_full_ * share / 100)) for share in percents]
+        self._fit_budgets(X, y, seeds[1])
+        self.stage_settings_ = [{"budget_percent": share} for share in percents]
+
+
+@documented
+class GIFNodeShares(NodeShares):
+    """A globally induced forest whose node budgets are shares of fully grown extra trees.
+
+    The paper's way to state budgets: 10 % is a tenth of the nodes of 1000 extremely randomized
+    trees, grown to the end on the same training data. Their number is estimated from a few trees.
+
+    Parameters
+    ----------
+    estimator : GIFRegressor or GIFClassifier
+        Its `node_budget` is replaced. With `refit` one forest is grown for each budget, else the
+        smaller ones are the largest as it was at so many nodes.
+
+    Attributes
+    ----------
+    estimator_ : GIFRegressor or GIFClassifier
+        The fitted forest at the largest budget.
+    forests_ : list of GIFRegressor or GIFClassifier
+        The forest within each budget.
+
+    References
+    ----------
+    J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
+    ICML 2017, section 4.
+    """
 
     def _fit_budgets(self, X, y, seed):
         own = clone(self.estimator).set_params(random_state=seed, n_jobs=self.n_jobs)
@@ -118,6 +125,7 @@ class GIFNodeShares(NodeShares):
         return (yield from forest._acquisitions(n_samples, forest.n_stages_ - 1, ledger))
 
 
+@documented
 class BoostingNodeShares(SklearnStages, NodeShares):
     """Boosting of shallow trees, as many as fit into node budgets in shares of extra trees.
 
@@ -127,53 +135,19 @@ class BoostingNodeShares(SklearnStages, NodeShares):
         GradientBoostingRegressor, GradientBoostingClassifier, AdaBoostClassifier over decision
         trees, or `SAMMERClassifier`. Its `n_estimators` is replaced: as many trees as fit into the
         largest budget if each were as large as its `max_depth` allows.
-    percents : sequence of float, default=(1, 10)
-        Node budgets in percent, increasing.
-    n_full_trees : int, default=1000
-        Number of the fully grown extra trees that the percents refer to.
-    n_probes : int, default=20
-        Fully grown trees that the number of nodes is estimated from.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-    n_jobs : int, default=None
-        Threads of prediction.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted ensemble at the largest budget.
-    n_full_ : float
-        Estimated nodes of the fully grown extra trees.
     node_budgets_ : list of int
         The budgets; none is exceeded by a node.
-    stage_settings_ : list of dict
-        What tells each size apart: {"budget_percent": share}.
 
     References
     ----------
     J.-M. Begon, A. Joly and P. Geurts. Globally induced forest: a prepruning compression scheme.
     ICML 2017, Table 9: stumps, learning rate 10^-1.5.
     """
-
-    def __init__(
-        self,
-        estimator,
-        percents=(1, 10),
-        n_full_trees=1000,
-        n_probes=20,
-        feature_costs=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.estimator = estimator
-        self.percents = percents
-        self.n_full_trees = n_full_trees
-        self.n_probes = n_probes
-        self.feature_costs = feature_costs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _fit_budgets(self, X, y, seed):
         check_ensemble(self.estimator)

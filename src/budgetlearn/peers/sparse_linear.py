@@ -6,6 +6,7 @@ import numpy as np
 
 from ..msb.l1_path import fit_l1_path
 from ..msb.logit_path import LogitPathClassifier
+from ..protocol.documenting import documented
 from ..validation import ParameterError, check_number
 
 # A free feature is penalised like one of this share of the mean price: without any penalty it
@@ -13,6 +14,7 @@ from ..validation import ParameterError, check_number
 LEAST_SHARE = 0.01
 
 
+@documented
 class SparseLinearClassifier(LogitPathClassifier):
     """Logistic regression with an L1 penalty of λ · price^γ for the weight of each feature.
 
@@ -25,32 +27,13 @@ class SparseLinearClassifier(LogitPathClassifier):
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each. A feature of a group is penalised by its own price and
         the group's charge; predictions are charged for the group once.
-    budget : float, default=None
-        Budget of `predict` where its call names none.
     cost_powers : sequence of float, default=(0, 0.5, 1)
         The exponents γ >= 0; 0 is logitB's path.
-    n_lambda : int, default=100
-        Number of penalties λ on each path.
-    scoring : str or callable, default=None
-        Score, as in scikit-learn, by which the schedule compares models; None: accuracy.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes in the fit, as in scikit-learn.
-    validation_fraction : float, default=0.25
-        Share of each class held out to compare models when `fit` gets no validation data.
-    random_state : int, RandomState instance or None, default=None
-        Draws the held-out part.
 
     Attributes
     ----------
-    schedule_ : ModelSchedule
-        Costs, validation scores and variables, cheap to expensive; the first entry may have no
-        variables and cost nothing.
     path_ : L1Path
         Every model of all paths, one path after another.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        The costs in use.
 
     References
     ----------

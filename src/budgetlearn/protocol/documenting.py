@@ -1,6 +1,9 @@
 """The parameters that most methods of an estimator take, described once for all of them."""
 
 import inspect
+import re
+
+from sklearn.base import ClassifierMixin
 
 X = """\
 X : array-like of shape (n_samples, n_features)
@@ -52,3 +55,92 @@ def described(method):
         lines = inspect.cleandoc(method.__doc__).split("\n")
         method.__doc__ = "\n".join(_TEXTS.get(line, line) for line in lines)
     return method
+
+
+# What a class may leave out of its docstring although no base of its own describes it.
+COMMON = """\
+Parameters
+----------
+feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+    Cost of each feature; None: 1 each. What the features of a group share is paid once.
+budget : float, default=None
+    Budget of `predict` where its call names none.
+scoring : str or callable, default=None
+    Score, as in scikit-learn, of the operating points on validation data, by which `budget`
+    chooses; None: accuracy.
+class_weight : dict, "balanced" or None, default=None
+    Weights of the classes in each fit, as in scikit-learn.
+validation_fraction : float, default=0.25
+    Share of each class held out to compare models when `fit` gets no validation data.
+random_state : int, RandomState instance or None, default=None
+    Source of randomness.
+n_jobs : int, default=None
+    Threads, as in joblib. The model does not depend on it.
+
+Attributes
+----------
+classes_ : ndarray of shape (n_classes,)
+    Class labels.
+feature_costs_ : FeatureCosts
+    The costs in use.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
+    Names of the features, where X had some.
+"""
+_HEADING = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}$\n?", re.MULTILINE)
+
+
+def _sections(doc):
+    """Return the text of each section by its heading; the summary has none."""
+    summary, *rest = _HEADING.split(inspect.cleandoc(doc or ""))
+    return {"": summary.strip(), **dict(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))}
+
+
+def _entries(section):
+    """Return the description of each name in a section of parameters or attributes."""
+    found = {}
+    for entry in re.split(r"\n(?=\S)", section) if section else ():
+        for name in entry.split(" :")[0].split(", "):
+            found[name] = entry
+    return found
+
+
+def documented(cls):
+    """Complete the docstring of an estimator by what its bases say of parameters and attributes.
+
+    Parameters that the docstring leaves out are described as in the nearest base, and those that
+    every estimator has alike as in `COMMON`; their order is that of the constructor.
+
+    Parameters
+    ----------
+    cls : type
+        A class with a docstring in numpydoc's form.
+
+    Returns
+    -------
+    type
+        The same.
+    """
+    if cls.__doc__ is None:  # python -OO
+        return cls
+    own, *bases = (_sections(vars(each).get("__doc__")) for each in cls.__mro__)
+    known = {"Parameters": {}, "Attributes": {}}
+    for sections in (own, *bases, _sections(COMMON)):  # the nearest first: it wins
+        for kind, entries in known.items():
+            known[kind] = entries | {
+                name: entry
+                for name, entry in _entries(sections.get(kind, "")).items()
+                if name not in entries
+            }
+    taken = [name for name in inspect.signature(cls).parameters if name in known["Parameters"]]
+    had = known["Attributes"]
+    if not issubclass(cls, ClassifierMixin):
+        had.pop("classes_", None)
+    own["Parameters"] = "\n".join(dict.fromkeys(known["Parameters"][name] for name in taken))
+    own["Attributes"] = "\n".join(dict.fromkeys(had.values()))
+    first = ("Parameters", "Attributes")
+    order = ["", *first, *(heading for heading in own if heading and heading not in first)]
+    parts = [f"{h}\n{'-' * len(h)}\n{own[h]}" if h else own[h] for h in order if own[h]]
+    cls.__doc__ = "\n\n".join(parts) + "\n"
+    return cls

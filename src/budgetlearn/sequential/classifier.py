@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from ..costs import affords
 from ..exceptions import BudgetError
 from ..protocol import BudgetedEstimator, Outcome, Request, Stage
+from ..protocol.documenting import documented
 from ..protocol.tables import one_row
 from ..validation import check_number
 
@@ -101,16 +102,47 @@ class Walk:
 BLOCK_ROWS = 256
 
 
+@documented
 class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
     """Base of classifiers that acquire features one after another and stop when sure.
 
     Stage k has acquired k + 1 features, whatever the threshold; the stage after the last one, which
     `predict` uses without a budget, stops each example when the threshold is passed. A subclass
-    stores the parameters `feature_costs`, `threshold`, `cost_weight`, `max_cost`, `random_state`
-    and `n_jobs`, learns in `_fit_codes`, and walks test points in `_walk_block` and `_acquiring`.
+    learns in `_fit_codes`, and walks test points in `_walk_block` and `_acquiring`.
+
+    Parameters
+    ----------
+    threshold : float, default=0.95
+        Stop when the estimated probability that the prediction is right exceeds this, in [0, 1];
+        1 never stops.
+    cost_weight : float, default=0.0
+        Weight alpha of the price against the value when a feature is chosen.
+    max_cost : float, default=None
+        Most that one example may spend, in the unit of `feature_costs`; features that would exceed
+        it are not acquired, and where nothing is affordable the acquisitions end.
+    n_jobs : int, default=None
+        Threads for blocks of test points.
     """
 
     _groups = True
+
+    def __init__(
+        self,
+        feature_costs=None,
+        threshold=0.95,
+        cost_weight=0.0,
+        max_cost=None,
+        scoring=None,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.feature_costs = feature_costs
+        self.threshold = threshold
+        self.cost_weight = cost_weight
+        self.max_cost = max_cost
+        self.scoring = scoring
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _fit_codes(self, X, codes, rng):

@@ -7,16 +7,38 @@ from sklearn.svm import LinearSVC
 
 from ..costs import spendable
 from ..parallel import thread_map
+from ..protocol.documenting import documented
 from ..validation import INT32_MAX, check_number
 from ._margin_walk import MarginWalker
 from .additive import fit_additive
 from .classifier import SequentialClassifier, Walk
 
 
+@documented
 class MarginClassifier(SequentialClassifier):
     """Base of classifiers by the partial score w_O . phi_O(x) + b of the acquired features O.
 
     A subclass says in `_order` which order of acquisition it follows, if any.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Linear binary classifier with `coef_` and `intercept_`, AdaBoost or gradient boosting of
+        stumps, or a pipeline of feature-wise scalers ending in one; None means a linear SVM on
+        standardised features. With boosted stumps, acquiring a feature acquires all its stumps.
+        More than two classes are fitted one against the rest.
+    n_neighbors : int, default=65
+        Size K of the neighbourhood that estimates the accuracy; ties at the K-th distance are all
+        included.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the estimator.
+    n_jobs : int, default=None
+        Threads for blocks of test points (and for the estimators of several classes).
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        One for two classes, else one per class.
     """
 
     def __init__(
@@ -31,15 +53,11 @@ class MarginClassifier(SequentialClassifier):
         random_state=None,
         n_jobs=None,
     ):
+        super().__init__(
+            feature_costs, threshold, cost_weight, max_cost, scoring, random_state, n_jobs
+        )
         self.estimator = estimator
-        self.feature_costs = feature_costs
         self.n_neighbors = n_neighbors
-        self.threshold = threshold
-        self.cost_weight = cost_weight
-        self.max_cost = max_cost
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _fit_codes(self, X, codes, rng):
         check_number(self.n_neighbors, "n_neighbors", low=1, integer=True)
@@ -172,6 +190,7 @@ def _leads(parts, codes):
     return np.ascontiguousarray(own - np.take_along_axis(parts, rivals[:, None, :], axis=2))
 
 
+@documented
 class FMCCClassifier(MarginClassifier):
     """Fast margin-based cost-sensitive classification.
 
@@ -180,45 +199,6 @@ class FMCCClassifier(MarginClassifier):
     classifier is right on the test point (eq. 4), and the same share with one feature more says
     what that feature would bring (eq. 5). The best one less its weighted price is acquired, until
     the estimate exceeds the threshold.
-
-    Parameters
-    ----------
-    estimator : classifier, default=None
-        Linear binary classifier with `coef_` and `intercept_`, AdaBoost or gradient boosting of
-        stumps, or a pipeline of feature-wise scalers ending in one; None means a linear SVM on
-        standardised features. With boosted stumps, acquiring a feature acquires all its stumps.
-        More than two classes are fitted one against the rest.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None means 1 each.
-    n_neighbors : int, default=65
-        Size K of the neighbourhood; ties at the K-th distance are all included.
-    threshold : float, default=0.95
-        Stop when the estimated accuracy exceeds this, in [0, 1]; 1 never stops.
-    cost_weight : float, default=0.0
-        Weight alpha of the price against accuracy when a feature is chosen.
-    max_cost : float, default=None
-        Most that one example may spend, in the unit of `feature_costs`; features that would exceed
-        it are not acquired, and where nothing is affordable the acquisitions end.
-    scoring : str or callable, default=None
-        Score, as in scikit-learn, of the operating points on validation data, by which `budget`
-        chooses; None: accuracy.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the estimator.
-    n_jobs : int, default=None
-        Threads for blocks of test points (and for the estimators of several classes).
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    estimators_ : list of classifiers
-        One for two classes, else one per class.
-    feature_costs_ : FeatureCosts
-        The prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Only where X had column names.
 
     References
     ----------
@@ -235,6 +215,7 @@ class FMCCClassifier(MarginClassifier):
     """
 
 
+@documented
 class RandomOrderClassifier(MarginClassifier):
     """Control of FMCC: the same scores, estimates and stops, but features in random order.
 
@@ -243,38 +224,10 @@ class RandomOrderClassifier(MarginClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        As for `FMCCClassifier`; None means a linear SVM on standardised features.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None means 1 each.
-    n_neighbors : int, default=65
-        Size of the neighbourhood that estimates the accuracy.
-    threshold : float, default=0.95
-        Stop when the estimated accuracy exceeds this, in [0, 1]; 1 never stops.
     cost_weight : float, default=0.0
         Weight of the price in the reported value of an acquisition; the order ignores it.
-    max_cost : float, default=None
-        Most that one example may spend; features that would exceed it are passed over.
-    scoring : str or callable, default=None
-        Score, as in scikit-learn, of the operating points on validation data, by which `budget`
-        chooses; None: accuracy.
     random_state : int, RandomState instance or None, default=None
         Seed of the estimator and of the order.
-    n_jobs : int, default=None
-        Threads for blocks of test points.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    estimators_ : list of classifiers
-        One for two classes, else one per class.
-    feature_costs_ : FeatureCosts
-        The prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Only where X had column names.
     """
 
     _groups = False

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from ..costs import affords
+from ..protocol.documenting import documented
 from ..validation import check_number
 from .classifier import BLOCK_ROWS, SequentialClassifier, Walk
 
@@ -25,6 +26,7 @@ CHUNK, TABLE_SIZE = 1024, 2**22
 TINY, LEAST_SPREAD = 1e-300, 1e-6
 
 
+@documented
 class VoCClassifier(SequentialClassifier):
     """Acquire the feature that most raises the expected certainty of a local Gaussian model.
 
@@ -34,35 +36,10 @@ class VoCClassifier(SequentialClassifier):
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None means 1 each.
     ridge : float, default=0.5
         Penalty lambda of the locally weighted regressions (the intercept is not penalised).
-    threshold : float, default=0.95
-        Stop when max_c P(c | O) exceeds this, in [0, 1]; 1 never stops.
-    cost_weight : float, default=0.0
-        Weight alpha of the price against the value when a feature is chosen.
-    max_cost : float, default=None
-        Most that one example may spend, in the unit of `feature_costs`; features that would exceed
-        it are not acquired, and where nothing is affordable the acquisitions end.
-    scoring : str or callable, default=None
-        Score, as in scikit-learn, of the operating points on validation data, by which `budget`
-        chooses; None: accuracy.
     random_state : int, RandomState instance or None, default=None
         Unused: the method draws nothing. Present for the common interface.
-    n_jobs : int, default=None
-        Threads for blocks of test points.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        The prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Only where X had column names.
 
     References
     ----------
@@ -81,14 +58,10 @@ class VoCClassifier(SequentialClassifier):
         random_state=None,
         n_jobs=None,
     ):
-        self.feature_costs = feature_costs
+        super().__init__(
+            feature_costs, threshold, cost_weight, max_cost, scoring, random_state, n_jobs
+        )
         self.ridge = ridge
-        self.threshold = threshold
-        self.cost_weight = cost_weight
-        self.max_cost = max_cost
-        self.scoring = scoring
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _fit_codes(self, X, codes, rng):
         check_number(self.ridge, "ridge", low=0.0, low_open=True)
