@@ -18,7 +18,7 @@ from budgetbench.analysis.horizons import (
 from budgetbench.analysis.schedules import RUN, compressed_points
 from budgetbench.report.summary import winner_sentences
 from tests.analysis.test_areas import small_study
-from tests.factories import make_display, make_points
+from tests.factories import fail, make_display, make_points
 
 
 def areas_of(points):
@@ -74,6 +74,23 @@ def test_the_whole_horizon_is_the_area():
     pd.testing.assert_series_equal(whole.sort_index(), known.sort_index(), check_names=False)
 
 
+def test_runs_in_which_the_constant_failed_are_left_out():
+    points = fail(make_points(n_runs=3), "constant", 1)
+    found = areas_of(points)
+    assert set(found.query("dataset == 'wine'")["run"]) == {0, 2}
+    assert set(found.query("dataset == 'breast_cancer'")["run"]) == {0, 1, 2}
+    assert found["aup"].notna().all()
+
+
+def test_mean_and_sample_deviation_over_runs():
+    shares = [0.1, 0.2, 0.6]
+    rows = [("d", "random", "m", run, "100 %", aup) for run, aup in enumerate(shares)]
+    (row,) = horizon_table(pd.DataFrame(rows, columns=[*RUN, "horizon", "aup"])).itertuples()
+    assert row.mean_test == pytest.approx(0.3)
+    assert row.sd_test == pytest.approx(np.sqrt((0.2**2 + 0.1**2 + 0.3**2) / 2))
+    assert row.n_runs == 3
+
+
 def early_and_late(names):
     """Return points of "msb", best at small budgets only, and "logitb", best at the end."""
     frames = []
@@ -90,6 +107,7 @@ def test_a_method_that_is_best_at_small_budgets_is_seen():
     table = horizon_table(areas_of(early_and_late(names)))
     first = winners(horizon_ranks(table, ["msb", "logitb"]))
     assert first == dict(zip(HORIZONS, ["msb", "msb", "msb", "logitb", "msb"], strict=True))
+    assert horizon_ranks(table, ["msb", "logitb"]).index.tolist() == ["logitb", "msb"]
     (sentence,) = winner_sentences(table, make_display())
     assert "depends on how much" in sentence
     assert "logitB up to 100 %" in sentence

@@ -85,6 +85,7 @@ class Grown:
         window,
         n_visits=2,
         n_thresholds=1,
+        seed=3,
     ):
         self.X, self.targets, self.rate = np.asfortranarray(X), targets, rate
         self.intercept, kernel = loss.start(targets)
@@ -95,7 +96,7 @@ class Grown:
         out = budget, rate, weights, self.nodes_after
         if window == "residuals":
             splitter = VarianceSplitter(*splits, np.asarray(kernel.residuals))
-            n_steps = grow_on_residuals(self.table, splitter, kernel, *out[:2], 3, *out[2:])
+            n_steps = grow_on_residuals(self.table, splitter, kernel, *out[:2], seed, *out[2:])
         else:
             if codes is None:
                 centred = np.ascontiguousarray(targets - targets.mean(axis=0))
@@ -105,7 +106,7 @@ class Grown:
             if window is None:
                 pool = all_candidates(self.table, kernel, rate)
             else:
-                pool = RandomWindow(self.table, kernel, window, 3)
+                pool = RandomWindow(self.table, kernel, window, seed)
             n_steps = grow(self.table, splitter, kernel, pool, *out)
         self.weights = weights[:n_steps]
         self.records = self.table.records[: self.table.n_nodes]

@@ -15,7 +15,7 @@ from budgetbench.analysis.schedules import compressed_points, coverage_table
 from budgetbench.study import records
 from budgetbench.study.experiment import run_method
 from budgetbench.study.methods import build
-from budgetlearn.exceptions import ConfigError
+from budgetlearn.exceptions import ConfigError, IncompletePathWarning
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.peers import FreeConstantClassifier
 
@@ -52,6 +52,15 @@ class Grumbling(FreeConstantClassifier):
 
     def fit(self, X, y):
         warnings.warn("look out", UserWarning, stacklevel=1)
+        return super().fit(X, y)
+
+
+class TwiceEarly(FreeConstantClassifier):
+    """Ends early, and tells of it twice."""
+
+    def fit(self, X, y):
+        for reason in ("the first reason", "what followed from it"):
+            warnings.warn(reason, IncompletePathWarning, stacklevel=1)
         return super().fit(X, y)
 
 
@@ -137,6 +146,15 @@ def test_runs_differ(wine_runs):
     assert wine_runs[0].seed("msb") != wine_runs[1].seed("msb")
 
 
+def test_a_method_may_share_the_seeds_of_another(wine_runs):
+    names = {"m": {}, "n": {}, "as_m": {"seed_as": "m"}}
+    scores = {
+        name: [row["test_score"] for row in run_method(name, forest() | more, wine_runs[0])]
+        for name, more in names.items()
+    }
+    assert scores["as_m"] == scores["m"] != scores["n"]
+
+
 def test_a_failure_is_a_row(wine_runs):
     (row,) = run_method("broken", {"class": f"{__name__}.Broken"}, wine_runs[0])
     assert row["status"] == "failed: RuntimeError: no such luck"
@@ -149,9 +167,10 @@ def test_a_method_without_stages_is_a_row(wine_runs):
 
 
 def test_seconds_are_those_of_the_fit_and_of_what_was_resumed(wine_runs):
-    start = time.perf_counter()
+    start, processor = time.perf_counter(), time.process_time()
     (row,) = run_method("slow", {"class": f"{__name__}.Slow"}, wine_runs[0])
     assert 100.05 <= row["fit_seconds"] <= 100 + time.perf_counter() - start
+    assert 100 <= row["processor_seconds"] <= 100 + time.process_time() - processor
 
 
 def test_rates_are_the_share_of_examples_that_a_feature_was_acquired_for(wine_runs):
@@ -396,6 +415,11 @@ def test_a_path_that_ends_early_counts_and_is_told(wine_runs, monkeypatch):
         areas = area_table(points, compressed_points(points)).set_index("method")
         assert areas.loc["logitb", "status"] == "ok"
         assert areas.loc["logitb", "aup_test"] > areas.loc["constant", "aup_test"]
+
+
+def test_the_first_reason_to_end_early_is_told(wine_runs):
+    *_, row = run_method("early", {"class": f"{__name__}.TwiceEarly"}, wine_runs[0])
+    assert row["status"] == "partial: the first reason"
 
 
 def test_other_warnings_of_a_fit_are_shown(wine_runs):

@@ -12,6 +12,7 @@ from budgetbench.study import experiment, records
 from budgetbench.study.experiment import fit, refitted, run_method
 from budgetbench.study.methods import build
 from budgetbench.study.tries import MOST_MORE, settings_of, with_seconds
+from budgetlearn.peers import FreeConstantClassifier
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = yaml.safe_load((ROOT / "config/methods.yaml").read_text())
@@ -98,9 +99,10 @@ def test_refitting_learns_from_each_training_and_validation_row_once(wine_runs):
 
 
 def test_the_seconds_of_a_fit_have_those_of_refitting(wine_runs, monkeypatch):
-    monkeypatch.setattr(experiment, "refitted", lambda model, run: time.sleep(1))
-    spec = {**FILTER, "tries": 3, "refit": True}
-    assert {row["fit_seconds"] > 1 for row in run_method("filter", spec, wine_runs[0])} == {True}
+    monkeypatch.setattr(experiment, "refitted", lambda model, run: time.sleep(0.3))
+    spec = {"class": f"{__name__}.Resumed", "refit": True}
+    (row,) = run_method("resumed", spec, wine_runs[0])
+    assert row["fit_seconds"] >= 100.3
 
 
 def test_what_sees_validation_data_in_fit_is_not_refitted(wine_runs):
@@ -141,6 +143,24 @@ def test_seconds_that_are_left_acquire_more_settings(wine_runs):
     most = len(settings_of("filter", more, wine_runs[0].study_seed, "wine"))
     assert fits == [[0, 1], [0, 1], list(range(most))]
     assert most > MOST_MORE
+
+
+class Resumed(FreeConstantClassifier):
+    """A fit that took a hundred seconds before it was resumed, and hardly any since."""
+
+    resumed_seconds_ = 100.0
+
+    def __init__(self, number=0, feature_costs=None):
+        super().__init__(feature_costs)
+        self.number = number
+
+
+def test_the_seconds_that_are_left_are_those_of_all_fits(wine_runs):
+    space = {"number": {"low": 1, "high": 1000, "integer": True}}
+    spec = {"class": f"{__name__}.Resumed", "space": space, "tries": 1}
+    spec |= {"seconds_of": "cascade", "seconds": 250.0}
+    rows = list(run_method("resumed", spec, wine_runs[0]))
+    assert [row["fit"] for row in rows] == [0, 1, 2]  # 200 seconds leave room for one more
 
 
 def test_the_tries_are_the_same_with_seconds_left(wine_runs):

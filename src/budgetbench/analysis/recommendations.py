@@ -53,7 +53,7 @@ def at_most(points):
     full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
     keys = [points[name] for name in ("dataset", "costs", "run")]
     full = full.groupby(keys).transform("max")
-    share = (points["cost_max"] / full).where(points["cost_max"] > 0, 0.0)
+    share = (points["cost_max"] / full).mask(points["cost_max"] == 0, 0.0)
     valid = points["valid_cost_max"].fillna(points["cost_max"])
     hard = points.assign(cost=points["cost_max"], cost_fraction=share, valid_cost=valid)
     return hard[(hard["status"] != OK) | hard["cost_fraction"].notna()]
