@@ -1,9 +1,10 @@
-"""Numbers that papers print, beside ours, and the reasons where they differ."""
+"""Numbers that papers print, and the mean of our runs beside each."""
 
 import numpy as np
 import pandas as pd
 
 from ..study.records import OK, parse_setting
+from .paper_areas import with_paper_areas
 from .schedules import CASE, RUN, check_points
 
 # Quantities of an operating point.
@@ -21,8 +22,8 @@ QUANTITIES = {
     "mse": lambda point: point["test_mse"],
     "estimated_score": lambda point: point["estimated_score"],
 }
-# Quantities of a whole run: the two readings of the area, named as in the table of areas.
-AREAS = ("aup_test", "aup_valid")
+# Quantities of a whole run: three readings of the area, two of them in the table of areas.
+AREAS = ("aup_test", "aup_valid", "aup_paper")
 
 
 def published_table(points, printed, areas, stand_ins=None):
@@ -73,7 +74,7 @@ class _Ours:
         good = points[points["status"] == OK]
         good = good.sort_values("valid_score", ascending=False, kind="stable")
         self.settings = good["setting"].map(parse_setting)
-        self.points, self.areas = good, areas
+        self.points, self.areas = good, with_paper_areas(areas, points)
 
     def of(self, row):
         """Return the values that belong to a printed number as a Series."""
@@ -98,46 +99,3 @@ def _note(row):
     if row["n_runs"] == 0:
         return "not rerun in this study" if pd.isna(row["run_on"]) else "no run of ours has it"
     return "" if row["run_on"] == row["dataset"] else f"ours on {row['run_on']}"
-
-
-FAR = 2.0  # standard deviations from which a difference asks for a reason
-_LOWER_IS_BETTER = ("cost", "cost_percent", "error_percent", "mse", "n_features", "n_nodes")
-_LOWER_IS_BETTER += ("predict_seconds", "seconds", "test_error")
-_NEITHER_IS_BETTER = ("entropy_percent",)
-
-
-def with_deviations(table, reasons):
-    """Say of each printed number how far ours is, whether it is better, and why.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.published.published_table`.
-    reasons : list of dict
-        From `budgetbench.report.printed_numbers.read_reasons`.
-
-    Returns
-    -------
-    DataFrame
-        With the columns in_sd, the difference in standard deviations over runs (ours and, where it
-        is printed, the paper's together; NaN with a single run of ours); better, whether ours is
-        the better number (None of a quantity that is neither good nor bad); and reason, "" unless
-        the difference exceeds `FAR` and one is known.
-    """
-    lower = table["quantity"].isin(_LOWER_IS_BETTER)
-    better = np.where(lower, table["difference"] < 0, table["difference"] > 0).astype(object)
-    better[table["quantity"].isin(_NEITHER_IS_BETTER)] = None
-    spread = np.hypot(table["sd"], table["value_sd"].fillna(0.0))
-    in_sd = (table["difference"] / spread).where(spread > 0)
-    table = table.assign(in_sd=in_sd, better=better)
-    rows = zip(table.to_dict("records"), in_sd.abs() > FAR, strict=True)
-    return table.assign(reason=[_reason(row, reasons) if far else "" for row, far in rows])
-
-
-def _reason(row, reasons):
-    """Return the reason of the entry that fits a row most closely."""
-    row = row | {"table": row["source"]}
-    fitting = [
-        entry for entry in reasons if all(row[k] == v for k, v in entry.items() if k != "why")
-    ]
-    return max(fitting, key=len)["why"] if fitting else ""
