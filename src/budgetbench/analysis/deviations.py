@@ -9,10 +9,15 @@ WHERE = ("table", "dataset", "method", "setting", "quantity")
 NUMBER = ["source", "dataset", "method", "setting", "quantity"]
 
 
+def fits(entry, row):
+    """Return whether an entry is about a printed number."""
+    row = row | {"table": row["source"]}
+    return all(row[key] == entry[key] for key in WHERE if key in entry)
+
+
 def entry_of(row, entries):
     """Return the entry that fits a printed number most closely, None where there is none."""
-    row = row | {"table": row["source"]}
-    fitting = [entry for entry in entries if all(row[k] == entry[k] for k in WHERE if k in entry)]
+    fitting = [entry for entry in entries if fits(entry, row)]
     return max(fitting, key=lambda entry: sum(k in entry for k in WHERE), default=None)
 
 

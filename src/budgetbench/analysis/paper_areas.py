@@ -54,7 +54,7 @@ def with_paper_areas(areas, points):
         as a union on validation data already.
     """
     good = points[points["status"] == OK]
-    runs = {key: part for key, part in good.groupby(RUN, sort=False)}
+    runs = dict(list(good.groupby(RUN, sort=False)))
     keys = areas[RUN].itertuples(index=False, name=None)
     return areas.assign(aup_paper=[_paper_area(runs, key) for key in keys])
 

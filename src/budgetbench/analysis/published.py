@@ -20,6 +20,7 @@ QUANTITIES = {
     "test_error": lambda point: 1 - point["test_score"],
     "error_percent": lambda point: 100 * (1 - point["test_score"]),
     "mse": lambda point: point["test_mse"],
+    "valid_score": lambda point: point["valid_score"],
     "estimated_score": lambda point: point["estimated_score"],
 }
 # Quantities of a whole run: three readings of the area, two of them in the table of areas.
@@ -57,7 +58,7 @@ def published_table(points, printed, areas, stand_ins=None):
     cases = points[CASE].drop_duplicates().rename(columns={"dataset": "run_on"})
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
     rows = printed.merge(cases, how="left", on="dataset")
-    values = _Ours(points, areas)
+    values = OurValues(points, areas)
     ours = [values.of(row) for row in rows.to_dict("records")]
     rows["ours"] = [own.mean() for own in ours]
     rows["sd"] = [own.std() for own in ours]
@@ -67,7 +68,7 @@ def published_table(points, printed, areas, stand_ins=None):
     return rows
 
 
-class _Ours:
+class OurValues:
     """Our values of printed quantities, one for each completed run."""
 
     def __init__(self, points, areas):
@@ -77,14 +78,23 @@ class _Ours:
         self.points, self.areas = good, with_paper_areas(areas, points)
 
     def of(self, row):
-        """Return the values that belong to a printed number as a Series."""
+        """Return the values that belong to a printed number as a Series, by the number of the run.
+
+        Parameters
+        ----------
+        row : dict
+            run_on, costs, method, setting and quantity.
+        """
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
         if row["quantity"] in AREAS:
-            return _rows(self.areas, where)[row["quantity"]].dropna()
-        wanted = parse_setting(row["setting"] or None).items()
-        own = _rows(self.points, where)
+            return _rows(self.areas, where).set_index("run")[row["quantity"]].dropna()
+        wanted = parse_setting(row["setting"] or None)
+        if "n_features" in wanted:  # a column of its own, not a setting of the method
+            where["n_features"] = float(wanted.pop("n_features"))
+        wanted, own = wanted.items(), _rows(self.points, where)
         match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
-        return QUANTITIES[row["quantity"]](own.loc[match].groupby(RUN).head(1))
+        chosen = own.loc[match].groupby(RUN).head(1).set_index("run")
+        return QUANTITIES[row["quantity"]](chosen)
 
 
 def _rows(frame, where):

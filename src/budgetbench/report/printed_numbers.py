@@ -2,9 +2,9 @@
 
 A table of printed numbers is a tidy csv: paper, table, dataset, method, quantity, value (with the
 digits that are printed: they say how it was rounded), and if printed value_sd, the standard
-deviation over the paper's runs, and runs, how many those are; where needed remark, what readers must
-know of the number; every other column is a setting that the number belongs to, for example trees,
-empty where it has none.
+deviation over the paper's runs, and runs, how many those are; where needed remark, what readers
+must know of the number; every other column is a setting that the number belongs to, for example
+trees, empty where it has none.
 """
 
 from pathlib import Path

@@ -12,9 +12,9 @@ from ..text import DASH, counted, plus_minus
 
 _REASONS = f"{PUBLISHED}/deviations.yaml"
 _CAPTION = """Numbers that the paper prints (``value``) beside the mean of our runs (``ours``), with
-its standard deviation, the number of runs, the difference (ours minus printed), its standard error,
-the margin of a tenth of the printed error, and the verdict. The note says where our data are not the
-paper's."""
+its standard deviation, the number of runs, the difference (ours minus printed), its standard
+error, the margin of a tenth of the printed error, and the verdict. The note says where our data are
+not the paper's."""
 # Digits that matter, by quantity; three for all others.
 _DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 2}
 _DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
@@ -34,6 +34,7 @@ _NAMES = {
     "seconds": "seconds to fit",
     "test_error": "test error",
     "test_score": "test score",
+    "valid_score": "validation score",
 }
 
 
