@@ -31,8 +31,8 @@ snakemake --cores 1 reproduction              # this page alone, from what is ke
 ```
 """
 _COLUMNS = """\
-Columns: printed numbers; reproduced; explained; unexplained, and of these those that meet one of the
-two conditions; not judged (clocks, single runs); not rerun; impossible here.
+Columns: printed numbers; reproduced; explained; unexplained, and of these those that meet one of
+the two conditions; not judged (clocks, single runs); not rerun; impossible here.
 """
 _HEAD = (
     *("paper", "table", "data set", "numbers", "repr.", "expl.", "unexpl.", "(near)"),
@@ -85,9 +85,9 @@ def count_lines(found):
         f"4. {len(stand_in)} were rerun on stand-ins for the paper's data: {there[REPRODUCED]} are "
         f"reproduced there, {there[EXPLAINED]} explained by a variant, {there[UNEXPLAINED]} "
         f"unexplained, {there[SINGLE] + there[CLOCKED]} not judged.",
-        f"5. {here[IMPOSSIBLE]} cannot be rerun here ({why}); {here[CLOCKED]} are seconds of another "
-        f"machine and {here[SINGLE]} rest on a single run, not judged; {here[NOT_RERUN]} are not "
-        "rerun yet.",
+        f"5. {here[IMPOSSIBLE]} cannot be rerun here ({why}); {here[CLOCKED]} are seconds of "
+        f"another machine and {here[SINGLE]} rest on a single run, not judged; {here[NOT_RERUN]} "
+        "are not rerun yet.",
     ]
 
 
