@@ -81,6 +81,9 @@ localrules:
     fetch,
     rerun_check,
     archive,
+    keep,
+    papers,
+    reproduction,
 
 
 include: "workflow/rules/data.smk"
@@ -88,6 +91,7 @@ include: "workflow/rules/costs.smk"
 include: "workflow/rules/msb.smk"
 include: "workflow/rules/comparison.smk"
 include: "workflow/rules/results.smk"
+include: "workflow/rules/papers.smk"
 
 
 rule all:

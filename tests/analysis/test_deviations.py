@@ -1,56 +1,50 @@
-"""Deviations: in standard deviations, better or worse, with the reason that fits best."""
+"""Deviations: a number is explained when the variant that removes the cause is in the margin."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.published import with_deviations
+from budgetbench.analysis.deviations import entry_of, with_reasons, with_variants
+
+HERE = {"table": "t", "dataset": "d", "why": "here", "variant": "v"}
 
 
-def printed(**changes):
+def numbers(**changes):
     row = {
-        "source": "gif-regression", "dataset": "friedman1", "method": "gif", "setting": "",
-        "quantity": "mse", "value": 3.0, "value_sd": 0.3, "sd": 0.4, "difference": 1.5,
+        "source": "t", "dataset": "d", "method": "m", "setting": "", "quantity": "mse",
+        "verdict": "outside", "ours": 9.0, "in_margin": False, "n_runs": 2,
     }  # fmt: skip
     return pd.DataFrame([row | changes])
 
 
-def test_spreads_of_both_sides_count_together():
-    row = with_deviations(printed(), []).iloc[0]
-    assert row["in_sd"] == pytest.approx(3.0)
-    assert not row["better"]
-    alone = with_deviations(printed(value_sd=np.nan), []).iloc[0]
-    assert alone["in_sd"] == pytest.approx(3.75)
-
-
-def test_a_single_run_has_no_distance():
-    row = with_deviations(printed(sd=np.nan), [{"why": "never"}]).iloc[0]
-    assert np.isnan(row["in_sd"])
-    assert row["reason"] == ""
+def test_the_closest_entry_counts_and_only_for_what_is_not_reproduced():
+    entries = [{"why": "anywhere", "variant": "w"}, HERE, HERE | {"dataset": "other"}]
+    assert with_reasons(numbers(), entries)["reason"].tolist() == ["here"]
+    assert with_reasons(numbers(dataset="x"), entries)["variant"].tolist() == ["w"]
+    for verdict in ("within", "", "clock", "single run"):
+        assert with_reasons(numbers(verdict=verdict), entries)["reason"].tolist() == [""]
+    assert entry_of(numbers().iloc[0].to_dict(), []) is None
 
 
 @pytest.mark.parametrize(
-    ("quantity", "difference", "better"),
-    [
-        ("mse", -1.0, True),
-        ("mse", 1.0, False),
-        ("test_score", 1.0, True),
-        ("aup_test", -1, False),
-        ("entropy_percent", 1.0, None),
-    ],
+    ("variant", "explained"),
+    [({"in_margin": True}, True), ({}, False), ({"in_margin": True, "n_runs": 0}, False)],
 )
-def test_which_way_is_better(quantity, difference, better):
-    table = with_deviations(printed(quantity=quantity, difference=difference), [])
-    assert table["better"].tolist() == [better]
+def test_only_a_variant_in_the_margin_explains(variant, explained):
+    table = with_reasons(numbers(), [HERE])
+    told = with_variants(table, [HERE], {"v": numbers(ours=3.0, **variant)})
+    assert told["explained"].tolist() == [explained]
 
 
-def test_the_closest_reason_counts_and_only_for_what_is_far():
-    reasons = [
-        {"why": "anywhere"},
-        {"table": "gif-regression", "dataset": "friedman1", "why": "here"},
-        {"table": "gif-regression", "dataset": "abalone", "why": "elsewhere"},
-    ]
-    assert with_deviations(printed(), reasons)["reason"].tolist() == ["here"]
-    assert with_deviations(printed(dataset="x"), reasons)["reason"].tolist() == ["anywhere"]
-    assert with_deviations(printed(difference=0.5), reasons)["reason"].tolist() == [""]
-    assert with_deviations(printed(), [])["reason"].tolist() == [""]
+def test_a_variant_without_a_rerun_explains_nothing():
+    table = with_reasons(numbers(), [HERE])
+    told = with_variants(table, [HERE], {})
+    assert told["explained"].tolist() == [False]
+    assert told["variant_ours"].isna().all()
+
+
+def test_another_reading_of_the_same_study_may_explain():
+    entry = HERE | {"reading": "aup_paper"}
+    variant = pd.concat([numbers(), numbers(quantity="aup_paper", in_margin=True, ours=0.5)])
+    told = with_variants(with_reasons(numbers(), [entry]), [entry], {"v": variant})
+    assert told["variant_ours"].tolist() == [0.5]
+    assert told["explained"].tolist() == [True]

@@ -51,18 +51,34 @@ def test_no_tables_are_an_empty_frame():
     assert read_published([]).empty
 
 
-def test_an_entry_without_reason_is_refused(tmp_path):
-    (tmp_path / "d.yaml").write_text("- {table: gif-regression}\n")
-    with pytest.raises(ConfigError, match="needs `why`"):
-        read_reasons(tmp_path / "d.yaml")
-    (tmp_path / "d.yaml").write_text("- {tabel: gif-regression, why: so}\n")
-    with pytest.raises(ConfigError, match="tabel"):
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "{table: gif-regression}",
+        "{table: gif-regression, why: so}",
+        "{tabel: gif-regression, why: so, variant: gif-window}",
+    ],
+)
+def test_an_entry_without_a_variant_is_refused(tmp_path, entry):
+    (tmp_path / "d.yaml").write_text(f"- {entry}\n")
+    with pytest.raises(ConfigError, match="needs `why` and `variant` and may have"):
         read_reasons(tmp_path / "d.yaml")
 
 
-def test_every_reason_is_about_numbers_that_are_printed():
-    folder = Path(__file__).parents[2] / "resources" / "published"
+def test_every_reason_is_about_numbers_that_are_printed_and_names_a_study():
+    folder = ROOT / "resources" / "published"
     for entry in read_reasons(folder / "deviations.yaml"):
         numbers = read_published([folder / f"{entry['table']}.csv"])
         for key in entry.keys() & {"dataset", "method", "setting", "quantity"}:
             assert entry[key] in set(numbers[key]), entry
+        study = yaml.safe_load((ROOT / f"config/studies/{entry['variant']}.yaml").read_text())
+        assert entry["table"] in study["published"]
+
+
+def test_numbers_keep_the_digits_and_the_runs_that_are_printed(tmp_path):
+    lines = ["p,1,d,m,1,mse,2.40,10", "p,1,d,m,2,mse,14,", "p,1,d,m,3,mse,0.0820,9"]
+    table = printed(tmp_path, *lines, head=HEAD + ",runs")
+    assert table["unit"].tolist() == pytest.approx([0.01, 1, 0.0001])
+    assert table["printed_runs"].tolist() == [10, 1, 9]
+    assert printed(tmp_path, "p,1,d,m,1,mse,2")["printed_runs"].tolist() == [1]
+    assert table["setting"].tolist() == ["trees=1", "trees=2", "trees=3"]

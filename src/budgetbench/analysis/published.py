@@ -1,9 +1,10 @@
-"""Numbers that papers print, beside ours, and the reasons where they differ."""
+"""Numbers that papers print, and the mean of our runs beside each."""
 
 import numpy as np
 import pandas as pd
 
 from ..study.records import OK, parse_setting
+from .paper_areas import with_paper_areas
 from .schedules import CASE, RUN, check_points
 
 # Quantities of an operating point.
@@ -19,10 +20,11 @@ QUANTITIES = {
     "test_error": lambda point: 1 - point["test_score"],
     "error_percent": lambda point: 100 * (1 - point["test_score"]),
     "mse": lambda point: point["test_mse"],
+    "valid_score": lambda point: point["valid_score"],
     "estimated_score": lambda point: point["estimated_score"],
 }
-# Quantities of a whole run: the two readings of the area, named as in the table of areas.
-AREAS = ("aup_test", "aup_valid")
+# Quantities of a whole run: three readings of the area, two of them in the table of areas.
+AREAS = ("aup_test", "aup_valid", "aup_paper")
 
 
 def published_table(points, printed, areas, stand_ins=None):
@@ -56,7 +58,7 @@ def published_table(points, printed, areas, stand_ins=None):
     cases = points[CASE].drop_duplicates().rename(columns={"dataset": "run_on"})
     cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
     rows = printed.merge(cases, how="left", on="dataset")
-    values = _Ours(points, areas)
+    values = OurValues(points, areas)
     ours = [values.of(row) for row in rows.to_dict("records")]
     rows["ours"] = [own.mean() for own in ours]
     rows["sd"] = [own.std() for own in ours]
@@ -66,24 +68,33 @@ def published_table(points, printed, areas, stand_ins=None):
     return rows
 
 
-class _Ours:
+class OurValues:
     """Our values of printed quantities, one for each completed run."""
 
     def __init__(self, points, areas):
         good = points[points["status"] == OK]
         good = good.sort_values("valid_score", ascending=False, kind="stable")
         self.settings = good["setting"].map(parse_setting)
-        self.points, self.areas = good, areas
+        self.points, self.areas = good, with_paper_areas(areas, points)
 
     def of(self, row):
-        """Return the values that belong to a printed number as a Series."""
+        """Return the values that belong to a printed number as a Series, by the number of the run.
+
+        Parameters
+        ----------
+        row : dict
+            run_on, costs, method, setting and quantity.
+        """
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
         if row["quantity"] in AREAS:
-            return _rows(self.areas, where)[row["quantity"]].dropna()
-        wanted = parse_setting(row["setting"] or None).items()
-        own = _rows(self.points, where)
+            return _rows(self.areas, where).set_index("run")[row["quantity"]].dropna()
+        wanted = parse_setting(row["setting"] or None)
+        if "n_features" in wanted:  # a column of its own, not a setting of the method
+            where["n_features"] = float(wanted.pop("n_features"))
+        wanted, own = wanted.items(), _rows(self.points, where)
         match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
-        return QUANTITIES[row["quantity"]](own.loc[match].groupby(RUN).head(1))
+        chosen = own.loc[match].groupby(RUN).head(1).set_index("run")
+        return QUANTITIES[row["quantity"]](chosen)
 
 
 def _rows(frame, where):
@@ -98,46 +109,3 @@ def _note(row):
     if row["n_runs"] == 0:
         return "not rerun in this study" if pd.isna(row["run_on"]) else "no run of ours has it"
     return "" if row["run_on"] == row["dataset"] else f"ours on {row['run_on']}"
-
-
-FAR = 2.0  # standard deviations from which a difference asks for a reason
-_LOWER_IS_BETTER = ("cost", "cost_percent", "error_percent", "mse", "n_features", "n_nodes")
-_LOWER_IS_BETTER += ("predict_seconds", "seconds", "test_error")
-_NEITHER_IS_BETTER = ("entropy_percent",)
-
-
-def with_deviations(table, reasons):
-    """Say of each printed number how far ours is, whether it is better, and why.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.published.published_table`.
-    reasons : list of dict
-        From `budgetbench.report.printed_numbers.read_reasons`.
-
-    Returns
-    -------
-    DataFrame
-        With the columns in_sd, the difference in standard deviations over runs (ours and, where it
-        is printed, the paper's together; NaN with a single run of ours); better, whether ours is
-        the better number (None of a quantity that is neither good nor bad); and reason, "" unless
-        the difference exceeds `FAR` and one is known.
-    """
-    lower = table["quantity"].isin(_LOWER_IS_BETTER)
-    better = np.where(lower, table["difference"] < 0, table["difference"] > 0).astype(object)
-    better[table["quantity"].isin(_NEITHER_IS_BETTER)] = None
-    spread = np.hypot(table["sd"], table["value_sd"].fillna(0.0))
-    in_sd = (table["difference"] / spread).where(spread > 0)
-    table = table.assign(in_sd=in_sd, better=better)
-    rows = zip(table.to_dict("records"), in_sd.abs() > FAR, strict=True)
-    return table.assign(reason=[_reason(row, reasons) if far else "" for row, far in rows])
-
-
-def _reason(row, reasons):
-    """Return the reason of the entry that fits a row most closely."""
-    row = row | {"table": row["source"]}
-    fitting = [
-        entry for entry in reasons if all(row[k] == v for k, v in entry.items() if k != "why")
-    ]
-    return max(fitting, key=len)["why"] if fitting else ""

@@ -1,9 +1,10 @@
-"""Reading what papers print, and why our numbers differ from theirs.
+"""Reading what papers print, and which variants take the causes of differences away.
 
-A table of printed numbers is a tidy csv: paper, table, dataset, method, quantity, value, and if
-printed value_sd, the standard deviation over the paper's runs, where needed remark, what readers
-must know of the number (that the paper does not say of which data it is); every other column is a
-setting that the number belongs to, for example trees, empty where it has none.
+A table of printed numbers is a tidy csv: paper, table, dataset, method, quantity, value (with the
+digits that are printed: they say how it was rounded), and if printed value_sd, the standard
+deviation over the paper's runs, and runs, how many those are; where needed remark, what readers
+must know of the number; every other column is a setting that the number belongs to, for example
+trees, empty where it has none.
 """
 
 from pathlib import Path
@@ -14,14 +15,15 @@ import pandas as pd
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
+from ..analysis.deviations import WHERE
 from ..analysis.published import AREAS, QUANTITIES
 from ..study.records import setting_text
 
 KEYS = ["dataset", "method", "setting", "quantity"]
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
-_SPREAD, _REMARK = "value_sd", "remark"
-# An entry of the reasons may leave out what it is meant for all of.
-_WHERE = ("table", "dataset", "method", "setting", "quantity")
+_SPREAD, _RUNS, _REMARK = "value_sd", "runs", "remark"
+_ENTRY = {"why", "variant"}  # what an entry of the reasons must have
+_MAY = {*WHERE, "reading", "chosen_after"}
 
 
 def read_published(paths):
@@ -36,7 +38,8 @@ def read_published(paths):
     -------
     DataFrame
         source, paper, table, dataset, method, setting (as in records: "trees=10", "" for none),
-        quantity, value, value_sd (NaN where the paper prints none), remark.
+        quantity, value, value_sd (NaN where the paper prints none), unit (that of the last digit of
+        value), printed_runs (1 where no number is given), remark.
 
     Raises
     ------
@@ -44,7 +47,8 @@ def read_published(paths):
         When a column is missing, a quantity is unknown or a number is repeated.
     """
     frames = [_read_one(Path(path)) for path in paths]
-    columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD, _REMARK]
+    columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD, "unit", "printed_runs"]
+    columns.append(_REMARK)
     return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)
 
 
@@ -58,12 +62,14 @@ def _read_one(path):
     if strange:
         known = ", ".join([*QUANTITIES, *AREAS])
         raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
-    names = [column for column in frame if column not in [*_PRINTED, _SPREAD, _REMARK]]
+    names = [column for column in frame if column not in [*_PRINTED, _SPREAD, _RUNS, _REMARK]]
     settings = [setting_text(row.dropna()) for _, row in frame[names].iterrows()]
     frame = frame.assign(
         setting=settings,
         value=frame["value"].astype(float),
         value_sd=frame[_SPREAD].astype(float) if _SPREAD in frame else np.nan,
+        unit=frame["value"].map(_unit),
+        printed_runs=frame[_RUNS].astype(float).fillna(1.0) if _RUNS in frame else 1.0,
         remark=frame[_REMARK].fillna("") if _REMARK in frame else "",
         source=path.stem,
     )
@@ -73,14 +79,21 @@ def _read_one(path):
     return frame
 
 
+def _unit(text):
+    """Return the unit of the last digit of a number as it is printed."""
+    return 10.0 ** -len(text.partition(".")[2])
+
+
 def read_reasons(path):
-    """Read the reasons of known deviations.
+    """Read the reasons of known deviations, each an experiment.
 
     Parameters
     ----------
     path : path-like
-        YAML: a list of entries with `why` and any of table, dataset, method, setting, quantity, as
-        the tables of printed numbers name them.
+        YAML: a list of entries with `why`, a sentence; `variant`, the study that takes the cause
+        away; any of table, dataset, method, setting, quantity, as the tables of printed numbers
+        name them; `reading`, the quantity to take of the variant where it is another one; and
+        `chosen_after: true` where the variant was chosen after seeing the printed numbers.
 
     Returns
     -------
@@ -89,13 +102,13 @@ def read_reasons(path):
     Raises
     ------
     ConfigError
-        When an entry has no `why` or a key that is not known.
+        When an entry has no `why`, no `variant` or a key that is not known.
     """
     entries = read_yaml(path) or []
     for entry in entries:
-        if "why" not in entry or not entry.keys() <= {"why", *_WHERE}:
+        if not _ENTRY <= entry.keys() <= {*_ENTRY, *_MAY}:
             raise ConfigError(
-                f"{path}: an entry needs `why` and may have {', '.join(_WHERE)}; got "
-                f"{', '.join(map(str, entry))}."
+                f"{path}: an entry needs `why` and `variant` and may have "
+                f"{', '.join(sorted(_MAY))}; got {', '.join(map(str, entry))}."
             )
     return entries

@@ -39,8 +39,9 @@ def test_page_and_csv_hold_each_number(folder):
     assert "0.900" in section
     assert "AUP (test), printed" in section
     assert "yan, table 3: Wine (2 runs of ours)" in section
-    assert " sd)</td>" in section
-    assert "standard deviations off, with no known reason" in section
+    assert " %)</td>" in section
+    assert "outside both interval and margin, with no known reason" in section
+    assert 'class="number worse"' in section
     assert "other rows than the paper's cancer".replace("'", "&#39;") in section
     assert "printed: 1 printed number not rerun in this study." in section
     assert (folder / "tables" / "published.csv").read_text().count("\n") == 4

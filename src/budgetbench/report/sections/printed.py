@@ -2,7 +2,9 @@
 
 import pandas as pd
 
-from ...analysis.published import FAR, published_table, with_deviations
+from ...analysis.agreement import OUTSIDE, WITHIN, agreement_table
+from ...analysis.deviations import with_reasons
+from ...analysis.published import published_table
 from ...study.study import PUBLISHED, place_of
 from ..printed_numbers import read_published, read_reasons
 from ..section import Section, table
@@ -10,14 +12,16 @@ from ..text import DASH, counted, plus_minus
 
 _REASONS = f"{PUBLISHED}/deviations.yaml"
 _CAPTION = """Numbers that the paper prints (``value``) beside the mean of our runs (``ours``), with
-its standard deviation, the number of runs and the difference, ours minus printed. The note says
-where our data are not the paper's."""
+its standard deviation, the number of runs, the difference (ours minus printed), its standard
+error, the margin of a tenth of the printed error, and the verdict. The note says where our data are
+not the paper's."""
 # Digits that matter, by quantity; three for all others.
 _DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 2}
 _DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
 _NAMES = {
     "aup_test": "AUP (test)",
     "aup_valid": "AUP (validation)",
+    "aup_paper": "AUP (third reading)",
     "cost": "mean cost",
     "cost_percent": "% of the full cost",
     "entropy_percent": "entropy of nodes over trees, %",
@@ -30,6 +34,7 @@ _NAMES = {
     "seconds": "seconds to fit",
     "test_error": "test error",
     "test_score": "test score",
+    "valid_score": "validation score",
 }
 
 
@@ -55,7 +60,8 @@ class Printed(Section):
         printed = read_published(self.study.published)
         results, stand_ins = report.results, self.study.config.get("stand_ins", {})
         ours = published_table(results.points, printed, results.areas, stand_ins)
-        return {"published": with_deviations(ours, read_reasons(self.inputs[-1]))}
+        judged = agreement_table(ours)
+        return {"published": with_reasons(judged, read_reasons(self.inputs[-1]))}
 
     def context(self, report):
         numbers = report.tables["published"]
@@ -71,7 +77,7 @@ def printed_tables(table, display):
     Parameters
     ----------
     table : DataFrame
-        From `budgetbench.analysis.published.published_table`.
+        From `budgetbench.analysis.deviations.with_reasons`.
     display : Display
         Labels.
 
@@ -81,7 +87,7 @@ def printed_tables(table, display):
         One for each published table and case: title; note (how many runs, on the paper's data or
         on others); quantities (names of the groups of columns); rows of method, setting and cells
         (printed, ours, difference and its kind: near, off, better or worse); reasons: remarks on
-        the printed numbers, and why differences are far off.
+        the printed numbers, and the variants that answer for differences.
     """
     rerun = table[table["n_runs"] > 0]
     keys = ["source", "run_on", "costs"]
@@ -130,25 +136,26 @@ def _note(part, first):
 
 
 def _reasons(part):
-    """Return why numbers are far off, each reason once; that none is known is said too."""
-    far = part[part["in_sd"].abs() > FAR]
-    known = [reason for reason in far["reason"].drop_duplicates() if reason]
-    unknown = int((far["reason"] == "").sum())
+    """Return which variants answer for what is not reproduced; that none does is said too."""
+    known = [
+        f"{reason} Variant without that: {variant}."
+        for reason, variant in part[["reason", "variant"]].drop_duplicates().to_numpy()
+        if reason
+    ]
+    unknown = int(((part["verdict"] == OUTSIDE) & (part["reason"] == "")).sum())
     if unknown:
         numbers = counted(unknown, "number")
-        known.append(f"{numbers} more than {FAR:g} standard deviations off, with no known reason.")
+        known.append(f"{numbers} outside both interval and margin, with no known reason.")
     return known
 
 
+_KINDS = {"": "", "single run": "", "clock": "", WITHIN: "near", OUTSIDE: "worse"}
+
+
 def _kind(row):
-    """Return how far ours is from the printed number, for its colour: "" where that is unknown."""
-    if pd.isna(row["in_sd"]):
-        return ""
-    if abs(row["in_sd"]) <= 1:
-        return "near"
-    if abs(row["in_sd"]) <= FAR or row["better"] is None:
-        return "off"
-    return "better" if row["better"] else "worse"
+    """Return how far ours is from the printed number, for its colour: "" where nothing judges."""
+    kind = _KINDS.get(row["verdict"], "off")
+    return "better" if kind == "worse" and row["better"] else kind
 
 
 def _cells(numbers, quantities):
@@ -161,8 +168,8 @@ def _cells(numbers, quantities):
         row, digits = numbers.loc[name], _DIGITS.get(name, 3)
         own = plus_minus(row["ours"], row["sd"], digits)
         difference = f"{row['difference']:+.{digits}f}"
-        if pd.notna(row["in_sd"]):
-            difference += f" ({row['in_sd']:+.1f} sd)"
+        if pd.notna(row["share"]):
+            difference += f" ({100 * row['share']:+.0f} %)"
         printed = plus_minus(row["value"], row["value_sd"], digits)
         cells.append((printed, own, difference.replace("-", "−"), _kind(row)))
     return cells

@@ -1,0 +1,76 @@
+"""All studies of the papers, one after another, and the page of what became of their numbers."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from budgetlearn.files import read_yaml, whole_file
+
+from ..study.reruns import keep
+from ..study.study import Study
+from .reproduction import Reproduction
+from .reproduction_page import reproduction_page
+from .reproduction_text import PLACE, reproduction_text
+
+PAGE = "results/papers/report.html"
+
+
+def run_papers(root, cores, settings):
+    """Run every study of the papers and keep what it gives; one that fails stops no other.
+
+    A study goes on where it stopped; runs that it finished are kept even if others failed.
+
+    Parameters
+    ----------
+    root : Path
+        The folder of the workflow.
+    cores : int
+        Cores for each study.
+    settings : dict
+        Settings laid over every study's, such as {"runs": 1}.
+
+    Returns
+    -------
+    list of str
+        The studies that ended with an error.
+    """
+    failed = []
+    for name in Reproduction(root).studies:
+        file = root / "config" / "studies" / f"{name}.yaml"
+        print(f"papers: {name}", flush=True)
+        if subprocess.run(_command(root, file, cores, settings), check=False).returncode:
+            failed.append(name)
+        config = read_yaml(root / "config" / "config.yaml") | read_yaml(file) | settings
+        keep(Study.from_config(config, root), root)
+    return failed
+
+
+def _command(root, file, cores, settings):
+    """Return the call of the workflow for one study."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", root / "Snakefile"]
+    # The caller holds the folder's lock; both write different files.
+    command += ["--cores", cores, "--keep-going", "--nolock", "--configfile", file]
+    if settings:
+        words = (f"{k}={v if isinstance(v, str) else json.dumps(v)}" for k, v in settings.items())
+        command += ["--config", *words]
+    return list(map(str, command))
+
+
+def write_reproduction(root, page=PAGE):
+    """Write docs/reproduction.md and the page from the reruns that are kept.
+
+    Parameters
+    ----------
+    root : path-like
+        The folder of the workflow.
+    page : path-like, default="results/papers/report.html"
+        Where the page is written.
+    """
+    found = Reproduction(root)
+    for place, text in (
+        (Path(root) / PLACE, reproduction_text(found)),
+        (Path(page), reproduction_page(found)),
+    ):
+        with whole_file(place) as partial:
+            Path(partial).write_text(text, encoding="utf-8")

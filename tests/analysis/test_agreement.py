@@ -1,0 +1,85 @@
+"""Success of a rerun: interval and margin, in standard errors that never vanish."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetbench.analysis.agreement import MOST, agreement_table, printed_error
+
+
+def judged(**changes):
+    row = {
+        "quantity": "mse", "value": 3.0, "value_sd": 0.3, "unit": 0.01, "printed_runs": 9.0,
+        "ours": 3.1, "sd": 0.4, "n_runs": 4,
+    } | changes  # fmt: skip
+    row["difference"] = row["ours"] - row["value"]
+    return agreement_table(pd.DataFrame([row])).iloc[0]
+
+
+def test_both_sides_and_the_rounding_make_the_standard_error():
+    row = judged()
+    assert row["se"] == pytest.approx(np.sqrt(0.3**2 / 9 + 0.4**2 / 4 + 0.01**2 / 12))
+    assert row["in_se"] == pytest.approx(0.1 / row["se"])
+
+
+def test_a_side_without_spread_is_taken_to_spread_as_the_other():
+    assert judged(value_sd=np.nan)["se"] ** 2 == pytest.approx(0.16 / 9 + 0.16 / 4 + 1e-4 / 12)
+    assert judged(sd=np.nan, n_runs=1)["se"] ** 2 == pytest.approx(0.09 / 9 + 0.09 + 1e-4 / 12)
+
+
+def test_a_single_run_beside_a_bare_number_is_not_judged():
+    row = judged(sd=np.nan, n_runs=1, value_sd=np.nan)
+    assert row["verdict"] == "single run"
+    assert row["in_margin"]
+    assert row["share"] == pytest.approx(1 / 30)
+
+
+def test_runs_that_agree_leave_a_finite_distance():
+    row = judged(ours=3.84, sd=0.0, n_runs=2, value_sd=np.nan)
+    assert row["se"] == pytest.approx(0.01 / np.sqrt(12))
+    assert row["in_se"] == MOST
+    assert row["verdict"] == "outside"
+    assert row["share"] == pytest.approx(0.28)
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({"ours": 3.2}, "within"),
+        ({"ours": 3.3, "sd": 1.0}, "within"),  # just in the margin
+        ({"ours": 3.31, "sd": 1.0}, "interval only"),
+        ({"ours": 3.2, "sd": 0.01, "value_sd": 0.01}, "margin only"),
+        ({"ours": 3.6, "sd": 0.1}, "outside"),
+        ({"ours": 3.6, "quantity": "seconds"}, "clock"),
+        ({"ours": np.nan, "sd": np.nan, "n_runs": 0}, ""),
+    ],
+)
+def test_success_needs_interval_and_margin(changes, verdict):
+    assert judged(**changes)["verdict"] == verdict
+
+
+def test_the_margin_is_a_tenth_of_the_error():
+    assert printed_error("test_score", 0.9) == pytest.approx(0.1)
+    assert printed_error("aup_paper", 0.9723) == pytest.approx(0.0277)
+    assert printed_error("entropy_percent", 99.0) == 1.0
+    assert printed_error("error_percent", 3.5) == printed_error("cost_percent", 3.5) == 3.5
+    near = judged(quantity="test_score", value=0.9, ours=0.911, unit=0.001)
+    assert not near["in_margin"]
+    assert judged(quantity="test_score", value=0.9, ours=0.909, unit=0.001)["in_margin"]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "ours", "better"),
+    [
+        ("mse", 2.0, True),
+        ("mse", 4.0, False),
+        ("predict_seconds", 2.0, True),
+        ("test_score", 4.0, True),
+        ("aup_test", 2.0, False),
+        ("entropy_percent", 4.0, None),
+    ],
+)
+def test_which_way_is_better(quantity, ours, better):
+    assert judged(quantity=quantity, ours=ours)["better"] is better or (
+        better is not None and judged(quantity=quantity, ours=ours)["better"] == better
+    )

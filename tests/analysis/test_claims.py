@@ -1,0 +1,48 @@
+"""Claims as data: judged by paired differences, and untestable without runs."""
+
+import pandas as pd
+import pytest
+
+from budgetbench.analysis.claims import check_claim
+
+VALUES = {
+    "low": pd.Series([1.0, 1.1, 0.9, 1.0]),
+    "high": pd.Series([2.0, 2.2, 1.9, 2.1]),
+    "noisy": pd.Series([5.0, -3.0, 4.0, 0.0]),
+    "alone": pd.Series([9.0]),
+}
+
+
+def judged(less, than, **more):
+    side = {"dataset": "d", "method": less}
+    claim = {"compare": [{"less": side, "than": than, **more}]}
+    return check_claim(claim, lambda side: VALUES[side["method"]])
+
+
+@pytest.mark.parametrize(
+    ("less", "than", "verdict"),
+    [
+        ("low", {"method": "high"}, "supported"),
+        ("high", {"method": "low"}, "not supported"),
+        ("low", {"method": "noisy"}, "not supported"),  # ahead, but not by more than its spread
+        ("low", {"method": "alone"}, "untestable here"),
+        ("low", 1.3, "supported"),
+        ("low", 1.0, "not supported"),
+    ],
+)
+def test_a_side_is_below_the_other_by_more_than_the_spread(less, than, verdict):
+    assert judged(less, than)["verdict"] == verdict
+
+
+def test_a_factor_asks_for_more():
+    assert judged("low", {"method": "high"}, factor=0.6)["verdict"] == "supported"
+    told = judged("low", {"method": "high"}, factor=0.4)
+    assert told["verdict"] == "not supported"
+    assert told["evidence"] == "d: 1 against 0.4 × 2.05 (4 runs)"
+
+
+def test_the_worst_comparison_decides():
+    sides = [({"method": "low"}, {"method": "high"}), ({"method": "high"}, {"method": "low"})]
+    claim = {"compare": [{"less": {"dataset": "d", **a}, "than": b} for a, b in sides]}
+    assert check_claim(claim, lambda side: VALUES[side["method"]])["verdict"] == "not supported"
+    assert check_claim({"untestable": "why"}, None)["evidence"] == "why"

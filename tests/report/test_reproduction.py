@@ -1,0 +1,90 @@
+"""docs/reproduction.md: in step with the kept reruns, and honest about each printed number."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from budgetbench.analysis.reproduction import (
+    OUTCOMES,
+    counted_once,
+    matrix,
+    outcome_counts,
+    with_outcomes,
+)
+from budgetbench.report.reproduction import Reproduction
+from budgetbench.report.reproduction_text import PLACE, count_lines, reproduction_text
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return Reproduction(ROOT)
+
+
+def test_the_page_is_in_step_with_the_kept_reruns(found):
+    written = (ROOT / PLACE).read_text(encoding="utf-8")
+    assert written == reproduction_text(found), "make it anew: snakemake --cores 1 reproduction"
+
+
+def test_every_recorded_table_counts_or_is_held_out(found):
+    recorded = {path.stem for path in (ROOT / "resources/published").glob("*.csv")}
+    counted = {*found.all_numbers["source"], *found.held_out["source"]}
+    assert recorded == counted
+    assert len(found.held_out) == 57
+
+
+def test_what_becomes_of_numbers_adds_up(found):
+    assert sum(outcome_counts(found.numbers).values()) == len(found.numbers)
+    assert found.matrix["n"].sum() == len(found.numbers)
+    assert found.matrix[list(OUTCOMES)].to_numpy().sum() == len(found.numbers)
+    lines = count_lines(found)
+    assert len(lines) == 5
+    assert lines[0].startswith(f"1. Of {len(found.numbers)} different printed numbers")
+
+
+def test_every_reason_is_confirmed_by_its_variant(found):
+    assert all(share >= 0.9 for share in found.confirmed), found.confirmed
+
+
+def test_every_study_that_answers_for_a_number_plans_to(found):
+    assert {"gif-regression", "msb-table-2", "fmcc-table-1"} <= set(found.studies)
+    assert set(found.kept) <= set(found.studies)
+
+
+def numbers(**columns):
+    row = {
+        "paper": "p", "table": "1", "source": "t", "dataset": "d", "method": "m", "quantity": "mse",
+        "setting": "budget_percent=10", "value": 3.0, "value_sd": 0.3, "run_on": "d", "n_runs": 2,
+        "verdict": "outside", "explained": False, "study": "s",
+    }  # fmt: skip
+    size = max((len(value) for value in columns.values()), default=1)
+    return pd.DataFrame({key: [value] * size for key, value in row.items()} | columns)
+
+
+def test_outcomes():
+    table = numbers(
+        verdict=["within", "outside", "margin only", "single run", "clock", "", ""],
+        explained=[False, True, False, False, False, False, False],
+        n_runs=[2, 2, 2, 1, 2, 0, 0],
+        quantity=["mse", "mse", "mse", "mse", "seconds", "mse", "cost"],
+        run_on=["d", "e", "d", "d", "d", None, None],
+    )
+    told = with_outcomes(table, [{"table": "t", "quantity": "cost", "why": "no prices"}])
+    assert told["outcome"].tolist() == list(OUTCOMES)
+    assert told["why"].tolist()[-1] == "no prices"
+    assert told["stand_in"].tolist() == [False, True, False, False, False, False, False]
+    (row,) = matrix(told).to_dict("records")
+    assert (row["n"], row["near"], row["least"], row["most"]) == (7, 1, 1, 2)
+
+
+def test_a_number_that_is_printed_again_counts_once():
+    table = numbers(
+        setting=["budget_percent=10", "candidate_window=1, budget_percent=10", "budget_percent=1"]
+    )
+    assert counted_once(table, []).index.tolist() == [0, 2]
+    # Without a printed spread, equal values may be different numbers.
+    assert len(counted_once(table.assign(value_sd=np.nan), [])) == 3
+    assert counted_once(table, ["mse"]).empty
