@@ -45,8 +45,7 @@ STUDY = Study.from_config(config, workflow.basedir)
 config.update(STUDY.config)  # with words from the command line read; scripts and captions see it
 DIR = STUDY.folder
 main = workflow.is_main_process  # the one that plans, rather than runs a job of a plan
-retries = getattr(workflow.execution_settings, "retries", 0)
-announce_caller(retries if main else None, submitted=workflow.remote_exec)
+announce_caller(submitted=workflow.remote_exec)
 
 
 resource_scopes:
@@ -101,6 +100,7 @@ rule all:
 
 
 onstart:
+    announce_caller(retries=workflow.execution_settings.retries)  # known only now
     # To keep to its limit of so many jobs a second, Snakemake looks at all that wait once a second,
     # and once more for every job that has ended: after some hundred jobs that takes a core.
     workflow.scheduler.job_rate_limiter = None

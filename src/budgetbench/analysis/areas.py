@@ -35,6 +35,7 @@ def staircase(costs, values, budgets, below):
     -------
     ndarray of shape (n_budgets,)
     """
+    # Stable: of models of equal cost the later one counts, in every figure alike.
     order = np.argsort(costs, kind="stable")
     position = np.searchsorted(costs[order], spendable(budgets), side="right")
     return np.concatenate(([below], values[order]))[position]
@@ -98,6 +99,7 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
     points = points[points["run"].isin(baselines.index)]
     budgets = np.unique(points[column].to_numpy(dtype=float))
     if budgets.size > most:
+        # Quantiles, as most budgets lie where the curves bend.
         ranks = np.linspace(0, budgets.size - 1, most).round().astype(int)
         budgets = budgets[ranks]
     n_runs = len(baselines)
@@ -161,6 +163,7 @@ def baselines_of(points, column="test_score"):
             f"cheapest model; {len(absent)} of {len(need)} runs lack it, first {absent[0]}. "
             f"Include the control method {CONSTANT!r} in the study."
         )
+    # A constant that failed makes its run unusable for all: NaN, not a guess.
     good = control["status"] == OK
     scores = control[column].where(good)
     return dict(zip(map(tuple, control[[*CASE, "run"]].to_numpy()), scores, strict=True))
@@ -213,6 +216,7 @@ def area_table(points, schedules, expected=None):
         When a run lacks the constant control.
     """
     points = check_points(points)
+    # Section 5.2 of Yan et al.: left of the cheapest model stands the majority class.
     baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
     schedules = dict(list(schedules[[*RUN, *_DRAWN]].groupby(RUN)))
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
@@ -221,6 +225,7 @@ def area_table(points, schedules, expected=None):
         case_run, kept = (key[0], key[1], key[3]), schedules.get(key)
         areas = _areas(kept, baselines[case_run], valid_baselines[case_run])
         status = OK if kept is not None else statuses.get(key, "missing: it left no record")
+        # Such a run says nothing of the method: no area, rather than a wrong one.
         if np.isnan(baselines[case_run]):
             areas = (np.nan, np.nan)
             status = f"failed: {CONSTANT} failed in this run" if status == OK else status
@@ -243,6 +248,7 @@ def summary_table(areas):
         n_failed (all others), n_constant (of these, the runs that count as the free constant).
         Means of no run and standard deviations of one run are NaN.
     """
+    # Runs that failed stay in the mean, by their area; here they are only counted.
     failed = areas["status"] != OK
     groups = areas.assign(failed=failed, constant=failed & areas["aup_test"].notna())
     groups = groups.groupby(GROUP)

@@ -49,6 +49,7 @@ def own_cost_table(points, schedules, methods, compared):
         if rival in methods:
             continue
         control = compared.methods[rival].control
+        # Controls have one model each, at a cost of their own.
         theirs = whole[whole["cost"] > 0] if control else schedules
         theirs = theirs[theirs["method"] == rival]
         pairs = _with_rival(own, theirs, control)
@@ -60,6 +61,7 @@ def _with_rival(own, theirs, control):
     """Add the rival's score in each run, within the own cost unless it is a control."""
     theirs = theirs[[*_CASE_RUN, "cost", "test_score"]]
     pairs = own.merge(theirs, on=_CASE_RUN, suffixes=("", "_rival"))
+    # A control is shown at its own cost, beyond the budget or not.
     within = control | affords(pairs["cost"], pairs["cost_rival"])
     score = pairs["test_score_rival"].where(within, pairs["free_score"])
     pairs = pairs.assign(within=within, rival_score=score).dropna(subset="rival_score")
@@ -103,6 +105,7 @@ def acquisition_table(schedules, compared, prices):
         method, rate (the share of test examples for which it is bought, mean over runs), n_runs
         (that the mean is over: those that afford a model and tell what it buys).
     """
+    # Chosen by validation cost, as a user would: test costs are not known then.
     affordable = schedules[affords(SHARE, schedules["valid_fraction"])]
     chosen = affordable.drop_duplicates([*CASE, "method", "run"], keep="last")
     tables = [

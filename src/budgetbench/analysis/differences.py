@@ -207,9 +207,11 @@ def lead_table(areas, methods, ratios):
         row = dict(zip(CASE, case, strict=True)) | {"best": ranked[0], "runner_up": None}
         if len(ranked) > 1:
             lead = table[ranked[0]] - table[ranked[1]]
+            # A rival that failed in some runs would widen the interval by its failures.
             lacking = set(frame.loc[frame["status"] != OK, "method"])
             rivals = [name for name in ranked[1:] if name == ranked[1] or name not in lacking]
             gaps = table[ranked[0]].to_numpy() - table[rivals].to_numpy().T
+            # Bonferroni over the others: whoever leads was chosen by the same runs.
             low, high = _over_all(gaps, ratios[case[0]], LEVEL / (len(ranked) - 1))
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
             row |= {"low": low, "high": high}
@@ -250,6 +252,7 @@ def corrected_interval(differences, ratio, level=LEVEL):
     n_runs, mean = len(differences), float(np.mean(differences))
     if n_runs < 2:
         return mean, np.nan, np.nan, np.nan
+    # Equation 9 of Nadeau and Bengio: test rows by training rows is added to 1 / n.
     error = float(np.sqrt((1 / n_runs + ratio) * np.var(differences, ddof=1)))
     if error == 0:
         return mean, mean, mean, float(mean == 0)
@@ -281,5 +284,6 @@ def score_interval(scores, ratio, bounded):
     mean, low, high, _ = corrected_interval(scores, ratio)
     if not bounded or not low < high or not 0 < mean < 1:
         return mean, low, high
+    # The derivative of the logit is 1 / (p (1 - p)).
     reach = (high - mean) / (mean * (1 - mean))
     return mean, float(expit(logit(mean) - reach)), float(expit(logit(mean) + reach))

@@ -78,6 +78,7 @@ def effort_table(points, areas):
         all its fits: means over runs.
     """
     fits = points[points["status"] == OK].drop_duplicates([*RUN, "fit"])
+    # The first fit of a run is always at the method's own settings (see study/tries.py).
     first = by_default(points)
     rows = {
         "default_models": fits[fits["fit"] == 0].groupby(GROUP)["n_fitted"].mean(),
@@ -129,6 +130,7 @@ def _in_time(points, other):
     """Return a mask of the points of fits begun before the seconds of a method were over."""
     fits = points.drop_duplicates([*RUN, "fit"]).sort_values([*RUN, "fit"])
     seconds = fits["processor_seconds"].fillna(0.0)
+    # Begun before the end, as a running fit is not cut off.
     before = seconds.groupby([fits[name] for name in RUN]).cumsum() - seconds
     own = fits["method"] == other
     most = seconds[own].groupby([fits.loc[own, name] for name in (*CASE, "run")]).sum()
@@ -169,6 +171,7 @@ def straw_men(points, areas, methods):
     first = by_default(points)
     default = area_table(first, compressed_points(first)).set_index(RUN)["aup_test"]
     default = default.reindex(own.index)
+    # In every run: one bad run may be chance, all of them are a fault of set-up.
     nothing = _everywhere(own <= constant + EQUAL)
     worse = _everywhere(own < default - EQUAL) & ~nothing
     found = [

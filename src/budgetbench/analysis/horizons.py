@@ -20,10 +20,12 @@ def _areas(costs, scores, baseline):
     Points are in the order of their costs before the log axis puts the cheapest together at its
     start, so that of these the most expensive counts there.
     """
+    # Stable sorting before the clip keeps the most expensive of the cheapest last.
     order = np.argsort(costs, kind="stable")
     costs, scores = costs[order], scores[order]
     with np.errstate(divide="ignore"):
         decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
+    # Both are areas under the same staircase; only the axis differs.
     linear, logarithmic = CostAccuracyCurve(costs, scores), CostAccuracyCurve(decades, scores)
     return {
         horizon: logarithmic.area(1.0, baseline) if share is None else linear.area(share, baseline)
@@ -123,6 +125,7 @@ def survives_leaving_one_out(table, methods):
     """
     first, stays = winners(horizon_ranks(table, methods)), {}
     cases = list(map(tuple, table[CASE].drop_duplicates().to_numpy()))
+    # A case is left out as a whole: one data set under one kind of costs.
     keys = pd.MultiIndex.from_frame(table[CASE])
     left = cases if len(cases) > 1 else []
     without = [winners(horizon_ranks(table[keys != case], methods)) for case in left]

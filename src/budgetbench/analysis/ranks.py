@@ -152,7 +152,9 @@ def elo_table(summary, methods, random_state=0):
     wide = summary[summary["method"].isin(methods)].pivot_table(
         index=CASE, columns="method", values="mean_test"
     )
+    # In the order of the study, which decides between equal ratings.
     wide = wide[[name for name in methods if name in wide]]
+    # Rounded: last bits are not wins.
     results = np.array([_match(row) for row in wide.round(12).to_numpy()])
     if not len(results):
         return pd.DataFrame(columns=["method", "elo", "low", "high", "wins", "ties", "losses"])
@@ -192,6 +194,7 @@ def _ratings(points):
     for _ in range(_STEPS):  # Hunter's minorisation
         pairs = strength[..., :, None] + strength[..., None, :]
         new = won / (games / pairs).sum(axis=-1)
+        # Only ratios count; the geometric mean is held at 1, an Elo of 1000.
         new /= np.exp(np.log(new).mean(axis=-1, keepdims=True))
         if np.allclose(new, strength, rtol=1e-7):
             break
@@ -207,5 +210,6 @@ def _intervals(results, random_state):
     drawn = np.random.default_rng(random_state).integers(n_cases, size=(DRAWS, n_cases))
     # How often each data set was drawn, times what happened there.
     counts = np.array([np.bincount(draw, minlength=n_cases) for draw in drawn])
+    # All draws at once: 400 fits of the model in one pass.
     ratings = _ratings(np.tensordot(counts.astype(float), results, axes=1))
     return np.quantile(ratings, [LEVEL / 2, 1 - LEVEL / 2], axis=0)

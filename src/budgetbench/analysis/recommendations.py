@@ -30,6 +30,7 @@ def budget_kinds(points):
         "hard" where all examples of a model cost the same, in every model of every run.
     """
     good = points[points["status"] == OK]
+    # Costs are sums of floats: equal prices may differ in the last bit.
     equal = np.isclose(good["cost_max"].astype(float), good["cost"].astype(float), rtol=1e-9)
     kept = pd.Series(equal).groupby(good["method"].to_numpy()).all()
     return {name: HARD if same else MEAN for name, same in kept.items()}
@@ -53,6 +54,7 @@ def at_most(points):
     full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
     keys = [points[name] for name in ("dataset", "costs", "run")]
     full = full.groupby(keys).transform("max")
+    # A model that acquires nothing has share 0, also where the full cost is unknown.
     share = (points["cost_max"] / full).mask(points["cost_max"] == 0, 0.0)
     valid = points["valid_cost_max"].fillna(points["cost_max"])
     hard = points.assign(cost=points["cost_max"], cost_fraction=share, valid_cost=valid)

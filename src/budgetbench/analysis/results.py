@@ -219,6 +219,7 @@ class Results:
         unknown = pd.MultiIndex.from_frame(self.bought[RUN]).difference(
             pd.MultiIndex.from_frame(charged[RUN])
         )
+        # A run without largest costs cannot be charged: left out, it counts for nobody.
         known = runs[~pd.MultiIndex.from_frame(runs).isin(unknown)]
         return horizon_table(horizon_areas(charged, self.hard_schedules, known))
 

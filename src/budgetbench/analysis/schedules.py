@@ -43,6 +43,7 @@ def check_points(points):
             f"The frame of operating points must have the columns {', '.join(_COLUMNS)}; "
             f"it lacks {', '.join(absent)}."
         )
+    # Sorting a million rows takes seconds; files written by jobs are in order already.
     if not _ascends(points):
         repeated = points[points.duplicated([*RUN, "stage"])]
         if len(repeated):
@@ -51,6 +52,7 @@ def check_points(points):
                 f" first {tuple(repeated.iloc[0][[*RUN, 'stage']])}. Pass each record file once."
             )
         points = points.sort_values([*RUN, "stage"])
+    # A NaN that got this far would silently drop a model from every schedule.
     finite = np.isfinite(points[_NUMBERS].to_numpy(dtype=float)).all(axis=1)
     broken = points[(points["status"] == OK) & ~finite]
     if len(broken):
@@ -66,6 +68,7 @@ def _ascends(points):
     codes = np.zeros(len(points), dtype=np.int64)
     for column in [*RUN, "stage"]:
         own, values = pd.factorize(points[column], sort=True)
+        # One integer for a row's whole key: it ascends if the rows do.
         codes = codes * (len(values) + 1) + own
     return bool((np.diff(codes) > 0).all())
 
@@ -80,6 +83,7 @@ def _with_valid_fraction(points):
     if "valid_cost" not in points:
         return points.assign(valid_fraction=fraction)
     paid = points[points["cost"] > 0]
+    # The full cost is not a column; any row that paid something tells it.
     full = (paid["cost"] / paid["cost_fraction"]).groupby([paid[c] for c in [*CASE, "run"]]).max()
     full = points[[*CASE, "run"]].join(full.rename("full"), on=[*CASE, "run"])["full"]
     own = points["valid_cost"] / full
@@ -104,6 +108,7 @@ def compressed_points(points):
     good = points[points["status"] == OK]
     costs, scores = good["valid_fraction"].to_numpy(float), good["valid_score"].to_numpy(float)
     runs = np.flatnonzero(np.diff(good.groupby(RUN).ngroup())) + 1  # rows are in their order
+    # On validation data alone: test scores must not choose what is shown.
     kept = [
         places[pareto_indices(costs[places], scores[places])]
         for places in np.split(np.arange(len(good)), runs)
@@ -143,6 +148,7 @@ def counted_runs(points, expected=None):
     runs = points[_CASE_RUN].drop_duplicates()
     if expected is None:
         expected = runs.merge(points[GROUP].drop_duplicates(), on=CASE)
+    # Runs nobody has begun are not missing but still to come.
     counted = pd.concat([expected[RUN].merge(runs, on=_CASE_RUN), points[RUN]])
     return counted.drop_duplicates().sort_values(RUN, ignore_index=True)
 

@@ -31,6 +31,7 @@ def size_table(points, competitors, tuned=()):
     shown = points[
         (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
     ]
+    # Papers on memory print errors, of either task.
     errors = shown["test_mse"].where(shown["test_mse"].notna(), 1 - shown["test_score"])
     shown = shown.assign(error=errors)
     is_tuned = pd.MultiIndex.from_frame(shown[["dataset", "method"]]).isin(list(tuned))
@@ -58,8 +59,10 @@ def _within_budgets(points):
     for _, own in points.groupby(GROUP):
         budgets = _round_numbers(own["n_nodes"])
         runs = [_best_within(part, budgets) for _, part in own.groupby(RUN)]
+        # A mean over some of the runs would compare other data than its neighbours.
         afforded = np.logical_and.reduce([rows >= 0 for rows, _ in runs])
         rows = np.array([rows[afforded] for rows, _ in runs])
+        # Budgets that change no choice would repeat the same point.
         new = np.append(True, (np.diff(rows) != 0).any(axis=0))[: rows.shape[1]]
         names = [f"≤ {budget:,} nodes" for budget in budgets[afforded][new]]
         frames += [
@@ -85,6 +88,7 @@ def _best_within(points, budgets):
         if score > best:
             best, leader = score, place
         leaders.append(leader)
+    # Leaders are cumulative: the last that fits is the best that fits.
     fitting = np.searchsorted(rows["n_nodes"], budgets, side="right")
     return np.append(leaders, -1)[fitting - 1], rows
 

@@ -52,6 +52,7 @@ def pack(study, path):
         Number of files in it.
     """
     origins = records.origins_of(Path(study.folder) / "points.parquet")
+    # Sorted entries without times: equal results pack to equal bytes.
     texts = {
         "README.md": READ_ME.format(
             study=study.name, commit=" or ".join(sorted({one["commit"] for one in origins}))

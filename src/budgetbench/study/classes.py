@@ -65,6 +65,7 @@ def find_classes_in(folder):
     folder = os.path.abspath(folder)
     if not os.path.isdir(folder):
         raise ConfigError(f"there is no folder {folder} to import methods from (methods_path).")
+    # At the end: a file of the user's must not hide a library of the same name.
     sys.path.append(folder)
     known = filter(None, [os.environ.get("PYTHONPATH"), folder])
     os.environ["PYTHONPATH"] = os.pathsep.join(known)
@@ -73,6 +74,7 @@ def find_classes_in(folder):
 def _hint(name):
     """Return " Did you mean …?" for the first part of a dotted name that is not there, or ""."""
     parts = name.split(".")
+    # The first part that cannot be had is the misspelt one.
     for end in range(1, len(parts)):
         try:
             module = importlib.import_module(".".join(parts[:end]))

@@ -28,6 +28,7 @@ def check_schema(config, schema_path, what):
     ConfigError
         With one line a fault: where, what was expected, what came.
     """
+    # All faults at once: one call, one correction.
     validator = jsonschema.Draft202012Validator(read_yaml(schema_path))
     faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
     if faults:
@@ -63,6 +64,7 @@ def typed(config, schema_path):
 
 def _typed(value, schema):
     kinds = schema.get("type", "object")
+    # A title "2024" stays text, though it reads as a number.
     if "string" in kinds and not (value == "null" and "null" in kinds):
         return value
     if kinds == "array" and isinstance(value, str):

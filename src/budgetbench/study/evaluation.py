@@ -85,6 +85,7 @@ def operating_points(model, run, setting=None, final=None):
         What test data are predicted with, the model fitted again on more data; None: the model.
     """
     rows = []
+    # Stages of both parts come in step, so that only one model is in memory at a time.
     valid_stages = _told(model, run) or _charged(model, run, *run.valid, run.valid_queries)
     test_stages = _charged(final or model, run, *run.test, run.test_queries, run.choosing)
     both = zip(valid_stages, test_stages, strict=True)
@@ -153,13 +154,16 @@ def _charged(model, run, X, y, queries, choosing=None):
     The scores of the rows that choose between methods, and of the others, are told apart where
     `choosing` says which they are.
     """
+    # Probabilities are computed only where the task is scored by them.
     score = SCORES[run.task]
     part = "probabilities" if score.output == "predict_proba" else "output"
     seconds, start = 0.0, time.perf_counter()
     for stage in _stages(model, X, part, score.output):
         elapsed = time.perf_counter() - start
+        # A stage that goes on from the one before needs that one first.
         seconds = seconds + elapsed if stage.incremental else elapsed
         outcome, acquired = getattr(stage, part), stage.acquired
+        # Charged here, by the run: no method prices itself.
         paid = run.costs.total(acquired)
         sides = (None, None) if choosing is None else (choosing, ~choosing)
         choice, held_out = (_score_of(score, y, outcome, queries, side) for side in sides)
@@ -180,6 +184,7 @@ def _charged(model, run, X, y, queries, choosing=None):
                 "added_seconds": elapsed,
             },
         )
+        # Scoring and charging above are not the method's time.
         start = time.perf_counter()
 
 

@@ -69,8 +69,10 @@ def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
     settings = settings_of(method, spec, run.study_seed, run.dataset)
     try:
         for number, setting in enumerate(settings):
+            # After the tries, only seconds that another method used are left to spend.
             if number >= spec.get("tries", np.inf) and spent >= spec.get("seconds", 0.0):
                 break
+            # A new estimator for each setting: nothing is left over from the fit before.
             model = build(spec, **extra).set_params(**setting)
             known, rows = _points_of(model, spec, run, setting)
             spent += known["processor_seconds"]
@@ -109,11 +111,13 @@ def _ended_early():
 
 def _points_of(model, spec, run, setting):
     """Fit a model; return what its rows have in common, and the rows of its operating points."""
+    # Of all threads; children are not counted, as estimators here start none.
     processor = time.process_time()
     with _ended_early() as reasons, counting_fits() as count:
         seconds, final = fit(model, run), None
         if spec.get("refit"):
             start = time.perf_counter()
+            # The choice among operating points was made before, on data the model had not seen.
             final = refitted(model, run)
             seconds += time.perf_counter() - start
     known = {
@@ -122,6 +126,7 @@ def _points_of(model, spec, run, setting):
         "n_fitted": count.total,
     }
     rows = operating_points(model, run, setting, final)
+    # A schedule without a model would be a run without a row, which looks like one not done.
     if not rows:
         raise ValueError(f"{spec['class']} has no stages, so there is nothing to predict with")
     if reasons:

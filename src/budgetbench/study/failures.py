@@ -79,6 +79,7 @@ def keep_failures(config, output, statuses, job_memory=None):
     job_memory : float, default=None
         MB that a cluster gave to the job.
     """
+    # One line a run: of several failed rows the last says why it ended.
     failed = {run: status for run, status in statuses if is_failure(status)}
     path = failure_file(config, output)
     if not failed:

@@ -63,6 +63,7 @@ def _reached(script, *starts):
     reached, waiting = set(), [script, *(path for files in starts for path in files)]
     while waiting:
         path = waiting.pop()
+        # Modules may import each other in a circle, as headers of Cython do.
         if path not in reached and is_followed(path):
             reached.add(path)
             waiting += [file for module, _ in _imports(path) for file in module_files(module)]
@@ -71,6 +72,7 @@ def _reached(script, *starts):
 
 
 def _digest(files):
+    # By name, not by path: a copied project is the same code.
     parts = sorted((path.name, _hash(path, path.stat().st_mtime_ns)) for path in files)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 

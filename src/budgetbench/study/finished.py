@@ -37,6 +37,7 @@ def take_over(job):
     same = whole and {key.read_text() for key in keys} == {_key(job)}
     if same and not is_repeated(job.config, job.output[0]):
         for path, output in zip(kept, job.output, strict=True):
+            # A link, not a move: the next kill may come before the job is counted as done.
             _link(path, output)
             os.utime(output)  # its inputs may have been written again, the same as before
         return True
@@ -55,6 +56,7 @@ def keep(job):
     """
     for output in job.output:
         kept = _kept_file(job.config, output)
+        # The key is written last: a kill in between leaves a file that nobody trusts.
         _link(output, kept)
         with whole_file(kept.with_name(f"{kept.name}.key")) as partial:
             partial.write_text(_key(job))

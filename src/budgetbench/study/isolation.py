@@ -56,6 +56,7 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
         an exit) or "failed: …" (an exception).
     """
     context = multiprocessing.get_context(START)
+    # Items come up one pipe; the other, never written to, closes when the parent dies.
     receiver, sender = context.Pipe(duplex=False)
     parent_pipe, held = context.Pipe(duplex=False)
     child = context.Process(
@@ -70,6 +71,7 @@ def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
         child.start()
+    # Only the child may hold these ends, or its end would never be seen.
     sender.close()
     parent_pipe.close()
     try:
@@ -90,6 +92,7 @@ class _Limits:
 
     def pause(self):
         """Return for how many seconds nothing need be looked at; None: until something comes."""
+        # Without a memory limit the wait is one long sleep, not ten looks a second.
         left = None if self.seconds is None else self.start + self.seconds - time.monotonic()
         if self.megabytes is not None:
             left = LOOK if left is None else min(left, LOOK)
@@ -113,10 +116,13 @@ class _Limits:
 def _collect(child, receiver, limits):
     items = []
     while True:
+        # The sentinel too: a child that is killed sends nothing.
         ready = wait([receiver, child.sentinel], limits.pause())
+        # Limits first: a child that sends items all the time must not outrun them.
         problem = limits.exceeded()
         if problem is not None:
             return items, problem
+        # What a child sent before it ended counts, so the pipe is emptied before the sentinel.
         if receiver in ready:
             try:
                 kind, content = receiver.recv()
@@ -146,6 +152,7 @@ def _death(child):
 def _kill(child):
     """End a child, and all that it started and left behind."""
     try:
+        # The child leads a group of its own: pools that it started go with it.
         os.killpg(child.pid, signal.SIGKILL)
     except (AttributeError, OSError):  # no groups on this system, none made yet, or an empty one
         child.kill()
@@ -185,6 +192,7 @@ def die_with_caller():
     named = os.environ.get(CALLER)
     if named is None:
         return
+    # A process id may be given anew; the ancestors of this process cannot be strangers.
     ancestors = {process.pid: process for process in psutil.Process().parents()}
     if int(named) not in ancestors:
         os._exit(1)
@@ -204,11 +212,13 @@ def _watch(caller):
 
 def _work(sender, parent_pipe, held, parent, *, threads, function, arguments):
     """Be the child: yield items through the pipe, and go when the parent goes."""
+    # A group of its own, so that the parent can end it with all that it starts.
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)
     held.close()
     _die_with(parent, parent_pipe)
     log = logging.getLogger("budgetlearn")
+    # The log file is open in the parent alone: two writers would mix their lines.
     log.handlers[:] = [_ToParent(sender)]
     log.setLevel(logging.INFO)
     try:
@@ -216,6 +226,7 @@ def _work(sender, parent_pipe, held, parent, *, threads, function, arguments):
             for item in function(*arguments):
                 sender.send((_ITEM, item))
         sender.send((_DONE, None))
+    # A method that calls sys.exit has died, whatever its exit code says.
     except SystemExit as error:
         sender.send((_FAILED, f"died: SystemExit: {error.code}"))
     except Exception as error:
@@ -263,5 +274,6 @@ class _ToParent(logging.Handler):
     def emit(self, record):
         if record.exc_info:
             record.exc_text = logging.Formatter().formatException(record.exc_info)
+        # Tracebacks and arguments may not survive pickling; text does.
         record.msg, record.args, record.exc_info = record.getMessage(), None, None
         self.sender.send((_LOG, record))

@@ -17,6 +17,7 @@ def resolve(name):
     """
     module, _, attribute = name.rpartition(".")
     try:
+        # The import runs the module; `refuse_untrusted` comes first where a study is a stranger's.
         return getattr(importlib.import_module(module), attribute)
     except Exception as error:  # a module of the user's own may raise anything while it is imported
         raise ConfigError(
@@ -120,11 +121,13 @@ def build(spec, **extra):
             "model sequence (one with `subsets`)."
         )
     parameters = {name: _value(value) for name, value in (spec.get("parameters") or {}).items()}
+    # By the signature, as **kwargs of scikit-learn would take any name and fail in the fit.
     accepted = inspect.signature(cls).parameters
     unknown = sorted(set(parameters) - set(accepted))
     if unknown:
         raise ConfigError(
             f"{spec['class']} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}."
         )
+    # Costs, seed and threads are the run's: an entry of the methods file cannot change them.
     parameters.update({name: value for name, value in extra.items() if name in accepted})
     return cls(**parameters)

@@ -44,6 +44,7 @@ def importance_table(method, spec, runs, n_jobs=1, **limits):
     preload(spec)
     frames = []
     for run in runs:
+        # Isolated like every fit: a death here is a row, too.
         found, problem = isolated(_importance, method, spec, run, n_jobs, threads=n_jobs, **limits)
         frame = pd.DataFrame(columns=["variable", "importance", *SECONDS], index=[0])
         if problem is None:
@@ -58,6 +59,7 @@ def importance_table(method, spec, runs, n_jobs=1, **limits):
 
 def _importance(method, spec, run, n_jobs):
     """Yield the importance of the variables in one run, and {of `SECONDS`: how many it took}."""
+    # The same seed as in the sequences: all of them share one importance.
     search = build(spec, random_state=run.seed(spec.get("seed_as", method)), n_jobs=n_jobs)
     start, processor = time.perf_counter(), time.process_time()
     importance = search.variable_importance(*run.train, *run.valid)
@@ -97,6 +99,7 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
     entry = _with_importance(entries[sequence], part["importance"].tolist())
     alone = {**spec, "parameters": {**spec["parameters"], "sequences": [entry]}}
     preload(spec)
+    # The importance was computed in a job of its own, but it is part of this run.
     if limits.get("time_limit") is not None:
         limits["time_limit"] -= part["seconds"].iloc[0]
     found, problem = isolated(_sequence, method, alone, run, n_jobs, threads=n_jobs, **limits)
@@ -182,6 +185,7 @@ def schedule_points(points, importance, time_limit=None):
 def _merge(part):
     """Return the rows of the schedule of the union of all sequences of one run."""
     keys = [parse_variables(text) for text in part["variables"]]
+    # By the subset, not by the file: which of two equal rows stays is then always the same.
     order = sorted(range(len(keys)), key=keys.__getitem__)
     union = part.iloc[order].drop_duplicates("variables")
     variables = [parse_variables(text) for text in union["variables"]]
@@ -216,6 +220,7 @@ def solution_space(points, prices, folder):
         path = Path(folder) / f"{run}.csv"
         if completed.get(run, False) and path.exists():
             scores = pd.read_csv(path, comment="#")
+            # Bit j of the subset is variable j.
             chosen = scores["subset"].to_numpy()[:, None] >> np.arange(len(names)) & 1
             return scores.assign(cost=costs.total(chosen), run=run)
     return pd.DataFrame(columns=["subset", "score", "seconds", "cost", "run"])

@@ -83,6 +83,7 @@ def origin():
         Commit, hash of the compiled kernels, machine, and versions.
     """
     return {
+        # Of the package, not of the current folder, which may be the user's own project.
         "commit": git_commit(Path(__file__).parent) or "not under version control",
         "kernels": kernels_hash(),
         "machine": machine(),
@@ -99,6 +100,7 @@ def effort():
         `seconds` since its process started, and `peak_mb`, the most memory in MB that it or one of
         its children has held.
     """
+    # The method ran in a child: the larger of both is what the job needed.
     peaks = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return {
         "seconds": round(time.time() - psutil.Process().create_time(), 1),

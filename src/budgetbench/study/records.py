@@ -179,6 +179,7 @@ def table(rows):
         it is missing.
     """
     frame = pd.DataFrame(rows) if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    # A misspelt column would be lost in silence.
     unknown = sorted(set(frame.columns) - set(COLUMNS))
     if unknown:
         raise RecordError(f"operating points have unknown columns {unknown}.")
@@ -209,6 +210,7 @@ def write(rows, path, origins=(), sources=None):
     content = pa.Table.from_pandas(table(rows), preserve_index=False)
     made_with = {_ORIGINS: json.dumps(list(origins)), _SOURCES: json.dumps(sources or {})}
     content = content.replace_schema_metadata(content.schema.metadata | made_with)
+    # A reader, and Snakemake after a kill, must never see half a file.
     with whole_file(path) as partial:
         pq.write_table(content, partial)
 
@@ -232,6 +234,8 @@ def origins_of(paths):
         with _reading(path):
             made_with = json.loads(pq.read_schema(path).metadata.get(_ORIGINS, "[]"))
             for one in made_with:
+                # Equal but for what is summed: the order of keys is that of writing, which is
+                # fixed.
                 key = json.dumps({name: one[name] for name in one if name not in SUMMED})
                 found.setdefault(key, []).append({"jobs": 1, **one})
     return [json.loads(key) | _put_together(same) for key, same in found.items()]
@@ -310,6 +314,7 @@ def _part(path):
     versions = {FORMAT_VERSION}
     if "format_version" in present:
         versions = set(content["format_version"].unique().to_pylist()) or versions
+    # Files of several versions together have the columns of the oldest.
     later = unknown_columns(min(versions))
     lacking = sorted(set(COLUMNS) - present - set(later))
     if lacking or not versions <= set(range(OLDEST_VERSION, FORMAT_VERSION + 1)):
@@ -317,6 +322,7 @@ def _part(path):
         raise RecordError(f"{path} {found}; this version reads format {FORMAT_VERSION}. {_REMEDY}")
     with _reading(path):
         for name in set(later) - present:
+            # Unknown, not zero: tables leave these cells empty.
             content = content.append_column(name, pa.nulls(len(content), pa.float64()))
         return content.select(list(COLUMNS)).cast(_schema(content.schema))
 

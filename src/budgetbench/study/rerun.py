@@ -101,6 +101,7 @@ def differences(fresh, stored, within=0.0):
     for name, frame in (("fresh", fresh), ("stored", stored)):
         if not frame.index.is_unique:
             raise RerunError(f"the {name} results have two operating points of one place.")
+    # Points that only one side has are told apart from numbers that differ.
     both = fresh.index.intersection(stored.index)
     found = [
         _rows(frame.index.difference(both), "point", *said)
@@ -125,6 +126,7 @@ def _rows(index, column, fresh, stored):
 
 def _differ(fresh, stored, within):
     """Return for each pair of values whether they differ; missing values equal each other."""
+    # NaN on both sides is the same answer: neither knows.
     if pd.api.types.is_float_dtype(fresh):
         return ~np.isclose(fresh, stored, rtol=within, atol=0, equal_nan=True)
     if fresh.dtype == object:  # an array in each cell

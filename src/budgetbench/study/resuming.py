@@ -24,6 +24,7 @@ def limited_run(method, spec, run, n_jobs=1, checkpoint=None, time_limit=None, m
     list of dict
         Operating points; when its process did not come to its end, the last row says why.
     """
+    # Before the fork, so that every run does not import the same modules again.
     preload(spec)
     rows, problem = isolated(
         run_method,
@@ -71,6 +72,7 @@ def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
     """
     unfinished = checkpoint_file(folder, spec, run, code)
     rows = limited_run(method, spec, run, n_jobs, checkpoint=unfinished, **limits)
+    # Renamed only now: `solution_space` takes what has the plain name for complete.
     if unfinished.exists() and all(row["status"] == OK for row in rows):
         unfinished.replace(unfinished.with_name(f"{run.number}.csv"))
     return rows

@@ -118,6 +118,7 @@ def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
     DataFrame
         Columns run, feature, cost, group, group_cost; group is empty where a feature has none.
     """
+    # Prices are by name, rows in the order of the features: a list may have another order.
     names = list(dataset.feature_names)
     frames = []
     for run in runs:
@@ -168,6 +169,7 @@ def profiles_of(table, names):
     """
     profiles = {}
     for run, part in table.groupby("run", sort=True):
+        # The order of the data: costs are then taken by index everywhere.
         _, *profile = profile_of(part.set_index("feature").loc[list(names)].reset_index())
         profiles[int(run)] = FeatureCosts(*profile)
     return profiles
@@ -202,11 +204,13 @@ def choosing_rows(dataset, study_seed):
     ndarray of bool of shape (n_samples,)
         Every second row in the order of the target, ties in random order; in ranking whole queries.
     """
+    # Independent of the run, so that a row never chooses in one and tells in another.
     random = np.random.default_rng(derive_seed(study_seed, dataset.id, "choosing rows"))
     if dataset.groups is not None:
         queries = random.permutation(np.unique(dataset.groups))
         return np.isin(dataset.groups, queries[::2])
     choosing = np.zeros(len(dataset.y), dtype=bool)
+    # Every second in the order of the target: both halves have nearly the same classes.
     choosing[np.lexsort((random.random(len(dataset.y)), dataset.y))[::2]] = True
     return choosing
 
@@ -227,6 +231,7 @@ def iterate(dataset, splits, costs, costs_kind, study_seed):
     choosing = choosing_rows(dataset, study_seed)
     for column in splits.columns:
         part = splits[column].to_numpy()
+        # X once for all runs, filled again only where gaps depend on the training rows.
         rows = [np.flatnonzero(part == which) for which in (TRAIN, VALID, TEST)]
         X = _filled(dataset, rows[TRAIN]) if dataset.gaps else dataset.X
         train, valid, test = ((X[index], dataset.y[index]) for index in rows)

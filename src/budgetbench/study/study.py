@@ -156,13 +156,16 @@ class Study:
         """
         root = Path(root)
         schemas = root / "workflow" / "schemas"
+        # Types first: what stands behind --config is text, which no schema would take.
         config = {"title": config.get("study"), **typed(config, schemas / "config.schema.yaml")}
         check_schema(config, schemas / "config.schema.yaml", "the study configuration")
+        # Names before methods: their messages say what to write instead.
         registry = load_registry(place_of(config["datasets_file"], root))
         methods = read_yaml(place_of(config["methods_file"], root))
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, root)
         chosen = _chosen(config, methods)
+        # Overrides of one data set may spoil what the others leave right.
         changed = (_overridden(chosen, own.get("overrides", {})) for own in _own(config))
         for specs in (chosen, *changed):
             _check_methods(specs, schemas, trust)
@@ -222,6 +225,7 @@ class Study:
     def raw(self, dataset):
         """Return the part of a data set's entry that decides its raw files, as plain data."""
         spec = asdict(self._planned[dataset])
+        # Blank what does not decide the files: an edit of it fetches nothing again.
         words = dict.fromkeys(("title", "task", "reader"), "")
         path = {"path": spec["parameters"]["path"]} if spec["content"] else {}
         return words | {key: spec[key] for key in FETCHED} | {"parameters": path}
@@ -286,6 +290,7 @@ class Study:
     def runs_of(self, chunk):
         """Return the numbers of the runs in a chunk."""
         per_job = self.config["runs_per_job"]
+        # Chunks keep their runs when `runs` is raised, so that full ones are not fitted again.
         first = int(chunk) * per_job
         return list(range(first, min(first + per_job, self.config["runs"])))
 
@@ -352,6 +357,7 @@ class Study:
         if tuned and self._goes_on(method, dataset):
             decisive["seconds_of"] = self.config["seconds_of"]
         decisive |= {"refit": True} if self.config.get("refit") else {}
+        # This is a parameter of the jobs: what is in it reruns them, what is not does not.
         return _sorted(decisive | {"parameters": spec.get("parameters", {})})
 
     def _goes_on(self, method, dataset):

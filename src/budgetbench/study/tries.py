@@ -34,11 +34,13 @@ def settings_of(method, spec, study_seed, dataset):
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))
     spaces = spec["space"] if isinstance(spec["space"], list) else [spec["space"]]
+    # By data set and method alone: runs differ in their data, not in the settings tried.
     random = np.random.default_rng(derive_seed(study_seed, dataset, method, "space"))
     settings = [{}]
     more = MOST_MORE if "seconds_of" in spec else 1
     for _ in range(spec["tries"] * more - 1):
         space = spaces[random.integers(len(spaces))]
+        # Sorted: the order of lines in the methods file must not change the draws.
         drawn = {name: _drawn(space[name], random) for name in sorted(space)}
         if drawn not in settings:
             settings.append(drawn)
@@ -54,6 +56,7 @@ def _drawn(values, random):
         number = float(np.exp(random.uniform(np.log(low), np.log(high))))
     else:
         number = float(random.uniform(low, high))
+    # Three digits, so that a setting can be written into a file and is the same again.
     return round(number) if values.get("integer") else float(f"{number:.3g}")
 
 

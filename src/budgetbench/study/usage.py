@@ -34,6 +34,7 @@ def job_usage(study):
     used = []
     for path in sorted(Path(study.folder, "usage").rglob("*.tsv")):
         if any({dataset, method} <= set(path.parts) for dataset, method in parts):
+            # Files of an earlier, larger study stay; runs it no longer has count for nothing.
             runs = len(study.runs_of(path.stem))
             header, *rows = (line.split("\t") for line in path.read_text().splitlines())
             for row in rows:

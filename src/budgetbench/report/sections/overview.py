@@ -47,7 +47,7 @@ def best_methods(report):
 
 
 def overview_figure(report):
-    """Draw what budgets get on the first data set by the five best methods, names at the ends."""
+    """Draw the mean curves of the five best methods on the first data set, names at the ends."""
     names = best_methods(report)
     if not report.cases or not names:
         return message_figure("No method completed a run.")
