@@ -422,6 +422,7 @@ class BudgetedEstimator(BaseEstimator):
         pandas.DataFrame
             Like `operating_points_`: one row per stage, in the same order.
         """
+        check_is_fitted(self)
         y = np.asarray(y)
         check_consistent_length(X, y)
         return measured(self, each_stage(self, X, scored_parts(self)), y)
