@@ -31,7 +31,7 @@ def spendable(budget):
 
 
 def affords(budget, cost):
-    """Return whether `budget` pays for `cost`, up to the rounding of sums.
+    """Compare a budget with a cost, up to the rounding of sums.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class FeatureCosts:
         return self.spread(places, names)
 
     def spread(self, origins, names=None):
-        """Return the prices of a table in which some features are spread over several columns.
+        """Return the prices of a table with some features spread over several columns.
 
         A feature of one column keeps its price and its group. The columns of a feature that has
         several are a group of their own: the first one acquired costs the feature's price, the
@@ -319,7 +319,7 @@ class FeatureCosts:
         return float(self.total(mask[None, :])[0])
 
     def _mask(self, acquired):
-        """Return which features are acquired as an array in their order."""
+        """Return the mask of acquired features as an array in their order."""
         acquired = _ACQUIRED.in_order(acquired, self.names, self.n_features)
         acquired = np.asarray(acquired, dtype=bool)
         if acquired.shape != self.costs.shape:
@@ -327,7 +327,7 @@ class FeatureCosts:
         return acquired
 
     def marginal(self, acquired):
-        """Return what each feature would add to the bill, given what is already acquired.
+        """Return the price that each feature would add to what is already acquired.
 
         Parameters
         ----------
@@ -351,7 +351,7 @@ class FeatureCosts:
 
     @property
     def alone(self):
-        """What each feature costs on its own, its group's charge included, (n_features,)."""
+        """Price of each feature on its own, its group's charge included, (n_features,)."""
         return self.marginal(np.zeros(self.n_features, dtype=bool))
 
     def group_of(self, feature):
@@ -375,7 +375,7 @@ class FeatureCosts:
         return np.flatnonzero(self.groups == group), float(self.group_costs[group])
 
     def shares(self, acquired):
-        """Return which part of the bill each acquired feature carries.
+        """Return the part of the acquisition cost that each acquired feature carries.
 
         The members of a group that are acquired carry its charge in equal parts, so a member is
         more expensive the fewer are left, and the last one carries what dropping it would free.

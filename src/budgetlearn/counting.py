@@ -1,4 +1,4 @@
-"""How many models a fit comes to, counted where each is trained, so that no method can forget one.
+"""Count of the models of a fit, made where each is trained, so that no method can forget one.
 
 One model is whatever is trained from start to end on one table: a forest, a boosting with all its
 trees, a linear model, a whole L1 path, a tree of classifiers. Models on folds, models for orders
@@ -53,7 +53,7 @@ def counting_fits():
 
 
 def count_fit(number=1):
-    """Note that models are trained here.
+    """Count models trained here.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ ENCODED = "="
 
 
 def columns_of(X):
-    """Return what the columns of a table are called.
+    """Return the names of a table's columns.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class PerFeature:
         return table if labels is None else table[:, self.places(labels, names, n_features)]
 
     def places(self, labels, names, n_features=None):
-        """Return where the value of each feature stands among values with labels.
+        """Return the place of each feature's value among values with labels.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class PerFeature:
         return np.array([place[name] for name in wanted], dtype=np.intp)
 
     def _mismatch(self, labels, names, missing, unknown):
-        """Return what to say of labels that are not the names of the features."""
+        """Return the message about labels that are not the names of the features."""
         in_order = f"the {self.value}s as an array in the order of the {self.each}s"
         if names is None and missing and self.each == "feature" and not _is_count(labels):
             return (

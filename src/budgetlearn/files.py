@@ -87,7 +87,7 @@ _FORMULA = re.compile(r"[=+\-@\t\r](?=.)", re.DOTALL)
 
 
 def csv_text(frame):
-    """Return a frame as csv in which no name is a formula: a quote is put before one.
+    """Return a frame as csv without formulas: a quote is put before a name like one.
 
     Spreadsheets run what begins with =, +, - or @. Numbers stay as they are, also in columns of
     text.

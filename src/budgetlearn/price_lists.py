@@ -41,7 +41,7 @@ def read_prices(source):
 
 
 def _from_frame(frame):
-    """Return how messages name a frame, its header, and its rows as text."""
+    """Return the name of a frame in messages, its header, and its rows as text."""
     cells = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())
     rows = list(enumerate(cells.to_numpy().tolist(), 1))
     return "the price list", [str(name) for name in frame.columns], rows

@@ -84,7 +84,7 @@ def check_choice(value, name, choices):
 
 
 def check_max_features(max_features, n_features):
-    """Return how many features a node draws.
+    """Return the number of features that a node draws.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def all_or_nothing(estimator):
 
 
 def in_row(rows, what="rows"):
-    """Return where the first of some rows of a table is, as all messages tell it.
+    """Return the place of the first of some rows, in the words of all messages.
 
     Parameters
     ----------

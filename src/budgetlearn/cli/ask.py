@@ -1,4 +1,4 @@
-"""`budgetlearn ask`: one case, bought step by step."""
+"""`budgetlearn ask`: one case, acquired step by step."""
 
 import json
 import sys
@@ -40,7 +40,7 @@ class Case:
 
     @property
     def price(self):
-        """What it costs now."""
+        """Its price now."""
         return self.session.wanted[0][1]
 
     def give(self, name, text):
@@ -56,7 +56,7 @@ class Case:
         self.session.give(values.to_dict())
 
     def state(self):
-        """Return what is known, as plain data."""
+        """Return the state of the case as plain data."""
         now = self.session
         prediction = now.prediction
         prediction = prediction.item() if hasattr(prediction, "item") else prediction

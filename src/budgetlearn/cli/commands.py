@@ -52,5 +52,5 @@ def run(arguments=None):
 
 
 def _one_line(error):
-    """Return what an error says on one line; blanks within it may be what it is about."""
+    """Return an error's message on one line; blanks within a line stay."""
     return " ".join(line.strip() for line in str(error).splitlines())

@@ -142,7 +142,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 
 
 def _curve(estimator, encoder, X_test, y_test):
-    """Return what a fitted estimator costs and scores, as `SavedModel` keeps it."""
+    """Return the costs and scores of a fitted estimator, as `SavedModel` keeps them."""
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
     curve["variables"] = [encoder.original_names(names) for names in points["variables"]]
@@ -158,7 +158,7 @@ def _curve(estimator, encoder, X_test, y_test):
 
 
 def _free(table, encoder, train, valid, test):
-    """Return what the constant says and scores, which buys nothing."""
+    """Return the prediction and the scores of the free constant."""
     kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
     made = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train, *valid)
     row = _curve(made, encoder, *test).iloc[0]

@@ -1,4 +1,4 @@
-"""The page about one model: its curve, what is bought at each budget, the held-out estimate."""
+"""The page about one model: its curve, the acquisitions at each budget, the held-out estimate."""
 
 from decimal import Decimal
 from math import ceil, floor, log10
@@ -61,7 +61,7 @@ def _content(saved):
 
 
 def _columns(saved):
-    """Return name, price, shared charge and words of each column, those that are bought first."""
+    """Return name, price, shared charge and words of each column, the acquired ones first."""
     costs, encoder = saved.costs, saved.preprocessor
     ever = {name for names in saved.curve["variables"] for name in names}
     rows = []
@@ -109,7 +109,7 @@ def labels(values):
 
 
 def drawing(steps, chosen=None):
-    """Return what a template draws: places of points, error bars, the staircase and the axes.
+    """Return the parts of the picture: points, error bars, the staircase and the axes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`budgetlearn predict`: classes of new rows, from the columns that the budget buys."""
+"""`budgetlearn predict`: classes of new rows, from the columns that a budget acquires."""
 
 import sys
 from functools import partial
@@ -60,7 +60,7 @@ def predict(model, table, budget, fallback, out, separator, decimal, na, trust):
 
 
 def _frame(source, table, wanted):
-    """Return the columns that may be bought; where there are none, the rows are still counted."""
+    """Return the columns to acquire; where there are none, the rows are still counted."""
     if not wanted:
         return source()[[]]
     frame = source(columns=wanted)
@@ -83,7 +83,7 @@ def _tell_unknown(saved, frame):
 
 
 def _tell_overspent(saved, costs, budget):
-    """Say that rows cost more on average than the budget, and what was to be expected."""
+    """Note a mean cost above the budget, and the cost that was to be expected."""
     budget = saved.budget if budget is None else budget
     if budget is None or affords(budget, costs.mean()):
         return

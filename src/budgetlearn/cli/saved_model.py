@@ -110,7 +110,7 @@ class SavedModel:
 
     @property
     def score_name(self):
-        """What the scores are."""
+        """Name of the score."""
         return "accuracy" if self.task == "classification" else "R²"
 
     def stage(self, budget=None):
@@ -127,7 +127,7 @@ class SavedModel:
         return self.certificate.budget if guaranteed else budget
 
     def expected_cost(self, stage, n_rows):
-        """Return what new rows cost on average, and two standard errors of it.
+        """Return the expected mean cost of new rows, and two standard errors of it.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class SavedModel:
 
     @classmethod
     def load(cls, path, trust=False):
-        """Read what `save` wrote; with `trust` classes of any origin, which run code."""
+        """Read a file of `save`; with `trust` classes of any origin, whose code runs."""
         content = read_model(path, trust)
         if not isinstance(content, dict) or content.keys() != {f.name for f in fields(cls)}:
             raise ModelFileError(f"{path} is not a model that `budgetlearn fit` wrote.")
@@ -209,7 +209,7 @@ def write_model(content, path):
 
 
 def read_model(path, trust=False):
-    """Return what `write_model` was given.
+    """Return the content of a file of `write_model`.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def study_files(own, path, name, options, folder, **settings):
 
 
 def _given(options):
-    """Return what of the table's options differs from the default of a data set's entry."""
+    """Return the table's options that differ from the defaults of a data set's entry."""
     values = {key: options[key] for key in SOURCE}
     values = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
     return {key: value for key, value in values.items() if value}

@@ -25,7 +25,7 @@ MOST_CLASSES = 20  # a target of whole numbers with more different values is one
 
 @dataclass(frozen=True, eq=False)
 class OwnTable:
-    """What a command line names: a table with a target and prices.
+    """A table with a target and prices, as a command line names it.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ def _twins(labels):
 
 
 def _refuse_amounts(column):
-    """Refuse numbers with some text between them, which would become classes."""
+    """Refuse numbers with some text between them: they would become classes."""
     try:
         refuse_numbers(column)
     except DatasetError as error:

@@ -1,4 +1,4 @@
-"""What the displays share: axes, features with prices, the points that budgets choose."""
+"""Shared parts of displays: axes, features with prices, the points that budgets choose."""
 
 import numpy as np
 

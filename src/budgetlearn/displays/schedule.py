@@ -1,4 +1,4 @@
-"""Which features each operating point acquires."""
+"""Display of the features that each operating point acquires."""
 
 from dataclasses import dataclass
 

@@ -47,7 +47,7 @@ def _fill(outcome, constant):
 
 
 def session_of(estimator, stage, max_cost):
-    """Return a `Session` of a stage; None: the constant, which wants nothing."""
+    """Return a `Session` of a stage; None: of the constant, without requests."""
     ledger = Ledger(estimator.feature_costs_, 1, max_cost)
     acquisitions = iter(()) if stage is None else estimator._acquisitions(1, stage, ledger)
     return Session(
@@ -144,17 +144,17 @@ class Session:
 
     @property
     def done(self):
-        """Whether nothing more is wanted."""
+        """True once nothing more is wanted."""
         return self._request is None
 
     @property
     def cost(self):
-        """What was paid so far."""
+        """Cost of all that was acquired so far."""
         return float(self._ledger.cost[0])
 
     @property
     def wanted(self):
-        """What to acquire next: a list of (name, price, why).
+        """The next features to acquire: a list of (name, price, why).
 
         The first entry is what the prediction waits for; members of its cost group that then cost
         nothing follow, since they can be asked for together.

@@ -102,7 +102,7 @@ class BudgetedEstimator(BaseEstimator):
         return
 
     def _stored_bytes(self, stage):
-        """Return what a stage's model takes in the compact format "float32"; NaN where unknown."""
+        """Return the bytes of a stage's model in the format "float32"; NaN where unknown."""
         return np.nan
 
     def _acquisitions(self, n_samples, stage, ledger):
@@ -115,7 +115,7 @@ class BudgetedEstimator(BaseEstimator):
         return (yield from fixed_acquisitions(self, n_samples, stage))
 
     def _needs_validation(self):
-        """Return whether `fit` must hold out validation data where none are given."""
+        """Return True where `fit` must hold out validation data if none are given."""
         return False
 
     def _seeds(self, random):
@@ -127,11 +127,11 @@ class BudgetedEstimator(BaseEstimator):
         raise NotImplementedError
 
     def _can_predict_proba(self):
-        """Return whether a classifier's stages have probabilities."""
+        """Return True where a classifier's stages have probabilities."""
         return True
 
     def _takes_missing(self):
-        """Return whether `fit` takes missing values: then they are values like others."""
+        """Return True where `fit` takes missing values, as values like others."""
         return False
 
     def __sklearn_tags__(self):
@@ -321,7 +321,7 @@ class BudgetedEstimator(BaseEstimator):
 
     @described
     def predict_with_cost(self, X, budget=None, max_cost=None, *, fallback=False):
-        """Predict, and return what each prediction costs, in one pass over the examples.
+        """Return the predictions and their costs, in one pass over the examples.
 
         Parameters
         ----------
@@ -464,7 +464,7 @@ class BudgetedEstimator(BaseEstimator):
 
     @described
     def decisions(self, X, budget=None, max_cost=None, *, fallback=False):
-        """Predict, and return what was acquired in which order.
+        """Predict, and return the acquisitions in their order.
 
         Parameters
         ----------

@@ -143,8 +143,9 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
 
 
 def _missing_somewhere(X, takes_missing):
-    """Return which features lack a value in some row; a mask of the whole table may not fit."""
+    """Return the mask of features that lack a value in some row."""
     missing = np.zeros(X.shape[1], dtype=bool)
+    # By blocks of rows: a mask of the whole table may not fit into memory.
     for start in range(0, len(X) if takes_missing else 0, ROWS):
         missing |= np.isnan(X[start : start + ROWS]).any(axis=0)
     return missing

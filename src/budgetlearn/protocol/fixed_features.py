@@ -9,7 +9,7 @@ from .tables import working_dtype
 
 
 class FixedFeatures:
-    """What n examples know and what they can still be predicted with.
+    """Values known of n examples, and the stages that can still predict them.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class FixedFeatures:
         return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
 
     def possible(self, rows, stage):
-        """Return which of the rows can still have all that a stage needs."""
+        """Return the rows that can still have all that a stage needs."""
         if not self.any_refused:
             return rows
         return rows[~(self.refused[rows] & self.needs[stage]).any(axis=1)]
@@ -56,7 +56,7 @@ class FixedFeatures:
         return features[np.argsort(self.estimator.feature_costs_.alone[features], kind="stable")]
 
     def take(self, rows, feature, answer):
-        """Keep what came of a request."""
+        """Keep the answer to a request."""
         self.X[rows, feature] = answer.values
         self.known[rows, feature] = ~answer.refused
         self.refused[rows, feature] = answer.refused

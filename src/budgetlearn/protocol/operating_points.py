@@ -116,7 +116,7 @@ def refuse_alike(estimator, train, valid):
 
 
 def refuse_unscored(points, n_samples):
-    """Return operating points, all of which have a score, else raise `ParameterError`.
+    """Return operating points if all have a score, else raise `ParameterError`.
 
     Parameters
     ----------

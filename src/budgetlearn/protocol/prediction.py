@@ -1,4 +1,4 @@
-"""Prediction from a table: which operating point is used, and what it makes of the examples."""
+"""Prediction from a table: the choice of an operating point, and its use."""
 
 import numpy as np
 

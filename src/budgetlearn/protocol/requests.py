@@ -38,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a request.
+    """Answer to a request.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Outcome:
 
 
 class Ledger:
-    """What each example acquired, in which order, and for how much.
+    """Acquisitions of each example, their order and their cost.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ class Ledger:
 
     @property
     def capped(self):
-        """Whether spending is limited."""
+        """True where spending is limited."""
         return self.max_cost is not None
 
     def marginal(self, rows, feature):
-        """Return what a feature adds to the bill of each row, an unpaid group's charge included.
+        """Return the price that a feature adds for each row, an unpaid group's charge included.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class Ledger:
         return price
 
     def affordable(self, rows, feature):
-        """Return for which rows the cap allows a feature.
+        """Return the mask of rows whose cap allows a feature.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Decisions:
-    """What was decided about n examples, and what it took.
+    """Predictions of n examples, and their acquisitions.
 
     Attributes
     ----------
@@ -280,7 +280,7 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
 
 
 def delivered(values, rows, name):
-    """Return what a source delivered for a feature of some rows as numbers, checked."""
+    """Return the values that a source delivered as numbers, checked."""
     try:
         values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -298,7 +298,7 @@ def delivered(values, rows, name):
 
 
 def missing_message(rows, name):
-    """Return what to say of missing cells that have to be looked at."""
+    """Return the message about missing cells that have to be looked at."""
     return (
         f"feature {name!r}, which the prediction looks at, has no value (NaN) "
         f"{in_row(rows, 'cells')}. Fill it in, or pass fallback=True to predict with the next best "

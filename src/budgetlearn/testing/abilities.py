@@ -1,4 +1,4 @@
-"""What an estimator can do under a budget: tried, not claimed."""
+"""Abilities of an estimator under a budget: tried, not claimed."""
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -74,7 +74,7 @@ def abilities(estimator):
 
 
 def _works(check):
-    """Tell whether a check passes; what an estimator refuses or does not have it cannot do."""
+    """Return True if a check passes; a refusal or a method that is not there is no ability."""
     try:
         return check() is not False
     except (AttributeError, BudgetError, NotImplementedError, TypeError, ValueError):
@@ -133,8 +133,8 @@ def _scores(model, parts):
     train, valid, _ = parts
     scoring = "balanced_accuracy" if is_classifier(model) else "neg_mean_absolute_error"
     other = clone(model).set_params(scoring=scoring).fit(*train, *valid)
-    by_other, usual = other.operating_points_["score"], model.operating_points_["score"]
-    return not np.array_equal(by_other, usual)
+    by_other, plain = other.operating_points_["score"], model.operating_points_["score"]
+    return not np.array_equal(by_other, plain)
 
 
 def _refits(model, parts):

@@ -29,7 +29,7 @@ CLASS_WEIGHT_CHECK = {
 
 
 def expected_failed_checks(estimator):
-    """Return what `sklearn.utils.estimator_checks` should expect to fail, and why.
+    """Return the checks of scikit-learn that are expected to fail, with reasons.
 
     Parameters
     ----------
@@ -159,8 +159,8 @@ def _check_names(estimator, train, valid, X, costs):
         without = X.drop(columns=owned[0])
         _assert_raises(MissingValueError, model.predict, without)
         assert not model.acquired_features(without, fallback=True)[:, names.index(owned[0])].any()
-        told = set(model.explain(X.iloc[[0]])["feature"])
-        assert told <= set(names), f"explain must name features, not {told}"
+        explained = set(model.explain(X.iloc[[0]])["feature"])
+        assert explained <= set(names), f"explain must name features, not {explained}"
 
 
 def check_budgets(model, X):
@@ -236,10 +236,10 @@ def _check_session(model, X):
             session.give({name: X[row, name]})
         np.testing.assert_array_equal(session.prediction, model.predict(X[row : row + 1])[0])
         np.testing.assert_allclose(session.cost, model.acquisition_cost(X[row : row + 1])[0])
-        told = model.explain(X[row])
-        assert len(told) == model.acquired_features(X[row : row + 1]).sum()
-        if len(told):
-            np.testing.assert_allclose(told["spent"].iloc[-1], session.cost)
+        explained = model.explain(X[row])
+        assert len(explained) == model.acquired_features(X[row : row + 1]).sum()
+        if len(explained):
+            np.testing.assert_allclose(explained["spent"].iloc[-1], session.cost)
 
 
 def _assert_raises(error, function, *arguments, **named):
