@@ -27,6 +27,7 @@ class FitCount:
         number : int
             How many.
         """
+        # Models are trained in threads, and += is not atomic.
         with self._lock:
             self.total += number
 
@@ -43,6 +44,7 @@ def counting_fits():
         Its `total` is final when the block has ended.
     """
     count = FitCount()
+    # Blocks within blocks: each open count gets every model.
     token = _open_counts.set((*_open_counts.get(), count))
     try:
         yield count

@@ -24,6 +24,7 @@ def _strict_loader():
         def get_single_node(self):
             """Return the document as it is written, before `<<` is resolved."""
             document = super().get_single_node()
+            # A list instead of recursion: aliases may make a document refer to itself.
             waiting, seen = [document], set()
             while waiting:
                 node = waiting.pop()
@@ -148,6 +149,7 @@ def whole_file(path, through_links=False):
     partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}")
     try:
         yield partial
+        # Atomic on one file system, which is why the partial file lies beside its place.
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)

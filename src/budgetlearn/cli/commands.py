@@ -31,6 +31,7 @@ def run(arguments=None):
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in arguments
     try:
+        # Not standalone: click would exit by itself, and take 1 for bad input.
         return cli.main(arguments, prog_name="budgetlearn", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()

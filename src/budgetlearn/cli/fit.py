@@ -146,5 +146,6 @@ def make(method, task, costs, seed, jobs):
         )
     estimator = getattr(budgetlearn, METHODS[task][method])()
     wanted = {"feature_costs": costs, "random_state": seed, "n_jobs": jobs}
+    # Not every method is random, or has threads.
     known = estimator.get_params(deep=False)
     return estimator.set_params(**{name: wanted[name] for name in wanted if name in known})

@@ -140,12 +140,14 @@ class SavedModel:
         -------
         tuple of float
         """
+        # Variance of the held-out mean and of the new rows' mean add up.
         row, n_held_out = self.curve.loc[stage], self.n_rows[2]
         error = row["test_cost_sd"] * np.sqrt(1 / n_held_out + 1 / n_rows)
         return float(row["test_cost"]), 2 * float(error)
 
     def steps(self):
         """Return the rows of the curve that pay off: each better than all that cost less."""
+        # Of equal costs the best score first, so that its equals do not pay off.
         order = self.curve.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
         best = order["score"].cummax().shift(fill_value=-np.inf)
         return order[order["score"] > best]
@@ -172,11 +174,13 @@ class _Reader(pickle.Unpickler):
 
     def find_class(self, module, name):
         """Return a class or function by its name, if it may be part of a model."""
+        # Decided by name before anything is imported: importing runs code.
         package, *rest = module.split(".")
         own = package == "budgetlearn" and rest and rest[0] in _OWN and module != _OPENS_FILES
         if "." not in name and "__main__" not in rest and (own or package in _PACKAGES):
             found = super().find_class(module, name)
             home = str(getattr(found, "__module__", None))
+            # Classes only: a function of ours could be called with the file's arguments.
             mine = own and isinstance(found, type) and home.split(".")[0] == package
             if mine and home != _OPENS_FILES:
                 return found
@@ -204,6 +208,7 @@ def write_model(content, path):
     """
     with whole_file(path, through_links=True) as partial, partial.open("wb") as file:
         file.write(_MAGIC + f"{FORMAT}\n".encode())
+        # mtime=0: the same model gives the same bytes.
         with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=3, mtime=0) as packed:
             pickle.dump(content, packed, protocol=5)
 
@@ -228,6 +233,7 @@ def read_model(path, trust=False):
         When it is no such file, one of another format, or holds what no model is made of.
     """
     with open(path, "rb") as file:
+        # Bounded: the file may be anything, and have no line end.
         first = file.readline(_HEAD)
         number = first.removeprefix(_MAGIC).strip()
         if not first.startswith(_MAGIC) or not number.isdigit():

@@ -47,6 +47,7 @@ def lines_of(saved, budget=None):
     steps, chosen = saved.steps(), None if budget is None else saved.stage(budget)
     if chosen is not None and chosen not in steps.index:
         steps = saved.curve.loc[sorted([*steps.index, chosen], key=saved.curve["cost"].get)]
+    # First, last and chosen step always stay.
     thinned = len(steps) > MOST_STEPS
     if thinned:
         kept = np.linspace(0, len(steps) - 1, MOST_STEPS).round().astype(int).tolist()

@@ -13,6 +13,7 @@ def axes_of(ax, width=6.4, height=4.8):
     ImportError
         When matplotlib is not installed.
     """
+    # Here, so that fitting and predicting do without matplotlib.
     try:
         from matplotlib import pyplot
     except ImportError as error:

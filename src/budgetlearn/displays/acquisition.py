@@ -79,6 +79,7 @@ class AcquisitionDisplay:
         AcquisitionDisplay
         """
         used = np.flatnonzero(self.rates > 0)
+        # By rate, the cheaper of equals first.
         used = used[np.lexsort((self.prices[used], -self.rates[used]))]
         ax = axes_of(ax, height=1.4 + 0.26 * len(used))
         places = np.arange(len(used))

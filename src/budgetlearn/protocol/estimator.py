@@ -63,6 +63,7 @@ class BudgetedEstimator(BaseEstimator):
     _groups = False  # whether shared charges change what the model acquires
     _chooses_on_validation = False
 
+    # The hooks of a subclass.
     @abstractmethod
     def _fit(self, train, valid, seeds):
         """Learn from `Examples`; `valid` is None where no validation data are needed or given."""
@@ -136,6 +137,7 @@ class BudgetedEstimator(BaseEstimator):
 
     def __sklearn_tags__(self):
         own = super().__sklearn_tags__()
+        # Tags follow from what a class defines, so that none can promise more than it does.
         own_way = type(self)._acquisitions is not BudgetedEstimator._acquisitions
         lazy = own_way or self._has_fixed_costs
         tags = BudgetedTags(
@@ -188,6 +190,7 @@ class BudgetedEstimator(BaseEstimator):
 
         What fails leaves the estimator as it was.
         """
+        # Validation of the data is part of it: it already sets names and classes.
         with all_or_nothing(self):
             with counting_fits() as count:
                 self._learn_from(*checked_examples(self, X, y, X_val, y_val, weight))
@@ -196,17 +199,24 @@ class BudgetedEstimator(BaseEstimator):
 
     def _learn_from(self, train, valid):
         """Hold out a part where it is needed, fit, measure and refit."""
+        # Before rows are held out: a method that draws its seeds here gets the same ones whether
+        # validation data are given or not.
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
         if valid is None and self._needs_validation():
             train, valid = train.held_out(self.validation_fraction, source, self)
+        # Refused before the fit, which may take hours.
         if valid is not None:
             refuse_alike(self, train, valid)
+        # Those of an earlier fit, where this one has no validation data.
         self.__dict__.pop("operating_points_", None)
+        # Class weights by the shares of the rows that are learned from, not of those held out.
         self._fit(train.weighed_for(self), valid, seeds)
         if valid is not None:
             stages = self._stages(valid.X, range(self.n_stages_), scored_parts(self))
             points = measured(self, stages, valid.targets)
             self.operating_points_ = refuse_unscored(points, len(valid.y))
+            # After measuring: the operating points stay those of rows that the models had not
+            # seen.
             if getattr(self, "refit", False) is True:  # in GIF a number of passes
                 self._refit(train.joined(valid).weighed_for(self), seeds)
 
@@ -355,6 +365,7 @@ class BudgetedEstimator(BaseEstimator):
         -------
         float
         """
+        # As scikit-learn's mixins score, whatever else the class offers.
         scoring = getattr(self, "scoring", None)
         if scoring is None:
             predicted = self.predict(X, budget, max_cost, fallback=fallback)
@@ -459,6 +470,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         X, absent = checked_table(self, X_cal)
         y = np.asarray(y_cal)
+        # Lazily: one stage at a time is in memory.
         outcomes = each_stage(self, X, {"output", "acquired"}, absent)
         return certified(self, outcomes, y, cost, error, confidence)
 
@@ -541,6 +553,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         source = from_table(self, one_row(self, x))
         stage = chosen_stage(self, budget, max_cost, fallback)
+        # Stepwise sessions do without a missing value, where predict refuses it.
         if not fallback:  # raises what predict raises
             acquired_from(self, source, 1, stage, max_cost, False)
         return explanation(session_of(self, stage, max_cost), source)

@@ -85,6 +85,7 @@ class Outcome:
         """
         if self.probabilities is None:
             return None
+        # Classes ascend, and every output is one of them.
         predicted = np.searchsorted(classes, self.output)
         return np.take_along_axis(self.probabilities, predicted[:, None], axis=1)[:, 0]
 
@@ -145,6 +146,7 @@ class Ledger:
 
     def __init__(self, costs, n_samples, max_cost=None):
         self.costs, self.max_cost = costs, max_cost
+        # Kept by the kernel `_charging`, which fills all four arrays in one pass.
         shape = (n_samples, costs.n_features)
         self.acquired = np.zeros(shape, dtype=bool, order="F")  # is read and written by column
         self.order = np.full(shape, -1, dtype=np.intp)
@@ -264,6 +266,7 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
     Answer
     """
     rows, name = request.rows, describe(request.feature)
+    # The source is asked only for rows that can pay: a value is never seen for free.
     allowed = ledger.affordable(rows, request.feature)
     if allowed.all():
         values = delivered(source(rows, name), rows, name)
@@ -271,9 +274,11 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
         values, asked = np.full(rows.size, np.nan), rows[allowed]
         if asked.size:
             values[allowed] = delivered(source(asked, name), asked, name)
+    # NaN beyond the cap is a refusal of ours, and no missing value.
     missing = allowed & np.isnan(values) & (not missing_ok[request.feature])
     if missing.any() and not fallback:
         raise MissingValueError(missing_message(rows[missing], name))
+    # A value that cannot be had is not charged.
     owned = allowed & ~missing
     ledger.acquire(rows if owned.all() else rows[owned], request.feature)
     return Answer(values, ~owned)
@@ -288,6 +293,7 @@ def delivered(values, rows, name):
             f"the source must return one number for each row it is asked for; for feature "
             f"{name!r} it returned {values!r}."
         ) from error
+    # NaN is allowed: it says that the value is not available.
     if values.shape != rows.shape or np.isinf(values).any():
         raise ValueError(
             f"the source must return one finite number (NaN: unavailable) for each of the "
