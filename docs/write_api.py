@@ -82,6 +82,8 @@ COLUMNS = {
     "shared charges": "charges",
     "weighs shared charges": "weighs",
     "sample weights": "weights",
+    "missing cells": "cells",
+    "missing values": "gaps",
 }
 FIRST, LAST = ".. currentmodule:: budgetlearn\n", "The protocol\n---"  # lists of the reference
 HEAD, NAMES = "| class |", "\n## `budgetlearn."  # where the table begins, and the names

@@ -31,7 +31,7 @@ def spendable(budget):
 
 
 def affords(budget, cost):
-    """Return whether `budget` pays for `cost`, up to the rounding of sums.
+    """Compare a budget with a cost, up to the rounding of sums.
 
     Parameters
     ----------
@@ -89,10 +89,12 @@ class FeatureCosts:
         self.names, costs = _COSTS.labelled(costs)
         self.costs = nonnegative(costs, "feature costs")
         self.groups = self.group_costs = None
+        # Without shared charges `groups` stays None: total and marginal then skip their loops.
         if groups is None and group_costs is None:
             return
         if groups is None or group_costs is None:
             raise CostError("groups and group_costs belong together: give both or none.")
+        # The charges come first: their number says which groups there may be.
         self.group_costs = nonnegative(_CHARGES.in_order(group_costs, None), "group_costs")
         if not self.group_costs.size:
             raise CostError("group_costs is empty: give one charge for each group, or no groups.")
@@ -106,6 +108,7 @@ class FeatureCosts:
                 f"groups must give one group for each of the {self.costs.size} features, "
                 f"got shape {raw.shape}."
             )
+        # Compared after the cast, so that 1.5 and NaN are refused and 1.0 is taken.
         checked = raw.astype(np.int64)
         last = self.group_costs.size - 1
         if not np.array_equal(checked, raw) or checked.min() < -1 or checked.max() > last:
@@ -168,6 +171,8 @@ class FeatureCosts:
             When the number of prices is not `n_features`, or when prices given by name do not
             name exactly the features of the table.
         """
+        # The one place where prices meet a table: all estimators pass through here at `fit`, and
+        # use `feature_costs_` from then on.
         names = own_names(names)
         if feature_costs is None:
             return cls(np.ones(n_features))._called(names)
@@ -183,6 +188,7 @@ class FeatureCosts:
 
     def _called(self, names):
         """Return the same prices for features of these names, or of none."""
+        # A new object: the user's own prices may be shared by several estimators.
         called = FeatureCosts(self.costs, self.groups, self.group_costs)
         called.names = names
         return called
@@ -192,13 +198,14 @@ class FeatureCosts:
         if names is None:
             places = _COSTS.places(self.names, None, n_features)
         else:
+            # A table may be encoded: "colour=red" is then priced as an indicator of "colour".
             own, columns = set(self.names), set(names)
             originals = [origin_of(name, own, columns) for name in names]
             places = _COSTS.places(self.names, originals)
         return self.spread(places, names)
 
     def spread(self, origins, names=None):
-        """Return the prices of a table in which some features are spread over several columns.
+        """Return the prices of a table with some features spread over several columns.
 
         A feature of one column keeps its price and its group. The columns of a feature that has
         several are a group of their own: the first one acquired costs the feature's price, the
@@ -229,10 +236,12 @@ class FeatureCosts:
         (5.0, 5.0, 18.0)
         """
         origins = np.asarray(origins, dtype=np.intp)
+        # A price that several columns share is a charge of a group without prices of its own.
         several = np.flatnonzero(np.bincount(origins, minlength=self.n_features) > 1)
         own, charges = np.full(self.n_features, -1), np.empty(0)
         if self.groups is not None:
             own, charges = self.groups.copy(), self.group_costs
+        # A column has one group, so its feature cannot be spread and share a charge as well.
         shared = several[own[several] >= 0]
         if shared.size:
             first = int(shared[0])
@@ -294,6 +303,7 @@ class FeatureCosts:
             )
         cost = np.einsum("ij,j->i", acquired, self.costs)  # unlike @, no float copy of the mask
         if self.groups is not None:
+            # Each charge once for an example, however many members it acquired.
             for group, charge in enumerate(self.group_costs):
                 cost = cost + charge * acquired[:, self.groups == group].any(axis=1)
         return cost
@@ -312,6 +322,7 @@ class FeatureCosts:
             Their price, each charge of a group counted once.
         """
         mask = np.zeros(self.n_features, dtype=bool)
+        # No feature at all is a list of indices, which NumPy would read as floats.
         values = np.asarray(features, dtype=None if len(features) else np.intp)
         if values.dtype == bool:
             values = self._mask(features)
@@ -319,7 +330,7 @@ class FeatureCosts:
         return float(self.total(mask[None, :])[0])
 
     def _mask(self, acquired):
-        """Return which features are acquired as an array in their order."""
+        """Return the mask of acquired features as an array in their order."""
         acquired = _ACQUIRED.in_order(acquired, self.names, self.n_features)
         acquired = np.asarray(acquired, dtype=bool)
         if acquired.shape != self.costs.shape:
@@ -327,7 +338,7 @@ class FeatureCosts:
         return acquired
 
     def marginal(self, acquired):
-        """Return what each feature would add to the bill, given what is already acquired.
+        """Return the price that each feature would add to what is already acquired.
 
         Parameters
         ----------
@@ -342,6 +353,7 @@ class FeatureCosts:
         acquired = self._mask(acquired)
         price = self.costs.copy()
         if self.groups is not None:
+            # A group is paid for once a member is acquired; -1 is no group.
             paid = np.zeros(self.group_costs.size, dtype=bool)
             paid[self.groups[acquired & (self.groups >= 0)]] = True
             unpaid = (self.groups >= 0) & ~paid[self.groups]
@@ -351,7 +363,7 @@ class FeatureCosts:
 
     @property
     def alone(self):
-        """What each feature costs on its own, its group's charge included, (n_features,)."""
+        """Price of each feature on its own, its group's charge included, (n_features,)."""
         return self.marginal(np.zeros(self.n_features, dtype=bool))
 
     def group_of(self, feature):
@@ -375,7 +387,7 @@ class FeatureCosts:
         return np.flatnonzero(self.groups == group), float(self.group_costs[group])
 
     def shares(self, acquired):
-        """Return which part of the bill each acquired feature carries.
+        """Return the part of the acquisition cost that each acquired feature carries.
 
         The members of a group that are acquired carry its charge in equal parts, so a member is
         more expensive the fewer are left, and the last one carries what dropping it would free.
@@ -401,6 +413,7 @@ class FeatureCosts:
         if self.groups is not None:
             members = np.flatnonzero(acquired & (self.groups >= 0))
             groups = self.groups[members]
+            # Equal parts, so that the shares add up to what `subset` says.
             share[members] += self.group_costs[groups] / np.bincount(groups)[groups]
         return share
 

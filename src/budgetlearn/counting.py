@@ -1,4 +1,4 @@
-"""How many models a fit comes to, counted where each is trained, so that no method can forget one.
+"""Count of the models of a fit, made where each is trained, so that no method can forget one.
 
 One model is whatever is trained from start to end on one table: a forest, a boosting with all its
 trees, a linear model, a whole L1 path, a tree of classifiers. Models on folds, models for orders
@@ -27,6 +27,7 @@ class FitCount:
         number : int
             How many.
         """
+        # Models are trained in threads, and += is not atomic.
         with self._lock:
             self.total += number
 
@@ -43,6 +44,7 @@ def counting_fits():
         Its `total` is final when the block has ended.
     """
     count = FitCount()
+    # Blocks within blocks: each open count gets every model.
     token = _open_counts.set((*_open_counts.get(), count))
     try:
         yield count
@@ -53,7 +55,7 @@ def counting_fits():
 
 
 def count_fit(number=1):
-    """Note that models are trained here.
+    """Count models trained here.
 
     Parameters
     ----------

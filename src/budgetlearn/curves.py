@@ -66,6 +66,7 @@ class CostAccuracyCurve:
         costs, scores = _as_points(self.costs, self.scores)
         if (np.diff(costs) < 0).any():
             raise ValueError("costs must ascend; sort the operating points by cost first.")
+        # Read-only copies: an index into a curve stays valid for as long as it lives.
         for name, array in (("costs", costs), ("scores", scores)):
             array = array.copy()
             array.flags.writeable = False
@@ -96,6 +97,7 @@ class CostAccuracyCurve:
         check_number(budget, "budget", low=0)
         if not len(self):
             raise BudgetError("There is no model to choose from: the curve is empty.")
+        # Costs ascend, so that the affordable points are the first ones.
         affordable = int(affords(budget, self.costs).sum())
         if affordable == 0:
             cheapest = float(self.costs[0])
@@ -125,6 +127,7 @@ class CostAccuracyCurve:
                 f"full_cost must be > 0, got {full_cost!r}: with free features there "
                 "is no trade-off to measure."
             )
+        # Points beyond the full cost get an edge of width 0, and count nothing.
         edges = np.concatenate(([0.0], np.minimum(self.costs / full_cost, 1.0), [1.0]))
         heights = np.concatenate(([baseline], self.scores))
         return float(np.diff(edges) @ heights)
@@ -153,6 +156,7 @@ class ModelSchedule(CostAccuracyCurve):
         object.__setattr__(self, "variables", chosen)
         if len(chosen) != len(self):
             raise ValueError(f"variables must list {len(self)} models, got {len(chosen)}.")
+        # Strictly: of equal costs or equal scores one model is never the better choice.
         if (np.diff(self.costs) <= 0).any() or (np.diff(self.scores) <= 0).any():
             raise ValueError(
                 "cost and score of a model schedule must both strictly increase; "
@@ -264,6 +268,7 @@ class ModelSchedule(CostAccuracyCurve):
         check_number(score, "score")
         if not len(self):
             raise BudgetError("There is no model to choose from: the schedule is empty.")
+        # Scores ascend with costs: the first that reaches the score is the cheapest.
         i = int(np.searchsorted(self.scores, score - _SLACK))
         if i == len(self):
             raise BudgetError(

@@ -6,7 +6,7 @@ class BudgetlearnError(Exception):
 
 
 class BudgetlearnWarning(UserWarning):
-    """What works, but not as well as it should: parameters much worse than others, a path cut."""
+    """Work done, but not as well as it should: parameters much worse than others, a path cut."""
 
 
 class IncompletePathWarning(BudgetlearnWarning):

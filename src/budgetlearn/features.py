@@ -17,7 +17,7 @@ ENCODED = "="
 
 
 def columns_of(X):
-    """Return what the columns of a table are called.
+    """Return the names of a table's columns.
 
     Parameters
     ----------
@@ -36,6 +36,7 @@ def columns_of(X):
         When two columns have one name.
     """
     columns = getattr(X, "columns", None)
+    # Some containers have a method of that name.
     if columns is None or callable(columns):
         return None
     names = tuple(columns)
@@ -87,6 +88,7 @@ def check_same_columns(X, names):
     given = tuple(columns)
     if names is None and not _is_count(given):
         return  # names that training knows nothing of: columns count by their place
+    # A frame with columns 0, 1, 2 … is as good as an array, in this order only.
     expected = tuple(range(len(given))) if names is None else names
     if given != expected:
         raise ParameterError(
@@ -147,6 +149,7 @@ class PerFeature:
         labels : tuple or None
         values : array-like
         """
+        # A dict cannot repeat a key; a Series can repeat a label, and is refused then.
         if isinstance(values, Mapping):
             return tuple(values), list(values.values())
         index = getattr(values, "index", None)
@@ -201,7 +204,7 @@ class PerFeature:
         return table if labels is None else table[:, self.places(labels, names, n_features)]
 
     def places(self, labels, names, n_features=None):
-        """Return where the value of each feature stands among values with labels.
+        """Return the place of each feature's value among values with labels.
 
         Parameters
         ----------
@@ -223,6 +226,7 @@ class PerFeature:
         """
         counted = range(len(labels) if n_features is None else n_features)
         wanted = counted if names is None else names
+        # Missing and unknown labels are reported together: a misspelt name is both.
         place = {label: k for k, label in enumerate(labels)}
         missing = [name for name in wanted if name not in place]
         unknown = sorted(set(labels) - set(wanted), key=str)
@@ -231,7 +235,7 @@ class PerFeature:
         return np.array([place[name] for name in wanted], dtype=np.intp)
 
     def _mismatch(self, labels, names, missing, unknown):
-        """Return what to say of labels that are not the names of the features."""
+        """Return the message about labels that are not the names of the features."""
         in_order = f"the {self.value}s as an array in the order of the {self.each}s"
         if names is None and missing and self.each == "feature" and not _is_count(labels):
             return (
@@ -249,6 +253,7 @@ class PerFeature:
             for said, listed in (("unknown", unknown), (f"no {self.value} for", missing))
             if listed
         ]
+        # 1 and "1" look the same in a message.
         alike = {str(name) for name in missing} & {str(label) for label in unknown}
         hint = " Some are numbers here and text there." if alike else ""
         return (
@@ -285,6 +290,7 @@ def origin_of(column, originals, columns):
     """
     if column in originals or not isinstance(column, str):
         return column
+    # Names may contain the sign themselves: every cut is tried, and two that fit are refused.
     ends = [k for k, letter in enumerate(column) if letter == ENCODED]
     found = [column[:end] for end in ends if column[:end] in originals]
     found = [name for name in found if name not in columns]

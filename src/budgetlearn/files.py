@@ -24,6 +24,7 @@ def _strict_loader():
         def get_single_node(self):
             """Return the document as it is written, before `<<` is resolved."""
             document = super().get_single_node()
+            # A list instead of recursion: aliases may make a document refer to itself.
             waiting, seen = [document], set()
             while waiting:
                 node = waiting.pop()
@@ -87,7 +88,7 @@ _FORMULA = re.compile(r"[=+\-@\t\r](?=.)", re.DOTALL)
 
 
 def csv_text(frame):
-    """Return a frame as csv in which no name is a formula: a quote is put before one.
+    """Return a frame as csv without formulas: a quote is put before a name like one.
 
     Spreadsheets run what begins with =, +, - or @. Numbers stay as they are, also in columns of
     text.
@@ -148,6 +149,7 @@ def whole_file(path, through_links=False):
     partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(6)}")
     try:
         yield partial
+        # Atomic on one file system, which is why the partial file lies beside its place.
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)

@@ -92,8 +92,10 @@ def thread_map(function, items, n_jobs=None, unit=None):
     list
         In the order of `items`.
     """
+    # The bar moves as work is handed out, which is close enough.
     items = items if unit is None else progress(items, unit)
     if effective_n_jobs(n_jobs) == 1:
+        # In this thread: no pool, and tracebacks stay short.
         return [function(item) for item in items]
     here = _in_this_context(function)
     return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(here)(item) for item in items)
@@ -123,12 +125,14 @@ def threads_ahead(function, items, n_jobs=None):
     items, pending, function = iter(items), deque(), _in_this_context(function)
     with ThreadPoolExecutor(n_threads) as pool:
         try:
+            # Twice as many as threads, so that none waits while the consumer is busy.
             pending.extend(pool.submit(function, item) for item in islice(items, 2 * n_threads))
             while pending:
                 result = pending.popleft().result()
                 pending.extend(pool.submit(function, item) for item in islice(items, 1))
                 yield result
         finally:
+            # The consumer may stop early; work that has begun cannot be stopped.
             for future in pending:
                 future.cancel()
 
@@ -160,6 +164,7 @@ def task_threads(n_jobs=None):
 
 def _in_this_context(function):
     """Return the function as it would run here: threads do not inherit context variables."""
+    # Copied again for each call: one context cannot be entered by two threads at once.
     context = copy_context()
     return lambda *arguments: context.copy().run(function, *arguments)
 
@@ -189,5 +194,6 @@ def row_blocks(n_rows, n_jobs=None, smallest=1024):
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:
         return [slice(0, n_rows)]
+    # Four blocks a thread even out blocks that take long.
     size = max(smallest, -(-n_rows // (4 * n_threads)))
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

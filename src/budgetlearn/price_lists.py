@@ -41,7 +41,8 @@ def read_prices(source):
 
 
 def _from_frame(frame):
-    """Return how messages name a frame, its header, and its rows as text."""
+    """Return the name of a frame in messages, its header, and its rows as text."""
+    # As text, so that a frame and a file are checked by the same code.
     cells = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())
     rows = list(enumerate(cells.to_numpy().tolist(), 1))
     return "the price list", [str(name) for name in frame.columns], rows
@@ -50,6 +51,7 @@ def _from_frame(frame):
 def _from_file(path):
     """Return the path, the header, and (line number, fields) of each row."""
     try:
+        # Spreadsheets put a byte order mark first, which would be part of the first name.
         with open(path, encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream, skipinitialspace=True)
             lines = [(reader.line_num, [field.strip() for field in row]) for row in reader if row]
@@ -70,10 +72,12 @@ _EXPECTED = (
 
 
 def _check_header(path, header):
+    # Checked before names: else every name would be reported as unknown.
     if len(header) == 1 and ";" in header[0]:
         raise CostError(f"{path} is separated by semicolons: write commas instead. {_EXPECTED}")
     unknown = [name for name in header if name not in (*COLUMNS, "run")]
     missing = [name for name in COLUMNS[:2] if name not in header]
+    # Either both or none: a charge without a group would be lost silently.
     if "group" in header or "group_cost" in header:
         missing += [name for name in COLUMNS[2:] if name not in header]
     if not unknown and not missing and len(set(header)) == len(header):
@@ -94,6 +98,7 @@ def _record(path, line, header, row):
     if not record["feature"]:
         raise CostError(f"{path}, line {line}: the name of the feature is missing.")
     where = f"{path}, line {line}"
+    # An empty group_cost is NaN, none; an empty cost is refused below.
     for name in ("cost", "group_cost"):
         if name in record:
             record[name] = _number(record[name], name, where)
@@ -142,6 +147,7 @@ def profile_of(table):
     costs = table["cost"].tolist()
     if "group" not in table:
         return names, costs, None, None
+    # Such a charge would never fall due.
     alone = table[table["group"].isna() & table["group_cost"].notna()]
     if len(alone):
         raise CostError(
@@ -155,6 +161,7 @@ def profile_of(table):
 
 def _charge(table, group):
     """Return the one charge that all members of a cost group share."""
+    # NaN counts as a value of its own here, so that a gap beside a number is two.
     charges = table["group_cost"][table["group"] == group].unique()
     if charges.size != 1 or math.isnan(charges[0]):
         raise CostError(
@@ -191,5 +198,6 @@ def nonnegative(values, name):
             f"{name} must be finite and >= 0; entry {bad[0]} is {array[bad[0]]} "
             f"({bad.size} such of {array.size}). Correct the price list."
         )
+    # Prices are shared by many estimators, so nobody may change them in place.
     array.flags.writeable = False
     return array

@@ -45,6 +45,7 @@ def check_number(
         wanted += f" {'>' if low_open else '>='} {low}"
     if high is not None:
         wanted += f" and {'<' if high_open else '<='} {high}"
+    # bool is an integer to Python, and NaN a number that compares with nothing.
     good = isinstance(value, kind) and not isinstance(value, (bool, np.bool_)) and value == value
     if good and low is not None:
         good = value > low if low_open else value >= low
@@ -84,7 +85,7 @@ def check_choice(value, name, choices):
 
 
 def check_max_features(max_features, n_features):
-    """Return how many features a node draws.
+    """Return the number of features that a node draws.
 
     Parameters
     ----------
@@ -108,6 +109,7 @@ def check_max_features(max_features, n_features):
     if isinstance(max_features, str) and max_features == "sqrt":
         return max(1, int(np.sqrt(n_features)))
     if isinstance(max_features, numbers.Real) and not isinstance(max_features, bool):
+        # 1 is one feature, 1.0 all of them.
         if isinstance(max_features, numbers.Integral) and max_features >= 1:
             return min(int(max_features), n_features)
         if not isinstance(max_features, numbers.Integral) and 0 < max_features <= 1:
@@ -163,6 +165,7 @@ def derive_seed(*parts):
     int
         In [0, 2**32).
     """
+    # The separator keeps ("ab", "c") and ("a", "bc") apart.
     digest = hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).digest()
     return int.from_bytes(digest[:4], "little")
 
@@ -196,6 +199,7 @@ def holdout(y, fraction, random_state):
     check_number(fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True)
     held_out = np.zeros(len(y), dtype=bool)
     learned = False
+    # Class by class, and each keeps a row to train on: a rare one is never unseen.
     for label in np.unique(y):
         members = random_state.permutation(np.flatnonzero(y == label))
         wanted = round(fraction * members.size)
@@ -229,6 +233,7 @@ def all_or_nothing(estimator):
     ------
     None
     """
+    # A shallow copy: what a fit sets is new, what it finds is not changed in place.
     before = vars(estimator).copy()
     try:
         yield
@@ -239,7 +244,7 @@ def all_or_nothing(estimator):
 
 
 def in_row(rows, what="rows"):
-    """Return where the first of some rows of a table is, as all messages tell it.
+    """Return the place of the first of some rows, in the words of all messages.
 
     Parameters
     ----------

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import ClassifierMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -11,44 +10,10 @@ from sklearn.tree import DecisionTreeClassifier
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetError, CostError, MissingValueError
 from budgetlearn.msb import ModelScheduleSearch
-from budgetlearn.protocol import BudgetedEstimator, Stage
 from budgetlearn.testing import check_budgeted_estimator
+from tests.protocol.estimators import NeverFree, SignOfFirst
 
 NAMES = ["age", "mcv", "gammagt", "drinks"]
-
-
-class SignOfFirst(ClassifierMixin, BudgetedEstimator):
-    """Stage 0 looks at nothing, stage 1 at the first feature, stage 2 at the first two."""
-
-    def __init__(self, feature_costs=None):
-        self.feature_costs = feature_costs
-
-    n_stages_ = 3
-
-    def _fit(self, train, valid, seeds):
-        self.train_ = train
-
-    def fixed_costs(self):
-        return [self.feature_costs_.subset(range(k)) for k in range(3)]
-
-    def _stages(self, X, which, want):
-        for k in which:
-            right = 0.5 + 0.4 * np.sign(X[:, :k].sum(axis=1))
-            shares = np.column_stack([1 - right, right])
-            acquired = np.tile(np.arange(X.shape[1]) < k, (len(X), 1))
-            yield Stage({"features": k}, self.classes_[shares.argmax(axis=1)], shares, acquired)
-
-
-class NeverFree(SignOfFirst):
-    """Without the stage that looks at nothing."""
-
-    n_stages_ = 2
-
-    def fixed_costs(self):
-        return super().fixed_costs()[1:]
-
-    def _stages(self, X, which, want):
-        return super()._stages(X, [k + 1 for k in which], want)
 
 
 def test_a_session_below_the_cheapest_stage_is_refused_or_acquires_nothing(table):

@@ -1,4 +1,4 @@
-"""`budgetlearn ask`: one case, bought step by step."""
+"""`budgetlearn ask`: one case, acquired step by step."""
 
 import json
 import sys
@@ -30,6 +30,7 @@ class Case:
         self._missing = {*MISSING_MARKS, saved.reading.get("na")}
         self.session = saved.model.session(saved.limit(budget), max_cost)
         names = self.encoder.get_feature_names_out()
+        # The model asks for encoded columns, a person answers in those of the table.
         originals = self.encoder.feature_names_in_[self.encoder.origins_]
         self._original = dict(zip(names, originals, strict=True))
 
@@ -40,25 +41,28 @@ class Case:
 
     @property
     def price(self):
-        """What it costs now."""
+        """Its price now."""
         return self.session.wanted[0][1]
 
     def give(self, name, text):
         """Hand in the value of a column, as text; what stands for a missing one cannot be had."""
         text = None if text is None or str(text).strip() in self._missing else text
         frame = pd.DataFrame({name: [np.nan if text is None else text]})
+        # At a prompt an unknown word is a slip of the pen; in a table it is taken as missing.
         unknown = self.encoder.unknown_words(frame)
         if unknown:
             known = ", ".join(map(shown, self.encoder.categories_[name]))
             raise DatasetError(f"{text!r} is unknown; known are: {known}.")
         made = self.encoder.transform(frame)
+        # All indicators of a word are given at once, so that none is asked for again.
         values = made.iloc[0] if text is not None else made.iloc[0] * np.nan
         self.session.give(values.to_dict())
 
     def state(self):
-        """Return what is known, as plain data."""
+        """Return the state of the case as plain data."""
         now = self.session
         prediction = now.prediction
+        # JSON knows no types of NumPy.
         prediction = prediction.item() if hasattr(prediction, "item") else prediction
         known = {"prediction": prediction, "probability": now.probability, "spent": now.cost}
         if now.done:
@@ -108,6 +112,7 @@ def _in_json(case):
         print(json.dumps(case.state()), flush=True)
         if case.next is None:
             return
+        # Line by line: a program waits for each answer before it asks on.
         line = sys.stdin.readline()
         if not line:
             raise DatasetError('The input ended; expected a line such as {"value": 5.1}.')

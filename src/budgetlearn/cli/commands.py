@@ -31,6 +31,7 @@ def run(arguments=None):
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in arguments
     try:
+        # Not standalone: click would exit by itself, and take 1 for bad input.
         return cli.main(arguments, prog_name="budgetlearn", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
@@ -52,5 +53,5 @@ def run(arguments=None):
 
 
 def _one_line(error):
-    """Return what an error says on one line; blanks within it may be what it is about."""
+    """Return an error's message on one line; blanks within a line stay."""
     return " ".join(line.strip() for line in str(error).splitlines())

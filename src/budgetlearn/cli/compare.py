@@ -76,6 +76,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         import snakemake  # noqa: F401
         import yaml  # noqa: F401
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
+    # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = read_own_table(table, **described(rest))
     tell_notes(own)
     rest["drop"] = (*rest["drop"], *own.left_out)
@@ -103,6 +104,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
         click.echo(f"Configuration: {folder / STUDY}")
         click.echo(f"In {root}: {shlex.join(command)}")
         command = [sys.executable, "-m", *command, "--quiet", "rules"]
+        # The lock is inherited: it lasts as long as the programs that Snakemake starts.
         done = subprocess.run(command, cwd=root, check=False, pass_fds=[lock])
     if (folder / "report.html").is_file():
         click.echo(f"Report: {folder / 'report.html'}")

@@ -1,4 +1,4 @@
-"""`budgetlearn fit`: a table, its prices, and the schedule of what to buy."""
+"""`budgetlearn fit`: from a table and its prices to a schedule of acquisitions."""
 
 import click
 from sklearn.utils import check_random_state
@@ -103,7 +103,7 @@ def default_method(task, n_columns):
     task : str
         What is predicted.
     n_columns : int
-        How many columns there are to buy.
+        How many columns there are to acquire.
 
     Returns
     -------
@@ -146,5 +146,6 @@ def make(method, task, costs, seed, jobs):
         )
     estimator = getattr(budgetlearn, METHODS[task][method])()
     wanted = {"feature_costs": costs, "random_state": seed, "n_jobs": jobs}
+    # Not every method is random, or has threads.
     known = estimator.get_params(deep=False)
     return estimator.set_params(**{name: wanted[name] for name in wanted if name in known})

@@ -31,6 +31,7 @@ def working(text):
         while not done.wait(0.5):
             bar.refresh()
 
+    # A daemon: an error in the block must not wait for the clock.
     thread = Thread(target=tick, daemon=True)
     thread.start()
     try:
@@ -54,6 +55,7 @@ def sampled(table, most, random):
 def parts_of(table, rows, random, guaranteed=False):
     """Return the rows to train on, to validate with, to hold out, and to calibrate with."""
     _refuse_rare_classes(table, rows)
+    # The held-out rows are drawn first: they are the same with and without --guaranteed.
     rest, test = _split(table, rows, TEST, random)
     rest, calibration = _split(table, rest, CALIBRATION, random) if guaranteed else (rest, rest[:0])
     train, valid = _split(table, rest, VALIDATION, random)
@@ -78,6 +80,7 @@ def _refuse_rare_classes(table, rows):
 
 
 def _split(table, rows, share, random):
+    # Classes in proportion, so that a rare one is in every part.
     if table.task == CLASSIFICATION:
         first, second = holdout(table.y[rows], share, random)
         return rows[first], rows[second]
@@ -118,6 +121,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     train_data, valid_data, test_data, calibration_data = (
         (encoder.transform(table.X.iloc[part]), table.y[part]) for part in parts
     )
+    # The bar says what takes long; preparing the table does not.
     with working(f"Fitting {about['method']} on {train.size:,} rows, {table.X.shape[1]:,} columns"):
         estimator.fit(*train_data, *valid_data)
     certificate = None
@@ -142,7 +146,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 
 
 def _curve(estimator, encoder, X_test, y_test):
-    """Return what a fitted estimator costs and scores, as `SavedModel` keeps it."""
+    """Return the costs and scores of a fitted estimator, as `SavedModel` keeps them."""
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
     curve["variables"] = [encoder.original_names(names) for names in points["variables"]]
@@ -158,7 +162,7 @@ def _curve(estimator, encoder, X_test, y_test):
 
 
 def _free(table, encoder, train, valid, test):
-    """Return what the constant says and scores, which buys nothing."""
+    """Return the prediction and the scores of the free constant."""
     kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
     made = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train, *valid)
     row = _curve(made, encoder, *test).iloc[0]

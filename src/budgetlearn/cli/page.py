@@ -1,4 +1,4 @@
-"""The page about one model: its curve, what is bought at each budget, the held-out estimate."""
+"""The page about one model: its curve, the acquisitions at each budget, the held-out estimate."""
 
 from decimal import Decimal
 from math import ceil, floor, log10
@@ -41,6 +41,7 @@ def write_page(saved, path):
 
 
 def _content(saved):
+    # The chosen point may lie off the front; it is drawn all the same.
     steps, index = saved.steps(), None if saved.budget is None else saved.stage()
     if index is not None and index not in steps.index:
         steps = saved.curve.loc[[*steps.index, index]].sort_values("cost")
@@ -61,7 +62,7 @@ def _content(saved):
 
 
 def _columns(saved):
-    """Return name, price, shared charge and words of each column, those that are bought first."""
+    """Return name, price, shared charge and words of each column, the acquired ones first."""
     costs, encoder = saved.costs, saved.preprocessor
     ever = {name for names in saved.curve["variables"] for name in names}
     rows = []
@@ -97,6 +98,7 @@ def ticks(low, high, most=6):
     list of float
     """
     span = (high - low) or abs(high) or 1.0
+    # The largest of 1, 2, 5 times a power of ten that leaves few enough ticks.
     step = 10 ** floor(log10(span / most))
     step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= most)
     return [k * step for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
@@ -109,7 +111,7 @@ def labels(values):
 
 
 def drawing(steps, chosen=None):
-    """Return what a template draws: places of points, error bars, the staircase and the axes.
+    """Return the parts of the picture: points, error bars, the staircase and the axes.
 
     Parameters
     ----------
@@ -126,6 +128,7 @@ def drawing(steps, chosen=None):
     tests = steps["test_score"]
     low = min((steps["score"] - steps["score_se"]).min(), tests.min())
     high = max((steps["score"] + steps["score_se"]).max(), tests.max())
+    # A flat curve still needs an axis of some height.
     pad = 0.05 * (high - low) or 0.05
     low, high, most = low - pad, high + pad, float(steps["cost"].max()) * 1.05 or 1.0
 
@@ -147,6 +150,7 @@ def drawing(steps, chosen=None):
         }
         for row, test in zip(steps.itertuples(), tests, strict=True)
     ]
+    # First to the right at the old score, then up: a staircase, no interpolation.
     path = "".join(
         f"{'M' if k == 0 else 'H'}{p['x']}{' ' if k == 0 else 'V'}{p['y']}"
         for k, p in enumerate(points)

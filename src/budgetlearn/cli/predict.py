@@ -1,4 +1,4 @@
-"""`budgetlearn predict`: classes of new rows, from the columns that the budget buys."""
+"""`budgetlearn predict`: classes of new rows, from the columns that a budget acquires."""
 
 import sys
 from functools import partial
@@ -37,6 +37,7 @@ def predict(model, table, budget, fallback, out, separator, decimal, na, trust):
     source = partial(
         read_table, table, separator, decimal or known.get("decimal"), na or known.get("na")
     )
+    # Only these columns are parsed: others may be broken, or missing altogether.
     wanted = needed(saved, budget)
     frame = _frame(source, table, wanted)
     _tell_unknown(saved, frame)
@@ -60,7 +61,7 @@ def predict(model, table, budget, fallback, out, separator, decimal, na, trust):
 
 
 def _frame(source, table, wanted):
-    """Return the columns that may be bought; where there are none, the rows are still counted."""
+    """Return the columns to acquire; where there are none, the rows are still counted."""
     if not wanted:
         return source()[[]]
     frame = source(columns=wanted)
@@ -83,7 +84,7 @@ def _tell_unknown(saved, frame):
 
 
 def _tell_overspent(saved, costs, budget):
-    """Say that rows cost more on average than the budget, and what was to be expected."""
+    """Note a mean cost above the budget, and the cost that was to be expected."""
     budget = saved.budget if budget is None else budget
     if budget is None or affords(budget, costs.mean()):
         return
@@ -98,6 +99,7 @@ def _tell_overspent(saved, costs, budget):
 def needed(saved, budget):
     """Return the columns that a prediction within a budget may look at, as a list."""
     index = saved.stage(budget)
+    # Where examples differ any column may be looked at.
     if saved.model.fixed_costs() is not None and index in saved.curve.index:
         return list(saved.curve.loc[index, "variables"])
     return saved.preprocessor.feature_names_in_.tolist()
@@ -130,8 +132,10 @@ def predictions(saved, frame, budget, fallback=False):
         made["probability"] = shares[np.arange(len(shares)), place].round(6)
     acquired = model.acquired_features(X, **how)
     bought = encoder.original_features(acquired)
+    # Rounded, so that sums in another order write the same text.
     made["cost"] = model.feature_costs_.total(acquired).round(9)
     names = encoder.feature_names_in_
+    # Few rows differ in what they acquired: each list is joined once.
     different, which = np.unique(bought, axis=0, return_inverse=True)
     lists = ["; ".join(names[row]) for row in different]
     made["bought"] = np.array(lists, dtype=object)[which.ravel()]

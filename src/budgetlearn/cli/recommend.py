@@ -38,6 +38,7 @@ def recommend(folder, budget, guaranteed, out, max_rows, trust, jobs):
     """
     with extra("workflow", "budgetlearn recommend"):
         from budgetbench.study.methods import build
+    # What the folder names is checked before anything of it is used: it may come from others.
     study, own, preprocessor = read_study(folder, folders()[0], trust)
     best, settings = _best(study, folder, own, budget)
     (dataset,) = study.datasets
@@ -48,6 +49,7 @@ def recommend(folder, budget, guaranteed, out, max_rows, trust, jobs):
     click.echo(f"Recommended for {budget:g}: {label}, by the comparison in {runs}.")
     if best["as_good"]:
         click.echo("The free constant, which buys nothing, may do as well.")
+    # The study's own seed: the model is the comparison's, fitted once more.
     extras = {"feature_costs": own.costs, "random_state": seed, "n_jobs": jobs}
     estimator = build(spec, **extras).set_params(**settings)
     random = check_random_state(seed)
@@ -90,6 +92,7 @@ def _best(study, folder, own, budget):
         raise BudgetError(f"No method costs at most {budget:g}: the cheapest costs {cheapest:.2f}.")
     best = within.iloc[-1]
     refuse_outdated(study, own, best["method"], folder / "points.parquet")
+    # Runs may have chosen different settings: the most frequent one is taken.
     fits = Counter(schedules.loc[best["models"], "fit"].tolist())
     spec = study.spec(best["method"], dataset)
     settings = settings_of(best["method"], spec, study.seed, dataset)

@@ -110,7 +110,7 @@ class SavedModel:
 
     @property
     def score_name(self):
-        """What the scores are."""
+        """Name of the score."""
         return "accuracy" if self.task == "classification" else "R²"
 
     def stage(self, budget=None):
@@ -127,7 +127,7 @@ class SavedModel:
         return self.certificate.budget if guaranteed else budget
 
     def expected_cost(self, stage, n_rows):
-        """Return what new rows cost on average, and two standard errors of it.
+        """Return the expected mean cost of new rows, and two standard errors of it.
 
         Parameters
         ----------
@@ -140,12 +140,14 @@ class SavedModel:
         -------
         tuple of float
         """
+        # Variance of the held-out mean and of the new rows' mean add up.
         row, n_held_out = self.curve.loc[stage], self.n_rows[2]
         error = row["test_cost_sd"] * np.sqrt(1 / n_held_out + 1 / n_rows)
         return float(row["test_cost"]), 2 * float(error)
 
     def steps(self):
         """Return the rows of the curve that pay off: each better than all that cost less."""
+        # Of equal costs the best score first, so that its equals do not pay off.
         order = self.curve.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
         best = order["score"].cummax().shift(fill_value=-np.inf)
         return order[order["score"] > best]
@@ -156,7 +158,7 @@ class SavedModel:
 
     @classmethod
     def load(cls, path, trust=False):
-        """Read what `save` wrote; with `trust` classes of any origin, which run code."""
+        """Read a file of `save`; with `trust` classes of any origin, whose code runs."""
         content = read_model(path, trust)
         if not isinstance(content, dict) or content.keys() != {f.name for f in fields(cls)}:
             raise ModelFileError(f"{path} is not a model that `budgetlearn fit` wrote.")
@@ -172,11 +174,13 @@ class _Reader(pickle.Unpickler):
 
     def find_class(self, module, name):
         """Return a class or function by its name, if it may be part of a model."""
+        # Decided by name before anything is imported: importing runs code.
         package, *rest = module.split(".")
         own = package == "budgetlearn" and rest and rest[0] in _OWN and module != _OPENS_FILES
         if "." not in name and "__main__" not in rest and (own or package in _PACKAGES):
             found = super().find_class(module, name)
             home = str(getattr(found, "__module__", None))
+            # Classes only: a function of ours could be called with the file's arguments.
             mine = own and isinstance(found, type) and home.split(".")[0] == package
             if mine and home != _OPENS_FILES:
                 return found
@@ -204,12 +208,13 @@ def write_model(content, path):
     """
     with whole_file(path, through_links=True) as partial, partial.open("wb") as file:
         file.write(_MAGIC + f"{FORMAT}\n".encode())
+        # mtime=0: the same model gives the same bytes.
         with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=3, mtime=0) as packed:
             pickle.dump(content, packed, protocol=5)
 
 
 def read_model(path, trust=False):
-    """Return what `write_model` was given.
+    """Return the content of a file of `write_model`.
 
     Parameters
     ----------
@@ -228,6 +233,7 @@ def read_model(path, trust=False):
         When it is no such file, one of another format, or holds what no model is made of.
     """
     with open(path, "rb") as file:
+        # Bounded: the file may be anything, and have no line end.
         first = file.readline(_HEAD)
         number = first.removeprefix(_MAGIC).strip()
         if not first.startswith(_MAGIC) or not number.isdigit():

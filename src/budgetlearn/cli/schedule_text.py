@@ -1,4 +1,4 @@
-"""What a model buys and how good it is, as lines of text."""
+"""Acquisitions and scores of a model, as lines of text."""
 
 import click
 import numpy as np
@@ -19,7 +19,7 @@ def plus_minus(score, error):
 
 
 def bought(row):
-    """Return what is bought at an operating point, in words."""
+    """Return the columns of an operating point, in words."""
     names = [shown(name) for name in row["variables"]]
     if not names:
         return "nothing"
@@ -47,6 +47,7 @@ def lines_of(saved, budget=None):
     steps, chosen = saved.steps(), None if budget is None else saved.stage(budget)
     if chosen is not None and chosen not in steps.index:
         steps = saved.curve.loc[sorted([*steps.index, chosen], key=saved.curve["cost"].get)]
+    # First, last and chosen step always stay.
     thinned = len(steps) > MOST_STEPS
     if thinned:
         kept = np.linspace(0, len(steps) - 1, MOST_STEPS).round().astype(int).tolist()
@@ -96,13 +97,13 @@ def _classes(model, most=6):
 
 
 def mean_cost(saved, stage, n_rows):
-    """Return what new rows cost on average, in words."""
+    """Return the expected mean cost of new rows, in words."""
     mean, margin = saved.expected_cost(stage, n_rows)
     return f"{n_rows:,} new rows are expected to cost {mean:.2f} ± {margin:.2f} on average"
 
 
 def how_kept(saved):
-    """Return how the budget of a model is kept, where what is bought differs between rows."""
+    """Return a sentence on how a budget is kept, where costs differ between rows."""
     if saved.certificate is not None:
         return (
             f"with {100 * saved.certificate.confidence:g} % confidence new rows cost no more than "
@@ -115,7 +116,7 @@ def how_kept(saved):
 
 
 def for_nothing(saved):
-    """Return what the constant scores, and whether nothing that is bought was any better."""
+    """Return a sentence on the constant: its score, and a note where nothing was better."""
     free = saved.free
     says = f"{free['says']:.6g}" if saved.task == "regression" else shown(free["says"])
     text = (

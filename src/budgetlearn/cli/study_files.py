@@ -44,6 +44,7 @@ def folders():
     ConfigError
         Where there is no workflow.
     """
+    # The nearest workflow counts, so that a clone is preferred to what is installed.
     here, package = Path.cwd(), Path(budgetlearn.__file__).resolve().parent
     for folder in (here, *here.parents):
         if _has_workflow(folder):
@@ -104,6 +105,7 @@ def study_files(own, path, name, options, folder, **settings):
         "study": name,
         "title": f"{own.name} under a budget",
         "datasets": [identifier(path)],
+        # Absolute: the study may be run from another folder.
         "datasets_file": str((folder / REGISTRY).absolute()),
         "costs": ["given" if options["costs"] else "unit"],
         "methods": list(dict.fromkeys((*methods, CONTROL))),
@@ -116,7 +118,7 @@ def study_files(own, path, name, options, folder, **settings):
 
 
 def _given(options):
-    """Return what of the table's options differs from the default of a data set's entry."""
+    """Return the table's options that differ from the defaults of a data set's entry."""
     values = {key: options[key] for key in SOURCE}
     values = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
     return {key: value for key, value in values.items() if value}
@@ -159,6 +161,7 @@ def write_files(files, folder):
     """Write the files of a study to its folder, those that are not there as they are."""
     for name, content in files.items():
         path, text = folder / name, as_yaml(content)
+        # An unchanged file keeps its time, and Snakemake reruns nothing for it.
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             with whole_file(path) as partial:
                 partial.write_text(text, encoding="utf-8")
@@ -189,6 +192,7 @@ def sole_work(root, name):
 
     folder = root / "results" / name
     folder.mkdir(parents=True, exist_ok=True)
+    # The system releases the lock when the process dies, whatever killed it.
     with open(folder / LOCK, "a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -203,6 +207,7 @@ def sole_work(root, name):
 
 def _refuse_snakemake(root, name):
     """Raise `ConfigError` where Snakemake itself is at work on a study, or was killed at it."""
+    # Snakemake's own locks outlive it where it was killed.
     locks = (root / ".snakemake" / "locks").glob("*.lock")
     held = (line for path in locks for line in path.read_text(encoding="utf-8").splitlines())
     if any(line.startswith(f"results/{name}/") for line in held):
@@ -276,6 +281,7 @@ def target_of(own, study):
     from budgetbench.datasets import Dataset
 
     (name,) = study.datasets
+    # A split needs classes and their counts; one column of zeros stands for the features.
     words, y = np.unique(own.y, return_inverse=True)
     words, y = ((), own.y) if own.task == REGRESSION else (words.tolist(), y)
     return Dataset(name, own.name, own.task, np.zeros((len(y), 1)), y, ("any",), words)

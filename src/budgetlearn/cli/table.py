@@ -25,7 +25,7 @@ MOST_CLASSES = 20  # a target of whole numbers with more different values is one
 
 @dataclass(frozen=True, eq=False)
 class OwnTable:
-    """What a command line names: a table with a target and prices.
+    """A table with a target and prices, as a command line names it.
 
     Attributes
     ----------
@@ -72,6 +72,7 @@ def read_own_table(path, target, costs, drop, task, separator, decimal, na, keep
     """
     frame = read_table(path, separator, decimal, na)
     wanted = (target, *drop, *(keep or ()))
+    # Checked first: a wrong separator shows here, as one column with all names.
     unknown = [name for name in wanted if name not in frame.columns]
     if unknown:
         raise DatasetError(
@@ -90,6 +91,7 @@ def read_own_table(path, target, costs, drop, task, separator, decimal, na, keep
             f"{Path(path).name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, to "
             f"validate and to hold out. Give at least {FEWEST_ROWS}, better hundreds."
         )
+    # An identifier predicts the training rows perfectly, and new ones not at all.
     left_out = () if keep is None else _identifiers(X, keep)
     X = X.drop(columns=list(left_out))
     if not X.shape[1]:
@@ -134,6 +136,7 @@ def _identifiers(X, keep):
 
 
 def _numbers_rows(column):
+    # Different in each row, whole and without gaps: as identifiers are, and few measurements.
     known = is_number(column) and column.notna().all() and column.is_unique
     return bool(known and (column % 1 == 0).all())
 
@@ -176,6 +179,7 @@ def _target(column, task):
 
 def _twins(labels):
     """Return a note where two classes differ only in capitals, else None."""
+    # Capitals are a frequent slip; yet both may be meant, so that it is a note and no error.
     seen = {}
     for label in np.unique(labels).tolist():
         first = seen.setdefault(label.casefold(), label)
@@ -185,7 +189,7 @@ def _twins(labels):
 
 
 def _refuse_amounts(column):
-    """Refuse numbers with some text between them, which would become classes."""
+    """Refuse numbers with some text between them: they would become classes."""
     try:
         refuse_numbers(column)
     except DatasetError as error:
@@ -211,6 +215,7 @@ def _suggested(column):
 
 
 def _label(value):
+    # A column with gaps elsewhere reads 1 as 1.0.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip()
@@ -223,6 +228,7 @@ def _prices(path, X, target, drop):
         costs = FeatureCosts(dict.fromkeys(names, 1.0))
         return FeatureCosts.of(costs, len(names), names)
     costs = FeatureCosts.read(path)
+    # Prices of columns that are left out do no harm; any other name is a mistake.
     place, known = {name: k for k, name in enumerate(costs.names)}, {*names, target, *drop}
     unknown = [name for name in place if name not in known]
     missing = [name for name in names if name not in place]

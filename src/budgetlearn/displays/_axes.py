@@ -1,4 +1,4 @@
-"""What the displays share: axes, features with prices, the points that budgets choose."""
+"""Shared parts of displays: axes, features with prices, the points that budgets choose."""
 
 import numpy as np
 
@@ -13,6 +13,7 @@ def axes_of(ax, width=6.4, height=4.8):
     ImportError
         When matplotlib is not installed.
     """
+    # Here, so that fitting and predicting do without matplotlib.
     try:
         from matplotlib import pyplot
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""How often each feature is acquired."""
+"""Display of the acquisition rate of each feature."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from ._axes import axes_of, list_features, names_of
 
 @dataclass(eq=False)
 class AcquisitionDisplay:
-    """The share of examples for which each feature is acquired.
+    """Share of the examples that acquire each feature.
 
     Made by `from_estimator`.
 
@@ -79,6 +79,7 @@ class AcquisitionDisplay:
         AcquisitionDisplay
         """
         used = np.flatnonzero(self.rates > 0)
+        # By rate, the cheaper of equals first.
         used = used[np.lexsort((self.prices[used], -self.rates[used]))]
         ax = axes_of(ax, height=1.4 + 0.26 * len(used))
         places = np.arange(len(used))

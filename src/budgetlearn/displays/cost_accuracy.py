@@ -72,13 +72,13 @@ class CostAccuracyDisplay:
         for stage in estimator.stages(X):
             costs.append(float(np.mean(stage.cost)))
             scores.append(score_outcome(estimator, scoring, stage, np.asarray(y)))
-        usual = "accuracy" if is_classifier(estimator) else "R²"
+        plain = "accuracy" if is_classifier(estimator) else "R²"
         display = cls(
             np.array(costs),
             np.array(scores),
             chosen_points(estimator),
             estimator_name=type(estimator).__name__ if name is None else name,
-            score_name=usual if scoring is None else str(getattr(scoring, "__name__", scoring)),
+            score_name=plain if scoring is None else str(getattr(scoring, "__name__", scoring)),
         )
         return display.plot(ax=ax, **kwargs)
 

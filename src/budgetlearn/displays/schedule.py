@@ -1,4 +1,4 @@
-"""Which features each operating point acquires."""
+"""Display of the features that each operating point acquires."""
 
 from dataclasses import dataclass
 
@@ -88,6 +88,7 @@ class ScheduleDisplay:
         """
         n_points = len(self.acquired)
         used = np.flatnonzero(self.acquired.any(axis=0))
+        # By the point where each appears first: the picture becomes a staircase.
         used = used[np.lexsort((self.prices[used], self.acquired[:, used].argmax(axis=0)))]
         ax = axes_of(ax, max(5.5, 3 + 0.5 * n_points), 1.8 + 0.24 * len(used))
         cells = self.acquired[:, used].T

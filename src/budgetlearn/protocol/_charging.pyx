@@ -20,12 +20,15 @@ def charge(
     with nogil:
         for i in range(rows.shape[0]):
             row = rows[i]
+            # Each feature is charged once for an example, however often it is asked for.
             if acquired[row, feature]:
                 continue
             paid = False
             for member in range(members.shape[0]):
                 paid |= acquired[row, members[member]] != 0
+            # The first member of a group that an example acquires pays the charge for all.
             cost[row] += price if paid else price + group_price
             acquired[row, feature] = 1
+            # order[row, :n_acquired[row]] are the features so far; -1 follows.
             order[row, n_acquired[row]] = feature
             n_acquired[row] += 1

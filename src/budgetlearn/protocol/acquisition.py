@@ -14,6 +14,7 @@ def from_table(estimator, X):
 
 def acquired_from(estimator, source, n_samples, stage, max_cost, fallback):
     """Return the `Decisions` of one stage that reads a source; None: the constant."""
+    # One ledger for all examples: it is what charges, and what the cap is compared with.
     ledger = Ledger(estimator.feature_costs_, n_samples, max_cost)
     outcome = constant = Outcome.constant(estimator, n_samples)
     if stage is not None:
@@ -25,6 +26,7 @@ def acquired_from(estimator, source, n_samples, stage, max_cost, fallback):
             fallback,
             estimator.missing_in_training_,
         )
+        # A missing value was refused earlier, with its name; what is left is the cap.
         if not outcome.answered.all() and not fallback:
             raise unanswered_error(outcome, max_cost)
         _fill(outcome, constant)
@@ -40,6 +42,7 @@ def acquired_from(estimator, source, n_samples, stage, max_cost, fallback):
 
 def _fill(outcome, constant):
     """Give the constant prediction to the examples without an answer."""
+    # A method may have written anything there.
     rows = ~outcome.answered
     outcome.output[rows] = constant.output[rows]
     if outcome.probabilities is not None:
@@ -47,7 +50,7 @@ def _fill(outcome, constant):
 
 
 def session_of(estimator, stage, max_cost):
-    """Return a `Session` of a stage; None: the constant, which wants nothing."""
+    """Return a `Session` of a stage; None: of the constant, without requests."""
     ledger = Ledger(estimator.feature_costs_, 1, max_cost)
     acquisitions = iter(()) if stage is None else estimator._acquisitions(1, stage, ledger)
     return Session(
@@ -74,6 +77,7 @@ def explanation(session, source):
 
 def _number(value, name):
     """Return the value of a feature as a number, NaN where it cannot be had."""
+    # Text that is a number is taken, as at a prompt; inf stands for all that is none.
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -115,6 +119,7 @@ class Session:
         self._missing_ok = missing_ok
         self._acquisitions, self._ledger, self._constant = acquisitions, ledger, constant
         self._names, self._classes = list(names), classes
+        # The session is a prediction of one row: the requests speak of row 0.
         self._given, self._row = {}, np.zeros(1, dtype=np.intp)
         self._request = self._outcome = None
         self._advance(lambda: next(self._acquisitions))
@@ -128,14 +133,17 @@ class Session:
                 self._request, self._outcome = None, stop.value
                 return
             feature = self._request.feature
+            # Beyond the cap it is refused without asking: the caller need not know the rule.
             if not self._ledger.affordable(self._row, feature)[0]:
                 reply = Answer(np.array([np.nan]), np.array([True]))
             elif feature in self._given:
                 value = self._given[feature]
+                # Where training had gaps, NaN is a value that was paid for like others.
                 refused = np.isnan(value) and not self._missing_ok[feature]
                 reply = Answer(np.array([value]), np.array([refused]))
             else:
                 return
+            # Charged when it is used, so that what was given too much costs nothing.
             if not reply.refused[0]:
                 self._ledger.acquire(self._row, feature)
 
@@ -144,17 +152,17 @@ class Session:
 
     @property
     def done(self):
-        """Whether nothing more is wanted."""
+        """True once nothing more is wanted."""
         return self._request is None
 
     @property
     def cost(self):
-        """What was paid so far."""
+        """Cost of all that was acquired so far."""
         return float(self._ledger.cost[0])
 
     @property
     def wanted(self):
-        """What to acquire next: a list of (name, price, why).
+        """The next features to acquire: a list of (name, price, why).
 
         The first entry is what the prediction waits for; members of its cost group that then cost
         nothing follow, since they can be asked for together.
@@ -191,6 +199,7 @@ class Session:
             For unknown features and for what is not a number.
         """
         given = {**(values or {}), **named}
+        # All names are checked first: a call is taken as a whole or not at all.
         unknown = [name for name in given if name not in self._names]
         if unknown:
             raise ValueError(
@@ -203,12 +212,14 @@ class Session:
             if self._ledger.acquired[0, feature] or feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")
             self._given[feature] = number
+        # The generator waits at its request; it is answered only once that feature is there.
         if not self.done and self._request.feature in self._given:
             request = self._request
             self._advance(lambda: request)
         return self
 
     def _current(self):
+        # Before the first answer no model applies, and the constant speaks.
         now = self._outcome if self.done else self._request.estimate()
         return self._constant if now is None or not now.answered[0] else now
 

@@ -63,6 +63,7 @@ class BudgetedEstimator(BaseEstimator):
     _groups = False  # whether shared charges change what the model acquires
     _chooses_on_validation = False
 
+    # The hooks of a subclass.
     @abstractmethod
     def _fit(self, train, valid, seeds):
         """Learn from `Examples`; `valid` is None where no validation data are needed or given."""
@@ -102,7 +103,7 @@ class BudgetedEstimator(BaseEstimator):
         return
 
     def _stored_bytes(self, stage):
-        """Return what a stage's model takes in the compact format "float32"; NaN where unknown."""
+        """Return the bytes of a stage's model in the format "float32"; NaN where unknown."""
         return np.nan
 
     def _acquisitions(self, n_samples, stage, ledger):
@@ -115,7 +116,7 @@ class BudgetedEstimator(BaseEstimator):
         return (yield from fixed_acquisitions(self, n_samples, stage))
 
     def _needs_validation(self):
-        """Return whether `fit` must hold out validation data where none are given."""
+        """Return True where `fit` must hold out validation data if none are given."""
         return False
 
     def _seeds(self, random):
@@ -127,15 +128,16 @@ class BudgetedEstimator(BaseEstimator):
         raise NotImplementedError
 
     def _can_predict_proba(self):
-        """Return whether a classifier's stages have probabilities."""
+        """Return True where a classifier's stages have probabilities."""
         return True
 
     def _takes_missing(self):
-        """Return whether `fit` takes missing values: then they are values like others."""
+        """Return True where `fit` takes missing values, as values like others."""
         return False
 
     def __sklearn_tags__(self):
         own = super().__sklearn_tags__()
+        # Tags follow from what a class defines, so that none can promise more than it does.
         own_way = type(self)._acquisitions is not BudgetedEstimator._acquisitions
         lazy = own_way or self._has_fixed_costs
         tags = BudgetedTags(
@@ -188,6 +190,7 @@ class BudgetedEstimator(BaseEstimator):
 
         What fails leaves the estimator as it was.
         """
+        # Validation of the data is part of it: it already sets names and classes.
         with all_or_nothing(self):
             with counting_fits() as count:
                 self._learn_from(*checked_examples(self, X, y, X_val, y_val, weight))
@@ -196,17 +199,24 @@ class BudgetedEstimator(BaseEstimator):
 
     def _learn_from(self, train, valid):
         """Hold out a part where it is needed, fit, measure and refit."""
+        # Before rows are held out: a method that draws its seeds here gets the same ones whether
+        # validation data are given or not.
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
         if valid is None and self._needs_validation():
             train, valid = train.held_out(self.validation_fraction, source, self)
+        # Refused before the fit, which may take hours.
         if valid is not None:
             refuse_alike(self, train, valid)
+        # Those of an earlier fit, where this one has no validation data.
         self.__dict__.pop("operating_points_", None)
+        # Class weights by the shares of the rows that are learned from, not of those held out.
         self._fit(train.weighed_for(self), valid, seeds)
         if valid is not None:
             stages = self._stages(valid.X, range(self.n_stages_), scored_parts(self))
             points = measured(self, stages, valid.targets)
             self.operating_points_ = refuse_unscored(points, len(valid.y))
+            # After measuring: the operating points stay those of rows that the models had not
+            # seen.
             if getattr(self, "refit", False) is True:  # in GIF a number of passes
                 self._refit(train.joined(valid).weighed_for(self), seeds)
 
@@ -321,7 +331,7 @@ class BudgetedEstimator(BaseEstimator):
 
     @described
     def predict_with_cost(self, X, budget=None, max_cost=None, *, fallback=False):
-        """Predict, and return what each prediction costs, in one pass over the examples.
+        """Return the predictions and their costs, in one pass over the examples.
 
         Parameters
         ----------
@@ -355,6 +365,7 @@ class BudgetedEstimator(BaseEstimator):
         -------
         float
         """
+        # As scikit-learn's mixins score, whatever else the class offers.
         scoring = getattr(self, "scoring", None)
         if scoring is None:
             predicted = self.predict(X, budget, max_cost, fallback=fallback)
@@ -422,6 +433,7 @@ class BudgetedEstimator(BaseEstimator):
         pandas.DataFrame
             Like `operating_points_`: one row per stage, in the same order.
         """
+        check_is_fitted(self)
         y = np.asarray(y)
         check_consistent_length(X, y)
         return measured(self, each_stage(self, X, scored_parts(self)), y)
@@ -458,12 +470,13 @@ class BudgetedEstimator(BaseEstimator):
         """
         X, absent = checked_table(self, X_cal)
         y = np.asarray(y_cal)
+        # Lazily: one stage at a time is in memory.
         outcomes = each_stage(self, X, {"output", "acquired"}, absent)
         return certified(self, outcomes, y, cost, error, confidence)
 
     @described
     def decisions(self, X, budget=None, max_cost=None, *, fallback=False):
-        """Predict, and return what was acquired in which order.
+        """Predict, and return the acquisitions in their order.
 
         Parameters
         ----------
@@ -540,6 +553,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         source = from_table(self, one_row(self, x))
         stage = chosen_stage(self, budget, max_cost, fallback)
+        # Stepwise sessions do without a missing value, where predict refuses it.
         if not fallback:  # raises what predict raises
             acquired_from(self, source, 1, stage, max_cost, False)
         return explanation(session_of(self, stage, max_cost), source)

@@ -57,6 +57,7 @@ class Examples:
             )
             order = random.permutation(len(self.y))
             n_valid = round(fraction * order.size)
+            # R² needs two different targets, also where nearly all are equal.
             self._mix(order, n_valid)
             valid, train = np.sort(order[:n_valid]), np.sort(order[n_valid:])
             if not valid.size or not train.size:
@@ -75,10 +76,12 @@ class Examples:
             )
             places = np.flatnonzero(np.isin(order, others))
             if places.size and places[0] >= n_first:
+                # One swap, so that other seeds' draws are left as they are.
                 order[[n_first - 1, places[0]]] = order[[places[0], n_first - 1]]
 
     def joined(self, other):
         """Return these and the other examples, without those of classes unknown in training."""
+        # Nothing can be learned from a class that the models have no column for.
         other = other.take(np.flatnonzero(other.y != -1)) if other.y.ndim == 1 else other
         weight = None
         if self.weight is not None or other.weight is not None:
@@ -137,14 +140,16 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
         raise ParameterError("X_val and y_val belong together: give both or none.")
     if X_val is None:
         return train, None
+    # Before scikit-learn's check, which overlooks names that are no text.
     check_same_columns(X_val, names)
     X_val = validate_data(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
 
 
 def _missing_somewhere(X, takes_missing):
-    """Return which features lack a value in some row; a mask of the whole table may not fit."""
+    """Return the mask of features that lack a value in some row."""
     missing = np.zeros(X.shape[1], dtype=bool)
+    # By blocks of rows: a mask of the whole table may not fit into memory.
     for start in range(0, len(X) if takes_missing else 0, ROWS):
         missing |= np.isnan(X[start : start + ROWS]).any(axis=0)
     return missing
@@ -158,6 +163,7 @@ def _weighed(X, y, weight):
     counts = weight > 0
     if not counts.any():
         raise ParameterError("sample_weight must not be 0 everywhere.")
+    # A row of weight 0 must not count in medians, bins or classes either.
     if not counts.all():
         X, y, weight = X[counts], y[counts], weight[counts]
     return X, y, _relative(weight)
@@ -191,6 +197,7 @@ def _class_weights(class_weight, classes, examples):
 def _constant(codes, weight, n_classes):
     """Return the class shares; where there are no classes, the mean target of each output."""
     if n_classes is not None:
+        # Weighted like the models, so that the constant is the model of no feature.
         counts = np.bincount(codes, weight, n_classes)
         return counts / counts.sum()
     shares = np.full(len(codes), 1 / len(codes)) if weight is None else weight / weight.sum()
@@ -204,6 +211,7 @@ def _validation(estimator, X, y):
         y = np.asarray(y, dtype=np.float64)
         return Examples(X, y if estimator._multi_output else column_or_1d(y), y)
     y = column_or_1d(y)
+    # -1 equals no class, so that an unknown label is an error of every prediction.
     place = {label: code for code, label in enumerate(estimator.classes_.tolist())}
     codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
     if not (codes >= 0).any():

@@ -9,7 +9,7 @@ from .tables import working_dtype
 
 
 class FixedFeatures:
-    """What n examples know and what they can still be predicted with.
+    """Values known of n examples, and the stages that can still predict them.
 
     Parameters
     ----------
@@ -30,6 +30,7 @@ class FixedFeatures:
         self.refused = np.zeros(shape, dtype=bool, order="F")
         self.any_refused = False
         self.order = self._preference(stage)
+        # Fixed features do not depend on the example, so that one blank row shows them.
         blank = np.zeros((1, shape[1]))
         stages = estimator._stages(blank, sorted(self.order), frozenset({"acquired"}))
         self.needs = {
@@ -40,23 +41,26 @@ class FixedFeatures:
         """Return the chosen stage, then those that cost no more, best first."""
         costs = np.asarray(self.estimator.fixed_costs())
         points = known_points(self.estimator)
+        # The last key of lexsort counts first: score, then cost.
         best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
+        # What stands in for a stage must not cost more than was agreed to.
         allowed = affords(costs[stage], costs)
         return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
 
     def possible(self, rows, stage):
-        """Return which of the rows can still have all that a stage needs."""
+        """Return the rows that can still have all that a stage needs."""
         if not self.any_refused:
             return rows
         return rows[~(self.refused[rows] & self.needs[stage]).any(axis=1)]
 
     def requests(self, stage):
         """Return the features of a stage, cheap ones first."""
+        # Cheap ones first: should a later one be refused, little was spent in vain.
         features = np.flatnonzero(self.needs[stage])
         return features[np.argsort(self.estimator.feature_costs_.alone[features], kind="stable")]
 
     def take(self, rows, feature, answer):
-        """Keep what came of a request."""
+        """Keep the answer to a request."""
         self.X[rows, feature] = answer.values
         self.known[rows, feature] = ~answer.refused
         self.refused[rows, feature] = answer.refused
@@ -69,6 +73,7 @@ class FixedFeatures:
             rows = np.flatnonzero(~outcome.answered)
             if not rows.size:
                 break
+            # Needs are compared with what is known, whichever stage it was acquired for.
             rows = rows[(self.known[rows] | ~self.needs[stage]).all(axis=1)]
             if rows.size:
                 self._predict(outcome, rows, stage)
@@ -91,6 +96,7 @@ def fixed_acquisitions(estimator, n_samples, stage):
     """
     state = FixedFeatures(estimator, n_samples, stage)
     waiting = np.arange(n_samples)
+    # Only rows whose stage became impossible go on to the next best one.
     for stage in state.order:
         for feature in state.requests(stage):
             rows = state.possible(waiting, stage)

@@ -66,11 +66,13 @@ def hoeffding_bentkus_p(mean, n, limit):
     float
         The smaller of Hoeffding's and Bentkus's bound (Angelopoulos et al., Proposition 4).
     """
+    # Above the limit the loss is no evidence at all: the divergence is 0 there.
     low = min(mean, limit)
     inside = 0.0
     if low > 0:
         inside += low * np.log(low / limit)
     inside += (1 - low) * np.log((1 - low) / (1 - limit))
+    # Rounded up, as the bound asks; the small part absorbs the rounding of n * mean.
     bentkus = np.e * binom.cdf(np.ceil(n * mean - 1e-9), n, limit)
     return float(min(np.exp(-n * inside), bentkus, 1.0))
 
@@ -99,10 +101,13 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     """
     _check_limits(estimator, cost, error, confidence)
     points = estimator.operating_points_
+    # Points off the front are never chosen, and testing them would only cost power.
     front = points.iloc[pareto_indices(points["cost"], points["score"])]
     calibrated = _p_values(estimator, outcomes, y, cost, error).loc[front.index]
+    # The order must not depend on the calibration data: else the sequence is not fixed.
     order = _margins(front, cost, error, estimator.feature_costs_.full).index
     tested = calibrated.loc[order].rename_axis("stage").reset_index()
+    # The first failure ends the sequence: what comes later was not tested.
     passed = (tested["p_value"] <= 1 - confidence).cumprod().astype(bool)
     kept = front.loc[tested.loc[passed, "stage"]]
     if kept.empty:
@@ -115,6 +120,7 @@ def certified(estimator, outcomes, y, cost, error, confidence):
             f"on the calibration data (p = {first['p_value']:.3g}). Raise a limit, lower the "
             "confidence, or give more calibration data."
         )
+    # Under a cost limit the best score; under an error limit alone the least cost.
     best = kept["cost"].idxmin() if cost is None else kept["score"].idxmax()
     return Certificate(
         int(best), float(points["cost"][best]), cost, error, confidence, tested[passed]
@@ -149,11 +155,13 @@ def _p_values(estimator, outcomes, y, cost, error):
         wrong = stage.output != y if is_classifier(estimator) else np.full(y.size, np.nan)
         p_value = 0.0
         if cost is not None and not cost >= full:  # what all features cost is never exceeded
+            # A cost that is the same for all examples needs no statistics.
             if fixed:
                 p_value = float(costs[0] > cost)
             else:
                 p_value = hoeffding_bentkus_p(float(costs.mean()) / full, y.size, cost / full)
         if error is not None:
+            # Both limits must hold: the union of the two null hypotheses has the larger p-value.
             p_value = max(p_value, binomial_p(int(wrong.sum()), y.size, error))
         rows.append({"cost": costs.mean(), "error": wrong.mean(), "p_value": p_value})
     return pd.DataFrame(rows)
@@ -163,6 +171,7 @@ def _margins(front, cost, error, full):
     """Return by how much each point kept the limits on validation data, the widest first."""
     margin = pd.Series(np.inf, index=front.index)
     if cost is not None:
+        # Costs as shares of the full cost, to be comparable with error rates.
         margin = np.minimum(margin, (cost - front["cost"]) / (full or 1.0))
     if error is not None:
         margin = np.minimum(margin, error - (1 - front["score"]))

@@ -43,6 +43,7 @@ class _KnownNumbers(RegressorMixin, _Known):
 
 def _scorer(estimator, scoring, stage):
     """Return score(rows, y, weight) of the stage's predictions by a scikit-learn scorer."""
+    # Scikit-learn asks a classifier by its tags, so that there is a class for each kind.
     if is_classifier(estimator):
         made = _KnownClasses(stage, estimator.classes_)
     else:
@@ -80,15 +81,19 @@ def _score(estimator, stage, targets):
     n = len(targets)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:
+        # Any score has a standard error by resampling; a fixed seed gives all stages the same
+        # rows.
         score, random = _scorer(estimator, scoring, stage), np.random.default_rng(0)
         drawn = (random.integers(n, size=n) for _ in range(RESAMPLES))
         redrawn = [score(rows, targets[rows]) for rows in drawn]
         return score(np.arange(n), targets), float(np.std(redrawn, ddof=1))
     if is_classifier(estimator):
+        # The standard error of a share.
         right = float(np.mean(stage.output == targets))
         return right, float(np.sqrt(right * (1 - right) / n))
     if n < 2:
         return np.nan, np.nan
+    # The standard error of the mean square, in units of the variance, as R² has it.
     squares = np.reshape((stage.output - targets) ** 2, (n, -1)).mean(axis=1)
     variance = max(float(np.var(targets, axis=0).mean()), 1e-300)
     spread = float(np.sqrt(squares.var(ddof=1) / n)) / variance
@@ -105,6 +110,7 @@ def refuse_alike(estimator, train, valid):
     """
     if is_classifier(estimator) or getattr(estimator, "scoring", None) is not None:
         return
+    # Where training has one value only, a constant is all there is to learn, and R² does no harm.
     n = len(valid.y)
     if n < 2 or (np.ptp(valid.targets, axis=0).max() == 0 < np.ptp(train.targets, axis=0).max()):
         raise ParameterError(
@@ -116,7 +122,7 @@ def refuse_alike(estimator, train, valid):
 
 
 def refuse_unscored(points, n_samples):
-    """Return operating points, all of which have a score, else raise `ParameterError`.
+    """Return operating points if all have a score, else raise `ParameterError`.
 
     Parameters
     ----------
@@ -200,4 +206,5 @@ def known_points(estimator):
             f"this {type(estimator).__name__} does not know what its operating points cost on "
             "average: pass validation data, fit(X, y, X_val, y_val), to keep a budget."
         )
+    # Stages go from cheap to expensive, so that a later one is taken to be better.
     return pd.DataFrame({"cost": costs, "score": np.arange(len(costs))})

@@ -1,4 +1,4 @@
-"""Prediction from a table: which operating point is used, and what it makes of the examples."""
+"""Prediction from a table: the choice of an operating point, and its use."""
 
 import numpy as np
 
@@ -22,11 +22,13 @@ def chosen_stage(estimator, budget, max_cost, fallback):
         budget = max_cost if budget is None else min(budget, max_cost)
     if budget is None:
         return estimator._default_stage()
+    # By validation score, of equal ones the cheapest; a stable sort keeps the first of equals.
     points = known_points(estimator)
     affordable = points[affords(budget, points["cost"])]
     if len(affordable):
         best = affordable.sort_values(["score", "cost"], ascending=[False, True], kind="stable")
         return int(best.index[0])
+    # The constant is affordable whatever the budget is.
     if fallback:
         return None
     cheapest = float(points["cost"].min())
@@ -52,6 +54,7 @@ def each_stage(estimator, X, want, absent=None):
     """
     if absent is None:
         X, absent = checked_table(estimator, X)
+    # A generator that failed at the third stage would leave its consumer with half a result.
     if np.isnan(X).any():
         for index in range(estimator.n_stages_):
             refuse_missing(estimator, missing_cells(estimator, X, index), absent)
@@ -62,9 +65,11 @@ def decided(estimator, X, budget, max_cost, fallback, want):
     """Return a `Stage` with the wanted parts of the chosen stage's predictions."""
     X, absent = checked_table(estimator, X)
     index = chosen_stage(estimator, budget, max_cost, fallback)
+    # With fixed costs the cap was settled by the choice of the stage.
     capped = max_cost is not None and not estimator._has_fixed_costs
     if index is not None and not capped:
         missing = missing_cells(estimator, X, index)
+        # The fast way: one stage on the whole table, without a ledger.
         if missing is None or not fallback:
             refuse_missing(estimator, missing, absent)
             return next(iter(estimator._stages(X, [index], frozenset(want))))

@@ -38,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a request.
+    """Answer to a request.
 
     Attributes
     ----------
@@ -85,6 +85,7 @@ class Outcome:
         """
         if self.probabilities is None:
             return None
+        # Classes ascend, and every output is one of them.
         predicted = np.searchsorted(classes, self.output)
         return np.take_along_axis(self.probabilities, predicted[:, None], axis=1)[:, 0]
 
@@ -131,7 +132,7 @@ class Outcome:
 
 
 class Ledger:
-    """What each example acquired, in which order, and for how much.
+    """Acquisitions of each example, their order and their cost.
 
     Parameters
     ----------
@@ -145,6 +146,7 @@ class Ledger:
 
     def __init__(self, costs, n_samples, max_cost=None):
         self.costs, self.max_cost = costs, max_cost
+        # Kept by the kernel `_charging`, which fills all four arrays in one pass.
         shape = (n_samples, costs.n_features)
         self.acquired = np.zeros(shape, dtype=bool, order="F")  # is read and written by column
         self.order = np.full(shape, -1, dtype=np.intp)
@@ -153,11 +155,11 @@ class Ledger:
 
     @property
     def capped(self):
-        """Whether spending is limited."""
+        """True where spending is limited."""
         return self.max_cost is not None
 
     def marginal(self, rows, feature):
-        """Return what a feature adds to the bill of each row, an unpaid group's charge included.
+        """Return the price that a feature adds for each row, an unpaid group's charge included.
 
         Parameters
         ----------
@@ -179,7 +181,7 @@ class Ledger:
         return price
 
     def affordable(self, rows, feature):
-        """Return for which rows the cap allows a feature.
+        """Return the mask of rows whose cap allows a feature.
 
         Parameters
         ----------
@@ -215,7 +217,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Decisions:
-    """What was decided about n examples, and what it took.
+    """Predictions of n examples, and their acquisitions.
 
     Attributes
     ----------
@@ -264,6 +266,7 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
     Answer
     """
     rows, name = request.rows, describe(request.feature)
+    # The source is asked only for rows that can pay: a value is never seen for free.
     allowed = ledger.affordable(rows, request.feature)
     if allowed.all():
         values = delivered(source(rows, name), rows, name)
@@ -271,16 +274,18 @@ def answer(request, source, ledger, describe, fallback, missing_ok):
         values, asked = np.full(rows.size, np.nan), rows[allowed]
         if asked.size:
             values[allowed] = delivered(source(asked, name), asked, name)
+    # NaN beyond the cap is a refusal of ours, and no missing value.
     missing = allowed & np.isnan(values) & (not missing_ok[request.feature])
     if missing.any() and not fallback:
         raise MissingValueError(missing_message(rows[missing], name))
+    # A value that cannot be had is not charged.
     owned = allowed & ~missing
     ledger.acquire(rows if owned.all() else rows[owned], request.feature)
     return Answer(values, ~owned)
 
 
 def delivered(values, rows, name):
-    """Return what a source delivered for a feature of some rows as numbers, checked."""
+    """Return the values that a source delivered as numbers, checked."""
     try:
         values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -288,6 +293,7 @@ def delivered(values, rows, name):
             f"the source must return one number for each row it is asked for; for feature "
             f"{name!r} it returned {values!r}."
         ) from error
+    # NaN is allowed: it says that the value is not available.
     if values.shape != rows.shape or np.isinf(values).any():
         raise ValueError(
             f"the source must return one finite number (NaN: unavailable) for each of the "
@@ -298,7 +304,7 @@ def delivered(values, rows, name):
 
 
 def missing_message(rows, name):
-    """Return what to say of missing cells that have to be looked at."""
+    """Return the message about missing cells that have to be looked at."""
     return (
         f"feature {name!r}, which the prediction looks at, has no value (NaN) "
         f"{in_row(rows, 'cells')}. Fill it in, or pass fallback=True to predict with the next best "

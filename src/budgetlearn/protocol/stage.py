@@ -15,7 +15,7 @@ class Stage:
     Attributes
     ----------
     setting : dict
-        What tells it from the other stages, as {"trees": 3}.
+        Sets it apart from the other stages, as {"trees": 3}.
     output : ndarray of shape (n_samples,) or (n_samples, n_outputs), or None
         Class labels or numbers.
     probabilities : ndarray of shape (n_samples, n_classes) or None
@@ -25,7 +25,7 @@ class Stage:
     nodes : float
         Tree nodes of the model, NaN where it has none.
     estimate : ndarray of shape (n_samples,) or None
-        Estimated probability that each prediction is right, where the method foretells it.
+        Estimated probability that each prediction is right, where the method has one.
     cost : ndarray of shape (n_samples,) or None
         Acquisition cost; set by the protocol.
     incremental : bool

@@ -53,6 +53,7 @@ def one_row(estimator, x):
 
 def missing_cells(estimator, X, index):
     """Return the mask of the missing cells that a stage looks at; None where there are none."""
+    # Most tables are complete: then no stage has to say what it looks at.
     missing = np.isnan(X)
     if not missing.any():
         return None
@@ -66,6 +67,7 @@ def refuse_missing(estimator, missing, absent):
     """Raise `MissingValueError` for cells, as from `missing_cells`, and for absent columns."""
     if missing is None:
         return
+    # The first cell in reading order is named; the message counts the others.
     rows, features = np.nonzero(missing)
     name = estimator.feature_costs_.labels[features[0]]
     if name not in absent:

@@ -1,4 +1,4 @@
-"""What an estimator can do under a budget: tried, not claimed."""
+"""Abilities of an estimator under a budget: tried, not claimed."""
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -74,7 +74,7 @@ def abilities(estimator):
 
 
 def _works(check):
-    """Tell whether a check passes; what an estimator refuses or does not have it cannot do."""
+    """Return True if a check passes; a refusal or a method that is not there is no ability."""
     try:
         return check() is not False
     except (AttributeError, BudgetError, NotImplementedError, TypeError, ValueError):
@@ -93,6 +93,7 @@ def _weighs_charges(estimator, parts, costs):
     """With a high charge on some features others are acquired."""
     train, valid, (X, _) = parts
     owned = []
+    # So high a charge that whoever heeds it avoids the first two features altogether.
     for charge in (0.0, 1e4):
         shared = FeatureCosts(costs, GROUPS, group_costs=[charge, 0.0])
         model = clone(estimator).set_params(feature_costs=shared).fit(*train, *valid)
@@ -108,6 +109,7 @@ def _ranks(model, X, y):
     """The probability of relevance ranks the documents of queries, better than in reverse."""
     queries, shares = np.arange(len(X)) % 8, model.predict_proba(X)[:, 1]
     relevant = y == model.classes_[1]
+    # Better than in reverse is all that small data can show.
     best, worst = (average_precision_at_5(relevant, by, queries) for by in (shares, -shares))
     assert best >= worst
 
@@ -123,6 +125,7 @@ def _weighs(estimator, train, X):
 def _learns_from_missing(estimator, train, X):
     """Missing values of a feature that had some in training are values like others."""
     X_train, y_train = train[0].copy(), train[1]
+    # Whole rows: whichever feature a model takes first, it meets gaps.
     X_train[::3] = np.nan
     model = clone(estimator).fit(X_train, y_train)
     assert len(model.predict(np.full_like(X, np.nan))) == len(X)
@@ -133,8 +136,8 @@ def _scores(model, parts):
     train, valid, _ = parts
     scoring = "balanced_accuracy" if is_classifier(model) else "neg_mean_absolute_error"
     other = clone(model).set_params(scoring=scoring).fit(*train, *valid)
-    by_other, usual = other.operating_points_["score"], model.operating_points_["score"]
-    return not np.array_equal(by_other, usual)
+    by_other, plain = other.operating_points_["score"], model.operating_points_["score"]
+    return not np.array_equal(by_other, plain)
 
 
 def _refits(model, parts):

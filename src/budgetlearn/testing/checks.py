@@ -29,7 +29,7 @@ CLASS_WEIGHT_CHECK = {
 
 
 def expected_failed_checks(estimator):
-    """Return what `sklearn.utils.estimator_checks` should expect to fail, and why.
+    """Return the checks of scikit-learn that are expected to fail, with reasons.
 
     Parameters
     ----------
@@ -144,6 +144,7 @@ def _check_stages(model, X):
 
 def _check_names(estimator, train, valid, X, costs):
     """On a table with names all is as without, but that features are called by them."""
+    # Prices in reverse order: only an alignment by name gets the charges right.
     names = [f"test {place}" for place in range(X.shape[1])]
     prices = dict(zip(names[::-1], costs[::-1], strict=True))
     X, X_train, X_val = (pd.DataFrame(part, columns=names) for part in (X, train[0], valid[0]))
@@ -159,13 +160,14 @@ def _check_names(estimator, train, valid, X, costs):
         without = X.drop(columns=owned[0])
         _assert_raises(MissingValueError, model.predict, without)
         assert not model.acquired_features(without, fallback=True)[:, names.index(owned[0])].any()
-        told = set(model.explain(X.iloc[[0]])["feature"])
-        assert told <= set(names), f"explain must name features, not {told}"
+        explained = set(model.explain(X.iloc[[0]])["feature"])
+        assert explained <= set(names), f"explain must name features, not {explained}"
 
 
 def check_budgets(model, X):
     """A larger budget never takes a worse operating point; too small a one is refused."""
     points, best = model.operating_points_, -np.inf
+    # Ascending: each budget may only improve on the one before.
     for budget in np.unique(points["cost"]):
         chosen = points.loc[model.choose(budget)]
         assert affords(budget, chosen["cost"]), "the operating point must keep the budget"
@@ -183,6 +185,7 @@ def check_budgets(model, X):
 def check_untouched_cells(model, X):
     """Nothing depends on cells that are not acquired; a missing cell that is acquired is named."""
     acquired, predicted = model.acquired_features(X), model.predict(X)
+    # Whatever stands in cells that were not acquired must be of no effect.
     for poison in POISONS:
         poisoned = np.where(acquired, X, poison)
         np.testing.assert_array_equal(
@@ -200,6 +203,7 @@ def check_untouched_cells(model, X):
 
 def check_caps(model, X, costs):
     """No example pays more than the cap."""
+    # Too little for most, some, and enough for all.
     for cap in (costs.min(), costs.sum() / 3, costs.sum()):
         spent = model.acquisition_cost(X, max_cost=cap, fallback=True)
         assert affords(cap, spent).all(), f"max_cost={cap} was exceeded: {spent.max()}"
@@ -209,6 +213,7 @@ def check_caps(model, X, costs):
 def check_acquiring(model, X):
     """Predicting from a source equals predicting from the table, and asks for nothing else."""
     acquired = model.acquired_features(X)
+    # The source keeps the books itself, so that the ledger is checked by another.
     asked = np.zeros(X.shape, dtype=bool)
 
     def source(rows, feature):
@@ -236,10 +241,10 @@ def _check_session(model, X):
             session.give({name: X[row, name]})
         np.testing.assert_array_equal(session.prediction, model.predict(X[row : row + 1])[0])
         np.testing.assert_allclose(session.cost, model.acquisition_cost(X[row : row + 1])[0])
-        told = model.explain(X[row])
-        assert len(told) == model.acquired_features(X[row : row + 1]).sum()
-        if len(told):
-            np.testing.assert_allclose(told["spent"].iloc[-1], session.cost)
+        explained = model.explain(X[row])
+        assert len(explained) == model.acquired_features(X[row : row + 1]).sum()
+        if len(explained):
+            np.testing.assert_allclose(explained["spent"].iloc[-1], session.cost)
 
 
 def _assert_raises(error, function, *arguments, **named):

@@ -1,0 +1,166 @@
+"""Which operating point a budget and a cap choose, and what they refuse."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+
+from budgetlearn.costs import affords
+from budgetlearn.exceptions import BudgetError
+from budgetlearn.protocol.prediction import chosen_stage
+from budgetlearn.validation import ParameterError
+from tests.looping import check_each
+from tests.protocol.estimators import OneByOne, SignOfFirst
+
+
+class Measured:
+    """What `chosen_stage` asks of an estimator: operating points, and costs that differ."""
+
+    def __init__(self, costs, scores):
+        self.operating_points_ = pd.DataFrame({"cost": costs, "score": scores})
+
+    def fixed_costs(self):
+        return None
+
+    def _default_stage(self):
+        return len(self.operating_points_) - 1
+
+
+# Few different values: equal costs and equal scores are frequent.
+POINTS = st.lists(
+    st.tuples(st.integers(0, 6).map(float), st.integers(0, 4).map(float)), min_size=1, max_size=8
+)
+
+
+@given(POINTS, st.floats(0, 8))
+def test_the_best_affordable_point_is_chosen_and_of_equals_the_cheapest_first(points, budget):
+    costs, scores = map(np.array, zip(*points, strict=True))
+    chosen = chosen_stage(Measured(costs, scores), budget, None, True)
+    within = [k for k in range(costs.size) if affords(budget, costs[k])]
+    best = min(within, key=lambda k: (-scores[k], costs[k], k)) if within else None
+    assert chosen == best
+
+
+@given(POINTS, st.floats(0, 8), st.floats(0, 8))
+def test_a_larger_budget_never_scores_worse(points, one, other):
+    costs, scores = map(np.array, zip(*points, strict=True))
+    model, budgets = Measured(costs, scores), sorted([one, other])
+    small, large = (chosen_stage(model, budget, None, True) for budget in budgets)
+    assert small is None or scores[large] >= scores[small]
+
+
+@given(POINTS)
+def test_the_error_names_the_cheapest_point_and_its_cost_is_enough(points):
+    costs, scores = map(np.array, zip(*points, strict=True))
+    model = Measured(costs + 1, scores)
+    with pytest.raises(BudgetError, match=f"cheapest one costs {costs.min() + 1:g}") as caught:
+        chosen_stage(model, 0.5, None, False)
+    assert chosen_stage(model, caught.value.cheapest, None, False) is not None
+
+
+def test_without_a_budget_the_estimator_chooses(first, single):
+    assert first.choose() == 2
+    assert single.choose() == 3
+
+
+def test_a_sum_in_another_order_is_within_its_budget(first):
+    prices = 0.1 + 0.2  # 0.30000000000000004
+    first.operating_points_ = pd.DataFrame({"cost": [prices], "score": [1.0]})
+    assert first.choose(0.3) == 0
+    with pytest.raises(BudgetError):
+        first.choose(0.2999)
+
+
+def test_with_equal_costs_a_cap_is_a_budget(first):
+    assert [first.choose(max_cost=cap) for cap in (0, 1, 2.9, 3, 99)] == [0, 1, 1, 2, 2]
+    assert first.choose(budget=3, max_cost=1) == first.choose(budget=1, max_cost=3) == 1
+
+
+def test_with_differing_costs_a_cap_leaves_the_stage(single):
+    assert single.choose(max_cost=0.5) == single.choose()
+    assert single.choose(budget=2, max_cost=0.5) == single.choose(budget=2)
+
+
+def test_a_cap_needs_a_method_that_acquires(whole, table):
+    with pytest.raises(BudgetError, match="WholeTable cannot keep max_cost"):
+        whole.choose(max_cost=3)
+    with pytest.raises(BudgetError, match="WholeTable cannot keep max_cost"):
+        whole.predict(table[0], max_cost=3)
+
+
+@pytest.mark.parametrize("name", ["budget", "max_cost"])
+def test_limits_are_numbers_of_at_least_zero(first, table, name):
+    X = table[0]
+    calls = [first.predict, first.decisions, first.acquisition_cost, first.explain, first.score]
+
+    def refuses(call, wrong):
+        given = (X[:1], ["ill"]) if call == first.score else (X[:1],)
+        with pytest.raises(ParameterError, match=f"{name} must be a number >= 0, got"):
+            call(*given, **{name: wrong})
+
+    check_each([(call, wrong) for call in calls for wrong in (-1, np.nan, "5", True)], refuses)
+
+
+@pytest.mark.parametrize("kind", [SignOfFirst, OneByOne])
+def test_nothing_works_before_fit(kind, table):
+    model, (X, y) = kind(), table
+    calls = {
+        **dict.fromkeys(("predict", "predict_proba", "acquired_features", "decisions"), (X,)),
+        **dict.fromkeys(("acquisition_cost", "predict_with_cost"), (X,)),
+        **dict.fromkeys(("score", "measure"), (X, y)),
+        "choose": (),
+        "session": (),
+        "explain": (X[:1],),
+        "predict_acquiring": (lambda rows, feature: rows, 3),
+    }
+
+    def refuses(name, given):
+        with pytest.raises(NotFittedError):
+            getattr(model, name)(*given)
+
+    check_each(calls.items(), refuses)
+    with pytest.raises(NotFittedError):
+        next(model.stages(X))
+
+
+@pytest.mark.parametrize("budget", [None, 0, 1, 2.5, 3])
+def test_all_methods_use_the_chosen_point(first, table, budget):
+    X, y = table
+    index = first.choose(budget)
+    stage = list(first.stages(X))[index]
+    made, acquired = first.decisions(X, budget), first.acquired_features(X, budget)
+    np.testing.assert_array_equal(first.predict(X, budget), stage.output)
+    np.testing.assert_array_equal(first.predict_proba(X, budget), stage.probabilities)
+    np.testing.assert_array_equal(acquired, stage.acquired)
+    np.testing.assert_array_equal(first.acquisition_cost(X, budget), stage.cost)
+    np.testing.assert_array_equal(made.prediction, stage.output)
+    np.testing.assert_array_equal(made.cost, stage.cost)
+    assert first.score(X, y, budget=budget) == np.mean(stage.output == y)
+    assert len(first.explain(X[:1], budget)) == acquired[0].sum()
+
+
+@pytest.mark.parametrize("cap", [0, 0.5, 1, 3, 3.5, 7, 15])
+def test_no_example_pays_more_than_the_cap(single, table, cap):
+    X, _ = table
+    made = single.decisions(X, max_cost=cap, fallback=True)
+    assert made.cost.max() <= cap
+    np.testing.assert_array_equal(made.cost, single.feature_costs_.total(made.acquired))
+    free = made.cost == 0
+    constant = single.classes_[single.constant_.argmax()]
+    assert (made.prediction[free] == constant).all()
+    if cap < 1:
+        with pytest.raises(BudgetError, match="90 of 90 examples cannot be predicted for"):
+            single.predict(X, max_cost=cap)
+    else:
+        np.testing.assert_array_equal(single.predict(X, max_cost=cap), made.prediction)
+
+
+def test_a_larger_cap_acquires_no_less(single, table):
+    spent = [single.acquired_features(table[0], max_cost=cap) for cap in (1, 3, 7, 15)]
+    for less, more in itertools.pairwise(spent):
+        assert (less <= more).all()
+    np.testing.assert_array_equal(spent[-1], single.acquired_features(table[0]))
