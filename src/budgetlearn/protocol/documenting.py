@@ -106,7 +106,7 @@ def _entries(section):
     return found
 
 
-def documented(cls):
+def documented(estimator):
     """Complete the docstring of an estimator by what its bases say of parameters and attributes.
 
     Parameters that the docstring leaves out are described as in the nearest base, and those that
@@ -114,7 +114,7 @@ def documented(cls):
 
     Parameters
     ----------
-    cls : type
+    estimator : type
         A class with a docstring in numpydoc's form.
 
     Returns
@@ -122,9 +122,9 @@ def documented(cls):
     type
         The same.
     """
-    if cls.__doc__ is None:  # python -OO
-        return cls
-    own, *bases = (_sections(vars(each).get("__doc__")) for each in cls.__mro__)
+    if estimator.__doc__ is None:  # python -OO
+        return estimator
+    own, *bases = (_sections(vars(each).get("__doc__")) for each in estimator.__mro__)
     known = {"Parameters": {}, "Attributes": {}}
     for sections in (own, *bases, _sections(COMMON)):  # the nearest first: it wins
         for kind, entries in known.items():
@@ -133,14 +133,17 @@ def documented(cls):
                 for name, entry in _entries(sections.get(kind, "")).items()
                 if name not in entries
             }
-    taken = [name for name in inspect.signature(cls).parameters if name in known["Parameters"]]
+    taken = [
+        name for name in inspect.signature(estimator).parameters if name in known["Parameters"]
+    ]
     had = known["Attributes"]
-    if not issubclass(cls, ClassifierMixin):
+    if not issubclass(estimator, ClassifierMixin):
         had.pop("classes_", None)
-    own["Parameters"] = "\n".join(dict.fromkeys(known["Parameters"][name] for name in taken))
+    taken = (known["Parameters"].get(name) for name in inspect.signature(estimator).parameters)
+    own["Parameters"] = "\n".join(dict.fromkeys(filter(None, taken)))
     own["Attributes"] = "\n".join(dict.fromkeys(had.values()))
     first = ("Parameters", "Attributes")
     order = ["", *first, *(heading for heading in own if heading and heading not in first)]
     parts = [f"{h}\n{'-' * len(h)}\n{own[h]}" if h else own[h] for h in order if own[h]]
-    cls.__doc__ = "\n\n".join(parts) + "\n"
-    return cls
+    estimator.__doc__ = "\n\n".join(parts) + "\n"
+    return estimator
