@@ -3,7 +3,7 @@
 import inspect
 import re
 
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 X = """\
 X : array-like of shape (n_samples, n_features)
@@ -107,10 +107,10 @@ def _entries(section):
 
 
 def documented(estimator):
-    """Complete the docstring of an estimator by what its bases say of parameters and attributes.
+    """Complete the docstring of a class by what its bases say of parameters and attributes.
 
-    Parameters that the docstring leaves out are described as in the nearest base, and those that
-    every estimator has alike as in `COMMON`; their order is that of the constructor.
+    Parameters that the docstring leaves out are described as in the nearest base, those that
+    estimators have alike as in `COMMON`; their order is that of the constructor.
 
     Parameters
     ----------
@@ -126,7 +126,8 @@ def documented(estimator):
         return estimator
     own, *bases = (_sections(vars(each).get("__doc__")) for each in estimator.__mro__)
     known = {"Parameters": {}, "Attributes": {}}
-    for sections in (own, *bases, _sections(COMMON)):  # the nearest first: it wins
+    common = [_sections(COMMON)] if issubclass(estimator, BaseEstimator) else []
+    for sections in (own, *bases, *common):  # the nearest first: it wins
         for kind, entries in known.items():
             known[kind] = entries | {
                 name: entry
