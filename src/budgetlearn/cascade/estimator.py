@@ -358,7 +358,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from budgetlearn.sequential import ScheduleCascadeClassifier
+    >>> from budgetlearn.cascade import ScheduleCascadeClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> cascade = ScheduleCascadeClassifier(range(1, 14), estimators="forest", random_state=0)
     >>> cascade = cascade.fit(X, y)
