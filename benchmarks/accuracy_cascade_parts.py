@@ -20,12 +20,11 @@ import pandas as pd
 from budgetbench.datasets import load_dataset
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 from budgetlearn.cascade import ScheduleCascadeClassifier
-from budgetlearn.cascade.acquisition import Cascade
-from budgetlearn.cascade.fitting import StageModels, StageReader, walk
+from budgetlearn.cascade.acquisition import Cascade, StageReader, walk
 from budgetlearn.cascade.models import Table, as_kind, assign_folds
 from budgetlearn.cascade.orders import ORDERS, OrderProblem
 from budgetlearn.cascade.pool import calibrated, candidates, class_evidence
-from budgetlearn.cascade.stages import geometric_stages, with_whole_groups
+from budgetlearn.cascade.stages import StageModels, geometric_stages, with_whole_groups
 from budgetlearn.curves import CostAccuracyCurve, pareto_indices
 
 SEED = 20260101

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
-from budgetlearn.cascade import masked
+from budgetlearn.cascade import models
 from budgetlearn.cascade.dynamic import GainModel, States, soft_losses
-from budgetlearn.cascade.masked import MaskedModel, MaskedTrees, Units
+from budgetlearn.cascade.models import MaskedModel, MaskedTrees
+from budgetlearn.cascade.stages import Units
 from budgetlearn.costs import FeatureCosts
 
 
@@ -58,7 +59,7 @@ def test_all_lengths_are_drawn_and_early_units_more_often():
 @pytest.mark.parametrize("lightgbm", [True, False])
 @pytest.mark.parametrize("n_classes", [2, None])
 def test_it_predicts_from_whatever_is_known(table, monkeypatch, lightgbm, n_classes):
-    monkeypatch.setattr(masked, "has_lightgbm", lambda: lightgbm)
+    monkeypatch.setattr(models, "has_lightgbm", lambda: lightgbm)
     X, y = table
     units = units_of(None, (0,), (3,), (1, 2))
     model = MaskedModel.fit(X[:300], y[:300], n_classes, units, 0)

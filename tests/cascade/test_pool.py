@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from budgetlearn.cascade.acquisition import Cascade
-from budgetlearn.cascade.fitting import StageModels, StageReader, walk
+from budgetlearn.cascade.acquisition import Cascade, StageReader, walk
 from budgetlearn.cascade.models import (
     Table,
     as_kind,
@@ -21,6 +20,7 @@ from budgetlearn.cascade.pool import (
     class_evidence,
     number_evidence,
 )
+from budgetlearn.cascade.stages import StageModels
 from budgetlearn.cascade.thresholds import TRADEOFFS, exit_stages, exit_thresholds
 
 STAGES = ((1,), (1, 0), (1, 0, 3, 2))

@@ -1,4 +1,4 @@
-"""A cascade as a fixed order cut into stages, and its predictions that ask for features."""
+"""A cascade as a fixed order cut into stages: what it predicts, and what it asks for."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,102 @@ import numpy as np
 
 from ..costs import affords
 from ..protocol import Request
-from .fitting import StageReader
-from .models import ascending
+from .models import ascending, with_temperature
+
+
+class StageReader:
+    """What stage models say of the rows of one table, asked once for each row and model.
+
+    Parameters
+    ----------
+    models : StageModels
+        The models.
+    X : ndarray of shape (n_samples, n_features)
+        Examples; only the features of a stage are looked at, in the rows that come to it.
+    """
+
+    def __init__(self, models, X):
+        self._models = models.models
+        self._X = X
+        self._known = {}  # key -> (mask of rows, predictions)
+
+    def predict(self, cascade, stage, rows):
+        """Return what a stage predicts for some rows: calibrated probabilities, or numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs)
+        """
+        keys = [(kind, ascending(cascade.stages[stage])) for kind in cascade.kinds[stage]]
+        mean = np.mean([self._ask(key, rows) for key in keys], axis=0)
+        if cascade.temperatures is None:
+            return mean
+        return with_temperature(mean, cascade.temperatures[stage])
+
+    def confidence(self, cascade, stage, predictions, rows):
+        """Return how sure a stage is of what it predicts for some rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The largest probability; in regression minus the change that is expected.
+        """
+        if cascade.temperatures is not None:
+            return predictions.max(axis=1)
+        return -self._ask((cascade.change_kind, ascending(cascade.stages[stage])), rows)[:, 0]
+
+    def _ask(self, key, rows):
+        if key not in self._known:
+            self._known[key] = np.zeros(len(self._X), dtype=bool), None
+        asked, answers = self._known[key]
+        fresh = rows[~asked[rows]]
+        if fresh.size:
+            found = self._models[key].predict(
+                np.ascontiguousarray(self._X[np.ix_(fresh, list(key[1]))])
+            )
+            if answers is None:
+                answers = np.empty((len(self._X), found.shape[1]))
+                self._known[key] = asked, answers
+            answers[fresh], asked[fresh] = found, True
+        return answers[rows]
+
+
+def walk(candidate, reader, n_samples):
+    """Send examples through the stages of a cascade until each one stops.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        Stages and thresholds.
+    reader : CascadeReader or DynamicReader
+        What its cascade says of the examples.
+    n_samples : int
+        Examples.
+
+    Returns
+    -------
+    stops : ndarray of int of shape (n_samples,)
+        Stage at which each example stops.
+    predictions : ndarray of shape (n_samples, n_outputs)
+        Of that stage.
+    """
+    stops = np.zeros(n_samples, dtype=np.intp)
+    predictions = None
+    rows = np.arange(n_samples)
+    for stage, threshold in enumerate(candidate.thresholds):
+        if threshold == np.inf:
+            continue
+        found = reader.predict(stage, rows)
+        if predictions is None:
+            predictions = np.empty((n_samples, found.shape[1]))
+        stop = np.ones(rows.size, dtype=bool)
+        if threshold > -np.inf:
+            stop = reader.confidence(stage, found, rows) >= threshold
+        stops[rows[stop]], predictions[rows[stop]] = stage, found[stop]
+        rows = rows[~stop]
+        if not rows.size:
+            break
+    return stops, predictions
 
 
 class CascadeAcquisitions:
@@ -40,17 +134,7 @@ class CascadeAcquisitions:
         self._lacks = np.zeros(n_samples, dtype=bool)
 
     def requests(self, ledger):
-        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`.
-
-        Parameters
-        ----------
-        ledger : Ledger
-            What each may spend: no stage is begun that the cap does not pay to its end.
-
-        Yields
-        ------
-        Request
-        """
+        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
         candidate = self._candidate
         last = candidate.last_stage
         if ledger.capped:
@@ -98,12 +182,7 @@ class CascadeAcquisitions:
         return reader.confidence(cascade, stage, None, np.arange(rows.size))
 
     def outcome(self):
-        """Return the prediction of each example by what it has.
-
-        Returns
-        -------
-        Outcome
-        """
+        """Return the prediction of each example by what it has."""
         without = self._lacks & ~np.isnan(self._X).all(axis=1)
         complete = ~self._lacks & (self._stage >= 0)
         probabilities = self._blank.probabilities
@@ -178,17 +257,7 @@ class Cascade:
 
 
 class CascadeReader:
-    """What a cascade predicts for the rows of one table.
-
-    Parameters
-    ----------
-    cascade : Cascade
-        Which stages.
-    stage_reader : StageReader
-        What their models say of the table.
-    n_features : int
-        Columns of the table.
-    """
+    """What a cascade predicts for the rows of one table."""
 
     def __init__(self, cascade, stage_reader, n_features):
         self._cascade, self._reader, self._n_features = cascade, stage_reader, n_features

@@ -9,9 +9,9 @@ from ..costs import affords
 from ..parallel import thread_map
 from ..protocol import Request
 from ..validation import INT32_MAX, derive_seed
-from .masked import N_EXTRA_TREES, MaskedModel, MaskedTrees, Units
-from .models import with_temperature
+from .models import N_EXTRA_TREES, MaskedModel, MaskedTrees, with_temperature
 from .pool import Trace
+from .stages import Units
 
 # States of knowledge that the gains are learned from.
 N_STATES = 10_000
@@ -80,10 +80,6 @@ class States:
             From predictions and their rows to losses.
         random : RandomState
             Source of randomness.
-
-        Returns
-        -------
-        States
         """
         n_copies = int(np.clip(N_STATES // len(X), FEWEST_STATES, MOST_STATES))
         rows = np.repeat(np.arange(len(X)), n_copies)
@@ -103,17 +99,7 @@ class States:
 
 
 class GainModel:
-    """Extra trees that predict the worth of every unit at once.
-
-    Parameters
-    ----------
-    states : States
-        What to learn from.
-    kept : ndarray of int
-        Which of them.
-    seed : int
-        Source of randomness.
-    """
+    """Extra trees that predict the worth of every unit at once."""
 
     def __init__(self, states, kept, seed):
         forest = ExtraTreesRegressor(
@@ -306,17 +292,7 @@ class DynamicAcquisitions:
         self._stage = np.zeros(blank.answered.size, dtype=np.intp)
 
     def requests(self, ledger):
-        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`.
-
-        Parameters
-        ----------
-        ledger : Ledger
-            What each may spend.
-
-        Yields
-        ------
-        Request
-        """
+        """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
         rows, walk = np.arange(self._stage.size), self._walk
         cap = ledger.max_cost if ledger.capped else np.inf
         for stage in range(self._point.last_stage + 1):
@@ -362,12 +338,7 @@ class DynamicAcquisitions:
         return made
 
     def outcome(self):
-        """Return the prediction of each example by what it knows.
-
-        Returns
-        -------
-        Outcome
-        """
+        """Return the prediction of each example by what it knows."""
         known = ~np.isnan(self._walk.X).all(axis=1)
         blank, rows = self._blank, np.flatnonzero(known)
         probabilities = None if blank.probabilities is None else blank.probabilities.copy()
@@ -395,11 +366,6 @@ def dynamic_trace(table, units, reference, seed, n_jobs=None):
         Source of randomness.
     n_jobs : int or None
         Models fitted at a time, in threads.
-
-    Returns
-    -------
-    Trace
-        Its order is not yet calibrated.
     """
     folds = np.unique(table.folds)
 

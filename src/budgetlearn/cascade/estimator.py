@@ -11,11 +11,17 @@ from sklearn.utils import check_random_state
 from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.documenting import documented
 from ..validation import INT32_MAX, ParameterError, check_number
-from .acquisition import Cascade
+from .acquisition import Cascade, StageReader, walk
 from .dynamic import dynamic_trace
-from .fitting import StageModels, StageReader, walk
-from .masked import MaskedModel, Units
-from .models import Table, as_kind, ascending, assign_folds, fit_temperature, with_temperature
+from .models import (
+    MaskedModel,
+    Table,
+    as_kind,
+    ascending,
+    assign_folds,
+    fit_temperature,
+    with_temperature,
+)
 from .orders import ORDERS, OrderProblem
 from .pool import (
     Trace,
@@ -25,7 +31,7 @@ from .pool import (
     class_evidence,
     number_evidence,
 )
-from .stages import geometric_stages, nested_stages, with_whole_groups
+from .stages import StageModels, Units, geometric_stages, nested_stages, with_whole_groups
 
 # What a dynamic order chooses among: the features, or where there are more, stretches of an order.
 MOST_UNITS = 16
@@ -352,7 +358,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from budgetlearn.sequential import ScheduleCascadeClassifier
+    >>> from budgetlearn.cascade import ScheduleCascadeClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> cascade = ScheduleCascadeClassifier(range(1, 14), estimators="forest", random_state=0)
     >>> cascade = cascade.fit(X, y)

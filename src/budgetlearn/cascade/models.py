@@ -17,9 +17,12 @@ from sklearn.ensemble import (
 
 from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
+from ..preprocessing.column_encoders import APART
 from ..tree.binning import bin_features
+from ..tree.convert import from_sklearn
+from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .orders import has_lightgbm
+from .orders import boosting_parameters, has_lightgbm
 
 # A class that no tree voted for is not impossible.
 FLOOR = 1e-4
@@ -54,11 +57,6 @@ def fit_temperature(probabilities, labels):
         Of examples that the model has not seen.
     labels : ndarray of int of shape (n_samples,)
         Their classes.
-
-    Returns
-    -------
-    float
-        In [0.2, 5].
 
     References
     ----------
@@ -132,10 +130,6 @@ def assign_folds(y, n_classes, n_folds, random):
         Number of folds.
     random : RandomState
         Source of randomness.
-
-    Returns
-    -------
-    ndarray of int of shape (n_samples,)
     """
     shuffled = random.permutation(len(y))
     if n_classes is not None:
@@ -180,12 +174,16 @@ class SklearnModel:
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
         if self.n_classes is None:
             return self.model.predict(X)[:, None]
-        found = self.model.predict_proba(X)
-        if found.shape[1] == self.n_classes:
-            return found
-        every = np.zeros((len(X), self.n_classes))
-        every[:, self.model.classes_] = found
-        return every
+        return _in_all_classes(self.model.predict_proba(X), self.model.classes_, self.n_classes)
+
+
+def _in_all_classes(found, classes, n_classes):
+    """Return probabilities with a column of 0 for each class that the model has not seen."""
+    if len(classes) == n_classes:
+        return found
+    every = np.zeros((len(found), n_classes))
+    every[:, classes] = found
+    return every
 
 
 class ForestKind(SklearnKind):
@@ -219,12 +217,9 @@ class LightGBMKind(SklearnKind):
 
     def fit(self, X, y, n_classes, seed):
         """Return a `BoostedModel` fitted on these examples."""
-        n_rounds, rate = boosting_rounds(n_classes)
+        in_leaf = min(20, max(2, len(X) // 30))
         return BoostedModel.trained(
-            *(X, y, n_classes, n_rounds, seed),
-            learning_rate=rate,
-            num_leaves=N_LEAVES,
-            min_data_in_leaf=min(20, max(2, len(X) // 30)),
+            X, y, n_classes, seed, num_leaves=N_LEAVES, min_data_in_leaf=in_leaf
         )
 
 
@@ -235,20 +230,14 @@ class BoostedModel:
     booster: object
 
     @classmethod
-    def trained(cls, X, y, n_classes, n_rounds, seed, **parameters):
-        """Return the model after so many rounds with LightGBM's parameters."""
+    def trained(cls, X, y, n_classes, seed, **more):
+        """Return the model after `boosting_rounds`, with more of LightGBM's parameters."""
         import lightgbm
 
-        objective = {None: "regression", 2: "binary"}.get(n_classes, "multiclass")
-        parameters |= {
-            "objective": objective,
-            "num_class": n_classes if objective == "multiclass" else 1,
-            "num_threads": 1,
-            "seed": seed,
-            "deterministic": True,
-            "force_col_wise": True,
-            "verbose": -1,
-        }
+        n_rounds, rate = boosting_rounds(n_classes)
+        # One thread each: models are fitted side by side, and sums in one order repeat.
+        one = {"learning_rate": rate, "num_threads": 1, "force_col_wise": True}
+        parameters = boosting_parameters(n_classes, seed, **one, **more)
         data = lightgbm.Dataset(X, y, params=dict(parameters))
         count_fit()
         return cls(lightgbm.train(parameters, data, n_rounds))
@@ -269,30 +258,29 @@ def boosting_rounds(n_classes):
     return n_rounds, min(0.3, 10 / n_rounds)
 
 
+def _histogram_boosting(n_classes, n_leaves, **parameters):
+    """Return scikit-learn's boosting, which stands in for LightGBM where that is missing."""
+    kind = HistGradientBoostingRegressor if n_classes is None else HistGradientBoostingClassifier
+    n_rounds, rate = boosting_rounds(n_classes)
+    common = {"max_leaf_nodes": n_leaves, "early_stopping": False}
+    return kind(max_iter=n_rounds, learning_rate=rate, **common, **parameters)
+
+
 def _boosting(n_classes):
     if has_lightgbm():
         return LightGBMKind()
-    n_rounds, rate = boosting_rounds(n_classes)
-    histogram = (
-        HistGradientBoostingRegressor if n_classes is None else HistGradientBoostingClassifier
-    )
-    return SklearnKind(
-        histogram(
-            max_iter=n_rounds, learning_rate=rate, max_leaf_nodes=N_LEAVES, early_stopping=False
-        )
-    )
+    return SklearnKind(_histogram_boosting(n_classes, N_LEAVES))
 
 
-def _extra_trees(n_classes):
-    if n_classes is None:
-        return SklearnKind(ExtraTreesRegressor(N_TREES))
-    return SklearnKind(ExtraTreesClassifier(N_TREES))
+def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
+    kind = ExtraTreesRegressor if n_classes is None else ExtraTreesClassifier
+    return kind(n_trees, **parameters)
 
 
 KINDS = {
     "forest": lambda n_classes: ForestKind(None),
     "boosting": _boosting,
-    "extra_trees": _extra_trees,
+    "extra_trees": lambda n_classes: SklearnKind(_extra_trees(n_classes)),
 }
 
 
@@ -305,11 +293,6 @@ def as_kind(estimator, n_classes):
         What to fit at each stage.
     n_classes : int or None
         None in regression.
-
-    Returns
-    -------
-    object
-        With `fit_both(table, features, seed)`.
     """
     if isinstance(estimator, str) and estimator in KINDS:
         return KINDS[estimator](n_classes)
@@ -337,3 +320,115 @@ def ascending(features):
 def stage_seed(seed, name, features):
     """Return the seed of a stage's model: equal sets of features give equal models."""
     return derive_seed(seed, name, *sorted(features)) & INT32_MAX
+
+
+# Masked models: one model that predicts from whatever features of an example are known.
+
+# Rows that one learns from: each example several times, each time less of it hidden.
+MOST_COPIES, FEWEST_MASKED, MOST_MASKED = 24, 20_000, 60_000
+N_EXTRA_TREES = 60
+
+
+class MaskedTrees:
+    """The mean of extra trees that learned a hidden value as one below all others.
+
+    Parameters
+    ----------
+    forest : ExtraTreesClassifier or ExtraTreesRegressor
+        Not yet fitted.
+    X : ndarray of shape (n_samples, n_features)
+        NaN where a value is hidden.
+    y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        Class indices, or numbers.
+    n_classes : int or None
+        None in regression.
+    """
+
+    def __init__(self, forest, X, y, n_classes):
+        below = np.nanmin(X, axis=0, initial=np.inf)
+        below = np.where(np.isfinite(below), below, 0.0)
+        # Trees read float32, in which 1 less than a large number is the same number.
+        self._below = below - np.maximum(1.0, APART * np.abs(below))
+        self._n_classes = n_classes
+        fit_counted(forest, self._coded(X), y)
+        self._classes = getattr(forest, "classes_", None)
+        # Packed for our predictor: scikit-learn takes a millisecond for each tree and call.
+        self._trees = ForestPredictor(from_sklearn(forest), X.shape[1])
+
+    def _coded(self, X):
+        return np.where(np.isnan(X), self._below, X).astype(np.float32)
+
+    def predict(self, X):
+        """Return the mean of the trees, (n_samples, n_outputs)."""
+        found = self._trees.walk(self._coded(X), values=True).values / self._trees.n_trees
+        if self._classes is None:
+            return found
+        return _in_all_classes(found, self._classes, self._n_classes)
+
+
+class MaskedModel:
+    """Boosting and extra trees that learned from examples of which parts were hidden.
+
+    Parameters
+    ----------
+    boosted, trees : object
+        With `predict`, from examples with NaN.
+    """
+
+    def __init__(self, boosted, trees):
+        self.boosted, self.trees = boosted, trees
+
+    @classmethod
+    def fit(cls, X, y, n_classes, units, seed, n_trees=N_EXTRA_TREES):
+        """Fit on examples that come several times, each time with other units hidden.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+            Examples.
+        y : ndarray of shape (n_samples,)
+            Class indices, or numbers.
+        n_classes : int or None
+            None in regression.
+        units : Units
+            What is hidden together.
+        seed : int
+            Source of randomness.
+        n_trees : int, default=60
+            Extra trees.
+
+        Returns
+        -------
+        MaskedModel
+        """
+        random = np.random.RandomState(seed)
+        n_rows = min(MOST_COPIES * len(X), max(FEWEST_MASKED, min(4 * len(X), MOST_MASKED)))
+        rows = np.resize(random.permutation(len(X)), n_rows)
+        hidden = units.hidden(X[rows], units.drawn(n_rows, random))
+        copies = max(n_rows // len(X), 1)
+        boosted = cls._boosted(hidden, y[rows], n_classes, len(X), copies, seed)
+        in_leaf = max(2, copies // 2)
+        forest = _extra_trees(n_classes, n_trees, min_samples_leaf=in_leaf, random_state=seed)
+        return cls(boosted, MaskedTrees(forest, hidden, y[rows], n_classes))
+
+    def predict(self, X):
+        """Return what is predicted from the known cells."""
+        return (self.boosted.predict(X) + self.trees.predict(X)) / 2
+
+    @staticmethod
+    def _boosted(X, y, n_classes, n_examples, copies, seed):
+        """Return boosted trees that take NaN; a leaf holds several examples, not copies of one."""
+        in_leaf = max(5, min(20, n_examples // 30) * copies // 2)
+        n_leaves = 8 if n_examples < 1500 else 15
+        if not has_lightgbm():
+            leaves = {"min_samples_leaf": in_leaf, "random_state": seed}
+            model = _histogram_boosting(n_classes, n_leaves, **leaves)
+            return SklearnModel(fit_counted(model, X, y), n_classes)
+        return BoostedModel.trained(
+            *(X, y, n_classes, seed),
+            num_leaves=n_leaves,
+            min_data_in_leaf=in_leaf,
+            feature_fraction=0.8,
+            bagging_fraction=0.7,
+            bagging_freq=1,
+        )

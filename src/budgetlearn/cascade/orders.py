@@ -1,4 +1,7 @@
-"""Orders of acquisition: which feature a cascade acquires first, second, and so on."""
+"""Orders of acquisition: which feature a cascade acquires first, second, and so on.
+
+An order is a function from an `OrderProblem` to the list of all features, first to last.
+"""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -66,21 +69,20 @@ def lightgbm_order(problem):
     ("coupled" costs). What it has acquired at one tradeoff is free at the next, so what comes then
     adds to that. What comes at the same tradeoff is ordered by gain per price; what never comes
     is acquired last, by price. Without LightGBM: `gain_per_cost_order`.
-
-    Parameters
-    ----------
-    problem : OrderProblem
-        Data and prices.
-
-    Returns
-    -------
-    list of int
     """
     if not has_lightgbm():
         return gain_per_cost_order(problem)
     import lightgbm
 
-    parameters = _boosting_parameters(problem)
+    parameters = boosting_parameters(
+        problem.n_classes,
+        problem.seed,
+        learning_rate=0.2,
+        num_leaves=15,
+        min_data_in_leaf=5,
+        num_threads=problem.n_jobs or 1,
+        force_row_wise=True,
+    )
     target = problem.y if problem.n_classes else _standardised(problem.y)
     data = lightgbm.Dataset(problem.X, target, params=dict(parameters), free_raw_data=False)
     costs, full = problem.costs, problem.costs.full or 1.0
@@ -104,19 +106,16 @@ def lightgbm_order(problem):
     return order + rest[np.argsort(costs.marginal(acquired)[rest], kind="stable")].tolist()
 
 
-def _boosting_parameters(problem):
-    objective = {None: "regression", 2: "binary"}.get(problem.n_classes, "multiclass")
+def boosting_parameters(n_classes, seed, **more):
+    """Return LightGBM's parameters: the loss that fits the target, and results that repeat."""
+    objective = {None: "regression", 2: "binary"}.get(n_classes, "multiclass")
     return {
         "objective": objective,
-        "num_class": problem.n_classes if objective == "multiclass" else 1,
-        "learning_rate": 0.2,
-        "num_leaves": 15,
-        "min_data_in_leaf": 5,
-        "num_threads": problem.n_jobs or 1,
-        "seed": problem.seed,
+        "num_class": n_classes if objective == "multiclass" else 1,
+        "seed": seed,
         "deterministic": True,
-        "force_row_wise": True,
         "verbose": -1,
+        **more,
     }
 
 
@@ -126,17 +125,7 @@ def _standardised(y):
 
 
 def gain_per_cost_order(problem):
-    """Return the features by importance in a forest of all, per price.
-
-    Parameters
-    ----------
-    problem : OrderProblem
-        Data and prices.
-
-    Returns
-    -------
-    list of int
-    """
+    """Return the features by importance in a forest of all, per price."""
     everything = np.arange(problem.costs.n_features)
     worth = _importance(problem, everything) / _price(problem.costs.alone)
     return np.argsort(-worth, kind="stable").tolist()
@@ -147,15 +136,6 @@ def schedule_order(problem):
 
     The importance is looked at afresh, in a forest of what is left, whenever a seventh of the
     features has gone.
-
-    Parameters
-    ----------
-    problem : OrderProblem
-        Data and prices.
-
-    Returns
-    -------
-    list of int
     """
     left, removed = np.arange(problem.costs.n_features), []
     while left.size > 1:

@@ -135,10 +135,6 @@ def class_evidence(probabilities, labels, reference, spent, n_acquired):
         to be compared.
     spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
         Cost, and number of features acquired.
-
-    Returns
-    -------
-    Evidence
     """
     guessed = probabilities.argmax(axis=2)
     losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
@@ -166,10 +162,6 @@ def number_evidence(predictions, changes, targets, reference, spent, n_acquired)
         Predictions of the stage that knows most, the same for all cascades that are to be compared.
     spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
         Cost, and number of features acquired.
-
-    Returns
-    -------
-    Evidence
     """
     variance = targets.var() or 1.0
     losses = (reference - predictions) ** 2 / variance
@@ -189,10 +181,6 @@ def candidates(cascade, evidence, full_cost):
         Out of fold.
     full_cost : float
         What all features cost; the tradeoffs are about shares of it.
-
-    Returns
-    -------
-    list of Candidate
     """
     shares = evidence.spent / (full_cost or 1.0)
     paths = exit_thresholds(evidence.confidence, evidence.expected_losses, shares)
@@ -223,16 +211,6 @@ def _judged(cascade, evidence, thresholds, tradeoff):
 
 
 def best_at_each_cost(pool):
-    """Return the candidates that are expected to score more than every cheaper one, by cost.
-
-    Parameters
-    ----------
-    pool : list of Candidate
-        Of any number of cascades.
-
-    Returns
-    -------
-    list of Candidate
-    """
+    """Return the candidates that are expected to score more than every cheaper one, by cost."""
     kept = pareto_indices([each.cost for each in pool], [each.score for each in pool])
     return [pool[i] for i in kept]

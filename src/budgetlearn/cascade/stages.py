@@ -1,9 +1,17 @@
-"""Stages of a cascade: how far along an order of acquisition each stage goes."""
+"""Stages of a cascade: how far along an order each one goes, and the models fitted on each."""
+
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from ..costs import spendable
+from ..parallel import thread_map
 from ..validation import ParameterError
+from .models import ascending, stage_seed
+
+# A unit's place in the order of acquisition counts as much as this many units of chance.
+NOISE = 0.25
 
 
 def with_whole_groups(order, costs):
@@ -18,10 +26,6 @@ def with_whole_groups(order, costs):
         Features, first to last, each once.
     costs : FeatureCosts
         Prices.
-
-    Returns
-    -------
-    list of tuple of int
     """
     acquired = np.zeros(costs.n_features, dtype=bool)
     acquisitions = []
@@ -114,3 +118,143 @@ def nested_stages(sets, n_features):
 
 def _joined(acquisitions):
     return tuple(feature for acquisition in acquisitions for feature in acquisition)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Features that are acquired together, and what they cost.
+
+    Attributes
+    ----------
+    features : tuple of tuple of int
+        Of each unit, in the order of acquisition that they came from.
+    costs : FeatureCosts
+        Prices.
+    """
+
+    features: tuple
+    costs: object
+
+    @classmethod
+    def of_stages(cls, stages, costs):
+        """Return what each stage of an order adds to the one before, as units."""
+        bounds = [0, *map(len, stages)]
+        found = [tuple(stages[-1][start:end]) for start, end in pairwise(bounds)]
+        return cls(tuple(found), costs)
+
+    @property
+    def n_units(self):
+        """Number of units."""
+        return len(self.features)
+
+    def columns(self, acquired):
+        """Return which features are acquired, (n_samples, n_features), given which units are."""
+        columns = np.zeros((len(acquired), self.costs.n_features), dtype=bool)
+        for unit, features in enumerate(self.features):
+            columns[:, list(features)] = acquired[:, [unit]]
+        return columns
+
+    def prices(self, acquired):
+        """Return what each unit would add to the bill of each row, (n_samples, n_units)."""
+        own = np.array([self.costs.costs[list(features)].sum() for features in self.features])
+        prices = np.tile(own, (len(acquired), 1))
+        if self.costs.groups is not None:
+            groups = np.arange(self.costs.group_costs.size)
+            members = [np.isin(groups, self.costs.groups[list(each)]) for each in self.features]
+            needs = np.array(members)
+            unpaid = (acquired.astype(np.intp) @ needs.astype(np.intp)) == 0
+            prices += (unpaid * self.costs.group_costs) @ needs.T
+        return prices
+
+    def hidden(self, X, acquired):
+        """Return X with NaN in all features that are not acquired."""
+        return np.where(self.columns(acquired), X, np.nan)
+
+    def drawn(self, n_rows, random):
+        """Draw which units are acquired: beginnings of the order of any length, much disturbed."""
+        places = np.arange(self.n_units) / max(self.n_units, 1)
+        places = places + NOISE * random.gumbel(size=(n_rows, self.n_units))
+        ranks = places.argsort(axis=1).argsort(axis=1)
+        return ranks < random.randint(0, self.n_units + 1, size=n_rows)[:, None]
+
+
+class StageModels:
+    """Models of each kind on each set of features, whichever cascades ask for them.
+
+    Parameters
+    ----------
+    models : dict of (str, tuple of int) to object
+        By kind and ascending features.
+    held_out : dict of (str, tuple of int) to ndarray of shape (n_samples, n_outputs)
+        What models that had not seen them say of the training examples.
+    fallback_model : MaskedModel, default=None
+        Predicts where values that a stage needs cannot be had.
+    usual : ndarray of shape (n_features,), default=None
+        Medians of the training examples.
+    """
+
+    def __init__(self, models, held_out, fallback_model=None, usual=None):
+        self.models = models
+        self.held_out = held_out
+        self.fallback_model = fallback_model
+        self.usual = usual
+
+    @property
+    def kinds(self):
+        """Names of the kinds."""
+        return tuple(dict.fromkeys(kind for kind, _ in self.models))
+
+    @classmethod
+    def fit(cls, table, feature_sets, kinds, seed, n_jobs=None):
+        """Fit a model of each kind on each distinct set of features.
+
+        Parameters
+        ----------
+        table : Table
+            Training examples.
+        feature_sets : iterable of tuple of int
+            In any order.
+        kinds : dict of str to object
+            What `as_kind` gives, by name.
+        seed : int
+            Source of randomness.
+        n_jobs : int or None
+            Models fitted at a time, in threads.
+
+        Returns
+        -------
+        StageModels
+        """
+        distinct = sorted({ascending(features) for features in feature_sets}, key=len)
+        # The largest tables first, so that no thread waits for them in the end.
+        keys = [(name, features) for features in reversed(distinct) for name in kinds]
+
+        def fit_one(key):
+            name, features = key
+            return kinds[name].fit_both(table, list(features), stage_seed(seed, name, features))
+
+        fitted = thread_map(fit_one, keys, n_jobs, "models")
+        return cls(
+            {key: model for key, (_, model) in zip(keys, fitted, strict=True)},
+            {key: held_out for key, (held_out, _) in zip(keys, fitted, strict=True)},
+        )
+
+    def held_out_stages(self, stages, kinds):
+        """Return the averaged out-of-fold predictions of stages.
+
+        Returns
+        -------
+        ndarray of shape (n_stages, n_samples, n_outputs)
+        """
+        return np.array(
+            [
+                np.mean([self.held_out[kind, ascending(features)] for kind in averaged], axis=0)
+                for features, averaged in zip(stages, kinds, strict=True)
+            ]
+        )
+
+    def only(self, cascades):
+        """Return the models that some cascades use, without what served to choose."""
+        keys = {key for cascade in cascades for key in cascade.model_keys()}
+        kept = {key: model for key, model in self.models.items() if key in keys}
+        return StageModels(kept, {}, self.fallback_model, self.usual)

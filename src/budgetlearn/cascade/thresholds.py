@@ -106,9 +106,5 @@ def exit_stages(confidence, thresholds):
         As for `exit_thresholds`.
     thresholds : ndarray of shape (n_stages,)
         Of one tradeoff.
-
-    Returns
-    -------
-    ndarray of int of shape (n_samples,)
     """
     return (confidence >= thresholds[:, None]).argmax(axis=0)

@@ -72,10 +72,6 @@ def as_subset(variables, n_variables):
     n_variables : int
         How many variables there are.
 
-    Returns
-    -------
-    tuple of int
-
     Raises
     ------
     ParameterError
@@ -253,10 +249,6 @@ class SequenceProblem:
         ----------
         variables : tuple of int
             A subset, ascending.
-
-        Returns
-        -------
-        estimator
         """
         visited = self.visit([variables])[0]
         if visited.model is None:
@@ -269,17 +261,7 @@ class SequenceProblem:
             self._remember(visited)
 
     def trained(self, variables):
-        """Return a model on some variables that is neither scored nor remembered.
-
-        Parameters
-        ----------
-        variables : tuple of int
-            A subset, ascending.
-
-        Returns
-        -------
-        estimator
-        """
+        """Return a model on some variables that is neither scored nor remembered."""
         return self._trained(variables, self._codes)
 
     def _trained(self, variables, codes):

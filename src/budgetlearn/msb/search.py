@@ -22,15 +22,6 @@ def takes_missing(engine):
 
     A pipeline can where each of its steps does, up to the first that fills them in; it does not
     say so in its tags.
-
-    Parameters
-    ----------
-    engine : estimator
-        Unfitted.
-
-    Returns
-    -------
-    bool
     """
     if not isinstance(engine, Pipeline):
         return get_tags(engine).input_tags.allow_nan

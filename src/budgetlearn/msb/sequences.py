@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from ..protocol.documenting import documented
 from ..validation import ParameterError, check_number
 
 # Weakest importance that a normalised one sees, as a share of the strongest: permutation
@@ -83,18 +84,6 @@ class ImportanceSequence(RemovalSequence):
         self.importance = importance
 
     def chooser(self, problem):
-        """Return what picks the least important variable.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            What to choose by.
-
-        Returns
-        -------
-        callable
-            From the variables that are left to the one to remove.
-        """
         importance, ranks = problem.importance_or(self.importance), random_ranks(problem, self.name)
 
         def choose(left):
@@ -123,18 +112,6 @@ class CostSequence(RemovalSequence):
         self.importance = importance
 
     def chooser(self, problem):
-        """Return what picks the variable of largest share of the bill.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            What to choose by.
-
-        Returns
-        -------
-        callable
-            From the variables that are left to the one to remove.
-        """
         importance, ranks = problem.importance_or(self.importance), random_ranks(problem, self.name)
 
         def choose(left):
@@ -164,18 +141,6 @@ class ImportancePerCostSequence(RemovalSequence):
         self.gamma = gamma
 
     def chooser(self, problem):
-        """Return what picks the variable of least ν.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            What to choose by.
-
-        Returns
-        -------
-        callable
-            From the variables that are left to the one to remove.
-        """
         log_worth, ranks = self._log_worth(problem), random_ranks(problem, self.name)
         return lambda left: first_of(left, log_worth(left), ranks)
 
@@ -197,34 +162,16 @@ class ImportancePerCostSequence(RemovalSequence):
         return log_worth
 
 
+@documented
 class SamplingSequence(ImportancePerCostSequence):
     """Remove variables at random, the less important per cost the sooner (section 3.1.1).
 
     A variable leaves with probability proportional to 1/ν.
-
-    Parameters
-    ----------
-    importance : array-like of shape (n_features,), dict or Series, default=None
-        As for `ImportancePerCostSequence`.
-    gamma : float, default=1.0
-        As for `ImportancePerCostSequence`.
     """
 
     name = "sampling"
 
     def chooser(self, problem):
-        """Return what draws a variable.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            What to choose by.
-
-        Returns
-        -------
-        callable
-            From the variables that are left to the one to remove.
-        """
         log_worth, rng = self._log_worth(problem), problem.rng(self.name)
 
         def draw(left):
@@ -241,18 +188,6 @@ class UniformSequence(RemovalSequence):
     name = "uniform"
 
     def chooser(self, problem):
-        """Return what draws a variable.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            What to choose by.
-
-        Returns
-        -------
-        callable
-            From the variables that are left to the one to remove.
-        """
         rng = problem.rng(self.name)
         return lambda left: int(rng.choice(left))
 
@@ -278,11 +213,6 @@ def first_of(left, *criteria):
         Variables to choose from.
     *criteria : ndarray of shape (n_features,)
         A value for each variable.
-
-    Returns
-    -------
-    int
-        The first of `left` that is least by all.
     """
     for values in criteria:
         least = values[left].min() + _SLACK * np.abs(values[left]).max()
@@ -311,7 +241,18 @@ class StagewiseSequence(ABC):
 
     @abstractmethod
     def subsets(self, problem):
-        """Yield the subsets that are tried, step after step."""
+        """Yield the subsets that are tried, step after step.
+
+        Parameters
+        ----------
+        problem : SequenceProblem
+            What fits and scores the models.
+
+        Yields
+        ------
+        tuple of int
+            Indices of the variables of a subset, ascending.
+        """
 
     def _promising(self, variables, chosen, problem, sign):
         """Return the candidates among the variables, of equal ones the one to go on with first.
@@ -335,34 +276,16 @@ class StagewiseSequence(ABC):
         return candidates
 
 
+@documented
 class ForwardSequence(StagewiseSequence):
     """Forward stagewise selection: add the variable that helps most (section 3.1).
 
     Of p variables it fits at most p (p + 1) / 2 models, and at most n_candidates · p.
-
-    Parameters
-    ----------
-    n_candidates : int or None, default=8
-        Variables tried at a step, those of largest importance; None: all that there are.
-    importance : array-like of shape (n_features,), dict or Series, default=None
-        As for `ImportanceSequence`; not needed where all variables are tried.
     """
 
     name = "forward"
 
     def subsets(self, problem):
-        """Yield the subsets that are tried, small to full.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            What fits and scores the models.
-
-        Yields
-        ------
-        tuple of int
-            Indices of the variables of a subset, ascending.
-        """
         chosen = ()
         n_variables = problem.costs.n_features
         while len(chosen) < n_variables:
@@ -374,34 +297,16 @@ class ForwardSequence(StagewiseSequence):
                 yield from tried
 
 
+@documented
 class BackwardSequence(StagewiseSequence):
     """Backward stagewise selection: remove the variable that is missed least (section 3.1).
 
     It fits about as many models as `ForwardSequence`.
-
-    Parameters
-    ----------
-    n_candidates : int or None, default=8
-        Variables tried at a step, those of least importance; None: all that there are.
-    importance : array-like of shape (n_features,), dict or Series, default=None
-        As for `ImportanceSequence`; not needed where all variables are tried.
     """
 
     name = "backward"
 
     def subsets(self, problem):
-        """Yield the subsets that are tried, full to small.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            What fits and scores the models.
-
-        Yields
-        ------
-        tuple of int
-            Indices of the variables of a subset, ascending.
-        """
         left = tuple(range(problem.costs.n_features))
         yield left
         while len(left) > problem.min_variables:
@@ -418,10 +323,6 @@ def best_of(models):
     ----------
     models : list of VisitedModel
         Candidates; of models with the same score and price the first is taken.
-
-    Returns
-    -------
-    tuple of int
     """
     best = max(model.score for model in models)
     models = [model for model in models if model.score == best]

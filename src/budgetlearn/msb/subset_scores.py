@@ -19,18 +19,7 @@ class CheckpointError(BudgetlearnError, ValueError):
 
 
 def variables_of(subset):
-    """Return the variables of a subset that is coded as an integer: bit j stands for variable j.
-
-    Parameters
-    ----------
-    subset : int
-        The code.
-
-    Returns
-    -------
-    tuple of int
-        Ascending.
-    """
+    """Return the variables of a subset that is coded as an integer: bit j stands for variable j."""
     return tuple(j for j in range(int(subset).bit_length()) if subset >> j & 1)
 
 
@@ -50,10 +39,6 @@ def fingerprint(estimator, seed, *tables, scoring=None):
         X, y and, where there are any, weights of each part of the data.
     scoring : str or callable, default=None
         What scores; None: accuracy.
-
-    Returns
-    -------
-    str
     """
     digest = hashlib.sha256()
     for array in (array for table in tables for array in table):

@@ -102,11 +102,6 @@ class LinearTree:
     def walk(self, X):
         """Return the scores of examples and the leaves that they end at.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Examples.
-
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes)
@@ -151,17 +146,7 @@ class LinearTreeGrower:
         self.X, self.max_depth, self.ridge, self.min_samples = X, max_depth, ridge, min_samples
 
     def grow(self, budget):
-        """Return the tree each of whose nodes may spend a budget on features that are new there.
-
-        Parameters
-        ----------
-        budget : float
-            Of a node, in the unit of the prices.
-
-        Returns
-        -------
-        LinearTree
-        """
+        """Return the tree each of whose nodes may spend a budget on features that are new there."""
         count_fit()
         nodes = []
         waiting = [(np.arange(len(self.X)), np.zeros(self.X.shape[1], dtype=bool), 0)]

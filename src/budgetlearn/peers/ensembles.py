@@ -71,11 +71,6 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
 def check_ensemble(estimator):
     """Refuse what is no ensemble of scikit-learn that can be read as a sum of trees.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Unfitted.
-
     Raises
     ------
     ParameterError
@@ -204,20 +199,7 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X, y):
-        """Boost the trees.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training examples, finite.
-        y : array-like of shape (n_samples,)
-            Class labels, of at least two classes.
-
-        Returns
-        -------
-        SAMMERClassifier
-            self
-        """
+        """Boost the trees."""
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
         with all_or_nothing(self):
@@ -247,11 +229,6 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """Return the sums of the votes.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) of two classes
@@ -263,17 +240,7 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
         return votes[:, 1] if self.classes_.size == 2 else votes
 
     def predict(self, X):
-        """Return the class with most votes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Return the class with most votes."""
         votes = self.decision_function(X)
         return self.classes_[(votes > 0).astype(int) if votes.ndim == 1 else votes.argmax(axis=1)]
 

@@ -90,20 +90,7 @@ class SparseLinearClassifier(LogitPathClassifier):
 
 
 def penalty_factors(prices, power):
-    """Return what λ is multiplied by for each feature: its share of the mean price, to a power.
-
-    Parameters
-    ----------
-    prices : ndarray of shape (n_features,)
-        What each feature costs on its own.
-    power : float
-        The exponent γ.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        All > 0.
-    """
+    """Return what λ is multiplied by for each feature: its share of the mean price, to a power."""
     mean = prices.mean()
     shares = prices / mean if mean > 0 else np.ones_like(prices)
     return np.maximum(shares, LEAST_SHARE) ** power

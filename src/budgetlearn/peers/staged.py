@@ -75,10 +75,6 @@ class TreeSum:
             Sum of the leaves reached.
         n_counted : ndarray of int of shape (n_samples,)
             How many trees that is.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_values)
         """
         whole = self.per_step or self.scale == 1.0
         scale = self.scale if whole else (1 / np.maximum(n_counted, 1))[:, None]
@@ -185,10 +181,6 @@ def check_increasing(values, name, high=None, integer=False):
         Upper bound, inclusive.
     integer : bool, default=False
         Whether only whole numbers are accepted.
-
-    Returns
-    -------
-    list
     """
     values = list(values)
     for value in values:

@@ -57,15 +57,7 @@ def to_numbers(features, categorical):
 
 
 def refuse_blank_twins(words, where):
-    """Raise `DatasetError` if two of some words differ only in blanks.
-
-    Parameters
-    ----------
-    words : iterable of str
-        Distinct words.
-    where : str
-        What they are, for the message.
-    """
+    """Raise `DatasetError` if two of some words differ only in blanks."""
     seen = {}
     for word in words:
         first = seen.setdefault(" ".join(word.split()), word)
@@ -92,13 +84,7 @@ def _coded(column):
 
 
 def refuse_numbers(column):
-    """Raise `DatasetError` if half the cells, or half the different ones, look like numbers.
-
-    Parameters
-    ----------
-    column : Series
-        Words, with its name.
-    """
+    """Raise `DatasetError` if half the cells, or half the different ones, look like numbers."""
     cells = column.dropna().map(str).str.strip().str.lower()
     different = pd.Series(cells.unique(), dtype=object)
     looks = _look_like_numbers(different)

@@ -183,11 +183,6 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features=None):
         """Return the names of the encoded columns.
 
-        Parameters
-        ----------
-        input_features : object, default=None
-            Ignored.
-
         Returns
         -------
         ndarray of str

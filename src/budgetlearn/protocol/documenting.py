@@ -3,7 +3,7 @@
 import inspect
 import re
 
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 X = """\
 X : array-like of shape (n_samples, n_features)
@@ -106,15 +106,15 @@ def _entries(section):
     return found
 
 
-def documented(cls):
-    """Complete the docstring of an estimator by what its bases say of parameters and attributes.
+def documented(estimator):
+    """Complete the docstring of a class by what its bases say of parameters and attributes.
 
-    Parameters that the docstring leaves out are described as in the nearest base, and those that
-    every estimator has alike as in `COMMON`; their order is that of the constructor.
+    Parameters that the docstring leaves out are described as in the nearest base, those that
+    estimators have alike as in `COMMON`; their order is that of the constructor.
 
     Parameters
     ----------
-    cls : type
+    estimator : type
         A class with a docstring in numpydoc's form.
 
     Returns
@@ -122,25 +122,29 @@ def documented(cls):
     type
         The same.
     """
-    if cls.__doc__ is None:  # python -OO
-        return cls
-    own, *bases = (_sections(vars(each).get("__doc__")) for each in cls.__mro__)
+    if estimator.__doc__ is None:  # python -OO
+        return estimator
+    own, *bases = (_sections(vars(each).get("__doc__")) for each in estimator.__mro__)
     known = {"Parameters": {}, "Attributes": {}}
-    for sections in (own, *bases, _sections(COMMON)):  # the nearest first: it wins
+    common = [_sections(COMMON)] if issubclass(estimator, BaseEstimator) else []
+    for sections in (own, *bases, *common):  # the nearest first: it wins
         for kind, entries in known.items():
             known[kind] = entries | {
                 name: entry
                 for name, entry in _entries(sections.get(kind, "")).items()
                 if name not in entries
             }
-    taken = [name for name in inspect.signature(cls).parameters if name in known["Parameters"]]
+    taken = [
+        name for name in inspect.signature(estimator).parameters if name in known["Parameters"]
+    ]
     had = known["Attributes"]
-    if not issubclass(cls, ClassifierMixin):
+    if not issubclass(estimator, ClassifierMixin):
         had.pop("classes_", None)
-    own["Parameters"] = "\n".join(dict.fromkeys(known["Parameters"][name] for name in taken))
+    taken = (known["Parameters"].get(name) for name in inspect.signature(estimator).parameters)
+    own["Parameters"] = "\n".join(dict.fromkeys(filter(None, taken)))
     own["Attributes"] = "\n".join(dict.fromkeys(had.values()))
     first = ("Parameters", "Attributes")
     order = ["", *first, *(heading for heading in own if heading and heading not in first)]
     parts = [f"{h}\n{'-' * len(h)}\n{own[h]}" if h else own[h] for h in order if own[h]]
-    cls.__doc__ = "\n\n".join(parts) + "\n"
-    return cls
+    estimator.__doc__ = "\n\n".join(parts) + "\n"
+    return estimator

@@ -169,11 +169,6 @@ def fit_additive(estimator, X, positive, random_state):
         Which examples the score should be positive for.
     random_state : int
         Seed for the parts of the estimator whose own `random_state` is None.
-
-    Returns
-    -------
-    tuple of (classifier, LinearScore or StumpScore or ScaledScore)
-        The fitted clone, and its score by features.
     """
     fitted = clone(estimator)
     rng = check_random_state(random_state)

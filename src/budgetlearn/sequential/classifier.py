@@ -59,17 +59,7 @@ class Walk:
         return (self.order >= 0).sum(axis=1)
 
     def acquired(self, stage=None):
-        """Return which features were acquired within the first `stage` acquisitions (None: all).
-
-        Parameters
-        ----------
-        stage : int, default=None
-            Number of acquisitions.
-
-        Returns
-        -------
-        ndarray of bool of shape (m, d)
-        """
+        """Return which features were acquired within the first `stage` acquisitions (None: all)."""
         order = self.order[:, :stage]
         acquired = np.zeros(self.order.shape, dtype=bool)
         rows, places = np.nonzero(order >= 0)
@@ -78,13 +68,6 @@ class Walk:
 
     def probabilities(self, stage, n_classes):
         """Return class probabilities after `stage` acquisitions.
-
-        Parameters
-        ----------
-        stage : int
-            Number of acquisitions.
-        n_classes : int
-            Number of classes.
 
         Returns
         -------

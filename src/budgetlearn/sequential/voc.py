@@ -266,13 +266,6 @@ def _weighted_products(examples, weights):
 
     One matrix product serves all test points: the sums are linear in the weights.
 
-    Parameters
-    ----------
-    examples : ndarray of shape (n_examples, n_features)
-        Training examples.
-    weights : ndarray of shape (m, n_examples)
-        Weights of the examples for each test point.
-
     Returns
     -------
     ndarray of shape (m, (n_features + 1) * (n_features + 2) / 2)
@@ -297,10 +290,6 @@ def _expected_certainty(posterior, means, spreads):
         P(c | O).
     means, spreads : sequences of n_classes ndarrays of shape (m, n_rest)
         Gaussian of each feature under each class.
-
-    Returns
-    -------
-    ndarray of shape (m, n_rest)
     """
     means, spreads = np.stack(means), np.stack(spreads)
     heights = np.log(np.maximum(posterior, TINY)).T[:, :, None] - np.log(spreads)
