@@ -143,7 +143,7 @@ DATASETS, METHODS = "config/datasets.yaml", "config/methods.yaml"
 LOGIT = "budgetlearn/msb/logit_path.py"
 KERNEL = (
     "budgetlearn/tree/"
-    + fingerprints.kernel_of(fingerprints.ROOT / "budgetlearn/tree/grower.pyx").name
+    + fingerprints.kernel_of(fingerprints.ROOT / "budgetlearn/tree/depth_first.pyx").name
 )
 FAILURE = "results/probe/failures/points/wine/random/logitb/0.json"
 # What changes: file (None: only the call does), its edit, arguments of the call, jobs that run.

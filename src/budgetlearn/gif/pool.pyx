@@ -8,7 +8,7 @@ import numpy as np
 
 from libc.stdint cimport uint8_t
 
-from ..tree._random cimport as_below, next_xorshift
+from ..tree.random cimport as_below, next_xorshift
 from ._prefetch cimport fetch_ahead
 from .nodes cimport ForestNode
 

@@ -8,7 +8,7 @@ found afresh each time.
 
 import numpy as np
 
-from ..tree._random cimport as_below, as_uniform, next_xorshift
+from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
 
 # A node is pure when its variance is below this share of the variance of all targets.

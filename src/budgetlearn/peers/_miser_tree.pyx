@@ -10,11 +10,11 @@ import numpy as np
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memset
 
-from ..tree._codes cimport midpoint
-from ..tree._node cimport GrownNode
+from ..tree.codes cimport midpoint
+from ..tree.nodes cimport GrownNode
 from ..tree.partition cimport Examples, partition
 
-from ..tree._node import GROWN_NODE_DTYPE
+from ..tree.nodes import GROWN_NODE_DTYPE
 
 cdef enum:
     N_CODES = 256

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, uint64_t
 
-from ._codes cimport Codes
-from .splitter cimport Column, Search
+from .codes cimport Codes
+from .search cimport Column, Search
 
 
 cdef enum:

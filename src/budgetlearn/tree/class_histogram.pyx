@@ -11,10 +11,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ._codes cimport Codes, code_t
-from ._random cimport below
-from .impurity cimport Kind, x_log_x
-from .splitter cimport Column, Search, Ties, offer
+from .codes cimport Codes, add_up
+from .impurity cimport Kind, mean_value, quality, term_change
+from .random cimport below
+from .search cimport Column, Search, Ties, offer
 
 cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
@@ -25,56 +25,34 @@ cdef Py_ssize_t n_mark_words(const ClassHistogram* histogram, Py_ssize_t n_codes
 
 
 cdef void count(
-    ClassHistogram* histogram, const Column* column, const code_t* codes, const int32_t* rows,
+    ClassHistogram* histogram, const Column* column, Codes codes, const int32_t* rows,
     Py_ssize_t n_codes,
 ) noexcept nogil:
     """Add the examples to their cells, in copies, and mark the cells that are in use."""
-    cdef Py_ssize_t i, cell, lane, n_cells = n_codes << histogram.bits
-    cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
-    cdef bint few = 2 * n_cells <= column.size
-    cdef int bits = histogram.bits
-    cdef double* weights = histogram.weights
+    cdef Py_ssize_t n_cells = n_codes << histogram.bits
+    cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes), i
     cdef uint64_t* marks = histogram.marks
-    if few:
-        for i in range(column.size):
-            cell = (<Py_ssize_t> codes[rows[i]] << bits) | column.labels[i]
-            weights[(i & (LANES - 1)) * n_cells + cell] += column.weights[i]
-        for i in range(n_words):
-            marks[i] = ~(<uint64_t> 0)
-        if n_cells & 63:
-            marks[n_words - 1] = (<uint64_t> 1 << (n_cells & 63)) - 1
-    else:
-        for i in range(column.size):
-            cell = (<Py_ssize_t> codes[rows[i]] << bits) | column.labels[i]
-            lane = i & (LANES - 1)
-            weights[lane * n_cells + cell] += column.weights[i]
-            marks[lane * n_words + (cell >> 6)] |= <uint64_t> 1 << (cell & 63)
-
-
-cdef inline double quality(
-    bint gini, double n_left, double n_right, double sum_left, double sum_right
-) noexcept nogil:
-    """Return a number that grows as the mean impurity of the sides falls.
-
-    Gini: the sum of Σ n_i² / n, with one division, so that equal splits are equal in rounding too.
-    Entropy: minus n times the mean.
-    """
-    if gini:
-        return (sum_left * n_right + sum_right * n_left) / (n_left * n_right)
-    return sum_left + sum_right - x_log_x(n_left) - x_log_x(n_right)
-
-
-cdef inline double moved_sum(bint gini, double count, double weight) noexcept nogil:
-    """Return how a side's sum over the classes changes when one class grows by `weight`."""
-    if gini:
-        return weight * (2 * count + weight)
-    return x_log_x(count + weight) - x_log_x(count)
+    if 2 * n_cells > column.size:
+        add_up(
+            histogram.weights, n_cells, LANES, codes, rows, 0, 0, 1 << histogram.bits,
+            column.labels, column.weights, column.size, marks, n_words,
+        )
+        return
+    # Nearly all of few cells are in use: to visit them all is cheaper than to note which are.
+    add_up(
+        histogram.weights, n_cells, LANES, codes, rows, 0, 0, 1 << histogram.bits, column.labels,
+        column.weights, column.size, NULL, 0,
+    )
+    for i in range(n_words):
+        marks[i] = ~(<uint64_t> 0)
+    if n_cells & 63:
+        marks[n_words - 1] = (<uint64_t> 1 << (n_cells & 63)) - 1
 
 
 cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_codes) noexcept nogil:
     """Offer the feature's best threshold, clear the cells; return how many codes were in use."""
     cdef:
-        bint gini = search.rule.impurity.kind == Kind.GINI
+        Kind kind = search.rule.impurity.kind
         bint first = search.rule.ties == Ties.FIRST
         int bits = histogram.bits
         Py_ssize_t word, cell, code, before = -1, cut = -1, n_used = 0, n_tied = 0
@@ -105,7 +83,7 @@ cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_cod
             code = cell >> bits
             if code != before:
                 if n_used:
-                    found = quality(gini, n_left, n_right, sum_left, sum_right)
+                    found = quality(kind, n_left, n_right, sum_left, sum_right)
                     if found >= best - slack:
                         if found > best + slack:
                             best, cut, n_tied = found, before, 1
@@ -117,19 +95,15 @@ cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_cod
                 n_used += 1
                 before = code
             cell = <Py_ssize_t> (<uint64_t> cell & lowest_class)
-            sum_left += moved_sum(gini, left[cell], weight)
-            sum_right += moved_sum(gini, right[cell], -weight)
+            sum_left += term_change(kind, left[cell], weight)
+            sum_right += term_change(kind, right[cell], -weight)
             left[cell] += weight
             right[cell] -= weight
             n_left += weight
             n_right -= weight
     if n_used > 1:
-        offer(search, mean_impurity(search, gini, best), <int32_t> cut, n_tied)
+        offer(search, mean_value(kind, best, search.node.n), <int32_t> cut, n_tied)
     return n_used
-
-
-cdef inline double mean_impurity(Search* search, bint gini, double found) noexcept nogil:
-    return 1.0 - found / search.node.n if gini else -found / search.node.n
 
 
 cdef bint examine_classes(
@@ -138,10 +112,5 @@ cdef bint examine_classes(
 ) noexcept nogil:
     """Offer the thresholds of a feature to the node's best split; say whether it varies."""
     search.feature, search.price, search.rank = feature, price, rank
-    if codes.codes8 != NULL:
-        count(histogram, column, codes.codes8, rows, n_codes)
-    elif codes.codes16 != NULL:
-        count(histogram, column, codes.codes16, rows, n_codes)
-    else:
-        count(histogram, column, codes.codes32, rows, n_codes)
+    count(histogram, column, codes, rows, n_codes)
     return scan(search, histogram, n_codes) > 1

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..validation import INT32_MAX
-from .grower import Grower
+from .depth_first import Grower
 from .impurity import Gini, ImpurityFunction, Variance
-from .node_prices import NodePrices
+from .prices import NodePrices
 from .structure import Tree
 
 TIES = ("first", "random", "reuse")
@@ -96,8 +96,14 @@ class Acquisitions:
 
     def at_nodes(self, rule):
         """Return the prices of a tree's nodes, which notes its acquisitions in a copy."""
-        shares = rule.reuse_discount, rule.cost_exponent
-        return NodePrices(self.prices, self.groups, self.charges, self.acquired.copy(), *shares)
+        return NodePrices(
+            self.prices.copy(),
+            acquired=self.acquired.copy(),
+            groups=self.groups,
+            charges=self.charges,
+            discount=rule.reuse_discount,
+            exponent=rule.cost_exponent,
+        )
 
     def pay(self, owned, rows, features):
         """Return what each of some examples pays for one feature, and note it.
@@ -178,15 +184,18 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
     if rule.odds is not None:
         odds = np.cumsum(rule.odds, dtype=np.float64)
         max_features = min(max_features, np.count_nonzero(rule.odds))
+    if acquisitions is None:
+        node_prices = NodePrices(prices, pay_once=rule.score == "gain")
+    else:
+        node_prices = acquisitions.at_nodes(rule)
     nodes, counts = grower.grow(
-        prices,
+        node_prices,
         odds,
         usage,
         max_features,
         rule.count_constants,
         max_depth,
         seed,
-        None if acquisitions is None else acquisitions.at_nodes(rule),
     )
     return Tree.of_nodes(nodes, counts)
 

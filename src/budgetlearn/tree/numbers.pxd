@@ -1,13 +1,13 @@
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from ._codes cimport Codes
 from .class_histogram cimport ClassHistogram
-from .splitter cimport Column, Missing, Search
+from .codes cimport Codes
+from .search cimport Column, Missing, Search
 
 # Sorted keys: the rank of a value above the place of its example in `parts`.
 ctypedef fused key_t:
     uint32_t           # 16 bits each, see `orders`
-    uint64_t           # 32 bits each, see `sorting`
+    uint64_t           # 32 bits each, see `sort_keys`
 
 
 # What an example adds to the side of a split that it is on.

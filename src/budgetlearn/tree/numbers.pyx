@@ -15,11 +15,12 @@ Thresholds are compared by cross-multiplication, numerator against denominator, 
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from ._codes cimport Codes, code_t
-from ._random cimport below
 from .class_histogram cimport LANES, ClassHistogram, n_mark_words
-from .splitter cimport Column, Missing, Search, Ties, least_drop, offer_drop
-from .stumps cimport Sample, draw, n_stumps
+from .codes cimport Codes, at
+from .random cimport below
+from .search cimport (
+    Column, Missing, Sample, Search, Ties, draw, least_drop, n_stumps, offer_drop,
+)
 
 cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
@@ -181,7 +182,7 @@ cdef bint scan_keys(
 
 
 cdef inline void count(
-    ClassHistogram* histogram, const Column* column, const code_t* codes, const int32_t* rows,
+    ClassHistogram* histogram, const Column* column, Codes codes, const int32_t* rows,
     Py_ssize_t n_codes, const Part* parts,
 ) noexcept nogil:
     """Add the examples to the cells of their codes, in copies, and mark the cells in use.
@@ -192,7 +193,7 @@ cdef inline void count(
     cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes)
     for i in range(column.size):
         # Neighbours go to different copies: where codes are few, sums do not wait for each other.
-        cell = <Py_ssize_t> codes[rows[i]] << 1
+        cell = <Py_ssize_t> at(codes, rows[i]) << 1
         lane = i & (LANES - 1)
         histogram.weights[lane * n_cells + cell] += parts[i].weight
         histogram.weights[lane * n_cells + cell + 1] += parts[i].sum
@@ -259,12 +260,7 @@ cdef bint scan_counts(
     const int32_t* rows, Py_ssize_t n_codes, int32_t missing, const Part* parts, Cut* cut,
 ) noexcept nogil:
     """Find the best threshold of a feature by counting; say whether it varies."""
-    if codes.codes8 != NULL:
-        count(histogram, column, codes.codes8, rows, n_codes, parts)
-    elif codes.codes16 != NULL:
-        count(histogram, column, codes.codes16, rows, n_codes, parts)
-    else:
-        count(histogram, column, codes.codes32, rows, n_codes, parts)
+    count(histogram, column, codes, rows, n_codes, parts)
     return scan_cells(search, histogram, n_codes, missing, cut)
 
 

@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
-from ._node cimport Node
+from .nodes cimport Node
 from .partition cimport Examples, partition, value_t
 
 cdef enum:

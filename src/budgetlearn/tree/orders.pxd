@@ -1,9 +1,9 @@
 cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from ._codes cimport Codes, at
-from .blocks cimport Blocks
+from .codes cimport Codes, at
 from .partition cimport Examples
+from .search cimport Blocks
 from .table cimport Table
 
 

@@ -14,10 +14,9 @@ cimport cython
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 
-from ._codes cimport gather
-from .blocks cimport Blocks
+from .codes cimport gather
 from .partition cimport Examples
-from .sorting cimport sort_keys
+from .search cimport Blocks, sort_keys
 from .table cimport Table
 
 cdef enum:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
-from ._codes cimport Codes
+from .codes cimport Codes, gather
 
 ctypedef fused value_t:
     uint8_t
@@ -65,7 +65,33 @@ cdef inline Py_ssize_t partition(
     return middle
 
 
-cdef Py_ssize_t partition_by_codes(
-    Examples* examples, Py_ssize_t start, Py_ssize_t end, Codes codes, int32_t cut,
-    int32_t* below, int32_t* above,
-) noexcept nogil
+cdef inline Py_ssize_t partition_by_codes(
+    Examples* examples,
+    Py_ssize_t start,
+    Py_ssize_t end,
+    Codes codes,
+    int32_t cut,              # IN codes up to it go left
+    int32_t missing,          # IN and this one; -1: none besides
+    int32_t member,           # IN not the cut but this code goes right, the rest left; -1: the cut
+    uint32_t* scratch,        # (end - start,)
+    int32_t* below,           # OUT the codes next to the cut; 0 and 1 with a member
+    int32_t* above,
+) noexcept nogil:
+    """Partition the examples [start, end) by codes; return where the right side begins."""
+    cdef uint32_t low, high, largest_left = 0, smallest_right = 0xFFFFFFFF
+    cdef uint32_t first = 1 if missing >= 0 else 0
+    cdef Py_ssize_t i, middle
+    gather(codes, examples.rows + start, end - start, scratch, &low, &high)
+    if member >= 0:
+        for i in range(end - start):
+            scratch[i] = scratch[i] == <uint32_t> member
+    elif missing >= 0:
+        # Missing values have the largest code: moved below all others, they go left with them.
+        for i in range(end - start):
+            scratch[i] = 0 if scratch[i] == <uint32_t> missing else scratch[i] + 1
+    middle = partition(
+        examples, start, end, scratch, <uint32_t> cut + first, True, True, &largest_left,
+        &smallest_right,
+    )
+    below[0], above[0] = <int32_t> (largest_left - first), <int32_t> (smallest_right - first)
+    return middle

@@ -14,7 +14,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
-from ._node cimport Node
+from .nodes cimport Node
 
 cdef enum:
     # Rows that go down a tree before the next tree has its turn: its nodes stay in the cache.

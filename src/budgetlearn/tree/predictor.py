@@ -7,12 +7,12 @@ import numpy as np
 
 from ..parallel import row_blocks, thread_map
 from ..validation import INT32_MAX
-from ._node import NODE_DTYPE
-from ._predictor import pack, walk_rows
+from .nodes import NODE_DTYPE
 from .on_demand import WaitingTrees
 from .permutation import Walker
 from .second_columns import SecondColumns, WaitingColumns
 from .sweeping import SmallTrees
+from .walking import pack, walk_rows
 
 
 class Walk(NamedTuple):

@@ -1,4 +1,4 @@
-"""Search for the best threshold of one feature at one node.
+"""Search for the best threshold of one feature at one node, for impurities of class counts.
 
 Every distinct threshold of the node counts, yet few are looked at. For a monotone impurity F the
 left side's F grows and the right side's falls as the threshold moves up, so that
@@ -8,29 +8,29 @@ left side's F grows and the right side's falls as the threshold moves up, so tha
 for all thresholds within a range of codes. A coarse histogram gives these bounds; only ranges whose
 bound can still win are refined. Without that bound the codes are sorted, or counted one by one
 where they are few.
+
+Of a random sample of the thresholds, too, only those that can win are drawn. All samples of m of M
+thresholds are equally likely if the next threshold is taken with the chance of what is still wanted
+in what is left: in any order, and for as many thresholds as matter. So the buckets that can win are
+drawn before anything is sorted: first how many sampled thresholds each has, then, if any, which.
 """
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from ._random cimport below
-from .code_histogram cimport MAX_BUCKETS, fill_histogram
+from .codes cimport Codes, add_up
 from .impurity cimport Impurity, Side, shift, value
-from .sorting cimport sort_keys
-from .stumps cimport Sample, count_occupied, draw, n_stumps, scan_stumps
+from .partition cimport Examples
+from .search cimport (
+    Column, Missing, Sample, Search, draw, n_stumps, offer, sorted_keys, update_limit,
+)
 
 cdef enum:
     FEW = 16           # up to so many examples sorting beats a histogram
-
-
-cdef void begin_node(Search* search, double impurity) noexcept nogil:
-    """Forget the previous node's best split. `search.node` holds the node's counts."""
-    search.impurity = impurity
-    search.best.score = INFINITY
-    search.best.slack = 0.0
-    search.best.feature = -1
-    search.best.n_tied = 0
+    MAX_BUCKETS = 256
+    LANES = 4          # copies of a small histogram, so that sums do not wait for each other,
+    MANY = 64          # where there are so many examples
 
 
 cdef void copy_side(Side* target, const Side* source, Py_ssize_t n_classes) noexcept nogil:
@@ -54,81 +54,29 @@ cdef void begin_sides(Search* search) noexcept nogil:
             shift(&search.rule.impurity, &search.right, <int32_t> c, -search.without.counts[c])
 
 
-cdef double least_drop(const Search* search) noexcept nogil:
-    """Return the drop at which the present feature's risk, price / drop, is that of the best."""
-    if search.best.score < 0:
-        # A free feature has scored: others that cost cannot win, free ones need its drop.
-        return -search.best.score if search.price <= 0 else INFINITY
-    if search.price <= 0 or search.best.score == INFINITY:
-        return 0.0
-    return search.price / search.best.score
+cdef inline bint is_occupied(const Search* search, Py_ssize_t bucket) noexcept nogil:
+    """Say whether a bucket has examples: weights are never negative, so sums of them neither."""
+    cdef Py_ssize_t c, K = search.n_classes
+    for c in range(K):
+        if search.histogram[bucket * K + c] != 0:
+            return True
+    return False
 
 
-cdef inline void update_limit(Search* search) noexcept nogil:
-    """Find which worse side can still tie with the best: price / (F - worse) <= best score."""
-    search.limit = search.impurity * (1 + 1e-12) - least_drop(search) * (1 - 1e-12)
+cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
+    """Move the examples of a bucket from right to left; say whether there were any."""
+    cdef Py_ssize_t K = search.n_classes, c
+    cdef double* counts = search.histogram + bucket * K
+    cdef bint occupied = False
+    for c in range(K):
+        if counts[c] != 0:
+            occupied = True
+            shift(&search.rule.impurity, &search.left, <int32_t> c, counts[c])
+            shift(&search.rule.impurity, &search.right, <int32_t> c, -counts[c])
+    return occupied
 
 
-cdef inline bint wins(
-    Search* search, double score, int32_t cut, Py_ssize_t n_equal
-) noexcept nogil:
-    """Say whether a candidate, one of `n_equal`, replaces the best; settle ties by the rule."""
-    cdef Best* best = &search.best
-    if score < best.score - best.slack:
-        return True
-    if score > best.score + best.slack:
-        return False
-    if search.rule.ties == FIRST:
-        return search.feature < best.feature or (
-            search.feature == best.feature and cut < best.cut
-        )
-    if search.rule.ties == REUSE and search.rank != best.rank:
-        return search.rank < best.rank
-    best.n_tied += n_equal
-    return below(&search.random, best.n_tied) < n_equal
-
-
-cdef inline double score_of(Search* search, double drop) noexcept nogil:
-    """Score a split by its drop in impurity; lower is better, infinite is no split."""
-    if search.rule.gain:
-        return search.price - drop if drop - search.price > search.rule.least_gain else INFINITY
-    if drop <= search.rule.tolerance * search.impurity:
-        return INFINITY
-    # Risk c / drop; where it is 0, the larger drop wins (and beats every risk).
-    return search.price / drop if search.price > 0 else -drop
-
-
-cdef void offer(Search* search, double after, int32_t cut, Py_ssize_t n_equal) noexcept nogil:
-    """Take one of `n_equal` splits as the node's best if it is, given F `after` it."""
-    offer_drop(search, search.impurity - after, search.impurity, cut, n_equal)
-
-
-cdef void offer_drop(
-    Search* search,
-    double drop,
-    double unit,              # IN drops that differ by less than `equal` of it are equal
-    int32_t cut,
-    Py_ssize_t n_equal,
-) noexcept nogil:
-    """Take one of `n_equal` splits as the node's best if it is, given what it lowers F by."""
-    cdef double score = score_of(search, drop)
-    cdef Best* best = &search.best
-    if score == INFINITY or not wins(search, score, cut, n_equal):
-        return
-    if score < best.score - best.slack or search.rank < best.rank:
-        best.n_tied = n_equal
-    best.score = min(best.score, score)
-    best.feature, best.cut, best.rank = search.feature, cut, search.rank
-    best.missing = search.missing
-    if search.rule.bounded:
-        update_limit(search)
-    if search.rule.equal > 0:
-        best.slack = search.rule.equal * unit
-        if not search.rule.gain and search.price > 0:
-            best.slack *= best.score / drop
-
-
-cdef void offer_sides(
+cdef inline void offer_sides(
     Search* search, double left_value, double right_value, double left_share, int32_t cut
 ) noexcept nogil:
     """Offer a split, given F of its sides and the left one's share."""
@@ -139,79 +87,205 @@ cdef void offer_sides(
         offer(search, worse, cut, 1)
 
 
-cdef uint64_t* sorted_keys(Search* search, const Column* column) noexcept nogil:
-    """Return code << 32 | position of each example, by code."""
-    cdef Py_ssize_t i, n = column.size
-    cdef uint64_t* keys = search.keys
-    for i in range(n):
-        keys[i] = <uint64_t> (column.codes[i] - column.low) << 32 | <uint64_t> i
-    return sort_keys(keys, search.spare_keys, n, column.high - column.low)
-
-
-cdef void scan_keys(
-    Search* search, const Column* column, const uint64_t* keys, Py_ssize_t n, Side* left,
-    Side* right,
+cdef Py_ssize_t clear_histogram(
+    Search* search, Py_ssize_t n_examples, Py_ssize_t size
 ) noexcept nogil:
-    """Offer every threshold between neighbouring codes, or a random sample of them."""
-    cdef uint64_t before = keys[0] >> 32, code
-    cdef Py_ssize_t i, position
-    cdef Sample sample = Sample(search.n_sampled, 0)
+    """Zero the histogram; return the distance between its copies, 0 if one is enough."""
+    cdef bint copies = n_examples >= MANY and size <= search.n_classes * MAX_BUCKETS // LANES
+    memset(search.histogram, 0, (LANES if copies else 1) * size * sizeof(double))
+    return size if copies else 0
+
+
+cdef void fold_histogram(Search* search, Py_ssize_t lane) noexcept nogil:
+    """Add up the copies of the histogram."""
+    cdef Py_ssize_t i
+    cdef double* h = search.histogram
+    for i in range(lane):
+        h[i] += h[lane + i] + h[2 * lane + i] + h[3 * lane + i]
+
+
+cdef void fill_histogram(
+    Search* search, const Column* column, int bits, Py_ssize_t n_buckets
+) noexcept nogil:
+    """Add up the weights of each class in each bucket of 2**bits codes."""
+    cdef Py_ssize_t K = search.n_classes, lane
+    lane = clear_histogram(search, column.size, n_buckets * K)
+    add_up(
+        search.histogram, lane, LANES, Codes(NULL, NULL, column.codes), NULL, column.low, bits, K,
+        column.labels, column.weights, column.size, NULL, 0,
+    )
+    fold_histogram(search, lane)
+
+
+cdef bint tally(
+    Search* search, Column* column, Codes codes, const int32_t* rows, Py_ssize_t n_codes
+) noexcept nogil:
+    """Count a feature of few codes in one pass over the table; say whether it varies.
+
+    Leaves the histogram filled, for `examine_tally`, and `column.codes` as it was.
+    """
+    cdef Py_ssize_t K = search.n_classes, i
+    cdef Py_ssize_t lane = clear_histogram(search, column.size, n_codes * K)
+    add_up(
+        search.histogram, lane, LANES, codes, rows, 0, 0, K, column.labels, column.weights,
+        column.size, NULL, 0,
+    )
+    fold_histogram(search, lane)
+    i = 0
+    while search.histogram[i] == 0:
+        i += 1
+    column.low = <uint32_t> (i // K)
+    i = n_codes * K - 1
+    while search.histogram[i] == 0:
+        i -= 1
+    column.high = <uint32_t> (i // K)
+    return column.low < column.high
+
+
+cdef bint scan_keys(
+    Search* search,
+    const Column* column,
+    const uint64_t* keys,     # IN code << 32 | position, ascending
+    Py_ssize_t n,
+    Side* left,               # INOUT the examples below the keys, in the end with all of them
+    Side* right,
+    Sample* sample,           # INOUT of their thresholds; NULL: all are offered
+    bint inside,              # IN whether a sample counts the threshold above the last key, too
+) noexcept nogil:
+    """Offer thresholds between neighbouring codes; say whether one above the keys may win."""
+    cdef uint64_t code
+    cdef Py_ssize_t i = 0, position
     cdef double left_value
-    if search.n_sampled:
-        for i in range(1, n):
-            sample.n_left += (keys[i] >> 32) != (keys[i - 1] >> 32)
-    for i in range(n):
+    while i < n:
         code = keys[i] >> 32
-        position = <Py_ssize_t> <uint32_t> keys[i]
-        if code != before:
-            if not search.n_sampled or draw(search, &sample):
-                left_value = value(&search.rule.impurity, left)
-                if search.rule.bounded and left_value > search.limit:
-                    return  # the left side only grows
-                offer_sides(
-                    search, left_value, value(&search.rule.impurity, right),
-                    left.n / search.node.n, <int32_t> (before + column.low),
-                )
-            before = code
-        shift(&search.rule.impurity, left, column.labels[position], column.weights[position])
-        shift(&search.rule.impurity, right, column.labels[position], -column.weights[position])
+        while i < n and keys[i] >> 32 == code:
+            position = <Py_ssize_t> <uint32_t> keys[i]
+            shift(&search.rule.impurity, left, column.labels[position], column.weights[position])
+            shift(&search.rule.impurity, right, column.labels[position], -column.weights[position])
+            i += 1
+        if sample == NULL or not inside:
+            if i == n:
+                break
+        elif sample.n_wanted == 0:
+            continue
+        if sample != NULL and not draw(search, sample):
+            continue
+        left_value = value(&search.rule.impurity, left)
+        if search.rule.bounded and left_value > search.limit:
+            return False  # the left side only grows
+        offer_sides(
+            search, left_value, value(&search.rule.impurity, right), left.n / search.node.n,
+            <int32_t> (code + column.low),
+        )
+    return True
+
+
+cdef void scan_all_keys(Search* search, const Column* column) noexcept nogil:
+    """Sort the examples of a feature and offer its thresholds, or a random sample of them."""
+    cdef uint64_t* keys = sorted_keys(search, column)
+    cdef Sample sample = Sample(search.n_sampled, 0)
+    cdef Py_ssize_t i
+    if search.n_sampled:
+        # A sample needs to know from how many thresholds it is drawn.
+        for i in range(1, column.size):
+            sample.n_left += (keys[i] >> 32) != (keys[i - 1] >> 32)
+    scan_keys(
+        search, column, keys, column.size, &search.left, &search.right,
+        &sample if search.n_sampled else NULL, False,
+    )
 
 
 cdef inline bint can_win(const Search* search, Py_ssize_t bucket) noexcept nogil:
     """Say whether a threshold inside a bucket may win or tie, by what `scan_bounds` noted."""
-    return max(search.bounds[2 * bucket], search.bounds[2 * bucket + 1]) <= search.limit
+    return max(search.lefts[bucket], search.rights[bucket + 1]) <= search.limit
 
 
 cdef Py_ssize_t scan_bounds(
     Search* search, const Column* column, int bits, Py_ssize_t n_buckets
 ) noexcept nogil:
-    """Offer the thresholds between buckets; keep each bucket's bounds; return how many matter.
+    """Offer the thresholds between buckets, note F at them; return how many buckets matter.
 
-    Where thresholds are sampled a bucket is to be a code.
+    Where thresholds are sampled and buckets have several codes, none is offered.
     """
-    cdef Sample sample = Sample(search.n_sampled, 0)
+    cdef bint bounded = search.rule.bounded
+    cdef double* lefts = search.lefts
+    cdef double* rights = search.rights
+    cdef Sample sample = Sample(search.n_sampled, -1)  # no threshold is above the last code
     cdef Py_ssize_t bucket
-    cdef double left_value = 0.0, right_value
-    cdef int32_t cut
-    if search.n_sampled:
-        sample.n_left = count_occupied(search, n_buckets) - 1
+    if search.n_sampled and bits == 0:
+        for bucket in range(n_buckets):
+            sample.n_left += is_occupied(search, bucket)
+    lefts[0] = value(&search.rule.impurity, &search.left)
+    rights[0] = value(&search.rule.impurity, &search.right)
     for bucket in range(n_buckets):
-        # Invariant: `left`, with F = left_value, holds the buckets below, `right` the rest.
-        if search.rule.bounded and left_value > search.limit:
+        # Invariant: `left`, with F = lefts[bucket], holds the buckets below, `right` the rest.
+        if bounded and lefts[bucket] > search.limit:
             return bucket
-        search.bounds[2 * bucket] = left_value
-        if shift_bucket(search, bucket):
-            left_value = value(&search.rule.impurity, &search.left)
-            right_value = value(&search.rule.impurity, &search.right)
-            if bucket < n_buckets - 1 and (not search.n_sampled or draw(search, &sample)):
-                cut = column.low + <int32_t> ((bucket + 1) << bits) - 1
-                offer_sides(
-                    search, left_value, right_value, search.left.n / search.node.n, cut
-                )
-            search.bounds[2 * bucket + 1] = right_value
-        else:
-            search.bounds[2 * bucket + 1] = INFINITY  # nothing to refine
+        lefts[bucket + 1], rights[bucket + 1] = lefts[bucket], rights[bucket]
+        if not shift_bucket(search, bucket):
+            continue
+        lefts[bucket + 1] = value(&search.rule.impurity, &search.left)
+        rights[bucket + 1] = value(&search.rule.impurity, &search.right)
+        if bucket == n_buckets - 1 or (search.n_sampled and bits > 0):
+            continue
+        if search.n_sampled:
+            # What cannot win takes no random number.
+            if bounded and max(lefts[bucket + 1], rights[bucket + 1]) > search.limit:
+                continue
+            if not draw(search, &sample):
+                continue
+        offer_sides(
+            search, lefts[bucket + 1], rights[bucket + 1], search.left.n / search.node.n,
+            column.low + <int32_t> ((bucket + 1) << bits) - 1,
+        )
     return n_buckets
+
+
+cdef inline bint mark(uint64_t* present, uint32_t code) noexcept nogil:
+    """Set the bit of a code; say whether it was not set before."""
+    cdef uint64_t word = present[code >> 6], bit = <uint64_t> 1 << (code & 63)
+    present[code >> 6] = word | bit
+    return (word & bit) == 0
+
+
+cdef void draw_buckets(
+    Search* search, const Column* column, int bits, Py_ssize_t n_buckets, Sample* samples
+) noexcept nogil:
+    """Draw how many thresholds of a sample each bucket has that can win; the rest cannot any more.
+
+    Requires what `scan_bounds` noted, and that `present` is zero, as it is left.
+    """
+    cdef Py_ssize_t i, bucket, _, last = (column.high - column.low) >> bits
+    cdef Sample sample = Sample(search.n_sampled, 0)
+    cdef uint32_t code
+    memset(samples, 0, (last + 1) * sizeof(Sample))
+    if search.distinct:
+        for i in range(column.size):
+            samples[(column.codes[i] - column.low) >> bits].n_left += 1
+    else:
+        for i in range(column.size):
+            code = column.codes[i] - column.low
+            samples[code >> bits].n_left += mark(search.present, code)
+        for i in range(column.size):
+            search.present[(column.codes[i] - column.low) >> 6] = 0
+    samples[last].n_left -= 1  # no threshold is above the last code
+    for bucket in range(last + 1):
+        sample.n_left += samples[bucket].n_left
+    bucket = 0
+    while bucket < n_buckets and search.rights[bucket + 1] > search.limit:
+        search.lefts[bucket] = INFINITY
+        bucket += 1
+    for bucket in range(bucket, n_buckets):
+        for _ in range(samples[bucket].n_left):
+            samples[bucket].n_wanted += draw(search, &sample)
+        if samples[bucket].n_wanted == 0:
+            search.lefts[bucket] = INFINITY
+        elif search.rule.exact:
+            # Any threshold inside reaches this, and one is sampled: what is worse cannot win.
+            search.limit = min(
+                search.limit,
+                max(search.lefts[bucket + 1], search.rights[bucket]) + 1e-12 * search.impurity,
+            )
 
 
 cdef Py_ssize_t take_candidates(
@@ -242,7 +316,11 @@ cdef Py_ssize_t take_candidates(
 
 
 cdef void refine(
-    Search* search, const Column* column, int bits, Py_ssize_t n_buckets
+    Search* search,
+    const Column* column,
+    int bits,
+    Py_ssize_t n_buckets,
+    Sample* samples,          # INOUT (n_buckets,) of the thresholds of each; NULL: all
 ) noexcept nogil:
     """Look inside the buckets whose bound lets them win or tie."""
     cdef Py_ssize_t bucket, start = 0, end, K = search.n_classes
@@ -255,18 +333,23 @@ cdef void refine(
     keys = sorted_keys(search, inside)
     begin_sides(search)
     for bucket in range(n_buckets):
-        # Invariant: keys[:start] are those of the buckets below.
+        # Invariant: keys[:start] are those of the buckets below, which `left` holds.
         beyond = <uint64_t> (bucket + 1) << (bits + 32)
         end = start
         while end < inside.size and keys[end] < beyond:
             end += 1
-        if end > start and keys[start] >> 32 < keys[end - 1] >> 32 and can_win(search, bucket):
+        # The threshold above a bucket has been offered, but if thresholds are sampled.
+        if end > start and (
+            samples != NULL
+            or keys[start] >> 32 < keys[end - 1] >> 32 and can_win(search, bucket)
+        ):
             copy_side(&search.left_inside, &search.left, K)
             copy_side(&search.right_inside, &search.right, K)
-            scan_keys(
+            if not scan_keys(
                 search, inside, keys + start, end - start, &search.left_inside,
-                &search.right_inside,
-            )
+                &search.right_inside, samples + bucket if samples != NULL else NULL, True,
+            ):
+                return
         shift_bucket(search, bucket)
         start = end
 
@@ -299,6 +382,20 @@ cdef inline void begin_sample(Search* search, const Column* column) noexcept nog
         search.n_sampled = n_stumps(column.size)
 
 
+cdef void scan_histogram(
+    Search* search, const Column* column, int bits, Py_ssize_t n_buckets
+) noexcept nogil:
+    """Offer the thresholds of a feature whose histogram is filled."""
+    cdef Sample samples[MAX_BUCKETS]
+    search.lefts, search.rights = search.bounds, search.bounds + n_buckets + 1
+    n_buckets = scan_bounds(search, column, bits, n_buckets)
+    if bits == 0:
+        return
+    if search.n_sampled:
+        draw_buckets(search, column, bits, n_buckets, samples)
+    refine(search, column, bits, n_buckets, samples if search.n_sampled else NULL)
+
+
 cdef void examine(
     Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
@@ -312,31 +409,20 @@ cdef void examine(
         (column.size <= FEW and n_buckets > 2)
         or n_buckets * search.n_all_classes > 2 * column.size + 64
     ):
-        scan_keys(
-            search, column, sorted_keys(search, column), column.size, &search.left, &search.right
-        )
+        scan_all_keys(search, column)
         return
     fill_histogram(search, column, bits, n_buckets)
-    if search.n_sampled and search.rule.bounded:
-        scan_stumps(search, column, bits, n_buckets)
-    else:
-        n_buckets = scan_bounds(search, column, bits, n_buckets)
-        if bits > 0:
-            refine(search, column, bits, n_buckets)
+    scan_histogram(search, column, bits, n_buckets)
 
 
 cdef void examine_tally(
     Search* search, Column* column, Py_ssize_t feature, double price, double rank
 ) noexcept nogil:
     """Offer the thresholds of a feature whose histogram `tally` has filled, code by code."""
-    cdef Py_ssize_t n_codes = column.high - column.low + 1
     begin_feature(search, feature, price, rank)
     begin_sample(search, column)
     search.histogram += column.low * search.n_classes
-    if search.n_sampled and search.rule.bounded:
-        scan_stumps(search, column, 0, n_codes)
-    else:
-        scan_bounds(search, column, 0, n_codes)
+    scan_histogram(search, column, 0, column.high - column.low + 1)
     search.histogram -= column.low * search.n_classes
 
 
@@ -364,3 +450,42 @@ cdef bint examine_ones(
     if not search.rule.bounded or left_value <= search.limit:
         offer_sides(search, left_value, right_value, search.left.n / search.node.n, 0)
     return True
+
+
+cdef void examine_both_sides(
+    Search* search,
+    Column* column,           # IN of which some are missing; its codes are scratch afterwards
+    Examples* examples,       # its spare arrays are scratch
+    uint32_t missing,         # IN their code
+    Py_ssize_t feature,
+    double price,
+    double rank,
+) noexcept nogil:
+    """Offer the thresholds of a feature twice: missing values on the right, and on the left.
+
+    A missing value has a code of its own, the largest one of its feature. So the first search sees
+    the missing ones on the right of every threshold, and, at the end, alone on the right. The
+    second one, among the others, begins with them on the left.
+    """
+    cdef Column known = Column(
+        0, column.codes, examples.spare_labels, examples.spare_weights, missing, 0
+    )
+    cdef Py_ssize_t i
+    cdef uint32_t code
+    search.missing = Missing.RIGHT
+    examine(search, column, feature, price, rank)
+    memset(search.without.counts, 0, search.n_classes * sizeof(double))
+    for i in range(column.size):
+        code = column.codes[i]
+        if code == missing:
+            search.without.counts[column.labels[i]] += column.weights[i]
+            continue
+        known.codes[known.size] = code
+        known.labels[known.size] = column.labels[i]
+        known.weights[known.size] = column.weights[i]
+        known.size += 1
+        known.low, known.high = min(known.low, code), max(known.high, code)
+    if known.low < known.high:
+        search.missing = Missing.LEFT
+        examine(search, &known, feature, price, rank)
+    search.missing = Missing.NONE

@@ -3,7 +3,8 @@
 cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 
-from ._codes cimport Codes
+from .codes cimport Codes
+from .search cimport Blocks, Column
 
 
 @cython.final
@@ -21,6 +22,10 @@ cdef class Table:
         const int32_t[::1] bundle     # (n_features,): -1 is none
         const int32_t[::1] member     # (n_features,): code of the bundle that stands for a one
         Py_ssize_t n_bundles
+        Py_ssize_t n_members, n_cells # most codes of a bundle; cells that a bundle has room for
+        int32_t* counted              # (n_bundles,): the last node that each was counted for
+        double* cells                 # (n_bundles, n_cells): weights of (code, class)
+        Blocks blocks                 # own all that pointers point to
         uint8_t* copy                 # (n_features + n_bundles, most): of a node's examples
         Py_ssize_t most               # examples that it has room for
         Py_ssize_t start, end         # the node's examples; none: no feature is copied
@@ -28,6 +33,11 @@ cdef class Table:
     cdef void enter(
         self, int32_t* rows, Py_ssize_t start, Py_ssize_t end, const int32_t* features,
         Py_ssize_t n_varying,
+    ) noexcept nogil
+
+    cdef const double* ones(
+        self, Py_ssize_t feature, int32_t node, const int32_t* rows, const Column* column,
+        Py_ssize_t n_classes,
     ) noexcept nogil
 
     cdef inline Py_ssize_t n_codes(self, Py_ssize_t feature) noexcept nogil:

@@ -9,9 +9,10 @@ cimport cython
 import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
-from ._codes cimport Codes, code_t
+from .codes cimport Codes, add_up, at
+from .search cimport Blocks, Column
 
 cdef enum:
     # A copy stays in the second-level cache.
@@ -31,9 +32,13 @@ cdef class Table:
         Coded table.
     bundled : bool
         Whether the features of its bundles are asked for by their bundle alone.
+    n_classes : int
+        Most classes that a node has.
     """
 
-    def __cinit__(self, data, bint bundled):
+    def __cinit__(self, data, bint bundled, Py_ssize_t n_classes):
+        cdef Py_ssize_t i
+        self.blocks = Blocks()
         self.bytes_of_codes = data.codes.view(np.uint8)
         self.codes = &self.bytes_of_codes[0, 0]
         self.width, self.stride = data.codes.itemsize, self.bytes_of_codes.shape[1]
@@ -47,12 +52,13 @@ cdef class Table:
         else:
             self.bundle = np.full(self.n_features, -1, dtype=np.int32)
         self.most = COPY_BYTES // (self.width * (self.n_features + self.n_bundles))
-        self.copy = <uint8_t*> malloc(COPY_BYTES)
-        if self.copy == NULL:
-            raise MemoryError(f"no {COPY_BYTES} bytes left to grow a tree")
-
-    def __dealloc__(self):
-        free(self.copy)
+        self.copy = <uint8_t*> self.blocks.get(COPY_BYTES)
+        self.n_members = 1 + np.max(self.member) if bundled else 0
+        self.n_cells = self.n_members * n_classes
+        self.counted = <int32_t*> self.blocks.get(self.n_bundles * sizeof(int32_t))
+        self.cells = <double*> self.blocks.get(self.n_bundles * self.n_cells * sizeof(double))
+        for i in range(self.n_bundles):
+            self.counted[i] = -1
 
     cdef void enter(
         self,
@@ -87,21 +93,41 @@ cdef class Table:
             rows[i] = <int32_t> (i - start)
         self.start, self.end = start, end
 
+    cdef const double* ones(
+        self,
+        Py_ssize_t feature,           # IN in a bundle
+        int32_t node,
+        const int32_t* rows,          # IN of the node's examples, as their labels and weights
+        const Column* column,
+        Py_ssize_t n_classes,
+    ) noexcept nogil:
+        """Return the class counts of the ones of a bundled feature among the examples of a node.
 
-cdef inline void pick(
-    const code_t* codes, const int32_t* rows, Py_ssize_t n, code_t* picked
-) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        picked[i] = codes[rows[i]]
+        One pass over the codes of the bundle counts the ones of all its members: the first that a
+        node asks for pays, the others find their counts. The zeros are the rest of the node, to the
+        last bit, as weights are whole numbers there.
+        """
+        cdef Py_ssize_t bundle = self.bundle[feature]
+        cdef double* cells = self.cells + bundle * self.n_cells
+        if self.counted[bundle] != node:
+            self.counted[bundle] = node
+            memset(cells, 0, self.n_members * n_classes * sizeof(double))
+            add_up(
+                cells, 0, 1, self.codes_of_bundle(bundle), rows, 0, 0, n_classes, column.labels,
+                column.weights, column.size, NULL, 0,
+            )
+        return cells + self.member[feature] * n_classes
 
 
 cdef void copy_codes(
     Codes codes, const int32_t* rows, Py_ssize_t n, uint8_t* target
 ) noexcept nogil:
-    if codes.codes8 != NULL:
-        pick(codes.codes8, rows, n, target)
-    elif codes.codes16 != NULL:
-        pick(codes.codes16, rows, n, <uint16_t*> target)
-    else:
-        pick(codes.codes32, rows, n, <uint32_t*> target)
+    """Copy the codes of some rows to `target`, in the width that they have."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if codes.codes8 != NULL:
+            target[i] = <uint8_t> at(codes, rows[i])
+        elif codes.codes16 != NULL:
+            (<uint16_t*> target)[i] = <uint16_t> at(codes, rows[i])
+        else:
+            (<uint32_t*> target)[i] = <uint32_t> at(codes, rows[i])

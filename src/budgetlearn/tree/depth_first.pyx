@@ -1,29 +1,22 @@
 """Kernel: grow one tree, depth first, on coded data."""
 
-import numpy as np
-
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from ._codes cimport Codes, gather, midpoint
-from ._random cimport below, by_chances
-from ._node cimport GrownNode
-from .blocks cimport Blocks, allocate
-from .bundle_counts cimport BundleCounts, partition_by_member
-from .builder cimport Builder, Task
 from .class_histogram cimport LANES, ClassHistogram, examine_classes, n_mark_words
-from .code_histogram cimport tally
+from .codes cimport Codes, gather, midpoint
 from .impurity cimport Kind, Side, shift, value
-from .missing cimport examine_both_sides, left_is_heavier, partition_missing_left
-from .node_prices cimport NodePrices
+from .nodes cimport Builder, GrownNode, Task
 from .numbers cimport Cut, Part, centre, offer_cut, scan_counts, scan_keys
 from .orders cimport Orders
 from .partition cimport Examples, partition_by_codes
-from .splitter cimport (
-    Best, Column, Missing, Search, Ties, begin_node, examine, examine_ones, examine_tally,
-    sorted_keys,
+from .prices cimport NodePrices
+from .random cimport below, by_chances
+from .search cimport (
+    Best, Blocks, Column, Missing, Search, Ties, allocate, begin_node, sorted_keys,
 )
+from .splitter cimport examine, examine_both_sides, examine_ones, examine_tally, tally
 from .table cimport Table
 
 cdef enum:
@@ -55,11 +48,10 @@ cdef class Grower:
         # data, IN
         Table table
         # settings
-        double[::1] prices            # IN, OUT with `pay_once`: 0 once acquired
+        NodePrices prices             # IN, OUT what the tree tests
         const double[::1] odds        # IN, cumulative chances of drawing; None: equal
         double[::1] usage             # IN, OUT: examples that met each feature in the forest
-        NodePrices discounts          # None: prices are the same at every node
-        bint pay_once, count_constants
+        bint count_constants
         Py_ssize_t max_features, max_depth
         # the examples in the order of the leaves, and the features, varying ones first
         Py_ssize_t n
@@ -73,7 +65,6 @@ cdef class Grower:
         Search search
         Column column
         ClassHistogram class_histogram
-        BundleCounts bundle_counts    # None: `table` is not bundled
         int32_t* places_of_classes    # (n_classes,): of those that a node has
         int32_t* node_labels          # (n,): labels of a node that lacks a class
         bint counts_classes           # whether the rule lets it find the best threshold
@@ -87,16 +78,14 @@ cdef class Grower:
         self, data, const int32_t[::1] labels, const double[::1] weights, int n_classes,
         const double[::1] targets, bint bundled,
     ):
-        self.table = Table(data, bundled)
+        self.table = Table(data, bundled, n_classes)
         self.search.n_classes = self.search.n_all_classes = n_classes
         self.tree = Builder(n_classes)
         cdef Py_ssize_t i, n = 0
         for i in range(weights.shape[0]):
             n += weights[i] != 0
         self._allocate(n, self.table.n_features, n_classes)
-        if bundled:
-            most = 1 + np.max(data.bundles.member)
-            self.bundle_counts = BundleCounts(self.table, most, n_classes)
+        self.search.rule.exact = bundled
         n = 0
         for i in range(weights.shape[0]):
             if weights[i] == 0:
@@ -149,9 +138,8 @@ cdef class Grower:
         """Choose how splits are judged; see `Rule` in splitter.pxd."""
         rule = &self.search.rule
         rule.minimax, rule.gain, rule.bounded, rule.stumps = minimax, gain, bounded, stumps
-        rule.ties, rule.exact = <Ties> ties, self.bundle_counts is not None
+        rule.ties = <Ties> ties
         rule.least_gain, rule.tolerance, rule.equal = least_gain, tolerance, equal
-        self.pay_once = gain
         self.counts_classes = not minimax and not stumps and rule.impurity.kind >= Kind.GINI
         if self.counts_classes or self.targets != NULL:
             self._allocate_class_histogram()
@@ -173,19 +161,17 @@ cdef class Grower:
         histogram.right = <double*> self.blocks.get(K * sizeof(double))
 
     def grow(
-        self, double[::1] prices, const double[::1] odds, double[::1] usage,
+        self, NodePrices prices, const double[::1] odds, double[::1] usage,
         Py_ssize_t max_features, bint count_constants, Py_ssize_t max_depth, uint64_t seed,
-        NodePrices discounts=None,
     ):
         """Grow the tree; return its nodes (`GrownNode`), parents first, and their class counts.
 
         The parameters are those of `grow_tree` and `GrowthRule`, but that `odds`, where given, are
-        cumulative, with at least `max_features` positive chances; and `discounts`, where given,
-        take the place of `prices` and note what the tree tests.
+        cumulative, with at least `max_features` positive chances.
         """
         self.prices, self.odds, self.usage = prices, odds, usage
         self.max_features, self.max_depth = max_features, max_depth
-        self.count_constants, self.discounts = count_constants, discounts
+        self.count_constants = count_constants
         self.search.random = seed
         if self.targets != NULL and max_features >= self.table.n_features:
             self.orders = Orders(self.table, self.n)
@@ -301,7 +287,7 @@ cdef class Grower:
 
     cdef inline void enter_table(self, const Task* task) noexcept nogil:
         """Let the table copy what a small node needs of it."""
-        if self.discounts is None:  # they ask who acquired what, by rows of the table
+        if not self.prices.shared:  # they ask who acquired what, by rows of the table
             self.table.enter(
                 self.examples.rows, task.start, task.end, self.features, task.n_varying
             )
@@ -348,7 +334,7 @@ cdef class Grower:
         """Offer a feature's thresholds to the node's best split; say whether it varies."""
         cdef Search* search = &self.search
         cdef Column* column = &self.column
-        cdef double price = self.prices[feature]
+        cdef double price
         cdef double rank = self.rank_of(feature, task.node)
         cdef Py_ssize_t n_codes = self.table.n_codes(feature)
         cdef Codes codes = self.table.codes_of(feature)
@@ -357,15 +343,14 @@ cdef class Grower:
         cdef int32_t missing = self.table.missing_code(feature)
         cdef bint varies
         search.distinct = missing < 0 and n_codes == self.table.n_rows
-        if self.discounts is not None:
-            price = self.discounts.price(feature, rows, column.weights, column.size)
+        price = self.prices.price(feature, rows, column.weights, column.size)
         if self.targets != NULL:
             search.feature, search.price, search.rank = feature, price, rank
             return self.examine_numbers(feature, codes, task)
         if self.table.bundle[feature] >= 0:
             return examine_ones(
                 search,
-                self.bundle_counts.ones(feature, task.node, rows, column, search.n_classes),
+                self.table.ones(feature, task.node, rows, column, search.n_classes),
                 feature, price, rank,
             )
         if missing >= 0:
@@ -452,6 +437,7 @@ cdef class Grower:
         cdef Best* best = &self.search.best
         cdef Py_ssize_t offset = self.table.offsets[self.table.columns[best.feature]]
         cdef int32_t left_code, right_code, missing = self.table.missing_code(best.feature)
+        cdef int32_t member = -1
         cdef Codes codes = self.table.codes_of(best.feature)
         cdef GrownNode* node = &self.tree.nodes[task.node]
         cdef Py_ssize_t middle
@@ -459,25 +445,19 @@ cdef class Grower:
             best.cut = self.orders.code(
                 codes, self.orders.of(best.feature, task.start, node.depth)[best.cut - 1]
             )
+        if self.table.bundle[best.feature] >= 0:
+            codes = self.table.codes_of_bundle(self.table.bundle[best.feature])
+            member = self.table.member[best.feature]
+        middle = partition_by_codes(
+            &self.examples, task.start, task.end, codes, best.cut,
+            missing if best.missing == Missing.LEFT else -1, member, self.column.codes,
+            &left_code, &right_code,
+        )
         if best.missing == Missing.LEFT:
-            middle = partition_missing_left(
-                &self.examples, task.start, task.end, codes, best.cut, missing, self.column.codes,
-                &left_code, &right_code,
-            )
             node.missing_left = True
-        elif self.table.bundle[best.feature] >= 0:
-            middle = partition_by_member(
-                self.table, &self.examples, task.start, task.end, best.feature, self.column.codes
-            )
-            left_code, right_code = 0, 1
-        else:
-            middle = partition_by_codes(
-                &self.examples, task.start, task.end, codes, best.cut, &left_code, &right_code
-            )
-            if missing >= 0 and best.missing == Missing.NONE:
-                node.missing_left = left_is_heavier(
-                    self.examples.weights, task.start, middle, task.end
-                )
+        elif missing >= 0 and best.missing == Missing.NONE:
+            # Nobody has shown where they belong: they follow the many.
+            node.missing_left = self.left_is_heavier(task.start, middle, task.end)
         node.feature = <int32_t> best.feature
         node.threshold = INFINITY if right_code == missing else midpoint(
             self.table.highest[offset + left_code], self.table.lowest[offset + right_code]
@@ -492,10 +472,17 @@ cdef class Grower:
             # old order, on which depends which of equals a seed takes.
             self.swap(self.places[best.feature], self.places[best.feature] // 2)
         self.usage[best.feature] += task.end - task.start
-        if self.pay_once:
-            self.prices[best.feature] = 0.0
-        if self.discounts is not None:
-            self.discounts.note(
-                best.feature, self.examples.rows + task.start, task.end - task.start
-            )
+        self.prices.note(best.feature, self.examples.rows + task.start, task.end - task.start)
         return middle
+
+    cdef bint left_is_heavier(
+        self, Py_ssize_t start, Py_ssize_t middle, Py_ssize_t end
+    ) noexcept nogil:
+        """Say whether the examples [start, middle) weigh more than [middle, end)."""
+        cdef double more = 0.0
+        cdef Py_ssize_t i
+        for i in range(start, middle):
+            more += self.examples.weights[i]
+        for i in range(middle, end):
+            more -= self.examples.weights[i]
+        return more > 0

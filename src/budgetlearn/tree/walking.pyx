@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
 
-from ._node cimport Node
+from .nodes cimport Node
 
 ctypedef fused real:
     float

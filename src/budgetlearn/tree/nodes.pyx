@@ -1,4 +1,4 @@
-"""Growing arrays: the nodes of a tree in the making, and the nodes still to be split."""
+"""The records of nodes, and growing arrays: of the nodes of a tree, of those still to be split."""
 
 import numpy as np
 
@@ -6,13 +6,17 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from ._node cimport GrownNode
-
-from ._node import GROWN_NODE_DTYPE
-
-
 cdef enum:
     LANES = 4          # copies of the class counts, so that sums do not wait for each other
+
+# NumPy's types are taken from the structs, so that both agree.
+cdef GrownNode grown_node
+cdef Node node
+cdef GrownNode[:] grown_nodes = <GrownNode[:1]> &grown_node
+cdef Node[:] walked_nodes = <Node[:1]> &node
+
+GROWN_NODE_DTYPE = np.asarray(grown_nodes).dtype
+NODE_DTYPE = np.asarray(walked_nodes).dtype
 
 
 cdef class Builder:

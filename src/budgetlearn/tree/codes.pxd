@@ -1,0 +1,75 @@
+"""The rank codes of one feature, whatever their width, and the passes over them."""
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+
+# The codes of one feature in the width that its table needs; the other pointers are NULL.
+cdef struct Codes:
+    const uint8_t* codes8
+    const uint16_t* codes16
+    const uint32_t* codes32
+
+
+cdef inline int32_t at(Codes codes, int32_t row) noexcept nogil:
+    """Return the code of one row.
+
+    The only place that looks at the width. Loops call it with codes that they do not change, so
+    that the compiler takes the branches out of them and makes a loop for each width.
+    """
+    if codes.codes8 != NULL:
+        return codes.codes8[row]
+    if codes.codes16 != NULL:
+        return codes.codes16[row]
+    return <int32_t> codes.codes32[row]
+
+
+cdef inline void gather(
+    Codes codes, const int32_t* rows, Py_ssize_t n, uint32_t* gathered, uint32_t* low,
+    uint32_t* high,
+) noexcept nogil:
+    """Copy the codes of some rows, of any width; find the smallest and the largest."""
+    cdef uint32_t code, least = 0xFFFFFFFF, most = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        code = at(codes, rows[i])
+        gathered[i] = code
+        least = min(least, code)
+        most = max(most, code)
+    low[0], high[0] = least, most
+
+
+cdef inline void add_up(
+    double* cells,            # INOUT of each bucket of codes and class, in copies
+    Py_ssize_t lane,          # IN distance between two copies
+    int n_lanes,              # IN a power of two
+    Codes codes,
+    const int32_t* rows,      # IN NULL: the codes are in the order of the examples
+    uint32_t low,             # IN the smallest code
+    int bits,                 # IN 2**bits codes share a bucket
+    Py_ssize_t n_classes,
+    const int32_t* labels,
+    const double* weights,
+    Py_ssize_t n,
+    uint64_t* marks,          # OUT a bit for each cell in use, NULL: not asked for
+    Py_ssize_t n_words,       # IN distance between the marks of two copies
+) noexcept nogil:
+    """Add the weights of examples to the cells of their codes and classes.
+
+    Neighbours go to different copies: where cells are few, sums do not wait for each other. To be
+    called with constants where the caller has them: the compiler then drops what is not needed.
+    """
+    cdef Py_ssize_t i, cell, copy
+    cdef uint32_t code
+    for i in range(n):
+        code = at(codes, <int32_t> i if rows == NULL else rows[i]) - low
+        cell = (<Py_ssize_t> (code >> bits)) * n_classes + labels[i]
+        copy = i & (n_lanes - 1)
+        cells[copy * lane + cell] += weights[i]
+        if marks != NULL:
+            marks[copy * n_words + (cell >> 6)] |= <uint64_t> 1 << (cell & 63)
+
+
+cdef inline double midpoint(double low, double high) noexcept nogil:
+    """Return a threshold halfway between two values, never equal to the upper one."""
+    cdef double middle = low / 2 + high / 2  # low + high may overflow
+    return middle if low <= middle < high else low

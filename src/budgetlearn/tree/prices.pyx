@@ -1,0 +1,81 @@
+"""Kernel: the prices of features at a node, given what its examples have acquired already."""
+
+from libc.math cimport pow
+
+
+cdef class NodePrices:
+    """Prices of features at the nodes of one tree.
+
+    They are the same at all nodes, 0 once acquired with `pay_once`. Or, with `acquired`, they are
+    p × (f + (1 − f) × share of the node's examples that have not paid).
+
+    Parameters
+    ----------
+    prices : ndarray of float64 of shape (n_features,)
+        Of each feature; with `acquired` without the charge of its group. With `pay_once` the tree
+        sets to 0, in place, what it tests.
+    pay_once : bool, default=False
+        Whether a feature is free for the rest of the tree.
+    acquired : ndarray of uint8 of shape (n_features + n_groups, n_samples), default=None
+        1 where an example acquired the feature, or a member of the group; changed in place.
+    groups : ndarray of int32 of shape (n_features,), default=None
+        Group of each feature, -1 for none.
+    charges : ndarray of float64 of shape (n_groups,), default=None
+        What the first member costs besides its price; it falls with the share that acquired none.
+    discount : float, default=1.0
+        Share f of a price that stays where all have paid, in [0, 1].
+    exponent : float, default=1.0
+        Power of what comes of it, in [0, 1]; what is free stays free.
+    """
+
+    def __init__(
+        self, prices, *, pay_once=False, acquired=None, groups=None, charges=None, discount=1.0,
+        exponent=1.0,
+    ):
+        self.prices, self.pay_once, self.shared = prices, pay_once, acquired is not None
+        if self.shared:
+            self.acquired, self.groups, self.charges = acquired, groups, charges
+            self.discount, self.exponent = discount, exponent
+
+    cdef double price(
+        self, Py_ssize_t feature, const int32_t* rows, const double* weights, Py_ssize_t n
+    ) noexcept nogil:
+        """Return what a feature costs the examples of a node."""
+        cdef double price = self.prices[feature]
+        cdef Py_ssize_t group
+        if not self.shared:
+            return price
+        group = self.groups[feature]
+        if price > 0:
+            price *= self.kept_share(feature, rows, weights, n)
+        if group >= 0:
+            price += self.charges[group] * self.kept_share(
+                self.prices.shape[0] + group, rows, weights, n
+            )
+        return pow(price, self.exponent) if price > 0 else 0.0
+
+    cdef double kept_share(
+        self, Py_ssize_t item, const int32_t* rows, const double* weights, Py_ssize_t n
+    ) noexcept nogil:
+        """Return the share of a price that stays."""
+        cdef const uint8_t* acquired = &self.acquired[item, 0]
+        cdef double missing = 0.0, total = 0.0
+        cdef Py_ssize_t i
+        for i in range(n):
+            total += weights[i]
+            missing += weights[i] * (acquired[rows[i]] == 0)
+        return self.discount + (1.0 - self.discount) * missing / total
+
+    cdef void note(self, Py_ssize_t feature, const int32_t* rows, Py_ssize_t n) noexcept nogil:
+        """Note that the examples of a node acquire a feature, and pay for its group."""
+        cdef Py_ssize_t i, group
+        if self.pay_once:
+            self.prices[feature] = 0.0
+        if not self.shared:
+            return
+        group = self.groups[feature]
+        for i in range(n):
+            self.acquired[feature, rows[i]] = 1
+        if group >= 0:
+            for i in range(n):
+                self.acquired[self.prices.shape[0] + group, rows[i]] = 1
