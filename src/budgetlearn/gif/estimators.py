@@ -1,5 +1,7 @@
 """Globally induced forests (Begon, Joly and Geurts, 2017): forests under a node budget."""
 
+import inspect
+
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
@@ -9,7 +11,74 @@ from .forest import BaseGIF, weights_of
 from .losses import Exponential, Logistic, Squared, TrimmedExponential
 from .splitter import GiniSplitter, VarianceSplitter
 
+# What both estimators take, by the mark that stands for it in their docstrings.
+SHARED = {
+    "{growth}": """\
+node_budget : int, default=10000
+    Most nodes in the model, internal and leaf. A root counts once a node of its tree is
+    accepted.
+n_estimators : int or "auto", default=1000
+    Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
+learning_rate : float, default=10**-1.5
+    Share of its optimal weight that an accepted node gets, in (0, 2].
+candidate_window : int or None, default=1
+    Candidates examined at each step. None: all of them, exactly.
+max_features : {"sqrt"}, int, float or None, default="sqrt"
+    Features that a split visits; None: all.
+n_thresholds : int, default=1
+    Thresholds drawn for each of them.
+split_on : {"targets", "residuals"}, default="targets"
+    What splits are chosen by. "residuals": a leaf drawn at random is split by what the forest
+    misses at that moment, as in boosting, and both sides are accepted. For many examples, or
+    with `prune_factor`, where all features and several thresholds predict best. With
+    `loss="squared"` and `candidate_window=1`.""",
+    "{stopping}": """\
+early_stopping : bool, default=False
+    Keep as many of the nodes, in order of acceptance, as predict the validation data best;
+    without validation data, `validation_fraction` of the training data. Not with `refit`.
+validation_fraction : float, default=0.2
+    Share of the rows that early stopping holds out, as does `alpha="auto"` with
+    `refit="logistic"`.""",
+    "{bytes}": """\
+byte_budget : int, default=None
+    Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
+    which are kept. None: any number.
+byte_format : {"float32", "float16", "int8"}, default="float32"
+    The format whose bytes are counted.""",
+    "{common}": """\
+feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+    Cost of each feature; None: 1 each.
+random_state : int, RandomState instance or None, default=None
+    Source of randomness.
+n_jobs : int, default=None
+    Threads of prediction. Growing is sequential by nature.""",
+}
 
+
+def described(kind):
+    """Write the shared parameters where the docstring of a class has their marks."""
+    if kind.__doc__ is not None:  # python -OO has none
+        lines = inspect.cleandoc(kind.__doc__).split("\n")
+        kind.__doc__ = "\n".join(SHARED.get(line, line) for line in lines)
+    return kind
+
+
+def extending(base):
+    """Let `inspect.signature` of a constructor name the parameters of `base` beside its own.
+
+    scikit-learn reads them there: `get_params` and `clone` see all of them.
+    """
+
+    def decorate(init):
+        own, inherited = (inspect.signature(each).parameters for each in (init, base.__init__))
+        named = inherited | {name: p for name, p in own.items() if p.kind is not p.VAR_KEYWORD}
+        init.__signature__ = inspect.Signature(list(named.values()))
+        return init
+
+    return decorate
+
+
+@described
 class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     """Globally induced forest for regression, with squared loss and one or more outputs.
 
@@ -20,24 +89,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
 
     Parameters
     ----------
-    node_budget : int, default=10000
-        Most nodes in the model, internal and leaf. A root counts once a node of its tree is
-        accepted.
-    n_estimators : int or "auto", default=1000
-        Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
-    learning_rate : float, default=10**-1.5
-        Share of its optimal weight that an accepted node gets, in (0, 2].
-    candidate_window : int or None, default=1
-        Candidates examined at each step. None: all of them, exactly.
-    max_features : {"sqrt"}, int, float or None, default="sqrt"
-        Features that a split visits; None: all.
-    n_thresholds : int, default=1
-        Thresholds drawn for each of them.
-    split_on : {"targets", "residuals"}, default="targets"
-        What splits are chosen by. "residuals": a leaf drawn at random is split by what the forest
-        misses at that moment, as in boosting, and both sides are accepted. For many examples, or
-        with `prune_factor`, where all features and several thresholds predict best. With
-        `loss="squared"` and `candidate_window=1`.
+    {growth}
     loss : {"squared"}, default="squared"
         The loss.
     refit : int or "ridge", default=0
@@ -52,22 +104,9 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         nodes that an example reaches. "auto": what predicts the validation data best, where `fit`
         has them; else by generalised cross-validation, which takes the nodes as given and so
         shrinks too little where the targets chose them.
-    early_stopping : bool, default=False
-        Keep as many of the nodes, in order of acceptance, as predict the validation data best;
-        without validation data, `validation_fraction` of the training data. Not with `refit`.
-    validation_fraction : float, default=0.2
-        Share of the rows that early stopping holds out.
-    byte_budget : int, default=None
-        Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
-        which are kept. None: any number.
-    byte_format : {"float32", "float16", "int8"}, default="float32"
-        The format whose bytes are counted.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-    n_jobs : int, default=None
-        Threads of prediction. Growing is sequential by nature.
+    {stopping}
+    {bytes}
+    {common}
 
     Attributes
     ----------
@@ -108,7 +147,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     Examples
     --------
     >>> import numpy as np
-    >>> from budgetlearn.forests import GIFRegressor
+    >>> from budgetlearn.gif import GIFRegressor
     >>> X = np.linspace(0, 1, 100)[:, None]
     >>> model = GIFRegressor(node_budget=500, n_estimators=50, random_state=0).fit(X, X[:, 0] ** 2)
     >>> model.n_nodes_
@@ -142,6 +181,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         return None
 
 
+@described
 class GIFClassifier(ClassifierMixin, BaseGIF):
     """Globally induced forest for classification.
 
@@ -149,32 +189,13 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
 
     Parameters
     ----------
-    node_budget : int, default=10000
-        Most nodes in the model, internal and leaf. A root counts once a node of its tree is
-        accepted.
-    n_estimators : int or "auto", default=1000
-        Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
-    learning_rate : float, default=10**-1.5
-        Share of its optimal weight that an accepted node gets, in (0, 2].
-    candidate_window : int or None, default=1
-        Candidates examined at each step. None: all of them, exactly.
-    max_features : {"sqrt"}, int, float or None, default="sqrt"
-        Features that a split visits; None: all.
-    n_thresholds : int, default=1
-        Thresholds drawn for each of them.
-    split_on : {"targets", "residuals"}, default="targets"
-        What splits are chosen by. "residuals": a leaf drawn at random is split by what the forest
-        misses at that moment, as in boosting, and both sides are accepted. For many examples, or
-        with `prune_factor`, where all features and several thresholds predict best. With
-        `loss="squared"` and `candidate_window=1`.
+    {growth}
     loss : {"squared", "trimmed_exponential", "exponential", "auto"}, default="squared"
         "squared": one output for each class, the choice for more than two classes.
         "trimmed_exponential": multiclass exponential loss with bounded weights, the paper's
         choice for two classes. "exponential": without that bound, for comparison. "auto": the
         choice for the number of classes; "squared" where `refit` is a regression, or splits are
         chosen by residuals.
-    saturation : float, default=3.0
-        Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
     refit : int, "ridge" or "logistic", default=0
         Passes over the accepted nodes once the budget is spent; each adds to every node's weight
         what then improves the loss most, times the learning rate. "ridge": all weights at once,
@@ -189,25 +210,14 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         validation data best, for "logistic" `validation_fraction` of the training data where `fit`
         has none; for "ridge" then by generalised cross-validation, which takes the nodes as given
         and so shrinks too little where the targets chose them.
-    early_stopping : bool, default=False
-        Keep as many of the nodes, in order of acceptance, as predict the validation data best;
-        without validation data, `validation_fraction` of the training data. Not with `refit`.
-    validation_fraction : float, default=0.2
-        Share of the rows that early stopping, or the choice of `alpha`, holds out.
-    byte_budget : int, default=None
-        Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
-        which are kept. None: any number.
-    byte_format : {"float32", "float16", "int8"}, default="float32"
-        The format whose bytes are counted.
+    {stopping}
+    {bytes}
+    {common}
+    saturation : float, default=3.0
+        Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn; times the sample weights. With weights the
         splits lower the weighted variance of the one-hot classes, which is Gini's index.
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-    n_jobs : int, default=None
-        Threads of prediction. Growing is sequential by nature.
 
     Attributes
     ----------
@@ -232,50 +242,9 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     ICML 2017.
     """
 
-    def __init__(
-        self,
-        node_budget=10_000,
-        *,
-        n_estimators=1000,
-        learning_rate=10**-1.5,
-        candidate_window=1,
-        max_features="sqrt",
-        n_thresholds=1,
-        split_on="targets",
-        loss="squared",
-        saturation=3.0,
-        refit=0,
-        prune_factor=1,
-        alpha=0.3,
-        early_stopping=False,
-        validation_fraction=0.2,
-        byte_budget=None,
-        byte_format="float32",
-        class_weight=None,
-        feature_costs=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        super().__init__(
-            node_budget,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            candidate_window=candidate_window,
-            max_features=max_features,
-            n_thresholds=n_thresholds,
-            split_on=split_on,
-            loss=loss,
-            refit=refit,
-            prune_factor=prune_factor,
-            alpha=alpha,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            byte_budget=byte_budget,
-            byte_format=byte_format,
-            feature_costs=feature_costs,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+    @extending(BaseGIF)
+    def __init__(self, node_budget=10_000, *, saturation=3.0, class_weight=None, **shared):
+        super().__init__(node_budget, **shared)
         self.class_weight = class_weight
         self.saturation = saturation
 

@@ -7,15 +7,14 @@ from scipy.special import softmax
 
 from ..counting import count_fit
 from ..parallel import watched
-from ._squared import SquaredLoss
-from .exponential_pool import ExponentialCandidates
+from .exact_pool import ExponentialCandidates, SquaredCandidates
 from .grower import grow, grow_on_residuals, refit
+from .loss_kernels import SquaredLoss
 from .model import GIFModel
 from .nodes import NodeTable
 from .pool import RandomWindow
 from .pruning import AcceptedNodes, Memory, prune_and_refit
 from .splitter import VarianceSplitter, WeightedVarianceSplitter
-from .squared_pool import SquaredCandidates
 from .weights import NodeLogit, NodeRidge, logarithms
 
 # How `refit` fits all weights at once.

@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from ..tree.random cimport as_below, next_xorshift
-from ._losses cimport Loss
+from .loss_kernels cimport Loss
 from .nodes cimport ForestNode, NodeTable
 from .pool cimport Pool
 from .splitter cimport Split, Splitter

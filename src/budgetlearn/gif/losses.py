@@ -8,8 +8,7 @@ turns scores into probabilities.
 import numpy as np
 from scipy.special import softmax
 
-from . import _losses as kernels
-from ._squared import SquaredLoss, WeightedSquaredLoss
+from . import loss_kernels as kernels
 
 
 class Squared:
@@ -32,9 +31,9 @@ class Squared:
         """
         if weight is None:
             intercept = targets.mean(axis=0)
-            return intercept, SquaredLoss(np.ascontiguousarray(targets - intercept))
+            return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept))
         intercept = weight @ targets / weight.sum()
-        return intercept, WeightedSquaredLoss(targets - intercept, weight)
+        return intercept, kernels.WeightedSquaredLoss(targets - intercept, weight)
 
     def probabilities(self, scores):
         """Return class probabilities: the outputs, which add up to 1, cut off below 0."""

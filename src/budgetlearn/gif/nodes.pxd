@@ -1,5 +1,16 @@
 from libc.stdint cimport int32_t
 
+# Asks for memory before it is needed; does nothing where the compiler cannot.
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+        #define fetch_ahead(address) __builtin_prefetch(address)
+    #else
+        #define fetch_ahead(address) ((void) (address))
+    #endif
+    """
+    void fetch_ahead(const void* address) noexcept nogil
+
 
 # A node of a forest in the making; nodes come in no particular order, so each knows its tree.
 cdef packed struct ForestNode:

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from ._prefetch cimport fetch_ahead
-
 cdef enum:
     AHEAD = 16  # nodes between asking for memory and needing it
 

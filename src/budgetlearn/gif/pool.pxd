@@ -1,6 +1,6 @@
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
 
-from ._losses cimport Loss
+from .loss_kernels cimport Loss
 from .nodes cimport NodeTable
 
 
@@ -22,22 +22,3 @@ cdef class Pool:
     # Put the children (child, child + 1; none if -1) in the place of the found node. To be called
     # after the loss was updated.
     cdef int replace(self, int32_t child) except -1 nogil
-
-
-cdef struct Candidate:
-    # What `find` needs of a node, in less room than the node takes.
-    int32_t* samples
-    int32_t size
-    int32_t node
-
-
-cdef class RandomWindow(Pool):
-    cdef:
-        Candidate* candidates
-        object memory
-        int32_t n_candidates, n_window, position
-        int32_t next         # the candidate that is likely to be drawn next
-        double[::1] stats, trial
-        uint64_t state
-
-    cdef void foresee(self) noexcept nogil

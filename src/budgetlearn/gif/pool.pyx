@@ -6,11 +6,11 @@ uniformly at random, and the one whose optimal weight lowers the loss most is ta
 
 import numpy as np
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t
 
 from ..tree.random cimport as_below, next_xorshift
-from ._prefetch cimport fetch_ahead
-from .nodes cimport ForestNode
+from .loss_kernels cimport Loss
+from .nodes cimport ForestNode, NodeTable, fetch_ahead
 
 
 cdef class Pool:
@@ -46,6 +46,13 @@ cdef class Pool:
         return 0
 
 
+cdef struct Candidate:
+    # What `find` needs of a node, in less room than the node takes.
+    int32_t* samples
+    int32_t size
+    int32_t node
+
+
 cdef class RandomWindow(Pool):
     """A window of candidates, drawn without replacement for each step.
 
@@ -58,6 +65,14 @@ cdef class RandomWindow(Pool):
     seed : int
         Start of the random numbers.
     """
+
+    cdef:
+        Candidate* candidates
+        object memory
+        int32_t n_candidates, n_window, position
+        int32_t next         # the candidate that is likely to be drawn next
+        double[::1] stats, trial
+        uint64_t state
 
     def __init__(self, NodeTable table, Loss loss, n_window, seed):
         Pool.__init__(self, table, loss)

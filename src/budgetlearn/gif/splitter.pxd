@@ -39,25 +39,3 @@ cdef class Splitter:
         self, const double* targets, double threshold, int32_t n, int32_t* n_left
     ) noexcept nogil
     cdef int64_t count_right(self, double threshold, int32_t start, int32_t end) noexcept nogil
-
-
-cdef class VarianceSplitter(Splitter):
-    cdef:
-        const double[:, ::1] targets
-        double[:, ::1] node_targets
-        double[::1] total, left
-        double pure_variance
-
-
-cdef class WeightedVarianceSplitter(VarianceSplitter):
-    cdef:
-        const double[::1] sample_weight
-        double[::1] node_weights
-        double node_weight
-
-
-cdef class GiniSplitter(Splitter):
-    cdef:
-        const int32_t[::1] codes
-        int32_t[::1] by_class  # the samples of a node, one class after the other
-        int32_t[::1] ends      # where each class ends there

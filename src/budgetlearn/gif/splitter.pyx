@@ -210,6 +210,12 @@ cdef class VarianceSplitter(Splitter):
         be about 0, which keeps the sums of squares accurate.
     """
 
+    cdef:
+        const double[:, ::1] targets
+        double[:, ::1] node_targets
+        double[::1] total, left
+        double pure_variance
+
     def __init__(self, X, n_visits, n_thresholds, seed, targets):
         Splitter.__init__(self, X, n_visits, n_thresholds, seed)
         self.targets = targets
@@ -269,6 +275,11 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
         Positive.
     """
 
+    cdef:
+        const double[::1] sample_weight
+        double[::1] node_weights
+        double node_weight
+
     def __init__(self, X, n_visits, n_thresholds, seed, targets, sample_weight):
         VarianceSplitter.__init__(self, X, n_visits, n_thresholds, seed, targets)
         self.sample_weight = sample_weight
@@ -327,6 +338,11 @@ cdef class GiniSplitter(Splitter):
     n_classes : int
         Number of classes.
     """
+
+    cdef:
+        const int32_t[::1] codes
+        int32_t[::1] by_class  # the samples of a node, one class after the other
+        int32_t[::1] ends      # where each class ends there
 
     def __init__(self, X, n_visits, n_thresholds, seed, codes, n_classes):
         Splitter.__init__(self, X, n_visits, n_thresholds, seed)
