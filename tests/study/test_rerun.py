@@ -112,7 +112,7 @@ def test_settings_tried_for_seconds_that_were_left_are_not_compared(tmp_path):
     for fresh, stored in (("short", "long"), ("long", "short")):
         told = check_rerun(study, tmp_path / f"{fresh}.parquet", tmp_path / f"{stored}.parquet")
         assert "All 4 operating points" in told
-    with pytest.raises(RerunError, match="^1 numbers"):
+    with pytest.raises(RerunError, match=r"^1 numbers"):
         check_rerun(study, tmp_path / "changed.parquet", tmp_path / "long.parquet")
 
 
