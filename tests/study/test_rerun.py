@@ -6,6 +6,7 @@ import pytest
 
 from budgetbench.study import records
 from budgetbench.study.rerun import RerunError, check_rerun, differences, stored_points, tolerance
+from tests.factories import make_study
 
 HERE = {"commit": "a", "machine": "Linux x86_64, 2 cores", "numpy": "2.0", "jobs": 3}
 
@@ -93,11 +94,26 @@ def test_tolerance_is_zero_on_the_same_platform_only():
 def test_check_tells_what_differs(tmp_path):
     for name, frame in (("a", points()), ("b", points()), ("c", points(test_score=0.75))):
         records.write(frame, tmp_path / f"{name}.parquet", [HERE])
-    told = check_rerun(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    study = make_study(datasets=["wine"], methods={"m": {"class": "a.M"}})
+    told = check_rerun(study, tmp_path / "a.parquet", tmp_path / "b.parquet")
     assert "All 4 operating points" in told
     assert "exactly" in told
     with pytest.raises(RerunError, match=r"(?s)^1 numbers .*exactly.*test_score +0\.75 +0\.5"):
-        check_rerun(tmp_path / "c.parquet", tmp_path / "a.parquet")
+        check_rerun(study, tmp_path / "c.parquet", tmp_path / "a.parquet")
+
+
+def test_settings_tried_for_seconds_that_were_left_are_not_compared(tmp_path):
+    methods = {"m": {"class": "a.M", "space": {"a": [1, 2, 3]}}, "other": {"class": "a.Other"}}
+    study = make_study(datasets=["wine"], methods=methods, tries=1, seconds_of="other")
+    longer = pd.concat([points(), points().assign(fit=1)], ignore_index=True)
+    changed = pd.concat([points(test_score=0.75), points().assign(fit=1)], ignore_index=True)
+    for name, frame in (("short", points()), ("long", longer), ("changed", changed)):
+        records.write(frame, tmp_path / f"{name}.parquet", [HERE])
+    for fresh, stored in (("short", "long"), ("long", "short")):
+        told = check_rerun(study, tmp_path / f"{fresh}.parquet", tmp_path / f"{stored}.parquet")
+        assert "All 4 operating points" in told
+    with pytest.raises(RerunError, match=r"^1 numbers"):
+        check_rerun(study, tmp_path / "changed.parquet", tmp_path / "long.parquet")
 
 
 def test_the_stored_folder_must_be_named_whole_and_another_one(tmp_path):

@@ -88,6 +88,33 @@ def test_a_second_run_has_nothing_to_do(smoke):
     assert "Nothing to be done" in smoke.plan(*SMOKE)[1]
 
 
+def test_peers_go_on_for_the_seconds_of_the_cascade(smoke):
+    study = {
+        "study": "seconds",
+        "runs": 1,
+        "tries": 2,
+        "seconds_of": "cascade",
+        "datasets": ["wine"],
+        "methods": ["cascade", "filter_forest", "constant"],
+        "overrides": {
+            "cascade": {"parameters": {"estimators": "forest", "orders": "gain_per_cost"}},
+            "filter_forest": {"parameters": {"n_estimators": 1, "n_selected": [1, 5]}},
+        },
+    }
+    (smoke.folder / "seconds.yaml").write_text(yaml.safe_dump(study))
+    smoke.run("--configfile", "seconds.yaml")
+    folder = smoke.folder / "results" / "seconds"
+    points = records.read(folder / "points.parquet")
+    n_fits = points.groupby("method")["fit"].nunique()
+    assert n_fits["filter_forest"] > 2
+    assert n_fits[["cascade", "constant"]].tolist() == [1, 1]
+    assert "<h3>With equal seconds</h3>" in (folder / "report.html").read_text()
+    reached = pd.read_csv(folder / "tables" / "equal_seconds.csv").set_index(["method", "equal"])
+    assert reached.loc[("filter_forest", "tries"), "settings"] == 2
+    assert reached.loc[("filter_forest", "seconds"), "settings"] > 2
+    assert reached["aup"].notna().all()
+
+
 def test_an_edited_method_reruns_its_own_jobs_only(smoke):
     path = smoke.folder / "config" / "methods.yaml"
     before = path.read_text()

@@ -71,6 +71,16 @@ def test_a_hundred_runs_are_less_than_500_submissions_and_5000_jobs(path):
     assert len(study.points_files) * 3 < 5000  # with sequences, about three jobs for each
 
 
+@pytest.mark.parametrize("name", ["cascade", "field"])
+def test_tuned_rivals_of_the_cascade_get_its_seconds_too(name):
+    path = ROOT / "config" / "studies" / f"{name}.yaml"
+    study = Study.from_config(read_yaml(ROOT / "config" / "config.yaml") | read_yaml(path), ROOT)
+    for dataset, method in {(d, m) for d, _, m in study.cells}:
+        spec = study.spec(method, dataset)
+        tuned = "space" in spec and method != "cascade"
+        assert spec.get("seconds_of") == ("cascade" if tuned else None)
+
+
 @pytest.mark.workflow
 def test_a_typo_is_told_before_any_job(workflow):
     code, output = workflow.plan("-n", "--config", "datasets=[wien]")

@@ -142,11 +142,16 @@ def _same_array(a, b, within):
     return len(a) == len(b) and np.allclose(a, b, rtol=within, atol=0, equal_nan=True)
 
 
-def check_rerun(fresh, stored):
+def check_rerun(study, fresh, stored):
     """Compare the operating points in two files.
+
+    Those of settings that a method tries for seconds left after its tries are not compared: how
+    many there are depends on the machine.
 
     Parameters
     ----------
+    study : Study
+        The study that they are of.
     fresh, stored : path-like
         Files of `budgetbench.study.records`.
 
@@ -161,8 +166,10 @@ def check_rerun(fresh, stored):
         When any number differs; the message has the first ten of them.
     """
     within = tolerance(records.origins_of(fresh), records.origins_of(stored))
-    points = records.read(fresh)
-    found = differences(points, records.read(stored), within)
+    points, earlier = (
+        points[~study.beyond_tries(points)] for points in map(records.read, (fresh, stored))
+    )
+    found = differences(points, earlier, within)
     how = f"within {within:g} relative (machine or versions differ)" if within else "exactly"
     if len(found):
         raise RerunError(

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from budgetbench.report.files import build_tables
-from budgetbench.report.sections.effort import Effort, effort_figure
+from budgetbench.report.sections.effort import Effort, effort_figure, straw_man_sentences
 from tests.factories import METHODS, make_display, make_points, make_report, make_study
+from tests.report.writing import write_page
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +104,31 @@ def test_equal_seconds_stand_beside_equal_settings_and_change_nothing_else():
     assert float(rows["logitB"][5]) > float(rows["logitB"][2]) + 0.1
     assert rows["msB"][:3] == rows["msB"][3:]
     pd.testing.assert_frame_equal(longer.results.areas, make_report(points).results.areas)
+
+
+def test_the_page_names_whose_seconds_are_equal_and_how_many_settings(tmp_path):
+    study = make_study(n_runs=2, methods=METHODS, tries=3, seconds_of="msb")
+    write_page(make_report(make_points(n_runs=2), study), tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    section = page.partition("<h3>With equal seconds</h3>")[2].partition("</section>")[0]
+    assert "processor seconds that\nmsB needed on the same data set and run" in section
+    assert "On the left every method has at most 3 settings" in section
+    assert section.count('scope="colgroup" colspan="3"') == 2
+    assert ">At most 3 settings</th>" in section
+    assert ">The seconds of msB</th>" in section
+    assert section.count('<td class="number">') == 2 * 6  # msB and logitB, no control
+    assert (tmp_path / "tables" / "equal_seconds.csv").is_file()
+    plain = make_report(make_points(n_runs=2))
+    write_page(plain, tmp_path / "plain")
+    assert "equal seconds" not in (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("n_runs", "runs"), [(1, "its one run"), (2, "both runs")])
+def test_a_doubt_names_its_runs_and_both_areas(n_runs, runs):
+    row = {"dataset": "wine", "costs": "random", "method": "logitb", "below": "default"}
+    row |= {"aup": 0.9, "other_aup": 0.95, "n_runs": n_runs}
+    (sentence,) = straw_man_sentences(pd.DataFrame([row]), make_display())
+    assert sentence.startswith("logitB on Wine")
+    assert sentence.endswith(
+        f" is worse tuned than at its own settings in {runs} (mean AUP 0.900 against 0.950)."
+    )

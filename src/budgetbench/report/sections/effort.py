@@ -160,8 +160,8 @@ def straw_man_sentences(found, display):
 
 
 def _doubt(row, label, where):
-    runs = "its one run" if row.n_runs == 1 else f"all {row.n_runs} runs"
-    areas = f"(mean AUP {row.aup:.3f}, {row.other_aup:.3f})"
+    runs = {1: "its one run", 2: "both runs"}.get(row.n_runs, f"all {row.n_runs} runs")
+    areas = f"(mean AUP {row.aup:.3f} against {row.other_aup:.3f})"
     if row.below == "constant":
         return f"{label} on {where} is no better than the free constant in {runs} {areas}."
     return f"{label} on {where} is worse tuned than at its own settings in {runs} {areas}."
