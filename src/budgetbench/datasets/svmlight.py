@@ -78,7 +78,7 @@ def read_svmlight(
 
 def _scale(X, low, high, without):
     """Scale every column to a range in place, rows of `without` left out."""
-    measured = (X != without).any(axis=1)
+    measured = np.not_equal(X, without).any(axis=1)
     least, most = X[measured].min(axis=0), X[measured].max(axis=0)
     width = np.where(most > least, most - least, 1.0)
     X[measured] = low + (high - low) * (X[measured] - least) / width
