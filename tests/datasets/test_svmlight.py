@@ -114,3 +114,10 @@ def test_any_lines_are_a_table_or_one_kind_of_error(tmp_path_factory, lines, wit
         read_svmlight([path], 3, queries="qid" if with_queries else None)
     except DatasetError:
         return
+
+
+def test_columns_are_scaled_over_all_rows_that_were_measured(tmp_path):
+    rows = "1 1:2 2:5\n0 1:4 2:5\n1 1:-9 2:-9\n0 1:3 2:5\n"
+    scale = {"low": -1, "high": 1, "without": -9}
+    table = read_svmlight([lay(tmp_path, "a", rows)], 2, scale=scale)
+    np.testing.assert_array_equal(table.X, [[-1, -1], [1, -1], [-9, -9], [0, -1]])

@@ -12,7 +12,14 @@ CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
 
 
 def read_svmlight(
-    paths, n_columns, queries=None, parts=None, dtype="float64", drop_empty=False, names=None
+    paths,
+    n_columns,
+    queries=None,
+    parts=None,
+    dtype="float64",
+    drop_empty=False,
+    names=None,
+    scale=None,
 ):
     """Read ``label [qid:q] index:value …`` files into one dense table.
 
@@ -34,6 +41,9 @@ def read_svmlight(
         Whether columns that are zero everywhere are left out.
     names : list of str, default=None
         Names of the columns; None numbers them by their index in the files.
+    scale : dict, default=None
+        {low, high, without}: the range that every column is scaled to, over all rows together as
+        LIBSVM's svm-scale does it; rows that have the value `without` everywhere keep it.
     """
     tables = paths[0::2] if queries == "files" else paths
     lengths = [_count_rows(path) for path in tables]
@@ -47,6 +57,8 @@ def read_svmlight(
     for path, end, length in zip(tables, ends, lengths, strict=True):
         rows = slice(end - length, end)
         _fill(path, X[rows], y[rows], qid[rows], queries == "qid")
+    if scale is not None:
+        _scale(X, **scale)
     groups = None
     if queries == "qid":
         groups = _separate(qid, ends)
@@ -58,6 +70,14 @@ def read_svmlight(
         X, used = _without_empty(X)
         feature_names = feature_names[used]
     return Table(X, y, tuple(feature_names.tolist()), part, groups)
+
+
+def _scale(X, low, high, without):
+    """Scale every column to a range in place, rows of `without` left out."""
+    measured = np.not_equal(X, without).any(axis=1)
+    least, most = X[measured].min(axis=0), X[measured].max(axis=0)
+    width = np.where(most > least, most - least, 1.0)
+    X[measured] = low + (high - low) * (X[measured] - least) / width
 
 
 def _count_rows(path):

@@ -86,12 +86,7 @@ def settings_tried(spec):
 
 
 def _value(value):
-    """Return a parameter, building nested estimators given as {class: …, parameters: …}.
-
-    {tuple: […]} is a tuple, which YAML cannot write and some estimators insist on.
-    """
-    if isinstance(value, dict) and value.keys() == {"tuple"}:
-        return tuple(value["tuple"])
+    """Return a parameter, building nested estimators given as {class: …, parameters: …}."""
     if isinstance(value, dict) and "class" in value:
         return build(value)
     if isinstance(value, list):

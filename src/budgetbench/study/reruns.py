@@ -23,8 +23,9 @@ KEPT = (
 )
 _GROUP = ["dataset", "costs", "method"]
 _PLACE = [*_GROUP, "run"]
-# Of this machine and moment: they say nothing of the results.
+# Of this machine and moment; how many runs and data sets are kept, the points themselves tell.
 _LOCAL = ("data_dir", "stored", "cluster", "offline", "strict", "retry_failed", "runs_per_job")
+_LOCAL += ("runs", "datasets", "time_limit", "memory_limit", "threads_per_job")
 
 
 def keep(study, root="."):
