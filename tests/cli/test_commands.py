@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from budgetlearn.cli import ask as asking
 from budgetlearn.cli.commands import cli
-from budgetlearn.cli.fitting import sampled
+from budgetlearn.cli.fit import sampled
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import FIT, QUICK, patients

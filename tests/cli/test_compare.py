@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from budgetbench.analysis import recommendations
 from budgetbench.study import records
-from budgetlearn.cli.fitting import parts_of
+from budgetlearn.cli.fit import parts_of
 from budgetlearn.cli.predict import predictions
 from budgetlearn.cli.recommend import _best
 from budgetlearn.cli.saved_model import SavedModel

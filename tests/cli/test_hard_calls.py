@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state
 
 from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli.commands import run
-from budgetlearn.cli.fitting import fit_table, parts_of
+from budgetlearn.cli.fit import fit_table, parts_of
+from budgetlearn.cli.output import lines_of
 from budgetlearn.cli.saved_model import SavedModel
-from budgetlearn.cli.schedule_text import lines_of
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import PRICES, QUICK, patients
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from budgetlearn.cli.page import labels, ticks
+from budgetlearn.cli.output import labels, ticks
 from budgetlearn.cli.saved_model import SavedModel
 from tests.cli.conftest import FIT
 

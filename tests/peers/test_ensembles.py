@@ -130,7 +130,7 @@ def test_bytes_are_those_that_a_device_stores(base, load, columns):
     head, bytes_of = 28 + 4 * columns, 2 + (1 + 4 + 1) * splits + 4 * columns * (splits + 1)
     first = len(trees) // 4
     stored = [head + bytes_of[:first].sum(), head + bytes_of.sum()]
-    assert [model._stored_bytes(stage) for stage in (0, 1)] == stored
+    assert [model.stored_bytes(stage) for stage in (0, 1)] == stored
 
 
 def test_threads_change_nothing(classes):

@@ -65,5 +65,4 @@ def test_the_names_are_up_to_date(page):
 
 def test_every_exported_estimator_has_a_row(page):
     for name in SCRIPT["estimator_classes"]():
-        assert name in IDS, f"add an example of {name} to docs/write_api.py, and run `make docs`."
-        assert f"| [`{name}`](" in page
+        assert f"| [`{name}`](" in page, f"{name} has no row: run `make docs`."

@@ -24,15 +24,19 @@ def room_of(path):
 
 
 def defined(tree):
-    """Return the private names that a module defines."""
-    nodes, names = list(ast.walk(tree)), set()
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
+    """Return the private names that a module defines for its objects: members and attributes."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            names |= {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+            stored = (name for item in node.body for name in ast.walk(item))
+            names |= {
+                name.id
+                for name in stored
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+            }
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             names.add(node.attr)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
     return {name for name in names if is_private(name)}
 
 
@@ -90,6 +94,7 @@ def test_no_room_uses_private_names_of_another():
         "def f(model):\n    return model._chosen(3)",
         "class Own:\n    def f(self):\n        return self._chosen(3)",
         "class Own:\n    def f(self):\n        return super()._chosen(3)",
+        "def _chosen(model):\n    return model._chosen(3)",
         "from ..protocol.base import _helper",
         "from ..protocol import _inner",
         "from budgetlearn.protocol._inner import helper",

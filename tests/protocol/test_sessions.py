@@ -170,3 +170,17 @@ def test_explanations_add_up(single, table):
 def test_one_example_is_explained_at_a_time(single, table):
     with pytest.raises(ValueError, match="explain takes one example, got 2 rows"):
         single.explain(table[0][:2])
+
+
+def test_only_members_without_a_price_are_free_with_another():
+    model = trained(OneByOne, GROUPED)
+    session = model.session()
+    assert [name for name, *_ in session.wanted] == [
+        0,
+        1,
+    ]  # the third has a price, the last no group
+    assert [price for _, price, _ in session.wanted] == [5, 0]
+    session.give({0: 0.1})
+    assert [name for name, *_ in session.wanted] == [1]  # the first is acquired
+    session.give({1: 0.1})
+    assert [name for name, *_ in session.wanted] == [2]

@@ -137,7 +137,7 @@ def scores_out_of_fold(model):
 
 def _stored_bytes(model, index):
     """Return the bytes of a stage's model; NaN where it is not a sum of trees."""
-    return model._stored_bytes(index) if hasattr(model, "stages") else np.nan
+    return model.stored_bytes(index) if hasattr(model, "stages") else np.nan
 
 
 def _facts(stage):

@@ -10,8 +10,8 @@ import pandas as pd
 from ..exceptions import DatasetError
 from ..preprocessing.reading import MISSING_MARKS
 from . import options
+from .output import shown
 from .saved_model import SavedModel
-from .schedule_text import shown
 
 
 class Case:

@@ -12,8 +12,8 @@ from ..exceptions import DatasetError, MissingValueError
 from ..files import csv_text, whole_file
 from ..preprocessing.reading import read_table
 from . import options
+from .output import mean_cost, shown
 from .saved_model import SavedModel
-from .schedule_text import mean_cost, shown
 
 
 @click.command()

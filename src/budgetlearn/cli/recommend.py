@@ -10,8 +10,8 @@ from ..costs import affords
 from ..exceptions import BudgetError, ConfigError
 from ..extras import extra
 from . import options
-from .fitting import fit_table, sampled
-from .schedule_text import plus_minus, print_schedule
+from .fit import fit_table, sampled
+from .output import plus_minus, print_schedule
 from .study_files import folders, read_study, refuse_outdated, target_of
 
 

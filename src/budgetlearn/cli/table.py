@@ -13,7 +13,7 @@ from ..exceptions import CostError, DatasetError
 from ..preprocessing.categories import is_number, refuse_blank_twins, refuse_numbers
 from ..preprocessing.reading import read_table
 from ..validation import in_row
-from .schedule_text import shown
+from .output import shown
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 FEWEST_ROWS = 10

@@ -355,7 +355,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         budgets = self._node_budgets()
         return self if index == len(budgets) - 1 else self.within(budgets[index])
 
-    def _stored_bytes(self, stage):
+    def stored_bytes(self, stage):
         trees = self._stage_model(stage).trees_
         n_columns = 1 if self._is_binary() else np.size(self.intercept_)
         return stored_bytes(trees, self.n_features_in_, n_columns)

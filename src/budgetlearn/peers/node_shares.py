@@ -116,9 +116,9 @@ class GIFNodeShares(NodeShares):
             (stage,) = forest._stages(X, [forest.n_stages_ - 1], want)
             yield replace(stage, setting=dict(self.stage_settings_[index]))
 
-    def _stored_bytes(self, stage):
+    def stored_bytes(self, stage):
         forest = self.forests_[stage]
-        return forest._stored_bytes(forest.n_stages_ - 1)
+        return forest.stored_bytes(forest.n_stages_ - 1)
 
     def _acquisitions(self, n_samples, stage, ledger):
         forest = self.forests_[stage]

@@ -102,7 +102,7 @@ class TreeStages(Staged):
                 stage.acquired = model.acquired(X, self.n_jobs)
             yield stage
 
-    def _stored_bytes(self, stage):
+    def stored_bytes(self, stage):
         model = self._models[stage]
         n_columns = model.forest.n_values
         # A tree of a step of several speaks for one class; two classes have opposite scores.

@@ -172,9 +172,9 @@ class Session:
         feature = self._request.feature
         price = float(self._ledger.marginal(self._row, feature)[0])
         wanted = [(self._names[feature], price, "the prediction waits for it")]
-        owned, prices = self._ledger.acquired[0], self._ledger.costs.costs
+        prices = self._ledger.costs.costs
         for other in self._ledger.costs.group_of(feature)[0].tolist():
-            known = other == feature or owned[other] or other in self._given
+            known = other == feature or other in self._given  # what is acquired was given
             if not known and prices[other] == 0:
                 wanted.append((self._names[other], 0.0, f"free with {self._names[feature]}"))
         return wanted

@@ -102,8 +102,19 @@ class BudgetedEstimator(BaseEstimator):
         """
         return
 
-    def _stored_bytes(self, stage):
-        """Return the bytes of a stage's model in the format "float32"; NaN where unknown."""
+    def stored_bytes(self, stage):
+        """Return the size of a stage's model in the compact format "float32".
+
+        Parameters
+        ----------
+        stage : int
+            Its index.
+
+        Returns
+        -------
+        float
+            In bytes; NaN where the method has no such format.
+        """
         return np.nan
 
     def _acquisitions(self, n_samples, stage, ledger):
