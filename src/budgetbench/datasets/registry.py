@@ -117,8 +117,10 @@ class DatasetSpec:
     def digest(self):
         """Hash of what decides the prepared data: the entry, and the content of raw files."""
         plain = asdict(self)
+        # Titles and licences are for readers: an edit prepares nothing anew.
         decisive = {name: plain[name] for name in _DECISIVE}
         decisive["files"] = [file["sha256"] for file in plain["files"]]
+        # Where a table lies does not matter, its content does (`content`).
         decisive["parameters"] = {k: v for k, v in self.parameters.items() if k != "path"}
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
@@ -156,6 +158,7 @@ class Registry(Mapping):
 
     def __getitem__(self, dataset_id):
         if dataset_id not in self._specs:
+            # Ids are short: the usual cutoff would offer nothing for two wrong letters.
             close = difflib.get_close_matches(str(dataset_id), self._specs, n=3, cutoff=0.5)
             hint = f"Did you mean {' or '.join(close)}?" if close else "None comes close."
             raise DatasetError(

@@ -41,6 +41,7 @@ def read_svmlight(
         if not length:
             raise DatasetError(f"{path.name} is empty: it holds no examples.")
     ends = np.cumsum(lengths)
+    # Column-major, as the tree kernels read it; a later copy would double the memory.
     X = np.zeros((ends[-1], n_columns), dtype, order="F")
     y = np.empty(ends[-1])
     qid = np.zeros(ends[-1], np.int64)
@@ -66,6 +67,7 @@ def _count_rows(path):
         while block := stream.read(1 << 20):
             rows += block.count(b"\n")
             last = block[-1:]
+    # The last line may lack its end.
     return rows + (last != b"\n")
 
 

@@ -180,6 +180,7 @@ def effort_figure(means, display):
     shown = means[means["method"].isin(display.competitors)].dropna(subset=["seconds", "aup"])
     if shown.empty:
         return message_figure("No run completed.")
+    # A fit of no measurable time has a place on a logarithmic axis all the same.
     shown = shown.assign(seconds=shown["seconds"].clip(lower=1e-4))
     with house_style():
         figure = new_figure(6.4, 4.2)
