@@ -231,6 +231,7 @@ def _spec(dataset_id, entry):
 def _origin(dataset_id, source, reader):
     """Return kind, reader, parameters and files as the form of `source` implies them."""
     source = dict(source)
+    # The form of the source says what it is: no second key can contradict it.
     for kind in ("embedded", "generated", "csv"):
         if kind in source:
             name = source.pop(kind)
@@ -252,8 +253,10 @@ def _files(hashes, mirrors):
     specs = []
     for path, accepted in hashes.items():
         accepted = () if accepted is None else accepted
+        # Several hashes: mirrors may hold editions of a file that read the same.
         accepted = (accepted,) if isinstance(accepted, str) else tuple(accepted)
         name = PurePosixPath(path).name
+        # Mirrors keep some files unpacked, under the name without the ending.
         stem = name.removesuffix(".gz")
         urls = tuple(url.replace("{name}", name).replace("{stem}", stem) for url in mirrors)
         specs.append(FileSpec(path, accepted, urls))

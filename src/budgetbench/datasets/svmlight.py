@@ -40,6 +40,7 @@ def read_svmlight(
     for path, length in zip(tables, lengths, strict=True):
         if not length:
             raise DatasetError(f"{path.name} is empty: it holds no examples.")
+    # Rows are counted before any is parsed: the table is made once, at its size.
     ends = np.cumsum(lengths)
     # Column-major, as the tree kernels read it; a later copy would double the memory.
     X = np.zeros((ends[-1], n_columns), dtype, order="F")
