@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from budgetbench.datasets import images as cifar
+from budgetbench.datasets import images
 from budgetbench.datasets.images import read_cifar
 from budgetlearn.exceptions import DatasetError
 
 
 @pytest.fixture(autouse=True)
 def few_patches(monkeypatch):
-    monkeypatch.setattr(cifar, "N_PATCHES", 500)
+    monkeypatch.setattr(images, "N_PATCHES", 500)
 
 
 def batch(path, n_images, seed, quarter=None):

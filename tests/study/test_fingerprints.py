@@ -192,7 +192,7 @@ def test_the_report_depends_on_its_templates(package):
     assert len(seen) == 2
 
 
-@pytest.mark.parametrize("file", ["report/sections/fixed_cost.py", "analysis/within_cost.py"])
+@pytest.mark.parametrize("file", ["report/sections/fixed_cost.py", "analysis/budgets.py"])
 def test_the_report_depends_on_sections_that_no_import_names(package, file):
     before = report_fingerprint(SCRIPTS / "report.py")
     with (package / "budgetbench" / file).open("a") as stream:

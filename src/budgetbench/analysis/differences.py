@@ -252,7 +252,7 @@ def corrected_interval(differences, ratio, level=LEVEL):
     n_runs, mean = len(differences), float(np.mean(differences))
     if n_runs < 2:
         return mean, np.nan, np.nan, np.nan
-    # Equation 9 of Nadeau and Bengio: test rows by training rows is added to 1 / n.
+    # The corrected variance: a share for test rows by training rows beside the 1 / n.
     error = float(np.sqrt((1 / n_runs + ratio) * np.var(differences, ddof=1)))
     if error == 0:
         return mean, mean, mean, float(mean == 0)

@@ -52,11 +52,13 @@ def at_most(points):
         The points that have both, cost, cost_fraction and valid_cost in these terms.
     """
     full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
+    # The full cost of a run is the same for all its methods.
     keys = [points[name] for name in ("dataset", "costs", "run")]
     full = full.groupby(keys).transform("max")
     # A model that acquires nothing has share 0, also where the full cost is unknown.
     share = (points["cost_max"] / full).mask(points["cost_max"] == 0, 0.0)
     valid = points["valid_cost_max"].fillna(points["cost_max"])
+    # The columns keep their names, so that schedules and areas need not know.
     hard = points.assign(cost=points["cost_max"], cost_fraction=share, valid_cost=valid)
     return hard[(hard["status"] != OK) | hard["cost_fraction"].notna()]
 

@@ -175,6 +175,7 @@ def coverage_table(points, expected=None):
         message=first_message,
     )
     runs = expected.merge(done.reset_index(), how="outer", on=RUN)
+    # After the outer merge: a run that left no record is in `expected` only.
     runs["state"] = runs["state"].fillna("missing")
     runs["message"] = runs["message"].fillna(OK)
     counts = {
@@ -200,5 +201,6 @@ def score_table(points, methods):
     """
     own = check_points(points)
     own = own[own["method"].isin(methods)]
+    # NaN, not dropped: the count says how many completed.
     scores = own["test_score"].where(own["status"] == OK).groupby([own[c] for c in GROUP])
     return scores.agg(mean="mean", sd="std", n_runs="count").reset_index()

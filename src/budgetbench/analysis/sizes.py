@@ -100,6 +100,7 @@ def _variants(points):
         fits = [stages for _, stages in own.groupby("fit")]
         for stages in fits if len(fits) > 1 else ():
             settings = [parse_setting(text).items() for text in stages["setting"].unique()]
+            # What changes from stage to stage is the stage's, the rest is the grid's.
             shared = [pair for pair in settings[0] if all(pair in rest for rest in settings)]
             variants[stages.index] = setting_text(dict(shared))
     return variants
@@ -143,6 +144,7 @@ def _with_rivals(frame):
 
 def _best_of(frame, size):
     """Return the rival of lowest error in the smallest memory that every rival fits into."""
+    # The least memory in which nobody is left out: below it, rivals would win by absence.
     little = frame.groupby("rival")[size].min().max()
     within = frame[frame[size] <= little].sort_values(size, kind="stable")
     largest = within.groupby(["rival", "variant"], sort=False).tail(1)

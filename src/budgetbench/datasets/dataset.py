@@ -122,6 +122,7 @@ class Dataset:
         if len(set(names)) != n_features:
             repeated = sorted({n for n in names if names.count(n) > 1})
             self._fail(f"feature names must differ; repeated: {', '.join(repeated)}")
+        # These are the names of other columns of the parquet file.
         refused = sorted({"", _TARGET, _GROUP, _PART}.intersection(names))
         if refused:
             self._fail(f"a feature must not be named {refused[0]!r}: give it another name")
@@ -139,6 +140,7 @@ class Dataset:
             values = getattr(self, name)
             if values is not None and values.shape != (n_samples,):
                 self._fail(f"{name} must have one entry for each of the {n_samples} rows")
+        # Column by column, so that no mask of the whole table is made.
         for column, name in zip(self.X.T, self.feature_names, strict=True):
             bad = np.flatnonzero(np.isinf(column) if self.gaps else ~np.isfinite(column))
             if bad.size:
@@ -168,6 +170,7 @@ class Dataset:
         names = [self.task, self.feature_names, self.class_names, self.X.shape, str(self.X.dtype)]
         names += [self.categories] if self.categories else []
         digest.update(json.dumps(names).encode())
+        # Column by column, as X is stored: no copy.
         for column in self.X.T:
             digest.update(column)
         for values in (self.y, self.groups, self.part):
@@ -252,6 +255,7 @@ class Dataset:
         path = Path(path)
         with reading(path, "a prepared data set; prepare it again", (pa.ArrowException,)):
             dataset, recorded = cls._read(path)
+        # Computed anew from what was read: it vouches for the bytes in memory.
         if dataset.sha256 != recorded:
             raise DatasetError(
                 f"{path}: expected content sha256 {recorded}, found {dataset.sha256}. "
@@ -273,6 +277,7 @@ class Dataset:
             if column in table.column_names
         }
         names = [name for name in table.column_names if name not in (_TARGET, _GROUP, _PART)]
+        # Made column-major at once; `to_pandas` would hold the table twice.
         X = np.empty(
             (table.num_rows, len(names)), table.schema.field(0).type.to_pandas_dtype(), "F"
         )

@@ -22,6 +22,9 @@ from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk
 
 from .unpacking import extract, is_gzip
 
+# Our own, not pooch: several mirrors and hashes of one file, hashes of what is inside a gzip
+# file, limits on seconds and bytes, and copies of files at hand are guarantees here that pooch
+# has not.
 ATTEMPTS = 3
 FIRST_WAIT = 1.0  # seconds; doubled after each failure
 TIMEOUT = (10, 60)  # seconds to connect, and between two packets
@@ -75,6 +78,7 @@ def _download_once(url, path, label, end):
     with requests.get(url, stream=True, timeout=TIMEOUT) as answer:
         answer.raise_for_status()
         length = answer.headers.get("content-length", "")
+        # Some servers send none, or a word; the bar then has no end.
         total = int(length) if length.isdecimal() else None
         bar = tqdm(total=total, desc=label, unit="B", unit_scale=True, mininterval=1.0)
         with path.open("wb") as out, bar:
@@ -129,10 +133,12 @@ def fetch(spec, folder, data_dir=None, offline=False):
         return []
     paths = [folder / file.path for file in spec.files]
     pairs = zip(spec.files, paths, strict=True)
+    # Looked at first: a complete folder may belong to somebody else, or lie on a medium to read.
     if not any(check_file(pinned(file, path), path) for file, path in pairs):
         return paths  # nothing is written: the folder may be read-only
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Beside the target: moving into place is then a rename, which is whole or nothing.
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as workplace:
             job = _Fetch(spec, folder, Path(workplace), data_dir, offline)
             return [job.bring(file) for file in spec.files]
@@ -164,6 +170,7 @@ def check_file(file, path):
 def content_sha256(path):
     """Return the sha256 of a file: of its content where the name ends in ``.gz``."""
     digest = hashlib.sha256()
+    # Mirrors compress the same content differently; the content is what is verified.
     opener = gzip.open if path.name.endswith(".gz") and is_gzip(path) else open
     try:
         with opener(path, "rb") as stream:

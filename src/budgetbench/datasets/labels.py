@@ -32,6 +32,7 @@ def make_target(table, task, rules):
     """
     rules = dict(rules)
     kept = rules.pop("keep", None)
+    # Before the rule: classes are counted among the rows that are kept.
     if kept is not None:
         table = with_rows(table, np.isin(table.y, kept))
     if not len(table.X):
@@ -68,6 +69,7 @@ def with_rows(table, chosen):
 
 
 def _name(value):
+    # Files with a missing cell turn whole numbers to floats; class 1 stays "1".
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value).strip()
@@ -109,6 +111,7 @@ def _quantiles(raw, count, _):
     """Equally filled classes, split at the quantiles; a value on a border is in the lower one."""
     numbers = _as_numbers(raw, "quantiles")
     borders = np.quantile(numbers, np.arange(1, count) / count)
+    # Left: a value on a border is in the lower class, as the papers count.
     return np.searchsorted(borders, numbers, side="left"), [f"q{i + 1}" for i in range(count)]
 
 

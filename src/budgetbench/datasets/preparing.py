@@ -58,6 +58,7 @@ def prepare(spec, folder=None):
         dataset = _prepared(spec, folder).verify(spec)
     except DatasetError as error:
         raise DatasetError(f"{error}{_remedy(spec, folder)}") from error
+    # Only now: a hash is recorded of files that gave what the registry expects.
     if spec.files:
         pin(spec, folder)
     return dataset
@@ -82,6 +83,7 @@ def _prepared(spec, folder):
     try:
         table = _read(spec, folder)
         table, class_names = make_target(table, spec.task, spec.labels)
+        # After the target, so that labels that count rows see the table as it came.
         if spec.unmeasured is not None:
             measured = np.not_equal(table.X, spec.unmeasured)
             table = with_rows(table, measured.any(axis=1))
@@ -92,6 +94,7 @@ def _prepared(spec, folder):
             f"Data set {spec.id!r}: its files do not fit its entry ({type(error).__name__}: "
             f"{error}). Check reader and labels of the entry."
         ) from error
+    # Whoever reads a model needs the codes, and the log is kept with the data.
     for name, words in table.categories.items():
         coded = ", ".join(f"{code} = {word}" for code, word in enumerate(words))
         logger.info("%s: the words of column %r are coded: %s", spec.id, name, coded)
@@ -156,6 +159,7 @@ def _read(spec, folder):
         from .user_table import read_own  # here: planning a study does without scikit-learn
 
         table = read_own(**spec.parameters)
+        # After reading: a table that is edited meanwhile must not pass for the planned one.
         refuse_changed(spec.parameters["path"], spec.content)
         return table
     paths = [_checked(spec, file, folder) for file in spec.files]

@@ -117,8 +117,10 @@ class DatasetSpec:
     def digest(self):
         """Hash of what decides the prepared data: the entry, and the content of raw files."""
         plain = asdict(self)
+        # Titles and licences are for readers: an edit prepares nothing anew.
         decisive = {name: plain[name] for name in _DECISIVE}
         decisive["files"] = [file["sha256"] for file in plain["files"]]
+        # Where a table lies does not matter, its content does (`content`).
         decisive["parameters"] = {k: v for k, v in self.parameters.items() if k != "path"}
         return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
@@ -156,6 +158,7 @@ class Registry(Mapping):
 
     def __getitem__(self, dataset_id):
         if dataset_id not in self._specs:
+            # Ids are short: the usual cutoff would offer nothing for two wrong letters.
             close = difflib.get_close_matches(str(dataset_id), self._specs, n=3, cutoff=0.5)
             hint = f"Did you mean {' or '.join(close)}?" if close else "None comes close."
             raise DatasetError(
@@ -228,6 +231,7 @@ def _spec(dataset_id, entry):
 def _origin(dataset_id, source, reader):
     """Return kind, reader, parameters and files as the form of `source` implies them."""
     source = dict(source)
+    # The form of the source says what it is: no second key can contradict it.
     for kind in ("embedded", "generated", "csv"):
         if kind in source:
             name = source.pop(kind)
@@ -249,8 +253,10 @@ def _files(hashes, mirrors):
     specs = []
     for path, accepted in hashes.items():
         accepted = () if accepted is None else accepted
+        # Several hashes: mirrors may hold editions of a file that read the same.
         accepted = (accepted,) if isinstance(accepted, str) else tuple(accepted)
         name = PurePosixPath(path).name
+        # Mirrors keep some files unpacked, under the name without the ending.
         stem = name.removesuffix(".gz")
         urls = tuple(url.replace("{name}", name).replace("{stem}", stem) for url in mirrors)
         specs.append(FileSpec(path, accepted, urls))

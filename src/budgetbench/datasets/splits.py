@@ -94,6 +94,7 @@ def _counts(dataset, sizes):
         raise ConfigError(f"Sizes of a split must be numbers or 'rest', got {sizes}.")
     if min(numeric, default=0) < 0 or len(numeric) < 2:
         raise ConfigError(f"Sizes must be >= 0 and only one of them 'rest', got {sizes}.")
+    # Whole numbers are rows, also 1; shares are floats.
     if all(isinstance(size, numbers.Integral) for size in numeric):
         left = n_samples - sum(numeric)
         if left < 0:
@@ -103,6 +104,7 @@ def _counts(dataset, sizes):
         return [left if size == "rest" else int(size) for size in sizes]
     if len(numeric) < 3 or abs(sum(numeric) - 1) > 1e-9:
         raise ConfigError(f"Shares of a split must sum to 1, got {sizes}.")
+    # Rounded ends, not rounded sizes: the parts then always sum to all rows.
     ends = np.rint(np.cumsum(sizes) * n_samples).astype(int)
     return np.diff(ends, prepend=0).tolist()
 
@@ -123,6 +125,7 @@ def _stratified(dataset, counts, rng):
     """
     y, n_samples = dataset.y, dataset.n_samples
     shuffled = rng.permutation(n_samples)
+    # Stable sorting of shuffled rows: random within each class.
     by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
     class_counts = dataset.class_counts
     within = np.arange(n_samples) - np.repeat(np.cumsum(class_counts) - class_counts, class_counts)
@@ -136,6 +139,7 @@ def _check_strata(dataset, part, counts):
     for code, count in enumerate(counts):
         if count == 0:
             continue
+        # A class that no row has is no class to miss; one with rows must be in every part.
         present = np.bincount(dataset.y[part == code], minlength=len(dataset.class_names))
         for label in np.flatnonzero((present == 0) & (dataset.class_counts > 0)):
             raise DatasetError(
@@ -151,6 +155,7 @@ def _by_query(dataset, counts, rng):
     queries, code, length = np.unique(dataset.groups, return_inverse=True, return_counts=True)
     order = rng.permutation(queries.size)
     ends = np.cumsum(length[order])
+    # By its middle: a query across a border goes where most of it lies.
     middle = ends - length[order] / 2
     part_of_query = np.empty(queries.size, np.int8)
     part_of_query[order] = np.searchsorted(np.cumsum(counts), middle, side="right")

@@ -50,7 +50,9 @@ def read_svmlight(
     for path, length in zip(tables, lengths, strict=True):
         if not length:
             raise DatasetError(f"{path.name} is empty: it holds no examples.")
+    # Rows are counted before any is parsed: the table is made once, at its size.
     ends = np.cumsum(lengths)
+    # Column-major, as the tree kernels read it; a later copy would double the memory.
     X = np.zeros((ends[-1], n_columns), dtype, order="F")
     y = np.empty(ends[-1])
     qid = np.zeros(ends[-1], np.int64)
@@ -86,6 +88,7 @@ def _count_rows(path):
         while block := stream.read(1 << 20):
             rows += block.count(b"\n")
             last = block[-1:]
+    # The last line may lack its end.
     return rows + (last != b"\n")
 
 

@@ -44,6 +44,7 @@ def decompress(content, most=None):
     singles = [bytes([value]) for value in range(256)] + [b""] * (first_free - 256)
     table, out, previous, done = list(singles), [], b"", 0
     while True:
+        # The writer widened its codes when its table was full, which is now.
         if len(table) == 1 << codes.bits and len(table) < limit:
             codes.change(codes.bits + 1)
         code = codes.next()
@@ -53,6 +54,7 @@ def decompress(content, most=None):
             table, previous = list(singles), b""
             codes.change(_FIRST_BITS)
             continue
+        # Only the entry that is about to be made may be named before it is there.
         if code > len(table) or (code == len(table) and not previous):
             raise DatasetError("damaged .Z file")
         # A code that is not in the table yet stands for the entry about to be made.
@@ -82,6 +84,8 @@ class _Codes:
             return None
         window = int.from_bytes(self.content[start // 8 : start // 8 + 4], "little")
         self.place += 1
+        # Groups of eight codes fill whole bytes; what compress wrote after a change starts a new
+        # one.
         if self.place == 8:
             self.group, self.place = self.group + self.bits, 0
         return (window >> (start % 8)) & ((1 << self.bits) - 1)
@@ -126,6 +130,7 @@ def extract(archive, members, target):
         inner = target.with_name(f"{target.name}.{depth}")
         _extract_one(current, member, inner)
         current = inner
+    # After unpacking, too: an archive may hold the page that its maker was sent.
     refuse_pages(current)
     try:
         _copy_content(current, target)
@@ -151,6 +156,7 @@ def _extract_one(archive, member, target):
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as opened:
                 name = _match(member, opened.namelist())
+                # The header may lie; `_pour` counts what really comes.
                 _check_size(opened.getinfo(name).file_size, limit)
                 _pour(opened.open(name), target, limit)
         elif tarfile.is_tarfile(archive):
@@ -168,6 +174,7 @@ def _extract_one(archive, member, target):
 
 def _match(member, names):
     for name in names:
+        # By its last parts, as archives differ in the folder around their files.
         if name == member or name.endswith("/" + member):
             return name
     raise DatasetError(f"the archive lacks {member!r}; it holds {', '.join(names[:20])}")
@@ -200,6 +207,7 @@ def _copy_content(source, target):
     if is_lzw(source):
         target.write_bytes(decompress(source.read_bytes(), limit_of(source)))
         return
+    # By content, not by name: mirrors name the same file both ways.
     compressed, wanted = is_gzip(source), target.name.endswith(".gz")
     read = gzip.open if compressed and not wanted else open
     write = gzip.open if wanted and not compressed else open

@@ -68,8 +68,10 @@ class Report:
             When the points hold a method or data set that the study does not compare.
         """
         compared = Display(study.methods, sheets)
+        # Equal tries are the comparison; what extra seconds brought has a table of its own.
         within = points[~study.beyond_tries(points)]
         results = Results(check_points(within), compared, _expected(study))
+        # Results first, as colours go by rank; the comparison itself needs no colours.
         display = Display(study.methods, sheets, ranked=results.ranking.mean.index)
         return cls(study, display, results, prices, provenance, all_points=points)
 

@@ -37,6 +37,7 @@ def read_sheets(study, paths):
     for path in paths:  # one at a time: large ones together would not fit
         data = Dataset.load(path)
         sheets[data.id] = _sheet(data, study)
+    # In the order of the study, whatever order the files came in.
     return {name: sheets[name] for name in study.datasets}
 
 
@@ -73,6 +74,7 @@ def price_table(paths):
     """
     frames = []
     for path in map(Path, paths):
+        # The path says what a price list of one run cannot: its data set and kind.
         kind, dataset = path.parts[-2], path.parts[-3]
         frames.append(read_prices(path).assign(dataset=dataset, costs=kind))
     return pd.concat(frames, ignore_index=True)[PRICE_COLUMNS]
@@ -87,6 +89,7 @@ def prices_of(prices, dataset, costs, run):
 def names_of(prices, dataset):
     """Return {index: name} of the features of a data set."""
     own = prices[prices["dataset"] == dataset]
+    # Every run names the features in the same order: the first sight of each is its place.
     return dict(enumerate(own["feature"].drop_duplicates()))
 
 
@@ -188,9 +191,11 @@ def _target_figure(data):
             axes.hist(data.y, bins=40, color="#0072b2")
             axes.set(xlabel="target", ylabel="rows")
             return figure
+        # The largest classes; the axis says how many more there are.
         order = np.argsort(-data.class_counts, kind="stable")[:_MOST_BARS]
         names = [data.class_names[code] for code in order]
         axes.bar(range(len(order)), data.class_counts[order], color="#0072b2")
+        # Labels are turned where they would run into each other.
         turned = {"rotation": 90} if max(map(len, names)) * len(names) > 50 else {}
         axes.set_xticks(range(len(order)), names, **turned)
         left_out = len(data.class_names) - len(order)
@@ -205,6 +210,7 @@ def _price_figure(prices):
     with house_style():
         figure = new_figure(5.2, 2.8 if not few else 3.4)
         axes = figure.subplots()
+        # Many bars without gaps read as one outline.
         axes.bar(range(len(shown)), shown, color="#d55e00", width=0.8 if few else 1.0)
         if few:
             axes.set_xticks(range(len(shown)), shown.index, rotation=90)

@@ -137,6 +137,7 @@ class Display(Comparison):
 def _styled(methods, ranked):
     """Return the methods with a colour, a marker and a line each, controls in grey."""
     taken, styled = {True: 0, False: 0}, {}
+    # The best choose first, so that those that are looked at most look least alike.
     for name in dict.fromkeys([*ranked, *methods]):
         given = methods[name]
         control = bool(given.get("control", False))
@@ -147,6 +148,7 @@ def _styled(methods, ranked):
             id=name,
             label=given.get("label", name),
             colour=colours[turn],
+            # Shifted by three: the colour comes again with another marker.
             marker=markers[(turn + 3 * again) % len(markers)],
             line=LINES[again % len(LINES)],
             control=control,

@@ -75,6 +75,7 @@ def write_report(report, folder):
         When the constant control is missing.
     """
     folder, sections = Path(folder), sections_of(report.study)
+    # Tables before figures: sections draw from the tables of others.
     report = build_tables(sections, report)
     figures = build_figures(sections, report)
     drawn = {name: figure_bytes(figure, "svg") for name, figure in figures.items()}
@@ -88,6 +89,7 @@ def write_report(report, folder):
         _write(figure_bytes(figure, "png"), folder / "figures" / f"{name}.png")
     for part in (part for section in sections for part in section.parts):
         _write(part.caption.encode(), folder / part.caption_path)
+    # Last: whoever sees a page sees all that it links to.
     _write(page.encode(), folder / "report.html")
     return folder / "report.html"
 

@@ -28,6 +28,7 @@ def render_page(sections, report, drawings, cases):
         HTML with inline style and scripts, and with figures as data URIs.
     """
     environment = template_environment()
+    # As images of their own: ids of one drawing cannot reach into another.
     images = {name: data_uri(svg) for name, svg in drawings.items()}
     bodies = [
         environment.get_template(section.template).render(
@@ -54,6 +55,7 @@ def template_environment():
 
     environment = Environment(
         loader=ChoiceLoader(
+            # Searched in this order: page, sections, then the style that the model page shares.
             [
                 PackageLoader("budgetbench.report"),
                 PackageLoader("budgetbench.report", "sections"),

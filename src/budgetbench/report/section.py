@@ -137,5 +137,6 @@ class Section:
     @cached_property
     def script(self):
         """Name of the script; None where there is none."""
+        # Found by its name beside the module, like the template: no list to keep.
         name = f"{type(self).__module__.rpartition('.')[2]}.js"
         return name if (Path(__file__).parent / "sections" / name).exists() else None

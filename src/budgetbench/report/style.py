@@ -45,6 +45,7 @@ def new_figure(width, height):
     """Return an empty figure that no global state holds on to."""
     from matplotlib.figure import Figure
 
+    # Not by pyplot, which keeps every figure until it is closed.
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -52,6 +53,7 @@ def plain_decades(axis, values):
     """Label a logarithmic axis with plain numbers, as many as there is room for."""
     from matplotlib.ticker import LogLocator, NullLocator
 
+    # Over a few decades 2 and 5 have room; over many only the powers of ten.
     ratio = values.max() / values.min()
     steps = (1.0,) if ratio > 30 else (1.0, 2.0, 5.0)
     base = 100.0 if ratio > 1e4 else 10.0  # every second decade: long numbers need the room
@@ -81,6 +83,7 @@ def legend_below(figure, handles, labels):
 
 def figure_bytes(figure, kind):
     """Return the figure as "svg" or "png" bytes that depend on its content only."""
+    # A time or a version in the file would make equal reports differ.
     stamp = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
     buffer = io.BytesIO()
     with house_style():

@@ -24,6 +24,7 @@ def lead_sentences(leads, display):
     """
     if leads.empty:
         return ["No method completed a single run: see the coverage table."]
+    # A data set with one method is no comparison, and is not counted as a win.
     contested = leads.dropna(subset="runner_up")
     alone = len(leads) - len(contested)
     if contested.empty:
@@ -34,6 +35,7 @@ def lead_sentences(leads, display):
 
 def _who_wins(leads, display):
     """Return the sentence that counts the best means."""
+    # Stable: of equal counts the one that leads first in the order of data sets.
     wins = leads["best"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
     labels = [display.label(name) for name in wins.index]
     if len(labels) == 1:
@@ -46,10 +48,12 @@ def _who_wins(leads, display):
 
 def _how_sure(leads):
     """Return the sentence that tells which leads are more than other splits would undo."""
+    # One run has no spread, so no interval.
     measured = leads.dropna(subset="low")
     if measured.empty:
         return ["One run each: the spread between runs is unknown."]
     clear, n_cases = int((measured["low"] > 0).sum()), len(measured)
+    # "On none of them" would be odd of a single data set.
     if clear < n_cases == 1:
         return ["Other splits may well put another method first: the lead may be chance (95 %)."]
     if clear == 0:
@@ -59,7 +63,7 @@ def _how_sure(leads):
 
 
 def peers_ahead(summary, display):
-    """Return in a sentence where a peer beats every method of the papers; none where it does not.
+    """Return a sentence on the data sets on which a peer beats every method of the papers.
 
     Parameters
     ----------
@@ -71,6 +75,7 @@ def peers_ahead(summary, display):
     ahead = {}
     cases = display.cases(summary)
     for case in cases:
+        # Only methods that completed a run: the constant's area is nobody's win.
         own = of_case(summary, *case).query("n_runs > 0").set_index("method")["mean_test"].dropna()
         own = own[display.rivals(own.reset_index())] if len(own) else own
         best = own.idxmax() if len(own) else None
@@ -84,7 +89,7 @@ def peers_ahead(summary, display):
 
 
 def rank_sentences(ranking, display):
-    """Return in words what the tests say, and whom they leave out.
+    """Return the outcome of the rank tests in words, and the methods they leave out.
 
     Parameters
     ----------
@@ -92,6 +97,7 @@ def rank_sentences(ranking, display):
         From `budgetbench.analysis.ranks.ranking_of`.
     """
     sentences = []
+    # Tests over few data sets are blind or lucky: no p-value is shown.
     if 0 < len(ranking.ranks) < FEWEST_CASES:
         sentences.append(
             f"{counted(len(ranking.ranks), 'data set')} are too few for a claim about ranks in "
@@ -130,6 +136,7 @@ def winner_sentences(horizons, display):
     if len(ranks) < 2 or not first:
         return []
     sentences = [f"{_by_horizon(first, display)}{_ranked_part(horizons, methods)}."]
+    # A winner that one data set makes is said to be one.
     stays = survives_leaving_one_out(horizons, methods)
     changing = [_where(horizon) for horizon, same in stays.items() if not same]
     if changing:
@@ -139,8 +146,9 @@ def winner_sentences(horizons, display):
 
 
 def _ranked_part(horizons, methods):
-    """Return on which data sets methods are ranked, where that is not all of them."""
+    """Return the number of ranked data sets in words, where that is not all of them."""
     n_cases = horizons.groupby(CASE).ngroups
+    # Ranks are over the data sets that most methods share; readers should know which.
     n_ranked = len(ranking_of(horizons[horizons["horizon"] == "100 %"], methods).means)
     if n_ranked == n_cases:
         return ""

@@ -85,7 +85,7 @@ def operating_points(model, run, setting=None, final=None):
         What test data are predicted with, the model fitted again on more data; None: the model.
     """
     rows = []
-    # Stages of both parts come in step, so that only one model is in memory at a time.
+    # Generators: the stages of both parts are walked through in step.
     valid_stages = _told(model, run) or _charged(model, run, *run.valid, run.valid_queries)
     test_stages = _charged(final or model, run, *run.test, run.test_queries, run.choosing)
     both = zip(valid_stages, test_stages, strict=True)

@@ -111,7 +111,7 @@ def _ended_early():
 
 def _points_of(model, spec, run, setting):
     """Fit a model; return what its rows have in common, and the rows of its operating points."""
-    # Of all threads; children are not counted, as estimators here start none.
+    # Of all threads of this process together, where the clock knows only the longest.
     processor = time.process_time()
     with _ended_early() as reasons, counting_fits() as count:
         seconds, final = fit(model, run), None

@@ -116,7 +116,7 @@ def build(spec, **extra):
             "model sequence (one with `subsets`)."
         )
     parameters = {name: _value(value) for name, value in (spec.get("parameters") or {}).items()}
-    # By the signature, as **kwargs of scikit-learn would take any name and fail in the fit.
+    # By the signature: the message can then say which names there are.
     accepted = inspect.signature(cls).parameters
     unknown = sorted(set(parameters) - set(accepted))
     if unknown:

@@ -73,7 +73,9 @@ def most_bought(table, dataset, costs):
         rates, a column for each method; and the number of features that are left out.
     """
     case = of_case(table, dataset, costs)
+    # Columns in the order of display; a pivot sorts them by name.
     rates = case.pivot_table("rate", "feature", "method")[list(case["method"].unique())]
+    # Forty rows fit a screen; the figure says how many are left out.
     shown = rates.index[np.argsort(-rates.mean(axis=1).to_numpy(), kind="stable")[:MOST_FEATURES]]
     features = case.drop_duplicates("feature").set_index("feature")[["name", "price"]]
     return features.loc[shown], rates.loc[shown], len(rates) - len(shown)
@@ -93,6 +95,7 @@ def acquisition_figure(table, display, dataset, costs):
         return message_figure("No model within half of the full cost records what it buys.")
     features, rates, hidden = most_bought(table, dataset, costs)
     names = [shortened(feature_label(*feature)) for feature in features.to_numpy()]
+    # Labels only now: two methods may have the same one.
     rates.columns = [display.label(method) for method in rates]
     with house_style():
         figure = new_figure(3.4 + 0.5 * rates.shape[1], 1.8 + 0.2 * len(rates))
@@ -131,6 +134,7 @@ def acquisition_maps(table, display):
     sections = []
     for dataset, costs in display.cases(table):
         features, rates, hidden = most_bought(table, dataset, costs)
+        # Methods may lack runs, so each column says how many it is the mean of.
         runs = of_case(table, dataset, costs).groupby("method")["n_runs"].first()
         sections.append(
             {

@@ -62,6 +62,7 @@ class CostCurves(Section):
     def script_data(self, report):
         results, display = report.results, report.display
         uneven = [name for name, kind in results.budget_kinds.items() if kind == MEAN]
+        # Where all examples cost the same, hard and mean budgets are one curve: sent once.
         hard = results.hard_schedules[results.hard_schedules["method"].isin(uneven)]
         absent = _absent(results.coverage, display)
         return {
@@ -90,12 +91,14 @@ def curve_figure(schedules, display, dataset, costs):
     with house_style():
         figure = new_figure(6.4, 4.4)
         axes = figure.subplots()
+        # Places first: the smooth mean is taken on the axis as it is drawn.
         frame = frame.assign(place=_draw_cost_axis(axes, frame, costs))
         for method in display.methods.values():
             own = frame[frame["method"] == method.id]
             if len(own):
                 (_draw_control if method.control else _draw_curve)(axes, own, method)
         axes.set(ylabel=f"test {score}", title=display.case_title(dataset, costs))
+        # Papers with given costs print errors, those with random ones accuracies.
         if score == "accuracy" and costs != "random":
             errors = axes.secondary_yaxis("right", functions=(_complement, _complement))
             errors.set_ylabel("test error")
@@ -119,6 +122,7 @@ def _draw_cost_axis(axes, points, costs):
     """Set the axis of costs up and return where each point stands on it."""
     if costs == "random":
         axes.set(xlim=(-0.02, 1.03), xlabel="acquisition cost (share of all features)")
+        # The free constant is on every figure; it says nothing of where models lie.
         paid = points.loc[points["cost"] > 0, "cost_fraction"]
         if (paid < CHEAP).sum() > len(paid) / 2:
             axes.set_xscale("function", functions=(_root, _square))
@@ -126,6 +130,7 @@ def _draw_cost_axis(axes, points, costs):
         return points["cost_fraction"]
     axes.set_xlabel("mean acquisition cost")
     paid = points.loc[points["cost"] > 0, "cost"]
+    # Within two decades a plain axis shows more: distances are costs.
     if not len(paid) or paid.max() <= 100 * paid.min():
         return points["cost"]
     axes.set_xscale("log")
@@ -141,6 +146,7 @@ def _draw_curve(axes, points, method):
     """Draw the points of every run faintly and, where there are enough, their lowess mean."""
     forward, back = (np.log, np.exp) if axes.get_xscale() == "log" else (np.array, np.array)
     x, y = points["place"], points["test_score"]
+    # Smoothed in the coordinates of the axis, so that the line is smooth to the eye.
     mean = lowess_mean(forward(x), y)
     style = {"color": method.colour, "marker": method.marker}
     line = {"linestyle": method.line, "linewidth": 2.2}
@@ -149,6 +155,7 @@ def _draw_curve(axes, points, method):
         label=method.label if mean is None else None,
     )  # fmt: skip
     if mean is not None:
+        # Some eight markers on a line: enough to tell it without colour.
         gap = max(1, mean[0].size // 8)
         axes.plot(
             back(mean[0]), mean[1], markersize=6, markevery=gap, **line, **style,
@@ -159,6 +166,7 @@ def _draw_curve(axes, points, method):
 def _draw_control(axes, points, method):
     """Draw a control as a level (free) or as a point with its standard deviation."""
     score = points["test_score"]
+    # What costs nothing is there at every budget: a level.
     if (points["cost"] == 0).all():
         axes.axhline(score.mean(), color=method.colour, linestyle="--", label=method.label)
         return
@@ -173,6 +181,7 @@ def _draw_control(axes, points, method):
 def _absent(coverage, display):
     """Return {case: texts}: the methods without any completed run there, and why."""
     absent = {}
+    # A method that is missing from a figure must not look as if nobody had tried it.
     for row in coverage[coverage["n_ok"] + coverage["n_partial"] == 0].itertuples():
         text = f"{display.label(row.method)} ({row.message or 'no record of it was found'})"
         absent.setdefault((row.dataset, row.costs), []).append(text)
@@ -199,6 +208,7 @@ def case_curves(schedules, display, dataset, costs, hard=None):
         points are of, and how many there are.
     """
     frame = of_case(schedules, dataset, costs)
+    # Runs in which the constant failed have no level to start from, and are left out.
     constant = frame[frame["method"] == CONSTANT]
     baselines = constant.set_index("run")["test_score"].astype(float)
     present = set(frame["method"])
@@ -214,6 +224,7 @@ def case_curves(schedules, display, dataset, costs, hard=None):
             if entry["kind"] == "curve" and len(own):
                 entry["hard"] = _lists(mean_curve(own, "cost_fraction", baselines))
     rivals = frame[frame["method"].isin(display.competitors)]
+    # Points of all runs would be most of the page's bytes.
     shown = _first_runs(rivals)
     return {
         "curves": curves,
@@ -249,6 +260,7 @@ def _lists(curve):
 
 def _first_runs(points):
     """Return the points of the first runs, one at least, as many as stay below `MOST_POINTS`."""
+    # Whole runs: points cut at random would look like other schedules.
     sizes = points.groupby("run").size().cumsum()
     most = max(int((sizes <= MOST_POINTS).sum()), 1)
     return points[points["run"].isin(sizes.index[:most])]

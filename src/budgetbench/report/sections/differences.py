@@ -61,6 +61,7 @@ class Differences(Section):
     @staticmethod
     def _reference(report):
         results = report.results
+        # Before a run is completed there is nobody to compare with.
         return reference_of(results.ranking, report.display.methods) if results.completed else None
 
     def context(self, report):
@@ -106,6 +107,7 @@ def _variance_rows(variances, display):
     """Return the mean standard deviations of each method over data sets, as texts."""
     if variances is None:
         return []
+    # Means of standard deviations: the page shows their size, tests use the table.
     means = variances.groupby("method")[["splits", "prices", "rest"]].mean()
     return [
         {"label": display.label(name), "texts": [f"{value:.4f}" for value in means.loc[name]]}
@@ -120,5 +122,6 @@ def _cell(frame, method):
     if own.empty:
         return {"text": DASH, "kind": ""}
     row = own.iloc[0]
+    # Coloured only where the interval leaves 0 out.
     kind = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
     return {"text": interval(row["mean"], row["low"], row["high"]), "kind": kind}

@@ -54,6 +54,7 @@ class Effort(Section):
             "straw_men": straw_men(points, areas, report.display.competitors),
         }
         if self._other:
+            # With the fits beyond equal tries, which all other tables leave out.
             whole = report.display.bought(report.all_points)
             beyond = self.study.beyond_tries(whole)
             tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other)
@@ -126,6 +127,7 @@ def equal_rows(report):
     if len(ranking.means):
         table = table[table.set_index(CASE).index.isin(ranking.means.index)]
     means = table.groupby(["method", "equal"])[["settings", "processor_seconds", "aup"]].mean()
+    # By the better of both readings, so that neither decides the order alone.
     best = means["aup"].groupby("method").max().sort_values(ascending=False, kind="stable")
     return [
         {
@@ -180,10 +182,12 @@ def effort_figure(means, display):
     shown = means[means["method"].isin(display.competitors)].dropna(subset=["seconds", "aup"])
     if shown.empty:
         return message_figure("No run completed.")
+    # A fit of no measurable time has a place on a logarithmic axis all the same.
     shown = shown.assign(seconds=shown["seconds"].clip(lower=1e-4))
     with house_style():
         figure = new_figure(6.4, 4.2)
         axes = figure.subplots()
+        # Seconds as a cost: less time and more area are both better.
         front = shown.iloc[pareto_indices(shown["seconds"], shown["aup"])]
         axes.step(front["seconds"], front["aup"], where="post", color="#777777", linewidth=1.2)
         for row in shown.itertuples():

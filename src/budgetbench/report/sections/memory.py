@@ -107,6 +107,7 @@ def _draw_method(axes, own, method):
     from matplotlib.colors import to_rgb
 
     variants = list(own.groupby("variant", sort=False))
+    # Many lines would hide each other; their points alone show the front.
     joined = len(variants) <= _FEW_VARIANTS
     if not joined:
         variants = [("", own)]
@@ -149,6 +150,7 @@ def memory_sentences(table, display):
     labels, sentences = {name: method.label for name, method in display.methods.items()}, []
     for size, unit in (("n_nodes", "nodes"), ("n_bytes", "bytes")):
         best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)
+        # Stable: equal counts stay in the order of the data sets.
         counts = best.value_counts(sort=False).sort_values(ascending=False, kind="stable")
         winners = "; ".join(f"{labels.get(name, name)} on {n}" for name, n in counts.items())
         if winners:

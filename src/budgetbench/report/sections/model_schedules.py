@@ -69,6 +69,7 @@ def _examples(report):
     examples = {}
     for case in report.cases:
         chosen = example_schedule(report.results.schedules, report.display.competitors, *case)
+        # Prices are those of the run that is shown: other runs have drawn others.
         run = None if chosen.empty else chosen["run"].iloc[0]
         examples[case] = chosen, prices_of(report.prices, *case, run)
     return examples
@@ -106,6 +107,7 @@ def example_schedule(schedules, methods, dataset, costs):
     case = of_case(schedules, dataset, costs)
     for method in methods:
         own = case[case["method"] == method]
+        # The lowest run, so that the example is not chosen for its looks.
         own = own[own["run"] == own["run"].min()]
         if len(own) and own["variables"].notna().all():
             return own
@@ -171,6 +173,7 @@ def schedule_figure(schedule, display, prices):
         return message_figure("No completed run of a method whose models name their variables.")
     first = schedule.iloc[0]
     method = display.methods[first["method"]]
+    # The widest first: variables that nearly every budget buys matter most.
     spans = _ownership(schedule)
     shown = spans["feature"].drop_duplicates()[:_MOST_VARIABLES]
     hidden = spans["feature"].nunique() - len(shown)
@@ -190,12 +193,14 @@ def schedule_figure(schedule, display, prices):
 
 def _right_end(schedule):
     """Return the end of the budget axis, a little after the most expensive model."""
+    # Above 0 also where nothing costs anything: an axis needs a width.
     return max(float(schedule["cost"].max()) * 1.06, 1e-9)
 
 
 def _draw_staircase(axes, schedule, method):
     """Draw validation accuracy as a staircase over the budget, test accuracy as open dots."""
     cost = [*schedule["cost"], _right_end(schedule)]
+    # The last step is drawn to the end: larger budgets buy the last model.
     valid = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
     colour, dots = method.colour, {"linestyle": "none", "marker": "o"}
     axes.step(cost, valid, where="post", color=colour, linewidth=1.8)
@@ -227,6 +232,7 @@ def _ownership(schedule):
         for feature in chosen
     ]
     spans = pd.DataFrame(rows, columns=["feature", "start", "width"])
+    # Rounded, so that sums in another order do not change the order of rows.
     total = spans.groupby("feature")["width"].transform("sum").round(9)
     first = spans.groupby("feature")["start"].transform("min")
     return spans.iloc[np.lexsort((spans["start"], spans["feature"], first, -total))]
@@ -242,5 +248,6 @@ def _draw_ownership(axes, spans, prices, method):
         axes.broken_barh(bars, (row - 0.36, 0.72), facecolors=method.colour, alpha=0.75)
     axes.set_yticks(range(len(features)), [shortened(labels[f]) for f in features])
     axes.tick_params(axis="y", labelsize=8)
+    # Downwards, as a table is read.
     axes.set_ylim(max(len(features), 1) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)

@@ -40,6 +40,7 @@ class SolutionSpace(Section):
 
     def _space_files(self, dataset, costs):
         """Every subset of one run of the first chunk."""
+        # One chunk is enough: the figure shows a single run.
         method, chunk = exhaustive_method(self.study, dataset), self.study.chunks[0]
         return [f"{self.study.folder}/spaces/{dataset}/{costs}/{method}/{chunk}.csv"]
 
@@ -82,6 +83,7 @@ class SolutionSpace(Section):
 
 def _read(paths, columns):
     """Return the rows of several files."""
+    # Under `strict: false` some are not there.
     frames = [pd.read_csv(path) for path in paths if Path(path).exists()]
     return pd.concat(frames) if frames else pd.DataFrame(columns=columns)
 
@@ -108,6 +110,7 @@ def space_figure(space, visited, title, score):
     """
     if space.empty:
         return message_figure(f"{title}: no search completed.")
+    # Costs differ between runs, so that one figure can show only one.
     run = space["run"].min()
     space = space[space["run"] == run]
     visited = visited[visited["run"] == run]
@@ -118,7 +121,9 @@ def space_figure(space, visited, title, score):
             space["cost"], space["score"], s=14, color="#bbbbbb", linewidths=0,
             rasterized=len(space) > 500, label=f"all {len(space):,} subsets",
         )  # fmt: skip
+        # Drawn from all subsets: what any search could reach at best.
         _draw_best(axes, space)
+        # Numbers on all sequences would hide each other.
         others = visited[~visited["sequence"].isin(_NUMBERED)]
         axes.scatter(others["cost"], others["score"], marker="x", s=30, color="#009e73",
                      linewidths=1.2, label="other sequences")  # fmt: skip

@@ -22,6 +22,7 @@ class Staircases(Section):
     def _cases(self):
         """Return the cases in which all the methods are compared."""
         shown = set().union(*self.study.config["staircases"].values())
+        # A panel with a method missing would compare something else.
         there = {((dataset, costs), method) for dataset, costs, method in self.study.cells}
         cases = self.study.cases_under(ACQUISITION)
         return [case for case in cases if {(case, method) for method in shown} <= there]
@@ -61,6 +62,7 @@ def staircase_figure(schedules, display, panels, dataset, costs):
     """
     case = of_case(schedules, dataset, costs)
     compared = set().union(*panels.values())
+    # The same run for all: each has its own prices and split.
     done = case[case["method"].isin(compared)].groupby("run")["method"].nunique()
     complete = done.index[done == len(compared)]
     if not len(complete):
@@ -81,6 +83,7 @@ def staircase_figure(schedules, display, panels, dataset, costs):
 
 def _draw(axes, schedule, method, run):
     """Draw a staircase, from the cheapest model to the most expensive one of all methods."""
+    # All lines end at the same budget, so that none looks better by its length.
     cost = [*schedule["valid_cost"], run["valid_cost"].max()]
     score = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
     style = {"color": method.colour, "linestyle": method.line}

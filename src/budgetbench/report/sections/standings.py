@@ -131,6 +131,7 @@ def standings(summary, ranking, display, part="test"):
 
 def _column(frame, part):
     """Return the cells of one case by method, and the runs that its means are over."""
+    # Last bits do not make one of two equal areas the best.
     means = frame[f"mean_{part}"].round(12)
     counting = frame["n_runs"] + frame["n_constant"]
     runs = int(counting.max()) if len(frame) else 0  # where only controls completed

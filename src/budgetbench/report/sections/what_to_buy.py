@@ -31,6 +31,7 @@ class WhatToBuy(Section):
         return [table("recommendations", _CAPTION)]
 
     def tables(self, report):
+        # Indices of models mean nothing outside of this process.
         found = report.results.recommendations.drop(columns="models")
         return {"recommendations": found.assign(runners_up=found["runners_up"].map(_in_words))}
 
@@ -69,10 +70,13 @@ def offers_of(table, schedules, prices, dataset, costs):
         a feature's index and the share of examples for which it is bought, most bought first
         (None where a method does not tell).
     """
+    # Ten runs show how models vary; more would only swell the page.
     runs = sorted(of_case(schedules, dataset, costs)["run"].unique())[:MOST_RUNS]
+    # Each model once, however many budgets lead to it.
     used = sorted({model for models in table["models"] for model in models[: len(runs)]})
     place = {model: turn for turn, model in enumerate(used)}
     lists = [prices_of(prices, dataset, costs, run) for run in runs]
+    # Charges of groups are part of it, so the prices alone do not sum to it.
     full = _full_costs(of_case(schedules, dataset, costs))
     table = table.drop(columns=["dataset", "costs"], errors="ignore")
     offers = [
@@ -110,6 +114,7 @@ def _plain(row):
 def _model(row):
     """Return the values of one model for the page."""
     return {
+        # Users choose by validation cost; older results have none.
         "cost": row["valid_cost"] if pd.notna(row["valid_cost"]) else row["cost"],
         "share": row["valid_fraction"],
         "valid": row["valid_score"],
@@ -124,6 +129,7 @@ def _features_bought(row):
     rates = row["acquisition_rates"]
     if rates is not None:
         rates = np.asarray(rates, dtype=float)
+        # Stable: equally frequent features stay in the order of the data.
         ranked = np.argsort(-rates, kind="stable")
         return [[int(f), round(float(rates[f]), 3)] for f in ranked if rates[f] > 0]
     if pd.isna(row["variables"]):
