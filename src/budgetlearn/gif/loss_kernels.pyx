@@ -39,7 +39,7 @@ cdef class Loss:
 
 
 cdef class SquaredLoss(Loss):
-    """Squared error, summed over the outputs: a node's weight is its mean residual (Eq. L2Solution).
+    """Squared error over all outputs: a node's weight is its mean residual (Eq. L2Solution).
 
     Parameters
     ----------
