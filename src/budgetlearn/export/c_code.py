@@ -44,6 +44,7 @@ def c_header(forest, name="model"):
         "guard": f"{name.upper()}_H",
     }
     text = _block("model")
+    # Parts first: they contain names and sizes themselves.
     for key, value in parts.items():
         text = text.replace(f"@{key}@", value)
     sizes = {
@@ -76,6 +77,7 @@ def _halves(forest):
 
 
 def _sum_type(forest):
+    # Whole numbers add up exactly in any order; the bits of floats depend on it.
     if forest.kind == VOTES:
         return "uint32_t"
     return "int32_t" if forest.format == "int8" else "float"
@@ -106,6 +108,7 @@ def _predicting(forest):
 
 def _tables(forest):
     """Yield the tables as C definitions."""
+    # In int8 splits name a place in `used`, mostly a byte where columns would take two.
     int8 = forest.format == "int8"
     n_features = forest.used.size if int8 else forest.n_features
     feature, offset, head = (C_TYPES[n] for n in widths(n_features, forest.n_splits, forest.n_left))
@@ -151,5 +154,5 @@ def _table(kind, name, values):
 
 def _float(value):
     """Return a float32 as a literal that every compiler reads as that very number."""
-    text = f"{value:.9g}"
+    text = f"{value:.9g}"  # nine digits tell all float32 apart
     return f"{text}f" if "." in text or "e" in text else f"{text}.0f"

@@ -27,6 +27,7 @@ class CompactMethods:
         -------
         CompactForest
         """
+        # Refused, not dropped: without the learned side, NaN would always go right.
         check_is_fitted(self)
         if self.missing_in_training_.any():
             raise ParameterError(
@@ -36,7 +37,7 @@ class CompactMethods:
         return self._compact(format)
 
     def nbytes(self, format="float32"):
-        """Return how many bytes the forest takes in the compact format.
+        """Return the bytes that the forest takes in the compact format.
 
         Parameters
         ----------

@@ -97,9 +97,11 @@ class CompactForest:
         constant = forest.constant + (0.0 if intercept is None else intercept)
         if votes:
             kind, value = VOTES, _labels(forest.value, n_classes)
+            # Trees without a split vote always for the same class.
             constant = np.bincount(forest.labels, minlength=n_classes).astype(np.float64)
         else:
             kind, value = REGRESSION if classes is None else SCORES, forest.value
+            # Two classes: the sign of one difference decides, at half the bytes.
             if n_classes == 2:
                 value, constant = value[:, 1:] - value[:, :1], constant[1:] - constant[:1]
         values = _values(value, constant, kind, format, len(trees))
@@ -207,13 +209,14 @@ class CompactForest:
         ndarray of float32 of shape (n_samples, n_columns)
         """
         X = np.ascontiguousarray(X, dtype=np.float32)
+        # In the constant's type: float32, whose order of sums is that of C, or int32.
         sums = np.tile(self.constant, (len(X), 1))
         if self.n_splits.size:
             self._add_up(self._stops(X), sums)
         return sums.astype(np.float32) * (self.scale if self.scale.size else np.float32(1))
 
     def _stops(self, X):
-        """Return which stop each example reaches in each tree, counted within the tree."""
+        """Return the stop that each example reaches in each tree, counted within the tree."""
         trees = rebuilt(self.n_splits, self.features(), self.thresholds(), self.n_left)
         leaves = ForestPredictor(trees, self.n_features).walk(X, leaves=True).leaves
         stops = [tree.value[leaf, 0] for tree, leaf in zip(trees, leaves.T, strict=True)]
@@ -235,6 +238,7 @@ class CompactForest:
         ndarray of the format's type of shape (n_splits + 1, n_columns)
             Of a tree; votes: of shape (n_splits + 1, 1).
         """
+        # A tree of s splits has s + 1 stops, less one where the root has an empty side.
         first = 0
         for n_splits, empty in zip(self.n_splits, self.empty, strict=True):
             values = self.value[first : first + n_splits + (empty == FULL)]
@@ -287,6 +291,7 @@ def _thresholds(forest, format):
     """Return the features and thresholds of the splits in the format."""
     if format == "int8":
         used, low, step, bins = binned(forest.feature, forest.threshold)
+        # `used` is ascending: the place of a column is found by bisection.
         place = np.searchsorted(used, forest.feature)
         return {
             "feature": place,

@@ -35,7 +35,7 @@ def preorder(const int32_t[::1] children_left, const int32_t[::1] children_right
         while n_waiting:
             n_waiting -= 1
             node = waiting[n_waiting]
-            if node < 0:
+            if node < 0:  # all splits since then lie left of it
                 n_left[~node] = split - ~node - 1
             elif children_left[node] < 0:
                 stops[n_stops] = node

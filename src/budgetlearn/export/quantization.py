@@ -62,7 +62,7 @@ def _grid(thresholds):
 
 
 def _placed(thresholds, step):
-    """Return how far the thresholds move on the grid that holds most, and the grid.
+    """Return the distance that thresholds move on the grid that holds most, and the grid.
 
     The distance of two places is the number of thresholds between them.
     """
@@ -76,7 +76,7 @@ def _placed(thresholds, step):
 
 
 def _ranks(ascending, numbers):
-    """Return how many of the ascending ones are less than each number, equal ones half."""
+    """Return the number of ascending ones less than each number, equal ones counted half."""
     sides = (np.searchsorted(ascending, numbers, side=side) for side in ("left", "right"))
     return sum(sides) / 2
 

@@ -48,7 +48,7 @@ def sections(format, votes, n_splits, n_stops, n_trees, n_columns, n_used, width
 
 
 def size(votes, format, n_splits, n_left, n_stops, n_columns, n_features, n_used):
-    """Return how many bytes a model takes; the arrays and numbers are those of `CompactForest`."""
+    """Return the bytes of a model; the arrays and numbers are those of `CompactForest`."""
     width = widths(n_used if format == "int8" else n_features, n_splits, n_left)
     counts = int(np.sum(n_splits)), n_stops, len(n_splits), n_columns, n_used
     parts = sections(format, votes, *counts, width)
@@ -100,13 +100,16 @@ def read(data):
     parts = sections(name, kind == VOTES, n_splits, n_stops, n_trees, n_columns, n_used, width)
     place, arrays = HEADER.size, {}
     expected = place + sum(np.dtype(kind).itemsize * int(np.prod(n)) for _, kind, n in parts)
+    # Before anything is read: no array may reach beyond the bytes.
     if len(data) != expected:
         raise FormatError(f"expected {expected} bytes, got {len(data)}: the file was cut or grew.")
     for part, dtype, shape in parts:
+        # Copied, in the order of this machine: views of `data` could not be written to.
         array = np.frombuffer(data, dtype, int(np.prod(shape)), place).reshape(shape)
         arrays[part] = array.astype(np.dtype(dtype).newbyteorder("="))
         place += array.nbytes
     head = arrays.pop("head").astype(np.int64)
+    # Narrow types were for the bytes; sums of offsets would overflow them.
     indices = {part: arrays[part].astype(np.int64) for part in ("feature", "n_left")}
     about = {"kind": kind, "format": name, "n_features": n_features + 1, "n_classes": n_classes}
     return about | arrays | indices | {"n_splits": head >> 2, "empty": head & 3}

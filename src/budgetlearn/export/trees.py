@@ -53,7 +53,7 @@ class StoredTrees:
 
 
 def stored(trees, zero_stops=True):
-    """Return what has to be stored of `Tree` objects.
+    """Return the splits and stops that have to be stored of `Tree` objects.
 
     Parameters
     ----------
@@ -70,6 +70,7 @@ def stored(trees, zero_stops=True):
     heads, parts, stops, labels = [], [], [], []
     for tree in trees:
         splits, n_left, ends = preorder(tree.children_left, tree.children_right)
+        # A tree without a split says the same of all examples: the constant takes it over.
         if not splits.size:
             constant += tree.value[0]
             labels.append(tree.value[0].argmax())
@@ -99,7 +100,7 @@ def stored(trees, zero_stops=True):
 
 
 def stored_bytes(trees, n_features, n_columns):
-    """Return how many bytes sums of trees take in the compact format "float32".
+    """Return the bytes that sums of trees take in the compact format "float32".
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def stored_bytes(trees, n_features, n_columns):
 
 
 def _empty_side(tree, ends):
-    """Tell which side of the root is a stop of value zero."""
+    """Return the code of the root's side that is a stop of value zero, or `FULL`."""
     if ends[0] == tree.children_left[0] and not tree.value[ends[0]].any():
         return LEFT_IS_ZERO
     if ends[-1] == tree.children_right[0] and not tree.value[ends[-1]].any():
@@ -160,6 +161,7 @@ def _rebuilt(feature, threshold, n_left):
         if n == 0:
             value[node] = stop
             continue
+        # n splits and n + 1 stops make 2 n + 1 nodes: the right side starts behind those.
         before = int(n_left[split])
         node_feature[node], node_threshold[node] = feature[split], threshold[split]
         left[node], right[node] = node + 1, node + 2 * before + 2

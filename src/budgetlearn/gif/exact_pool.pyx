@@ -137,6 +137,7 @@ cdef class SquaredCandidates(ExactPool):
             gap = self.gap_of(c)
             largest = gap if gap > largest else largest
         self.bound[block] = sqrt(largest)
+        # The first pass has no branch; the second one, for the place, is seldom needed.
         if largest < (1.0 - TIE) * self.gap:
             return
         for c in range(start, end):
@@ -180,11 +181,13 @@ cdef class SquaredCandidates(ExactPool):
     cdef void remove(self) noexcept nogil:
         cdef int32_t last = self.n_candidates - 1
         self.hold(&self.table.nodes[self.found], 0)
+        # The last candidate moves into the gap: places stay dense, and blocks full.
         if self.position != last:
             self.fill(self.position, self.node[last])
         self.n_candidates = last
 
     cdef int replace(self, int32_t child) except -1 nogil:
+        # The step goes to the found candidate's own sums too, which its children then overwrite.
         self.step(&self.table.nodes[self.found])
         if child < 0:
             self.remove()
@@ -213,6 +216,7 @@ cdef class SquaredCandidates(ExactPool):
 
     cdef void refresh(self) noexcept nogil:
         """Sum up all candidates afresh."""
+        # `measure` only raises bounds, so they start from 0 here.
         cdef int32_t c
         self.anchor = 0.0
         for c in range(self.n_candidates):
@@ -284,6 +288,7 @@ cdef class ExponentialCandidates(ExactPool):
         cdef int32_t t, best
         cdef double gap, largest, second
         cdef Slots* tree
+        # The kept sums only nominate: the leader is summed up afresh, and taken if it still leads.
         while True:
             best = 0
             largest = second = 0.0
@@ -320,7 +325,7 @@ cdef class ExponentialCandidates(ExactPool):
         """Append a slot, and before the first one the slot 0."""
         cdef int32_t needed = max(2, tree.n_slots + 1)
         cdef int32_t room = tree.capacity
-        if needed > room:
+        if needed > room:  # doubled, so that all copying together is linear in the slots
             room = max(16, 2 * room)
             tree.node = <int32_t*> grown(tree.node, room * sizeof(int32_t))
             tree.records = <double*> grown(
@@ -399,6 +404,8 @@ cdef class ExponentialCandidates(ExactPool):
             tree = &self.trees[t]
             slot = self.best[t]
             gap = tree.records[slot * self.strides.record + GAP]
+            # All slots need a look where one lost its precision, or the tree's best has fallen;
+            # otherwise only a raised slot can be the new best.
             if gap < 0.0 or tree.records[tree.top * self.strides.record + GAP] < self.top[t]:
                 self.rank(t)
             elif gap > self.top[t]:

@@ -23,7 +23,7 @@ REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
 
 @dataclass
 class GrownForest:
-    """What growing and refitting left behind.
+    """The outcome of growing and refitting.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     -------
     GrownForest
     """
-    count_fit()
+    count_fit()  # one for each growth: refits within bytes count again
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
     # The scores of two classes add up to 1: the second class's tell both.
@@ -106,6 +106,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
     most = min(wanted, n_trees * (2 * n_samples - 1))
     table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most)
+    # Splits and the choice of candidates each have their own stream of random numbers.
     splits = X, n_visits, params.n_thresholds, seeds[0]
     if params.split_on == "residuals":
         splitter = _residual_splitter(splits, loss, weight)
@@ -114,11 +115,13 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
     if not isinstance(params.refit, str):
         refit(table, loss, params.refit, params.learning_rate, weights)
+    # The first class mirrors the second: the one output of the loss becomes two columns again.
     if one_of_two:
         intercept = np.append(1.0 - intercept, intercept)
         weights = np.column_stack([-weights, weights])
     records = table.records[: table.n_nodes]
     grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
+    # Without a node there is nothing to regress on; the intercept is that of the loss in question.
     if not len(weights) and params.refit == "logistic":
         grown.intercept = logarithms(intercept)
     if not len(weights) or not isinstance(params.refit, str):
@@ -169,6 +172,7 @@ def _pruned(grown, table, targets, weight, params, valid):
         weights, intercepts = (
             np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True)
         )
+        # All solutions side by side as columns of one model: the trees are walked once.
         predictor = grown.take(ranks, weights, intercepts).model(0).predictor
         scores = intercepts + predictor.walk(valid[0], values=True).values
         scores = scores.reshape(len(scores), len(solutions), -1)

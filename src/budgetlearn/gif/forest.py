@@ -1,4 +1,4 @@
-"""What the globally induced forests of regression and of classification share."""
+"""The base of globally induced forests: parameters, growing within budgets, stages."""
 
 import copy
 import warnings
@@ -40,6 +40,7 @@ def in_columns(X):
     columns = np.empty(X.shape, dtype=np.uint8, order="F")
     for start in range(0, len(X), ROWS):
         part = X[start : start + ROWS]
+        # Before the conversion, which would wrap other numbers around.
         if part.min() < 0 or part.max() > 255:
             return np.asfortranarray(X, dtype=np.float64)
         columns[start : start + ROWS] = part
@@ -65,7 +66,7 @@ def _weighted_splitter(*rest, targets, weight):
 
 
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
-    """What the regressor and the classifier share: growing, stages, acquired features."""
+    """Base of the regressor and the classifier: growing, stages, acquired features."""
 
     _dtype = X_TYPES
     _regressions = ("ridge",)  # that `refit` may name
@@ -166,7 +167,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             check_number(self.byte_budget, "byte_budget", low=1, integer=True)
 
     def _is_binary(self):
-        """Return whether there are two classes, whose scores take one column."""
+        """Return True for two classes, whose scores take one column."""
         return getattr(self, "classes_", np.empty(0)).size == 2
 
     def _needs_validation(self):
@@ -208,6 +209,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         if weight is not None:
             centred = weight[:, None] * (targets - weight @ targets / weight.sum())
             make_splitter = partial(_weighted_splitter, targets=centred, weight=weight)
+        # Splits read one feature of many examples: columns lie together.
         X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
@@ -215,6 +217,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self._take(grown_forest(self, *data), exponent, self.refit != 0)
         if self.early_stopping:
             self._stop_early(*valid, exponent)
+        # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
+        # refitting in passes, weights of fewer nodes have to be fitted anew.
         if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
             if self.refit == 0 or isinstance(self.refit, str):
                 self._keep_to_bytes()
@@ -240,6 +244,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         """Go back to the most nodes that take no more bytes than `byte_budget`."""
         if self._refitted:
             raise self._too_few_bytes()
+        # Invariant of the bisection: `fits` nodes fit (0 is checked last), `breaks` do not.
         whole, fits, breaks = self._model, 0, self.n_nodes_
         while breaks - fits > 1:
             middle = (fits + breaks) // 2
@@ -267,6 +272,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         errors = []
         for model in models:
             scores = self.intercept_ + model.predictor.walk(X, values=True).values
+            # Classes by their probabilities, numbers in the unit of the divided targets.
             predicted = self._shares(scores)
             predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
             errors.append(np.square(predicted - targets).sum())
@@ -349,6 +355,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         """Return the nodes of each stage, the whole model last."""
         if self._refitted:
             return [self.n_nodes_]
+        # Small forests have fewer stages: equal numbers of nodes are one.
         return np.unique(np.arange(1, 11) * self.n_nodes_ // 10).tolist()
 
     def _stage_model(self, index):
@@ -363,6 +370,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _stages(self, X, which, want):
         for index in which:
             forest = self._stage_model(index)
+            # Values and acquired features come from one walk; what nobody wants is not computed.
             vote = bool(want & {"output", "probabilities"})
             walk = forest._model.predictor.walk(
                 X, values=vote, acquired="acquired" in want, n_jobs=self.n_jobs
@@ -379,6 +387,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         predictor = forest._model.predictor
 
         def finish(totals, n_counted):
+            # Trees without an answer (a cap, a missing cell) add nothing to the sum.
             outcome, had = Outcome.blank(self, n_samples), n_counted > 0
             scores = forest.intercept_ + totals[had]
             outcome.output[had], outcome.answered = self._decided(scores), had

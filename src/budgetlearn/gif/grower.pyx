@@ -36,6 +36,7 @@ def grow(
         int32_t root, node, tree, n_accepted = 0
         int64_t n_nodes = 0, price
     with nogil:
+        # Step 6 of algorithm 1: the first candidates are the children of the roots.
         for root in range(table.n_nodes):
             node = open_node(table, splitter, root)
             if node >= 0:
@@ -43,10 +44,12 @@ def grow(
                 pool.add(node + 1)
         while n_nodes < node_budget and pool.find():
             tree = table.nodes[pool.found].tree
-            price = 1 if rooted[tree] else 2
+            price = 1 if rooted[tree] else 2  # the root counts with its tree's first node
             if n_nodes + price > node_budget:
                 pool.remove()
                 continue
+            # Steps 10 to 12. The found node is split after its step and before the next draw, and
+            # memory for that draw is asked for before the split, which takes longest.
             accept(table, loss, pool, learning_rate, n_accepted, &weights[n_accepted, 0])
             pool.look_ahead()
             pool.replace(open_node(table, splitter, pool.found))
@@ -91,7 +94,7 @@ def grow_on_residuals(
             drawn = <int32_t> as_below(next_xorshift(&state), n_leaves)
             node = leaves[drawn]
             n_leaves -= 1
-            leaves[drawn] = leaves[n_leaves]
+            leaves[drawn] = leaves[n_leaves]  # the order of leaves is of no matter
             price = 3 if table.nodes[node].parent < 0 else 2
             if n_nodes + price > node_budget:
                 continue
@@ -99,6 +102,7 @@ def grow_on_residuals(
             if child < 0:
                 continue
             n_nodes += price
+            # Both sides count at once, so that `within` never cuts a split in two.
             for node in range(child, child + 2):
                 adjust(table, loss, node, learning_rate, &stats[0], &weights[n_accepted, 0])
                 table.nodes[node].step = n_accepted
@@ -171,6 +175,7 @@ def refit(
         int32_t j, rank, _n_pass
         Py_ssize_t k
     with nogil:
+        # By rank, not by id: the order of acceptance, in which the first pass had weighed them.
         for j in range(table.n_nodes):
             if table.nodes[j].step >= 0:
                 accepted[table.nodes[j].step] = j

@@ -26,7 +26,7 @@ cdef enum:
 
 
 cdef class Loss:
-    """What the forest asks of a loss; see `loss_kernels.pxd` for the contract."""
+    """The loss as a forest sees it; see `loss_kernels.pxd` for the contract."""
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         pass
@@ -39,7 +39,7 @@ cdef class Loss:
 
 
 cdef class SquaredLoss(Loss):
-    """Squared error, summed over the outputs: a node's weight is its mean residual (Eq. L2).
+    """Squared error over all outputs: a node's weight is its mean residual (Eq. L2Solution).
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ cdef class SquaredLoss(Loss):
         return 1.0
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
-        # Eq. (L2): the mean residual w; with it the loss falls by mass * |w|^2 = sums . w.
+        # Eq. (L2Solution): the mean residual w; with it the loss falls by mass * |w|^2 = sums . w.
         cdef double gap = 0.0, mass = self.mass(stats, n)
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
@@ -178,6 +178,7 @@ cdef class WeightedSquaredLoss(SquaredLoss):
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef double total = 0.0
         cdef int32_t i
+        # Residuals are kept times their weights, so plain sums of them are weighted ones.
         for i in range(n):
             total += self.sample_weight[samples[i]]
         add_columns(&self.residuals[0, 0], samples, n, self.n_outputs, out)
@@ -254,6 +255,7 @@ cdef class ExponentialLoss(Loss):
             out[self.n_outputs + k] = out[k]
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        # Eq. (MEsolution): w_k = (K - 1) (log e_k - mean_l log e_l), which adds up to 0 over k.
         cdef double total = 0.0, mean = 0.0
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
@@ -275,7 +277,8 @@ cdef class ExponentialLoss(Loss):
         return 0.0
 
     cdef double gap(self, const double* stats, const double* weight) noexcept nogil:
-        """Return how much the loss falls when `weight` is added."""
+        """Return the fall of the loss when `weight` is added to the scores of the node."""
+        # A sample of class k has its loss multiplied by exp(-w_k / (K - 1)).
         cdef double gap = 0.0
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
@@ -289,6 +292,7 @@ cdef class ExponentialLoss(Loss):
         cdef double error
         cdef Py_ssize_t k
         cdef int32_t i
+        # One exponential for each class instead of one for each sample.
         for k in range(self.n_outputs):
             self.factor[k] = exp(-step[k] / (self.n_outputs - 1))
         for i in range(n):
@@ -310,12 +314,15 @@ cdef class ExponentialLoss(Loss):
         cdef int32_t i, sample, code, slot, best = 0
         cdef double* record
         cdef double largest = 0.0
+        # First pass: `update` multiplied each loss by its class's factor, so the loss that a slot
+        # gained is the new one times (1 - 1 / factor). Old losses need not be kept for that.
         for i in range(n):
             sample = samples[i]
             code = self.codes[sample]
             record = record_of(slots, sample, strides, &slot)
             record[STATS + code] += self.errors[sample] * (1.0 - 1.0 / self.factor[code])
             record[GAP] = TOUCHED
+        # Second pass: a slot that holds many of the samples is solved once, its mark then gone.
         for i in range(n):
             record = record_of(slots, samples[i], strides, &slot)
             if record[GAP] != TOUCHED:
@@ -328,6 +335,7 @@ cdef class ExponentialLoss(Loss):
 
     cdef double shifted_gap(self, const double* stats) noexcept nogil:
         """Return the gap of updated statistics, -1 where cancellation has eaten a class error."""
+        # Differences of large sums have few digits left where they are small; these would decide.
         cdef const double* anchors = stats + self.n_outputs
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
@@ -354,6 +362,8 @@ cdef class TrimmedExponentialLoss(ExponentialLoss):
         self.saturation = saturation
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        # Eq. (METrimmed): w_k = (K - 1) / K sum_l tau(e_k, e_l), tau the log-ratio within +-theta.
+        # An absent class is at -theta from each present one, and at tau(0, 0) = 0 from others.
         cdef:
             Py_ssize_t k, j, n_present = 0, n_classes = self.n_outputs
             double theta = self.saturation, total, ratio

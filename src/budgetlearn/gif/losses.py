@@ -29,6 +29,7 @@ class Squared:
         intercept : ndarray of shape (n_outputs,)
         kernel : Loss
         """
+        # Without weights the kernel has less to add up.
         if weight is None:
             intercept = targets.mean(axis=0)
             return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept))
@@ -74,7 +75,9 @@ class Exponential:
         n_classes = targets.shape[1]
         codes = targets.argmax(axis=1).astype(np.int32)
         log_counts = np.log(targets.sum(axis=0) if weight is None else weight @ targets)
+        # Eq. (MEsolution) for the node of all samples; not trimmed, as every class is present.
         intercept = (n_classes - 1) * (log_counts - log_counts.mean())
+        # Each sample starts with its loss under the intercept, which the kernel multiplies on.
         errors = np.exp(-intercept[codes] / (n_classes - 1))
         errors *= 1.0 if weight is None else weight
         return intercept, self._kernel(codes, errors, n_classes)

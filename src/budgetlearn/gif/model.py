@@ -38,6 +38,7 @@ class GIFModel:
         self.n_trees, self.n_features = n_trees, n_features
         accepted = self._records["tree"][self._records["step"] >= 0]
         self.nodes_per_tree = np.bincount(accepted, minlength=n_trees)
+        # The root of a tree counts once one of its nodes was accepted.
         self.nodes_per_tree += self.nodes_per_tree > 0
 
     def __getstate__(self):
@@ -60,6 +61,7 @@ class GIFModel:
 
     def within(self, node_budget):
         """Return the model as it was when the next node would have broken `node_budget`."""
+        # Acceptances are in order of budget, so a smaller model is a prefix of them.
         n_steps = np.searchsorted(self._nodes_after, node_budget, side="right")
         records = self._records.copy()
         records["step"][records["step"] >= n_steps] = -1
@@ -94,6 +96,7 @@ class GIFModel:
         inner = records["child"] >= 0
         feature = np.where(inner, records["feature"], LEAF)
         threshold = np.where(inner, records["threshold"], 0.0)
+        # Records count children through the whole forest, a tree from its own root.
         left = np.where(inner, records["child"] - np.repeat(starts, stops - starts), LEAF)
         right = np.where(inner, left + 1, LEAF)
         arrays = feature, threshold, left, right, self._values, records["size"]

@@ -104,6 +104,7 @@ cdef int32_t count_kept(
     cdef Py_ssize_t n_nodes = nodes.shape[0]
     for j in range(n_nodes):
         place[j] = -1
+    # Parents come before children, so a kept split marks its children before they are reached.
     for j in range(n_nodes):
         fetch_ahead(&nodes[max(0, nodes[min(j + AHEAD, n_nodes - 1)].child)].step)
         child = nodes[j].child
@@ -113,11 +114,12 @@ cdef int32_t count_kept(
             if nodes[j].parent < 0:
                 place[j] = 0
                 starts[nodes[j].tree] += 1
+    # From sizes to places: an exclusive running sum.
     for tree in range(starts.shape[0]):
         size = starts[tree]
         starts[tree] = n_kept
         n_kept += size
-    if n_kept == 0:
+    if n_kept == 0:  # no node was accepted: a single root stands for the empty model
         place[0] = 0
         return 1
     return n_kept
@@ -141,6 +143,7 @@ def path_sums(
     with nogil:
         for j in range(parent.shape[0]):
             for k in range(weights.shape[1]):
+                # Ids of parents are smaller: their sums are complete.
                 if parent[j] >= 0:
                     out[j, k] = out[parent[j], k]
                 if 0 <= step[j] < n_steps:

@@ -94,6 +94,7 @@ cdef class RandomWindow(Pool):
             size = min(self.n_window, self.n_candidates)
             best = -1.0
             self.position = -1
+            # Without replacement: drawn candidates are swapped to the front.
             for i in range(size):
                 drawn = i + <int32_t> as_below(
                     next_xorshift(&self.state), self.n_candidates - i
@@ -106,18 +107,19 @@ cdef class RandomWindow(Pool):
                 if gap > best or self.position < 0:
                     best = gap
                     self.position = i
-                    self.weight, self.trial = self.trial, self.weight
+                    self.weight, self.trial = self.trial, self.weight  # swapped, not copied
             if best > 0.0:
                 self.found = self.candidates[self.position].node
                 self.foresee()
                 return True
+            # Seen all of them: growth ends. Otherwise the best of the window is dropped for good.
             if size == self.n_candidates:
                 return False
             self.remove()
         return False
 
     cdef void foresee(self) noexcept nogil:
-        """Tell which candidate `find` will draw first when it is called again, and fetch it."""
+        """Predict the candidate that the next `find` draws first, and fetch it."""
         # The found one will give way to the last one, and to two children at the end, or none.
         cdef int32_t n_left = self.n_candidates - 1
         cdef int32_t n_children = 2 if self.candidates[self.position].size > 1 else 0
@@ -146,7 +148,7 @@ cdef class RandomWindow(Pool):
 
     cdef void remove(self) noexcept nogil:
         self.n_candidates -= 1
-        self.candidates[self.position] = self.candidates[self.n_candidates]
+        self.candidates[self.position] = self.candidates[self.n_candidates]  # as `foresee` says
 
     cdef int replace(self, int32_t child) except -1 nogil:
         self.remove()

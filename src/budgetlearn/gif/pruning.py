@@ -48,8 +48,9 @@ class AcceptedNodes:
         self.feature = records["feature"]
 
     def indicators(self):
-        """Return which training examples reach which node, a csc_array of 0 and 1."""
+        """Return the nodes that training examples reach, a csc_array of 0 and 1."""
         records, samples = self._table.records[self.ids], self._table.samples
+        # Each node's samples are a slice of its tree's order, so columns are filled by slices.
         sizes = records["size"].astype(np.int64)
         ends = np.cumsum(sizes)
         first = records["tree"].astype(np.int64) * samples.shape[1] + records["start"]
@@ -90,6 +91,7 @@ class Memory:
         excess = max(0, n_nodes - self.n_nodes)
         if self.n_bytes is None:
             return excess
+        # Bytes grow about as nodes do; the next round counts them anew.
         share = 1 - self.n_bytes / self._bytes(nodes, kept)
         return max(excess, int(np.ceil(share * n_nodes)))
 
@@ -140,9 +142,11 @@ def prune_and_refit(nodes, regression, memory, alpha, validate=None):
     kept = np.arange(nodes.ids.size)
     chosen, (weights, intercept) = _solve(regression, kept, alpha, validate)
     while (excess := memory.excess(nodes, kept)) and kept.size > 1:
+        # Only leaves go: an inner node carries the paths of those below it.
         stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
         regression.keep(stays)
         kept = kept[stays]
+        # While pruning goes on the first choice holds; the last round may choose its penalty anew.
         wanted = chosen if memory.excess(nodes, kept) else alpha
         chosen, (weights, intercept) = _solve(regression, kept, wanted, validate)
     return kept, weights, intercept, chosen
@@ -177,7 +181,7 @@ def _without_small_leaves(nodes, kept, weights, spread, excess):
 
 
 def _places(groups):
-    """Return how many earlier entries have the same group as each."""
+    """Return the number of earlier entries of the same group, for each entry."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     places = np.empty(groups.size, dtype=np.intp)

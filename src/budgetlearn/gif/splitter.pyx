@@ -57,6 +57,7 @@ cdef class Splitter:
         out.n_left = 0
         if n < 2 or not self.enter(samples, n, &order):
             return
+        # Drawn without replacement, by swapping to the front; no reset is needed for the next node.
         # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant.
         while n_visited < n_features and (n_visited < self.n_visits or best < 0):
             drawn = n_visited + <int32_t> as_below(
@@ -67,11 +68,11 @@ cdef class Splitter:
             self.features[n_visited] = feature
             n_visited += 1
             self.look_up(feature, order, n, &low, &high)
-            if low >= high:
+            if low >= high:  # constant in this node: does not end the search, see the invariant
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
-                score = max(0.0, self.score(threshold, n))
+                score = max(0.0, self.score(threshold, n))  # rounding may take it below 0
                 if score > best:
                     best = score
                     out.feature = feature
@@ -195,6 +196,7 @@ cdef inline int64_t count_above(
 cdef inline double between(double low, double high, double share) noexcept nogil:
     """Return a threshold in [low, high): neither side of the split is empty."""
     cdef double threshold = low * (1.0 - share) + high * share
+    # Rounding may reach `high`, beyond which no sample would go right.
     return threshold if low <= threshold < high else low
 
 
@@ -243,6 +245,7 @@ cdef class VarianceSplitter(Splitter):
                 total += value
                 squares += value * value
             self.total[k] = total
+            # n times the variance; precise as the targets' means are about 0.
             within += squares - total * total / n
         return within > self.pure_variance * n
 
@@ -252,6 +255,7 @@ cdef class VarianceSplitter(Splitter):
             int32_t n_left = 0
             double left, right, total, decrease = 0.0
         for k in range(self.total.shape[0]):
+            # n var - n_l var_l - n_r var_r: the sums of squares cancel.
             left = self.sum_left(&self.node_targets[k, 0], threshold, n, &n_left)
             total = self.total[k]
             right = total - left
@@ -295,6 +299,7 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
             int32_t i
             double value, squares, within = 0.0
         self.node_weight = 0.0
+        # Targets come times their weights w: sum (w y)^2 / w is the sum of w y^2.
         for i in range(n):
             self.node_weights[i] = self.sample_weight[samples[i]]
             self.node_weight += self.node_weights[i]
@@ -368,6 +373,7 @@ cdef class GiniSplitter(Splitter):
             int64_t n_left = 0, of_left = 0, of_right = 0, of_all = 0, left, right, total
             int32_t start = 0
             Py_ssize_t k
+        # n times Gini's index is n - sum of squared counts / n; whole numbers are exact.
         for k in range(self.ends.shape[0]):
             total = self.ends[k] - start
             right = self.count_right(threshold, start, self.ends[k])
@@ -403,9 +409,10 @@ cdef inline bint sort_classes(
     cdef Py_ssize_t k
     for k in range(n_classes):
         ends[k] = 0
+    # A counting sort: sizes, then starts, which placing turns into ends.
     for i in range(n):
         ends[codes[samples[i]]] += 1
-    if ends[codes[samples[0]]] == n:
+    if ends[codes[samples[0]]] == n:  # pure: not worth sorting
         return False
     for k in range(n_classes):
         total = ends[k]

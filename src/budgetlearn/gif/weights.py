@@ -40,6 +40,7 @@ class NodeRidge:
     def __init__(self, indicators, targets, sample_weight=None):
         n_samples = len(targets)
         weight = np.ones(n_samples) if sample_weight is None else sample_weight
+        # Weighted least squares as plain ones: rows times the roots of their weights.
         root = np.sqrt(weight)
         self._size = np.sqrt(weight.sum())
         self._u = root / self._size
@@ -63,6 +64,7 @@ class NodeRidge:
         self._reached = np.asarray(squares.sum(axis=0))
         self.spread = np.maximum(self._reached - self._c**2, 0.0)
         self._gram = None
+        # A w = b with penalty p: (A'A + pI) w = A'b, or w = A' (AA' + pI)^-1 b, the dual form.
         if n_samples <= self.largest_dense and n_samples <= n_nodes:
             self._dual, self._gram = True, self._project(_outer(self._B))
         elif n_nodes <= self.largest_dense:
@@ -94,6 +96,7 @@ class NodeRidge:
             return
         for name in ("_c", "_reached", "spread"):
             setattr(self, name, getattr(self, name)[kept])
+        # The dual matrix is a sum over nodes, from which dropped ones are taken away.
         if self._dual:
             self._gram -= self._project(_outer(dropped))
         else:
@@ -134,7 +137,7 @@ class NodeRidge:
         for penalty in penalties:
             solved = vectors @ (turned / (values + penalty)[:, None])
             solutions.append(self._with_intercept(self._to_nodes(solved) if self._dual else solved))
-            freedom = (values / (values + penalty)).sum()
+            freedom = (values / (values + penalty)).sum()  # trace of the hat matrix
             scores.append(self._cross_validation(solutions[-1][0], freedom))
         return solutions, scores
 
@@ -143,6 +146,7 @@ class NodeRidge:
         probe -= self._u * (self._u @ probe)
         right = np.column_stack([self._targets, probe])
         solutions, scores, start = [], [], None
+        # From the largest: each solution is a good start for the next, less shrunk one.
         for penalty in sorted(penalties, reverse=True):
             start = self._iterate(penalty, right, start)
             freedom = probe @ self._to_samples(start[:, -1])

@@ -1,0 +1,41 @@
+"""Write the pages of measured tables in docs/results/ from the csv files beside them.
+
+    python docs/write_results.py
+
+The tables of a page `name.md` are the files `name-*.csv`, in order. Lines that begin with "#" say
+what a table shows: the first one is its title, the others a paragraph above it.
+"""
+
+import csv
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "results"
+HEAD = """\
+# {title}: measured tables
+
+Written by `python docs/write_results.py` from the csv files in `docs/results/`; edit those.
+"""
+TITLES = {"gif": "Globally induced forests"}
+
+
+def section(path):
+    """Return the title, the paragraph and the table of a csv file in Markdown."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    title, *text = [line[1:].strip() for line in lines if line.startswith("#")]
+    head, *rows = csv.reader(line for line in lines if not line.startswith("#"))
+    table = [head, ["---"] * len(head), *rows]
+    body = [
+        "|" + "|".join(f" {cell} " if cell != "---" else cell for cell in r) + "|" for r in table
+    ]
+    return "\n".join(["", f"## {title}", "", *text, "", *body, ""])
+
+
+def page(name):
+    """Return the text of a page."""
+    sections = [section(path) for path in sorted(FOLDER.glob(f"{name}-*.csv"))]
+    return HEAD.format(title=TITLES[name]) + "".join(sections)
+
+
+if __name__ == "__main__":
+    for name in TITLES:
+        (FOLDER / f"{name}.md").write_text(page(name), encoding="utf-8")
