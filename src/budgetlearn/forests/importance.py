@@ -10,7 +10,7 @@ from .base import bootstrap_weights
 
 
 def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jobs=None):
-    """Return how much accuracy a forest loses when the values of a feature are exchanged.
+    """Return the accuracy that a forest loses when the values of a feature are exchanged.
 
     The same as `sklearn.inspection.permutation_importance` with accuracy as score, but that one
     permutation of the rows in each repeat serves all features, and that only what a feature can
@@ -62,7 +62,7 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
 
 
 def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
-    """Return how much accuracy each tree loses, on what it left out, when a feature is permuted.
+    """Return the accuracy that each tree loses, on what it left out, when a feature is permuted.
 
     The mean over the trees of (right votes - right votes with the feature's values exchanged) /
     examples, all on the examples that the tree's bootstrap sample left out.

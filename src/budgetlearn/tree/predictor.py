@@ -16,7 +16,7 @@ from .walking import pack, walk_rows
 
 
 class Walk(NamedTuple):
-    """What a walk down a forest gathered; None where it was not asked for.
+    """The results of a walk down a forest; None where not asked for.
 
     Attributes
     ----------

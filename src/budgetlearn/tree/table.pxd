@@ -45,7 +45,7 @@ cdef class Table:
         return self.offsets[stored + 1] - self.offsets[stored]
 
     cdef inline Py_ssize_t most_codes(self) noexcept nogil:
-        """Return how many codes the feature with the most has."""
+        """Return the number of codes of the feature with the most."""
         cdef Py_ssize_t feature, most = 0
         for feature in range(self.n_features):
             most = max(most, self.n_codes(feature))
