@@ -234,7 +234,7 @@ def grow_within_budget(setting, trees, validation, budget, report):
     for tree in trees:
         if validation is not None:
             cost, error = validation.add(tree)
-            # Algorithm 1, line 6: the tree that breaks the budget is dropped, and the forest ends.
+            # Algorithm 1, lines 3 and 7: the tree that breaks the budget is dropped.
             if budget is not None and not affords(budget, cost):
                 forest.broke_at = cost
                 break

@@ -98,7 +98,7 @@ ATTRIBUTES = """
 """
 
 
-def documented(cls):
+def documented(kind):
     """Decorate a class of BudgetRF: complete its docstring and its constructor's signature.
 
     The first entry of the docstring's sections stands for the shared ones. A constructor of its
@@ -107,7 +107,7 @@ def documented(cls):
 
     Parameters
     ----------
-    cls : type
+    kind : type
         Derived from the class whose constructor takes the shared parameters.
 
     Returns
@@ -115,12 +115,12 @@ def documented(cls):
     type
         The same.
     """
-    if cls.__doc__ is not None:  # python -OO has none
-        cls.__doc__ = cls.__doc__.replace("\n    shared parameters\n", PARAMETERS)
-        cls.__doc__ = cls.__doc__.replace("\n    shared attributes\n", ATTRIBUTES)
-    if "__init__" in vars(cls):
-        shared = inspect.signature(super(cls, cls).__init__).parameters
-        own = inspect.signature(cls.__init__).parameters.values()
+    if kind.__doc__ is not None:  # python -OO has none
+        kind.__doc__ = kind.__doc__.replace("\n    shared parameters\n", PARAMETERS)
+        kind.__doc__ = kind.__doc__.replace("\n    shared attributes\n", ATTRIBUTES)
+    if "__init__" in vars(kind):
+        shared = inspect.signature(super(kind, kind).__init__).parameters
+        own = inspect.signature(kind.__init__).parameters.values()
         named = {one.name: one for one in own if one.kind is not one.VAR_KEYWORD}
-        cls.__init__.__signature__ = inspect.Signature((dict(shared) | named).values())
-    return cls
+        kind.__init__.__signature__ = inspect.Signature((dict(shared) | named).values())
+    return kind

@@ -438,7 +438,7 @@ cdef class Grower:
             at = self.tree.nodes[at].parent
 
     cdef inline double rank_of(self, int32_t feature, int32_t node) noexcept nogil:
-        """Return the rank that settles ties: features of the path first, then the most used ones."""
+        """Return the rank that settles ties: features of the path first, then the most used."""
         if self.search.rule.ties != Ties.REUSE:
             return 0.0
         return -INFINITY if self.path[feature] == node else -self.usage[feature]
