@@ -261,10 +261,16 @@ cdef void draw_buckets(
 
     Requires what `scan_bounds` noted, and that `present` is zero, as it is left.
     """
-    cdef Py_ssize_t i, bucket, _, last = (column.high - column.low) >> bits
+    cdef Py_ssize_t i, bucket, _, first = 0, last = (column.high - column.low) >> bits
     cdef Sample sample = Sample(search.n_sampled, 0)
     cdef uint32_t code
-    # First pass: how many distinct codes each bucket has, that is thresholds to be drawn from.
+    # Below `first` the right side is too impure at every threshold: these take no random number.
+    while first < n_buckets and search.rights[first + 1] > search.limit:
+        search.lefts[first] = INFINITY
+        first += 1
+    if first == n_buckets:
+        return  # of most features no threshold can win
+    # How many distinct codes each bucket has, that is thresholds to be drawn from.
     memset(samples, 0, (last + 1) * sizeof(Sample))
     if search.distinct:
         for i in range(column.size):
@@ -279,12 +285,7 @@ cdef void draw_buckets(
     # The sample is one of all thresholds, of those below and above the range, too.
     for bucket in range(last + 1):
         sample.n_left += samples[bucket].n_left
-    bucket = 0
-    # Below, the right side is too impure at every threshold: these take no random number.
-    while bucket < n_buckets and search.rights[bucket + 1] > search.limit:
-        search.lefts[bucket] = INFINITY
-        bucket += 1
-    for bucket in range(bucket, n_buckets):
+    for bucket in range(first, n_buckets):
         for _ in range(samples[bucket].n_left):
             samples[bucket].n_wanted += draw(search, &sample)
         # An infinite bound keeps `take_candidates` from copying the bucket's examples.
