@@ -217,7 +217,7 @@ def test_names_are_passed_on_under_other_names(own):
 
 def test_a_kernel_is_compiled_of_all_headers_that_its_headers_name():
     names = {path.name for path in compiled_into(ROOT / "budgetlearn" / "gif" / "pool.pyx")}
-    assert {"pool.pyx", "pool.pxd", "nodes.pxd", "_random.pxd"} <= names
+    assert {"pool.pyx", "pool.pxd", "nodes.pxd", "random.pxd"} <= names
     assert "grower.pyx" not in names
 
 

@@ -45,6 +45,7 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
     check_number(n_repeats, "n_repeats", low=1, integer=True)
     X, labels = _check_table(forest, X, y)
     random = check_random_state(random_state)
+    # The same permutations for all features: their differences are less a matter of chance.
     partners = [random.permutation(len(X)) for _ in range(n_repeats)]
     hits, permuted = forest._predictor.permuted_hits(
         X,
@@ -96,6 +97,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
     seeds = random.randint(INT32_MAX, size=len(forest.trees_)).tolist()
 
     def loss(tree, seed):
+        # The tree's seed draws its sample again; what it drew no copy of is left out.
         weights = bootstrap_weights(len(X), forest.tree_seeds_[tree])
         rows = np.flatnonzero(weights == 0).astype(np.int32)
         partners = np.random.default_rng(seed).permutation(rows)
@@ -106,7 +108,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
 
 
 def _check_table(forest, X, y):
-    """Return a checked table, and the class index of each label: -1 where it is unknown."""
+    """Return a checked table, and the class index of each label, -1 where it is unknown."""
     X = np.ascontiguousarray(forest._checked(X)[0], dtype=np.float64)
     if forest._learned_missing.any():
         raise ParameterError(
@@ -116,6 +118,7 @@ def _check_table(forest, X, y):
     y = column_or_1d(y)
     check_consistent_length(X, y)
     known = np.isin(y, forest.classes_)
+    # No prediction hits a class that the forest does not know.
     labels = np.full(y.size, -1, dtype=np.int32)
     labels[known] = np.searchsorted(forest.classes_, y[known])
     return X, labels

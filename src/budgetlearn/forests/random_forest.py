@@ -91,9 +91,11 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
         rule = self._rule(train.X.shape[1])
         check_oob(self)
         data, labels = self._codes(train.X, self._binned), train.y.astype(np.int32)
+        # Drawn before the trees grow, so that threads do not change the forest.
         seeds = self._tree_seeds(seeds)
 
         def grow(seed):
+            # All features are free: what wins is the drop in impurity alone.
             weights, prices = self._drawn(train, seed), np.zeros(train.X.shape[1])
             return grow_tree(data, labels, weights, self.classes_.size, rule, prices, seed)
 

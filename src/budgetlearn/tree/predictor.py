@@ -85,6 +85,7 @@ class ForestPredictor:
                 self._nodes,
                 self._values if values is None else None,
             )
+        # Once for each node here, instead of once for each example that reaches it.
         if shares:
             self._values /= self._values.sum(axis=1, keepdims=True)
 
