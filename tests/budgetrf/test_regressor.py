@@ -1,12 +1,15 @@
 """BudgetRF for numbers."""
 
+import inspect
+
 import numpy as np
 import pytest
+from numpydoc.docscrape import NumpyDocString
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor, export_text
 
-from budgetlearn import BudgetRFRegressor, FeatureCosts
+from budgetlearn import BudgetRFClassifier, BudgetRFRegressor, FeatureCosts
 from budgetlearn.testing import check_budgeted_estimator
 from tests.looping import check_conventions
 
@@ -105,3 +108,17 @@ def test_neither_threads_nor_a_file_of_codes_change_the_forest(tmp_path):
     for options in ({"n_jobs": 2}, {"codes_folder": tmp_path}):
         same = BudgetRFRegressor(**settings, **options).fit(X, Y)
         np.testing.assert_array_equal(same.predict(X), plain.predict(X))
+
+
+def test_the_shared_parameters_are_described_at_both_classes():
+    described = {}
+    for kind in (BudgetRFClassifier, BudgetRFRegressor):
+        sections = NumpyDocString(inspect.cleandoc(kind.__doc__))
+        described[kind] = {entry.name: entry.desc for entry in sections["Parameters"]}
+        assert list(described[kind]) == list(inspect.signature(kind).parameters)
+        assert sorted(described[kind]) == sorted(kind().get_params())
+        assert "penalties_" in {entry.name for entry in sections["Attributes"]}
+    ours, theirs = described.values()
+    assert all(ours[name] == text for name, text in theirs.items())
+    with pytest.raises(TypeError, match="no_such"):
+        BudgetRFClassifier(no_such=1)

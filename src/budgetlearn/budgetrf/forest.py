@@ -1,20 +1,21 @@
-"""What forests that grow under a budget share, whatever they predict."""
+"""The base of BudgetRF's classifier and regressor: parameters, settings, and the fit."""
 
 from dataclasses import replace
 from itertools import product
 
 import joblib
 import numpy as np
+from scipy.special import softmax
 
 from ..exceptions import BudgetError, MissingValueError
 from ..forests.leaf_refit import PENALTIES
+from ..forests.out_of_bag import check_oob, set_oob
 from ..parallel import progress
 from ..protocol.operating_points import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..validation import ParameterError, check_choice, check_max_features, check_number
 from .growing import Validation, grow_within_budget
 from .pruning import WEIGHTS
-from .refitted import RefittedForest
 
 # How many times as much as the cheapest feature the dearest one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
@@ -24,15 +25,67 @@ RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
 FREE_SHARE = 0.01
 
 
-class GrownOnBudget(RefittedForest):
+class GrownOnBudget:
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
-    A subclass has the parameters of `BudgetRFClassifier` that are used here, and what depends on
-    the targets: `_judged` (how splits are), `_source` (of trees), `_leaf_refit` and `_error`.
+    It takes the parameters of `parameters.PARAMETERS`. A subclass has what depends on the targets:
+    `_judged` (how splits are), `_source` (of trees), `_leaf_refit` and `_error`. Where leaves were
+    refitted, `_refitted` holds prefixes of the forest with values of their own; stages are those
+    prefixes then, not every number of trees.
     """
 
     _groups = True
     _tried = ("cost_exponent", "prune")  # parameters that may be lists
+    _refitted = ()
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        budget=None,
+        n_estimators=40,
+        cost_exponent=None,
+        reuse_discount=1.0,
+        prune=False,
+        refit_leaves=False,
+        thresholds="all",
+        ties="random",
+        max_bins=None,
+        codes_folder=None,
+        bootstrap=True,
+        oob_score=False,
+        max_depth=None,
+        max_features=None,
+        validation_fraction=0.3,
+        refit=False,
+        scoring=None,
+        warm_start=False,
+        verbose=0,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.budget = budget
+        self.n_estimators = n_estimators
+        self.cost_exponent = cost_exponent
+        self.reuse_discount = reuse_discount
+        self.prune = prune
+        self.refit_leaves = refit_leaves
+        self.thresholds = thresholds
+        self.ties = ties
+        self.max_bins = max_bins
+        self.codes_folder = codes_folder
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.max_depth = max_depth
+        self.max_features = max_features
+        self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.scoring = scoring
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def __sklearn_tags__(self):
         return replace(super().__sklearn_tags__(), chooses_on_validation=self._chooses())
@@ -41,7 +94,7 @@ class GrownOnBudget(RefittedForest):
         return True
 
     def _chooses(self):
-        """Return whether validation data have anything to choose."""
+        """Say if validation data have anything to choose."""
         lists = [getattr(self, name) for name in (*self._tried, "refit_leaves")]
         several = any(np.size(values) > 1 or values is True for values in lists)
         return self.budget is not None or several
@@ -54,11 +107,12 @@ class GrownOnBudget(RefittedForest):
 
     def _fit(self, train, valid, seeds):
         self._refitted = ()
-        self._check_oob()
+        check_oob(self)
         if valid is not None:
             self._refuse_unlearned(valid.X)
         rules, penalties = self._rules(train.X.shape[1]), self._penalties()
         known = self._known_trees(len(rules), train)
+        # Kept trees keep their seeds: their bootstrap samples follow from these.
         seeds[: len(known)] = self.tree_seeds_ if known else []
         validation = None if valid is None else self._validation(valid)
         forests = self._forests(train, rules, seeds, validation, known)
@@ -80,7 +134,7 @@ class GrownOnBudget(RefittedForest):
         self.tree_seeds_ = seeds[: len(forest.trees)]
         if self.oob_score:
             self._refitted = ()  # left-out examples judge the leaves as they grew
-            self._set_oob(forest.trees, self.tree_seeds_, examples)
+            set_oob(self, forest.trees, self.tree_seeds_, examples)
         self._set_trees(forest.trees, forest.refitted)
 
     def _refuse_unlearned(self, X):
@@ -96,6 +150,7 @@ class GrownOnBudget(RefittedForest):
 
     def _known_trees(self, n_rules, train):
         """Return the trees that a warm start goes on from; none where no fit was one so far."""
+        # A digest of what it was fitted on is kept, not the rows: a model is stored without them.
         before, self._grown_on = getattr(self, "_grown_on", None), None
         if not self.warm_start:
             return []
@@ -130,6 +185,7 @@ class GrownOnBudget(RefittedForest):
         rules = [rule for rule in self._rules(examples.X.shape[1]) if rule[0] == used]
         prefixes, self._refitted = self._refitted, ()
         trees = seeds[: len(self.trees_)]
+        # On all examples nothing is left to validate on: the budget is kept on what trees grew on.
         forests = self._forests(examples, rules, trees, self._validation(examples))
         best = self._choose(forests, examples)
         if prefixes:
@@ -192,6 +248,7 @@ class GrownOnBudget(RefittedForest):
     def _settings(self):
         """Return each combination of the parameters that may be lists."""
         weights = self._weights()
+        # Pruning by the rows a tree grew on would keep every split.
         if weights != [None] and not self.bootstrap:
             raise ParameterError(
                 "prune judges trees by the examples that they left out: set bootstrap=True."
@@ -208,10 +265,12 @@ class GrownOnBudget(RefittedForest):
         if self.cost_exponent is not None:
             return listed(self.cost_exponent, "cost_exponent", high=1)
         prices = self._counted()
+        # prices**e span a ratio r where e = log r / log(dearest / cheapest).
         spread = np.log(prices.max() / prices.min()) if prices.any() else 0.0
         milder = [np.log(ratio) / spread for ratio in RATIOS if np.log(ratio) < spread]
         if self.budget is None:
             return milder[:1] or [1.0]
+        # The paper's risk first: of equals it is taken.
         return [1.0, *milder[::-1]]
 
     def _counted(self):
@@ -238,6 +297,7 @@ class GrownOnBudget(RefittedForest):
         """Return the forest with the best validation score; of equals the cheaper one."""
         affordable = [forest for forest in forests if forest.trees]
         if not affordable:
+            # The error names the least budget that would do.
             cheapest = min(forest.broke_at for forest in forests)
             raise BudgetError(
                 f"no forest fits budget={self.budget:g}: the first tree alone costs "
@@ -245,6 +305,7 @@ class GrownOnBudget(RefittedForest):
                 "that, or try larger alphas.",
                 cheapest,
             )
+        # With a `scoring` to call, and one forest, there is nothing to compare.
         if len(affordable) == 1:
             return affordable[0]
         if self.scoring is None:
@@ -252,7 +313,7 @@ class GrownOnBudget(RefittedForest):
         return max(affordable, key=lambda forest: (self._scored(forest, valid), -forest.costs[-1]))
 
     def _scored(self, forest, valid):
-        """Return what `scoring` gives a forest on validation data."""
+        """Return the `scoring` of a forest on validation data."""
         self._set_trees(forest.trees, forest.refitted)
         last = [self.n_stages_ - 1]
         stage = next(iter(self._stages(valid.X, last, {"output", "probabilities"})))
@@ -271,6 +332,43 @@ class GrownOnBudget(RefittedForest):
             if forest.broke_at is not None:
                 line += f"; one more would cost {forest.broke_at:.4g}"
             print(line, flush=True)
+
+    def _set_trees(self, trees, prefixes=()):
+        super()._set_trees(trees)
+        self._refitted = prefixes
+        if prefixes:
+            self._predictor = prefixes[-1].predictor
+        self.penalties_ = [prefix.penalty for prefix in prefixes]
+
+    @property
+    def n_stages_(self):
+        """Number of operating points: prefixes of the forest."""
+        return len(self._refitted) or super().n_stages_
+
+    @property
+    def _vote_kind(self):
+        return "values" if self._refitted else super()._vote_kind
+
+    @property
+    def _incremental(self):
+        return not self._refitted
+
+    def _model(self, index):
+        if not self._refitted:
+            return super()._model(index)
+        return self._refitted[index].predictor, self._refitted[index].n_trees
+
+    def _walks(self, X, which, parts):
+        if not self._refitted:
+            yield from super()._walks(X, which, parts)
+            return
+        for index in which:
+            yield index, self._model(index)[0].walk(X, **parts)
+
+    def _shares(self, scores, n_trees):
+        if not self._refitted:
+            return super()._shares(scores, n_trees)
+        return softmax(scores / n_trees, axis=1)
 
 
 def listed(value, name, high=np.inf, low_open=False):

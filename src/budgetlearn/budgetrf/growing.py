@@ -65,6 +65,7 @@ class TreeSource:
         Tree
         """
         if rule.ties == "reuse":
+            # A batch begun before is grown again: its trees then know what they would have known.
             known = known[: len(known) // BATCH * BATCH]
         yield from known
         seeds, acquisitions = seeds[len(known) :], None
@@ -84,6 +85,7 @@ class TreeSource:
         for tree in known:
             inner = ~tree.is_leaf
             np.add.at(usage, tree.feature[inner], tree.n_node_samples[inner])
+        # Each tree's prices depend on the tree before, as pruned: one after the other.
         if rule.reuse_discount < 1:
             return (self._grown(rule, seed, usage, acquisitions) for seed in seeds)
         if rule.ties == "reuse":
@@ -103,7 +105,7 @@ class TreeSource:
         return grow_tree(self.data, labels, weights, self.n_classes, *how)
 
     def _losses(self, tree):
-        """Return what `pruned` judges by."""
+        """Return the losses by which `pruned` judges."""
         return class_losses(tree, self.examples.y)
 
     def _in_batches(self, rule, seeds, usage):
@@ -119,6 +121,7 @@ class TreeSource:
                 yield tree
 
     def _pruned(self, tree, seed, acquisitions, weight):
+        # The seed gives the same sample as when the tree grew: it need not be kept.
         left_out = self.draw(seed) == 0
         if not left_out.any():
             return tree
@@ -231,6 +234,7 @@ def grow_within_budget(setting, trees, validation, budget, report):
     for tree in trees:
         if validation is not None:
             cost, error = validation.add(tree)
+            # Algorithm 1, lines 3 and 7: the tree that breaks the budget is dropped.
             if budget is not None and not affords(budget, cost):
                 forest.broke_at = cost
                 break

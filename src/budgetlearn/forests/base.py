@@ -1,4 +1,4 @@
-"""What the forests on our tree kernels share."""
+"""The bases of the forests on our tree kernels: classes, numbers, features used at all."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ X_TYPES = (np.float64, np.float32)
 
 
 def bootstrap_weights(n_samples, seed):
-    """Return how often each example is drawn when n_samples are drawn with replacement.
+    """Return the counts of a bootstrap sample: n_samples drawn with replacement.
 
     Parameters
     ----------
@@ -67,10 +67,11 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
     def _tree_seeds(self, random):
         """Return one seed per tree, so that no tree depends on when another is grown."""
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+        # Drawn together, before any tree: threads cannot change their order.
         return random.randint(INT32_MAX, size=self.n_estimators).tolist()
 
     def _drawn(self, examples, seed):
-        """Return how much each example counts for a tree."""
+        """Return the weight of each example for a tree."""
         n = len(examples.y)
         drawn = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
         return drawn if examples.weight is None else drawn * examples.weight
@@ -87,6 +88,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 
     def _stages(self, X, which, want):
         which, nodes = list(which), np.cumsum([tree.node_count for tree in self.trees_])
+        # Only what is asked for is gathered: votes take most of a walk's time.
         vote = bool(want & {"output", "probabilities"})
         parts = {
             self._vote_kind: vote,
@@ -109,6 +111,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 
     def _walks(self, X, which, parts):
         """Yield the index of each stage, and what a walk gathers for it."""
+        # One stage needs one walk through its trees, several share one that goes on.
         if len(which) == 1:
             predictor, n_trees = self._model(which[0])
             yield which[0], predictor.walk(X, trees=(0, n_trees), **parts)
@@ -243,6 +246,7 @@ class UsedFeaturesForest(ForestClassifier):
 
     def _set_trees(self, trees):
         super()._set_trees(trees)
+        # Costs never fall from a prefix to the next: each tests what those before it test.
         self._prefixes = np.logical_or.accumulate([self._used([tree]) for tree in trees])
         self.features_ = np.flatnonzero(self._prefixes[-1])
         self.cost_ = self.feature_costs_.subset(self.features_)

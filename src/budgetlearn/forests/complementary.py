@@ -23,7 +23,7 @@ class EqualSampling:
         self.n_samples = n_samples
 
     def draw(self, seed):
-        """Return how often each example is drawn, float64 of shape (n_samples,)."""
+        """Return the count of each example in a sample, float64 of shape (n_samples,)."""
         return bootstrap_weights(self.n_samples, seed)
 
     def learn(self, tree):
@@ -58,7 +58,7 @@ class ComplementarySampling:
         self._n_trees, self._n_right = 0, np.zeros(labels.size)
 
     def draw(self, seed):
-        """Return how often each example is drawn, float64 of shape (n_samples,)."""
+        """Return the count of each example in a sample, float64 of shape (n_samples,)."""
         n, chances = self.weights.size, self.weights / self.weights.sum()
         drawn = np.random.default_rng(seed).choice(n, size=n, p=chances)
         return np.bincount(drawn, minlength=n).astype(np.float64)

@@ -11,7 +11,7 @@ from .base import bootstrap_weights
 
 
 def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jobs=None):
-    """Return how much accuracy a forest loses when the values of a feature are exchanged.
+    """Return the accuracy that a forest loses when the values of a feature are exchanged.
 
     The same as `sklearn.inspection.permutation_importance` with accuracy as score, but that one
     permutation of the rows in each repeat serves all features, and that only what a feature can
@@ -46,6 +46,7 @@ def permutation_importance(forest, X, y, *, n_repeats=5, random_state=None, n_jo
     check_number(n_repeats, "n_repeats", low=1, integer=True)
     X, labels = _check_table(forest, X, y)
     random = check_random_state(random_state)
+    # The same permutations for all features: their differences are less a matter of chance.
     partners = [random.permutation(len(X)) for _ in range(n_repeats)]
     hits, permuted = forest._predictor.permuted_hits(
         X,
@@ -97,6 +98,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
     seeds = random.randint(INT32_MAX, size=len(forest.trees_)).tolist()
 
     def loss(tree, seed):
+        # The tree's seed draws its sample again; what it drew no copy of is left out.
         weights = bootstrap_weights(len(X), forest.tree_seeds_[tree])
         rows = np.flatnonzero(weights == 0).astype(np.int32)
         partners = np.random.default_rng(seed).permutation(rows)
@@ -117,6 +119,7 @@ def _check_table(forest, X, y):
     y = column_or_1d(y)
     check_consistent_length(X, y)
     known = np.isin(y, forest.classes_)
+    # No prediction hits a class that the forest does not know.
     labels = np.full(y.size, -1, dtype=np.int32)
     labels[known] = np.searchsorted(forest.classes_, y[known])
     return X, labels

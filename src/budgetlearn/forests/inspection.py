@@ -1,4 +1,4 @@
-"""What users of forests look at: leaves, paths, importances, and single trees."""
+"""Leaves, paths, importances and single trees of a forest, as users look at them."""
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -12,7 +12,7 @@ from ..validation import check_number
 
 
 def gini_importance(trees, n_features):
-    """Return how much the splits on each feature lower the Gini impurity, mean over the trees.
+    """Return the drop in Gini impurity by the splits on each feature, mean over the trees.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def gini_importance(trees, n_features):
 
 
 def variance_importance(trees, n_features):
-    """Return how much the splits on each feature lower the variance, mean over the trees.
+    """Return the drop in variance by the splits on each feature, mean over the trees.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class InspectedForest:
         return self._predictor.walk(X, leaves=True, n_jobs=self.n_jobs).leaves
 
     def decision_path(self, X):
-        """Return which nodes each example goes through.
+        """Return the nodes that each example goes through.
 
         Parameters
         ----------

@@ -57,7 +57,7 @@ def leaf_values(trees):
 
 
 class LeafTable:
-    """Which leaves examples reach, numbered through the trees of a forest.
+    """The leaves that examples reach, numbered through the trees of a forest.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """The score of a forest on the examples that each tree left out."""
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 
 from ..parallel import thread_map
@@ -9,7 +10,7 @@ from ..validation import ParameterError
 
 
 def left_out_sums(forest, trees, seeds, examples):
-    """Return what the trees say of the examples that they left out.
+    """Return the sums of the votes of trees on the examples that they left out.
 
     Parameters
     ----------
@@ -32,6 +33,7 @@ def left_out_sums(forest, trees, seeds, examples):
 
     def said(item):
         tree, seed = item
+        # The seed tells the sample: what was drawn is not stored.
         rows = np.flatnonzero(forest._drawn(examples, seed) == 0)
         predictor = ForestPredictor([tree], examples.X.shape[1], shares=forest._in_shares)
         walk = predictor.walk(examples.X[rows], **{forest._vote_kind: True})
@@ -45,31 +47,34 @@ def left_out_sums(forest, trees, seeds, examples):
     return totals, n_counted
 
 
-class OutOfBagClasses:
-    """Mixin of forests of classes with the parameter `oob_score`."""
+def check_oob(forest):
+    """Raise for `oob_score` of a forest whose trees leave no example out."""
+    if forest.oob_score and not forest.bootstrap:
+        raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
 
-    def _check_oob(self):
-        if self.oob_score and not self.bootstrap:
-            raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
 
-    def _set_oob(self, trees, seeds, examples):
-        """Set `oob_score_`, and each example's class shares: NaN where no tree left it out."""
-        totals, n_counted = left_out_sums(self, trees, seeds, examples)
-        seen, sums = n_counted > 0, totals.sum(axis=1, keepdims=True)
-        self.oob_decision_function_ = np.full_like(totals, np.nan)
-        np.divide(totals, sums, out=self.oob_decision_function_, where=seen[:, None])
+def set_oob(forest, trees, seeds, examples):
+    """Set `oob_score_`, and each example's class shares or prediction.
+
+    These are NaN where no tree left the example out.
+
+    Parameters
+    ----------
+    forest, trees, seeds, examples
+        As for `left_out_sums`.
+    """
+    totals, n_counted = left_out_sums(forest, trees, seeds, examples)
+    seen = n_counted > 0
+    if is_classifier(forest):
+        sums = totals.sum(axis=1, keepdims=True)
+        forest.oob_decision_function_ = np.full_like(totals, np.nan)
+        # Rows that no tree left out stay NaN: 0 / 0 would warn.
+        np.divide(totals, sums, out=forest.oob_decision_function_, where=seen[:, None])
         hits = totals[seen].argmax(axis=1) == examples.y[seen]
-        self.oob_score_ = float(hits.mean()) if hits.size else float("nan")
-
-
-class OutOfBagNumbers(OutOfBagClasses):
-    """Mixin of forests of numbers with the parameter `oob_score`."""
-
-    def _set_oob(self, trees, seeds, examples):
-        """Set `oob_score_`, R², and each prediction: NaN where no tree left the example out."""
-        totals, n_counted = left_out_sums(self, trees, seeds, examples)
-        seen = n_counted > 0
-        self.oob_prediction_ = np.full(seen.size, np.nan)
-        self.oob_prediction_[seen] = totals[seen, 0] / n_counted[seen]
-        known = examples.y[seen], self.oob_prediction_[seen]
-        self.oob_score_ = float(r2_score(*known)) if seen.sum() > 1 else float("nan")
+        forest.oob_score_ = float(hits.mean()) if hits.size else float("nan")
+        return
+    forest.oob_prediction_ = np.full(seen.size, np.nan)
+    forest.oob_prediction_[seen] = totals[seen, 0] / n_counted[seen]
+    known = examples.y[seen], forest.oob_prediction_[seen]
+    # R² of one example is not defined.
+    forest.oob_score_ = float(r2_score(*known)) if seen.sum() > 1 else float("nan")

@@ -7,12 +7,12 @@ from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..validation import check_choice, check_max_features, check_number
 from .base import CodedFit, ForestClassifier
-from .out_of_bag import OutOfBagClasses
+from .out_of_bag import check_oob, set_oob
 
 CRITERIA = {"gini": Gini, "entropy": Entropy}
 
 
-class RandomForestClassifier(CodedFit, OutOfBagClasses, ForestClassifier):
+class RandomForestClassifier(CodedFit, ForestClassifier):
     """Random forest (Breiman 2001): bootstrap samples, a few random features at each node.
 
     Parameters
@@ -89,18 +89,20 @@ class RandomForestClassifier(CodedFit, OutOfBagClasses, ForestClassifier):
 
     def _fit(self, train, valid, seeds):
         rule = self._rule(train.X.shape[1])
-        self._check_oob()
+        check_oob(self)
         data, labels = self._codes(train.X, self._binned), train.y.astype(np.int32)
+        # Drawn before the trees grow, so that threads do not change the forest.
         seeds = self._tree_seeds(seeds)
 
         def grow(seed):
+            # All features are free: what wins is the drop in impurity alone.
             weights, prices = self._drawn(train, seed), np.zeros(train.X.shape[1])
             return grow_tree(data, labels, weights, self.classes_.size, rule, prices, seed)
 
         self.tree_seeds_ = seeds
         self._set_trees(thread_map(grow, seeds, self.n_jobs, "trees"))
         if self.oob_score:
-            self._set_oob(self.trees_, seeds, train)
+            set_oob(self, self.trees_, seeds, train)
 
     def _rule(self, n_features):
         check_choice(self.criterion, "criterion", tuple(CRITERIA))

@@ -50,12 +50,12 @@ class BinnedData:
 
     @property
     def n_codes(self):
-        """How many codes each feature has, shape (n_features,)."""
+        """Number of codes of each feature, shape (n_features,)."""
         return np.diff(self.offsets)[self.columns]
 
     @property
     def missing(self):
-        """Which features may be missing, shape (n_features,)."""
+        """Mask of the features that may be missing, shape (n_features,)."""
         return np.isnan(self.lowest[self.offsets[self.columns + 1] - 1])
 
     @cached_property
@@ -80,7 +80,7 @@ class BinnedData:
 
 
 def _quantile_starts(counts, n_bins):
-    """Return which distinct values start a bin when `n_bins` bins shall hold equal shares."""
+    """Return the distinct values that start bins when `n_bins` bins shall hold equal shares."""
     below = np.cumsum(counts) - counts
     goals = np.arange(n_bins) * (counts.sum() / n_bins)
     starts = np.searchsorted(below, goals)

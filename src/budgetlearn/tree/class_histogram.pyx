@@ -20,7 +20,7 @@ cdef extern from *:
     int trailing_zeros "__builtin_ctzll"(unsigned long long) noexcept nogil
 
 cdef Py_ssize_t n_mark_words(const ClassHistogram* histogram, Py_ssize_t n_codes) noexcept nogil:
-    """Return how many words hold the marks of a feature of `n_codes` codes."""
+    """Return the number of words with the marks of a feature of `n_codes` codes."""
     return ((n_codes << histogram.bits) + 63) // 64
 
 
@@ -32,6 +32,7 @@ cdef void count(
     cdef Py_ssize_t n_cells = n_codes << histogram.bits
     cdef Py_ssize_t n_words = n_mark_words(histogram, n_codes), i
     cdef uint64_t* marks = histogram.marks
+    # Where cells are many, most stay empty: their bits spare visiting them.
     if 2 * n_cells > column.size:
         add_up(
             histogram.weights, n_cells, LANES, codes, rows, 0, 0, 1 << histogram.bits,
@@ -63,6 +64,7 @@ cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_cod
         double n_left = 0.0, n_right = search.node.n, sum_left = 0.0, sum_right = search.node.sum
         double weight, found, best = -INFINITY
         double slack = search.rule.equal * search.impurity * search.node.n
+    # Sides by class, and the sums over classes that both impurities are made of.
     memset(left, 0, search.n_classes * sizeof(double))
     memcpy(right, search.node.counts, search.n_classes * sizeof(double))
     for word in range(n_words):
@@ -73,18 +75,22 @@ cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_cod
         while marks:
             # Invariant: `left` holds the cells below, `right` the rest of the node.
             cell = (word << 6) | trailing_zeros(marks)
+            # Take the lowest set bit away.
             marks &= marks - 1
             weight = 0.0
             for lane in range(LANES):
                 weight += histogram.weights[lane * n_cells + cell]
                 histogram.weights[lane * n_cells + cell] = 0.0
+            # Where all cells are marked some are empty; a code without examples is no border.
             if weight == 0:
                 continue
             code = cell >> bits
             if code != before:
+                # The first cell of another code: a threshold lies between it and the code before.
                 if n_used:
                     found = quality(kind, n_left, n_right, sum_left, sum_right)
                     if found >= best - slack:
+                        # Better by more than rounding; else one of the equals is drawn.
                         if found > best + slack:
                             best, cut, n_tied = found, before, 1
                         elif not first:
@@ -101,6 +107,7 @@ cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_cod
             right[cell] -= weight
             n_left += weight
             n_right -= weight
+    # The other features' best split is compared once for each feature, not for each threshold.
     if n_used > 1:
         offer(search, mean_value(kind, best, search.node.n), <int32_t> cut, n_tied)
     return n_used

@@ -200,7 +200,7 @@ def on_the_whole_table(tree, features):
 
 
 def sklearn_intercept(estimator):
-    """Return what the scores of a fitted scikit-learn ensemble start from, before any tree.
+    """Return the scores of a fitted scikit-learn ensemble before any tree.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def starts_constant(estimator):
 
 
 def score_scale(estimator):
-    """Return how often the log-odds of two classes hold the score of gradient boosting.
+    """Return the factor of the score of gradient boosting in the log-odds of two classes.
 
     Parameters
     ----------

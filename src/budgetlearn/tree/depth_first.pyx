@@ -149,6 +149,7 @@ cdef class Grower:
         cdef Py_ssize_t f, most = 0, n_cells, n_words
         # Numbers have two cells for each code: of weights and of sums.
         cdef Py_ssize_t K = 2 if self.targets != NULL else self.search.n_classes
+        # A cell is code << bits | class: classes are rounded up to a power of two.
         while 1 << histogram.bits < K:
             histogram.bits += 1
         for f in range(self.table.n_features):
@@ -184,6 +185,7 @@ cdef class Grower:
         cdef Py_ssize_t middle
         cdef int32_t left, right, n_varying = <int32_t> self.table.n_features
         left = self.add_node(-1, 0, self.n)
+        # Invariant: the tasks' examples do not overlap, and each task's are still in their order.
         self.tree.push(0, self.n, left, n_varying)
         while self.tree.n_tasks and not self.tree.out_of_memory:
             task = self.tree.pop()
@@ -198,6 +200,7 @@ cdef class Grower:
             if self.tree.out_of_memory:
                 return
             self.tree.nodes[task.node].left, self.tree.nodes[task.node].right = left, right
+            # The left child is popped first, and all below it before its sibling.
             self.tree.push(middle, task.end, right, n_varying)
             self.tree.push(task.start, middle, left, n_varying)
 
@@ -219,6 +222,7 @@ cdef class Grower:
             return self.begin_numbers(task)
         side.n = side.sum = side.cubes = 0.0
         memset(side.counts, 0, K * sizeof(double))
+        # Deep nodes have few of many classes: what loops over classes then loops over those alone.
         self.search.rule.impurity.n_classes = K
         for c in range(K):
             if counts[c] != 0:
@@ -228,6 +232,7 @@ cdef class Grower:
         self.search.n_classes = self.search.rule.impurity.n_classes = n_present
         if n_present < 2 or self.tree.nodes[task.node].depth >= self.max_depth:
             return True
+        # Threshold-Pairs is 0 for mixed nodes below its threshold: they count as pure.
         impurity = value(&self.search.rule.impurity, side)
         begin_node(&self.search, impurity)
         return impurity <= 0
@@ -310,6 +315,7 @@ cdef class Grower:
             self.swap(place, self.n_examined)
             self.n_examined += 1
         else:
+            # What is constant here is constant in all nodes below: none of them looks at it again.
             self.n_varying -= 1
             self.swap(place, self.n_varying)
 
@@ -326,6 +332,7 @@ cdef class Grower:
                 drawn = below(&self.search.random, n_features)
             else:
                 drawn = by_chances(&self.search.random, &self.odds[0], n_features)
+            # Without replacement: marks of nodes, ascending, need not be cleared.
             if self.drawn[drawn] != node:
                 self.drawn[drawn] = node
                 return <int32_t> drawn
@@ -342,6 +349,7 @@ cdef class Grower:
         cdef ClassHistogram* histogram = &self.class_histogram
         cdef int32_t missing = self.table.missing_code(feature)
         cdef bint varies
+        # As many codes as rows of the table: no two of its rows share one.
         search.distinct = missing < 0 and n_codes == self.table.n_rows
         price = self.prices.price(feature, rows, column.weights, column.size)
         if self.targets != NULL:
@@ -360,6 +368,7 @@ cdef class Grower:
                     search, column, &self.examples, missing, feature, price, rank
                 )
                 return True
+        # Marks are visited whatever the node: there must not be many more than examples.
         if (
             self.counts_classes and n_codes <= MOST_COUNTED
             and n_mark_words(histogram, n_codes) <= 8 + column.size // 4
@@ -367,6 +376,7 @@ cdef class Grower:
             return examine_classes(
                 search, histogram, column, codes, rows, n_codes, feature, price, rank
             )
+        # Few codes, many examples: counted in place, without a copy of the codes.
         if n_codes * search.n_all_classes * 2 <= column.size:
             varies = tally(search, column, codes, rows, n_codes)
             if varies:
@@ -390,6 +400,7 @@ cdef class Grower:
         cdef const uint64_t* sorted
         cdef Cut cut
         if self.orders is not None and self.orders.hold(task.start, task.end):
+            # Cheapest first: keys that are in order already, cells, a sort.
             keys = self.orders.of(feature, task.start, self.tree.nodes[task.node].depth)
             if not scan_keys(
                 &self.search, keys, column.size,
@@ -427,7 +438,7 @@ cdef class Grower:
             at = self.tree.nodes[at].parent
 
     cdef inline double rank_of(self, int32_t feature, int32_t node) noexcept nogil:
-        """Return what settles ties: first come features of the path, then the most used ones."""
+        """Return the rank that settles ties: features of the path first, then the most used."""
         if self.search.rule.ties != Ties.REUSE:
             return 0.0
         return -INFINITY if self.path[feature] == node else -self.usage[feature]
@@ -445,6 +456,7 @@ cdef class Grower:
             best.cut = self.orders.code(
                 codes, self.orders.of(best.feature, task.start, node.depth)[best.cut - 1]
             )
+        # A bundled feature has no column: its examples are parted by its code of the bundle.
         if self.table.bundle[best.feature] >= 0:
             codes = self.table.codes_of_bundle(self.table.bundle[best.feature])
             member = self.table.member[best.feature]
@@ -471,6 +483,7 @@ cdef class Grower:
             # Examined sooner, it rules out more of what others offer. All thresholds keep to the
             # old order, on which depends which of equals a seed takes.
             self.swap(self.places[best.feature], self.places[best.feature] // 2)
+        # For ties in later nodes and trees: how many examples met the feature.
         self.usage[best.feature] += task.end - task.start
         self.prices.note(best.feature, self.examples.rows + task.start, task.end - task.start)
         return middle

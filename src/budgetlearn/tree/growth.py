@@ -24,7 +24,7 @@ VARIANCE_EQUAL = 1e-10
 
 @dataclass(frozen=True)
 class GrowthRule:
-    """How splits are scored, which are tried, and when to stop.
+    """The rule of growth: scores of splits, the splits that are tried, and when to stop.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class GrowthRule:
 
 
 class Acquisitions:
-    """What the training examples acquired from the trees of a forest so far.
+    """The features that the training examples acquired from the trees of a forest so far.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Acquisitions:
         )
 
     def pay(self, owned, rows, features):
-        """Return what each of some examples pays for one feature, and note it.
+        """Return the payment of each of some examples for one feature, and note it.
 
         Parameters
         ----------
@@ -180,6 +180,7 @@ def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, 
         usage = np.zeros(data.n_features)
     max_features = data.n_features if rule.max_features is None else rule.max_features
     max_depth = INT32_MAX if rule.max_depth is None else rule.max_depth
+    # Without replacement no more can be drawn than have a chance.
     odds = None
     if rule.odds is not None:
         odds = np.cumsum(rule.odds, dtype=np.float64)
@@ -213,6 +214,7 @@ def _slack(rule, weights):
     """Return by what share of the node's impurity equal drops may differ."""
     if isinstance(rule.impurity, Variance):
         return 0.0 if rule.split == "minimax" else VARIANCE_EQUAL
+    # Sums of whole numbers are the same in any order; all others differ in their last bits.
     whole = np.isfinite(rule.impurity.degree) and _are_whole(weights)
     return 0.0 if rule.split == "minimax" and whole else EQUAL
 

@@ -41,7 +41,7 @@ cdef inline double x_log_x(double x) noexcept nogil:
 cdef inline double shift_pairs(
     double alpha, const double* counts, Py_ssize_t n_classes, int32_t moved, double count
 ) noexcept nogil:
-    """Return how the sum of threshold-Pairs changes when class `moved` gets `count`. O(K)."""
+    """Return the change of the sum of threshold-Pairs when class `moved` gets `count`. O(K)."""
     cdef double before = max(counts[moved] - alpha, 0.0), after = max(count - alpha, 0.0)
     cdef double other, change = 0.0, square = alpha * alpha
     cdef Py_ssize_t c
@@ -55,7 +55,7 @@ cdef inline double shift_pairs(
 
 
 cdef inline double term_change(Kind kind, double before, double weight) noexcept nogil:
-    """Return how a class's term of `sum` changes when its count grows by `weight`.
+    """Return the change of a class's term of `sum` when its count grows by `weight`.
 
     The term is n log2 n for entropy, n^2 for all that this is asked for besides.
     """

@@ -22,6 +22,7 @@ def _evaluate(int kind, double parameter, counts):
     f.kind, f.parameter, f.n_classes = <Kind> kind, parameter, n.shape[0]
     side.n = side.sum = side.cubes = 0.0
     side.counts = &seen[0]
+    # The same steps as in a search: what a test finds here holds there.
     for c in range(n.shape[0]):
         shift(&f, &side, <int32_t> c, n[c])
     return value(&f, &side)
@@ -79,6 +80,7 @@ class ThresholdPairs(ImpurityFunction):
 
     def __init__(self, alpha=0.0):
         self.parameter = float(check_number(alpha, "alpha", low=0, high=np.inf, high_open=True))
+        # At alpha = 0 nothing is cut off, and the sum over pairs has a closed form.
         self.kind = THRESHOLD_PAIRS if self.parameter > 0 else PAIRS
         self.degree = 2 if self.parameter.is_integer() else np.inf
 
@@ -103,7 +105,7 @@ class Polynomial(ImpurityFunction):
     """Sum over ordered pairs i ≠ j of n_i² n_j: a polynomial without single-class terms."""
 
     kind = POLYNOMIAL
-    degree = 3
+    degree = 3  # n_i^2 n_j
 
 
 class Gini(ImpurityFunction):

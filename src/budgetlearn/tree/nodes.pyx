@@ -46,6 +46,8 @@ cdef class Builder:
         cdef GrownNode* node
         cdef void* more
         if self.n_nodes == self.capacity:
+            # Doubling: a tree of n nodes moves fewer than 2n of them. Without the GIL no error can
+            # be raised, so it is noted, and `arrays` raises it.
             capacity = max(64, 2 * self.capacity)
             more = realloc(self.nodes, capacity * sizeof(GrownNode))
             if more != NULL:
@@ -58,6 +60,7 @@ cdef class Builder:
             self.capacity = capacity
         node = self.nodes + self.n_nodes
         node.threshold = 0.0
+        # A leaf until it is split. Only children have numbers above their parent's.
         node.feature = node.left = node.right = -1
         node.missing_left = False
         node.parent = parent
@@ -76,6 +79,7 @@ cdef class Builder:
         if node < 0:
             return -1
         counts = self.counts + node * K
+        # Additions to one cell wait for each other; neighbours go to different copies.
         memset(self.lanes, 0, LANES * K * sizeof(double))
         for i in range(size):
             self.lanes[(i & (LANES - 1)) * K + labels[i]] += weights[i]
@@ -91,6 +95,7 @@ cdef class Builder:
         """Note a node to be split later; the last one noted comes first."""
         cdef Py_ssize_t capacity
         cdef void* more
+        # A stack: depth first, so that a child's examples are still in the cache.
         if self.n_tasks == self.task_capacity:
             capacity = max(64, 2 * self.task_capacity)
             more = realloc(self.tasks, capacity * sizeof(Task))

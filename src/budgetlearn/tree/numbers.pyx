@@ -119,7 +119,7 @@ cdef inline void consider_both_sides(
 
 
 cdef inline Cut no_cut(const Search* search) noexcept nogil:
-    """Return what the first threshold has to reach: to equal the best split of other features.
+    """Return the drop that a threshold has to reach: that of the best split of other features.
 
     So most features pass without a single threshold to be kept, nor a branch to be mispredicted.
     """
@@ -203,7 +203,7 @@ cdef inline void count(
 cdef inline Part take_cell(
     ClassHistogram* histogram, Py_ssize_t cell, Py_ssize_t n_cells
 ) noexcept nogil:
-    """Return what a cell holds in all copies, and clear it."""
+    """Return the sums of a cell over all copies, and clear it."""
     cdef Part taken = Part(0.0, 0.0)
     cdef double* weights = histogram.weights
     cdef Py_ssize_t lane

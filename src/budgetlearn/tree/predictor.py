@@ -16,7 +16,7 @@ from .walking import pack, walk_rows
 
 
 class Walk(NamedTuple):
-    """What a walk down a forest gathered; None where it was not asked for.
+    """The results of a walk down a forest; None where not asked for.
 
     Attributes
     ----------
@@ -85,6 +85,7 @@ class ForestPredictor:
                 self._nodes,
                 self._values if values is None else None,
             )
+        # Once for each node here, instead of once for each example that reaches it.
         if shares:
             self._values /= self._values.sum(axis=1, keepdims=True)
 

@@ -20,6 +20,7 @@ cdef class Blocks:
         for i in range(self.n_blocks):
             free(self.blocks[i])
 
+    # Blocks are freed together, with the tree's scratch: none is freed alone.
     cdef void* get(self, Py_ssize_t size, bint zero=False) except NULL:
         """Return a block of so many bytes."""
         cdef void* memory = calloc(max(size, 1), 1) if zero else malloc(max(size, 1))
@@ -39,6 +40,7 @@ cdef object allocate(
     search.inside.weights = <double*> blocks.get(n * sizeof(double))
     search.keys = <uint64_t*> blocks.get(n * sizeof(uint64_t))
     search.spare_keys = <uint64_t*> blocks.get(n * sizeof(uint64_t))
+    # Zero between uses: whoever sets bits clears them.
     search.present = <uint64_t*> blocks.get((n_codes // 64 + 1) * sizeof(uint64_t), True)
     search.histogram = <double*> blocks.get(max(2 * n + 64, 256 * K) * sizeof(double))
     search.bounds = <double*> blocks.get(2 * max(n + 65, 257) * sizeof(double))
@@ -127,6 +129,7 @@ cdef void offer_drop(
     best.score = min(best.score, score)
     best.feature, best.cut, best.rank = search.feature, cut, search.rank
     best.missing = search.missing
+    # A better split rules out more thresholds, of this feature and of those to come.
     if search.rule.bounded:
         update_limit(search)
     if search.rule.equal > 0:
@@ -157,6 +160,7 @@ cdef void radix_pass(
     memset(starts, 0, n_digits * sizeof(Py_ssize_t))
     for i in range(n):
         starts[(keys[i] >> position) & mask] += 1
+    # From counts to the places where each digit's keys begin.
     for i in range(n_digits):
         size = starts[i]
         starts[i] = total
@@ -178,6 +182,7 @@ cdef uint64_t* sort_keys(
     if n <= FEW:
         insertion_sort(keys, n)
         return keys
+    # As few passes as the bits in use allow, of about equal width.
     while largest >> bits:
         bits += 1
     n_passes = (bits + DIGIT_BITS - 1) // DIGIT_BITS

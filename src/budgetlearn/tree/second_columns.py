@@ -9,7 +9,7 @@ import numpy as np
 
 
 class SecondColumns:
-    """Which features of a forest have a second column, behind those of the table.
+    """The features of a forest that have a second column, behind those of the table.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class SecondColumns:
         return np.hstack([X, second])
 
     def fold(self, acquired):
-        """Return which features were acquired, given which columns."""
+        """Return the mask of acquired features, given that of columns."""
         features = acquired[:, : self.n_features].copy()
         features[:, self.features] |= acquired[:, self.n_features :]
         return features
@@ -77,7 +77,7 @@ class WaitingColumns:
 
     @property
     def waiting(self):
-        """How many pairs of an example and a tree wait for each feature."""
+        """Number of pairs of an example and a tree that wait for each feature."""
         counts = np.array(self._walking.waiting)
         waiting = counts[: self._second.n_features]
         waiting[self._second.features] += counts[self._second.n_features :]

@@ -48,6 +48,7 @@ cdef void begin_sides(Search* search) noexcept nogil:
     cdef Py_ssize_t K = search.n_classes, c
     clear_side(&search.left, K)
     copy_side(&search.right, &search.node, K)
+    # In the second search of a feature these never move: they are on the left of every threshold.
     if search.missing == Missing.LEFT:
         for c in range(K):
             shift(&search.rule.impurity, &search.left, <int32_t> c, search.without.counts[c])
@@ -80,6 +81,7 @@ cdef inline void offer_sides(
     Search* search, double left_value, double right_value, double left_share, int32_t cut
 ) noexcept nogil:
     """Offer a split, given F of its sides and the left one's share."""
+    # Minimax judges by the worse side (BudgetRF, Algorithm 2), else the sides' mean counts.
     cdef double worse = max(left_value, right_value)
     if not search.rule.minimax:
         offer(search, left_share * left_value + (1.0 - left_share) * right_value, cut, 1)
@@ -91,6 +93,7 @@ cdef Py_ssize_t clear_histogram(
     Search* search, Py_ssize_t n_examples, Py_ssize_t size
 ) noexcept nogil:
     """Zero the histogram; return the distance between its copies, 0 if one is enough."""
+    # Copies pay where cells are few enough to be hit in turn, and not too many to be cleared.
     cdef bint copies = n_examples >= MANY and size <= search.n_classes * MAX_BUCKETS // LANES
     memset(search.histogram, 0, (LANES if copies else 1) * size * sizeof(double))
     return size if copies else 0
@@ -131,6 +134,7 @@ cdef bint tally(
         column.size, NULL, 0,
     )
     fold_histogram(search, lane)
+    # The node has examples, so both loops end.
     i = 0
     while search.histogram[i] == 0:
         i += 1
@@ -215,6 +219,8 @@ cdef Py_ssize_t scan_bounds(
     if search.n_sampled and bits == 0:
         for bucket in range(n_buckets):
             sample.n_left += is_occupied(search, bucket)
+    # F of both sides at every border: between two of them it can only be worse than the better
+    # ends of both, which `can_win` compares with the limit.
     lefts[0] = value(&search.rule.impurity, &search.left)
     rights[0] = value(&search.rule.impurity, &search.right)
     for bucket in range(n_buckets):
@@ -255,9 +261,16 @@ cdef void draw_buckets(
 
     Requires what `scan_bounds` noted, and that `present` is zero, as it is left.
     """
-    cdef Py_ssize_t i, bucket, _, last = (column.high - column.low) >> bits
+    cdef Py_ssize_t i, bucket, _, first = 0, last = (column.high - column.low) >> bits
     cdef Sample sample = Sample(search.n_sampled, 0)
     cdef uint32_t code
+    # Below `first` the right side is too impure at every threshold: these take no random number.
+    while first < n_buckets and search.rights[first + 1] > search.limit:
+        search.lefts[first] = INFINITY
+        first += 1
+    if first == n_buckets:
+        return  # of most features no threshold can win
+    # How many distinct codes each bucket has, that is thresholds to be drawn from.
     memset(samples, 0, (last + 1) * sizeof(Sample))
     if search.distinct:
         for i in range(column.size):
@@ -269,15 +282,13 @@ cdef void draw_buckets(
         for i in range(column.size):
             search.present[(column.codes[i] - column.low) >> 6] = 0
     samples[last].n_left -= 1  # no threshold is above the last code
+    # The sample is one of all thresholds, of those below and above the range, too.
     for bucket in range(last + 1):
         sample.n_left += samples[bucket].n_left
-    bucket = 0
-    while bucket < n_buckets and search.rights[bucket + 1] > search.limit:
-        search.lefts[bucket] = INFINITY
-        bucket += 1
-    for bucket in range(bucket, n_buckets):
+    for bucket in range(first, n_buckets):
         for _ in range(samples[bucket].n_left):
             samples[bucket].n_wanted += draw(search, &sample)
+        # An infinite bound keeps `take_candidates` from copying the bucket's examples.
         if samples[bucket].n_wanted == 0:
             search.lefts[bucket] = INFINITY
         elif search.rule.exact:
@@ -330,6 +341,7 @@ cdef void refine(
     n_buckets = take_candidates(search, column, bits, n_buckets)
     if n_buckets == 0:
         return
+    # Only what can still win is sorted: mostly a small part of a large node.
     keys = sorted_keys(search, inside)
     begin_sides(search)
     for bucket in range(n_buckets):
@@ -358,6 +370,7 @@ cdef int coarseness(Search* search, const Column* column) noexcept nogil:
     """Return the bits of codes that share a bucket: about sqrt(size) buckets are best."""
     cdef int bits = 0
     cdef Py_ssize_t wanted = 8, spread = column.high - column.low
+    # Buckets cost a pass over them, examples of a bucket a sort: both about sqrt(size) large.
     while wanted < MAX_BUCKETS and wanted * wanted < 4 * column.size:
         wanted *= 2
     while spread >> bits >= wanted:
@@ -377,6 +390,7 @@ cdef inline void begin_feature(
 
 cdef inline void begin_sample(Search* search, const Column* column) noexcept nogil:
     """Settle how many thresholds are sampled: 0, all, where there are no more than that."""
+    # An upper bound of the thresholds: where the sample is as large, all are tried.
     cdef Py_ssize_t most = min(<Py_ssize_t> (column.high - column.low), column.size - 1)
     if search.rule.stumps and n_stumps(column.size) < most:
         search.n_sampled = n_stumps(column.size)
@@ -405,6 +419,7 @@ cdef void examine(
     begin_feature(search, feature, price, rank)
     begin_sample(search, column)
     n_buckets = (spread >> bits) + 1
+    # To clear and visit many cells for few examples takes longer than to sort these.
     if (
         (column.size <= FEW and n_buckets > 2)
         or n_buckets * search.n_all_classes > 2 * column.size + 64
@@ -421,6 +436,7 @@ cdef void examine_tally(
     """Offer the thresholds of a feature whose histogram `tally` has filled, code by code."""
     begin_feature(search, feature, price, rank)
     begin_sample(search, column)
+    # The scans begin at the smallest code that the node has.
     search.histogram += column.low * search.n_classes
     scan_histogram(search, column, 0, column.high - column.low + 1)
     search.histogram -= column.low * search.n_classes
@@ -438,6 +454,7 @@ cdef bint examine_ones(
     cdef double zeros, n_ones = 0.0, left_value, right_value
     for c in range(search.n_classes):
         n_ones += ones[c]
+    # Exact, as counts are whole numbers: no rest is left by rounding.
     if n_ones == 0 or n_ones == search.node.n:
         return False
     begin_feature(search, feature, price, rank)

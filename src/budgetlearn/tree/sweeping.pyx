@@ -132,7 +132,7 @@ class SmallTrees:
         self._fits = largest < MOST_CODES and int(np.diff(starts).max()) < MOST_CODES
 
     def pay(self, n_rows, first, last):
-        """Return whether sweeping the trees [first, last) takes less time than walking them."""
+        """Say if sweeping the trees [first, last) takes less time than walking them."""
         if n_rows < BLOCK or not self._fits:
             return False
         n_trees = last - first

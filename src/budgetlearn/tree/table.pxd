@@ -22,7 +22,7 @@ cdef class Table:
         const int32_t[::1] bundle     # (n_features,): -1 is none
         const int32_t[::1] member     # (n_features,): code of the bundle that stands for a one
         Py_ssize_t n_bundles
-        Py_ssize_t n_members, n_cells # most codes of a bundle; cells that a bundle has room for
+        Py_ssize_t n_members, n_cells  # most codes of a bundle; cells that a bundle has room for
         int32_t* counted              # (n_bundles,): the last node that each was counted for
         double* cells                 # (n_bundles, n_cells): weights of (code, class)
         Blocks blocks                 # own all that pointers point to
@@ -45,7 +45,7 @@ cdef class Table:
         return self.offsets[stored + 1] - self.offsets[stored]
 
     cdef inline Py_ssize_t most_codes(self) noexcept nogil:
-        """Return how many codes the feature with the most has."""
+        """Return the number of codes of the feature with the most."""
         cdef Py_ssize_t feature, most = 0
         for feature in range(self.n_features):
             most = max(most, self.n_codes(feature))

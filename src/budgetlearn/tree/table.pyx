@@ -51,6 +51,7 @@ cdef class Table:
             self.bytes_of_bundles, self.n_bundles = codes.view(np.uint8), len(codes)
         else:
             self.bundle = np.full(self.n_features, -1, dtype=np.int32)
+        # So many examples' codes fit, of all features and bundles.
         self.most = COPY_BYTES // (self.width * (self.n_features + self.n_bundles))
         self.copy = <uint8_t*> self.blocks.get(COPY_BYTES)
         self.n_members = 1 + np.max(self.member) if bundled else 0
@@ -76,6 +77,7 @@ cdef class Table:
         if self.start <= start and end <= self.end:
             return
         self.start = self.end = 0
+        # Until a smaller node comes that fits, the whole table is read.
         if n > self.most or n < LEAST or n * PART > self.n_rows:
             return
         for i in range(n_varying):
@@ -89,6 +91,7 @@ cdef class Table:
                 self.stored_bundle(i), rows + start, n,
                 self.copy + (self.n_features + i) * self.most * self.width,
             )
+        # Whoever reads codes by row from here on reads the copy; the rows are not asked for again.
         for i in range(start, end):
             rows[i] = <int32_t> (i - start)
         self.start, self.end = start, end
