@@ -1,4 +1,4 @@
-"""A cascade as a fixed order cut into stages: what it predicts, and what it asks for."""
+"""A cascade as a fixed order cut into stages: its predictions, and its requests for features."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from .models import ascending, with_temperature
 
 
 class StageReader:
-    """What stage models say of the rows of one table, asked once for each row and model.
+    """Predictions of stage models for the rows of one table, made once for each row and model.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class StageReader:
         self._known = {}  # key -> (mask of rows, predictions)
 
     def predict(self, cascade, stage, rows):
-        """Return what a stage predicts for some rows: calibrated probabilities, or numbers.
+        """Return a stage's predictions for some rows: calibrated probabilities, or numbers.
 
         Returns
         -------
@@ -39,7 +39,7 @@ class StageReader:
         return with_temperature(mean, cascade.temperatures[stage])
 
     def confidence(self, cascade, stage, predictions, rows):
-        """Return how sure a stage is of what it predicts for some rows.
+        """Return a stage's confidence in its predictions for some rows.
 
         Returns
         -------
@@ -54,8 +54,10 @@ class StageReader:
         if key not in self._known:
             self._known[key] = np.zeros(len(self._X), dtype=bool), None
         asked, answers = self._known[key]
+        # Several operating points share a stage: each row is asked for once a model.
         fresh = rows[~asked[rows]]
         if fresh.size:
+            # Only the stage's columns are handed over: nothing else can be looked at.
             found = self._models[key].predict(
                 np.ascontiguousarray(self._X[np.ix_(fresh, list(key[1]))])
             )
@@ -89,6 +91,7 @@ def walk(candidate, reader, n_samples):
     predictions = None
     rows = np.arange(n_samples)
     for stage, threshold in enumerate(candidate.thresholds):
+        # Nobody stops here: the stage's models need not be asked.
         if threshold == np.inf:
             continue
         found = reader.predict(stage, rows)
@@ -105,7 +108,7 @@ def walk(candidate, reader, n_samples):
 
 
 class CascadeAcquisitions:
-    """What n examples acquired so far, and how far along the stages they are.
+    """The acquisitions of n examples so far, and the stage that each has come to.
 
     A value that cannot be had is skipped: from then on a model that takes any known features stands
     in for the stages' models.
@@ -138,14 +141,17 @@ class CascadeAcquisitions:
         candidate = self._candidate
         last = candidate.last_stage
         if ledger.capped:
+            # Costs ascend: the stages that the cap pays for are the first ones.
             affordable = affords(ledger.max_cost, candidate.cascade.costs)
             last = min(last, int(affordable.sum()) - 1)
         rows, n_acquired = np.arange(self._stage.size), 0
         for stage in range(last + 1):
             features = candidate.cascade.stages[stage]
+            # In the order of acquisition, earlier stages first: only the rest is new.
             for feature in features[n_acquired:]:
                 answer = yield Request(rows, feature, self.outcome)
                 self._X[rows, feature] = np.where(answer.refused, np.nan, answer.values)
+                # The stage's models need every feature: they cannot be asked any more.
                 self._lacks[rows] |= answer.refused
             self._stage[rows], n_acquired = stage, len(features)
             if stage < last:
@@ -155,11 +161,12 @@ class CascadeAcquisitions:
         return self.outcome()
 
     def _stop(self, stage, rows):
-        """Return which of the rows stop at a stage."""
+        """Return the mask of the rows that stop at a stage."""
         threshold = self._candidate.thresholds[stage]
         stop = np.zeros(rows.size, dtype=bool)
         if threshold < np.inf:
             lacks = self._lacks[rows]
+            # The same threshold for both: nobody stops sooner because a value was refused.
             stop[~lacks] = self._confidence(stage, rows[~lacks]) >= threshold
             stop[lacks] = self._confidence_without(stage, rows[lacks]) >= threshold
         return stop
@@ -172,7 +179,7 @@ class CascadeAcquisitions:
         return self._reader.confidence(cascade, stage, found, rows)
 
     def _confidence_without(self, stage, rows):
-        """Return how sure the stand-in is; in regression what the stage expects of usual values."""
+        """Return the stand-in's confidence; in regression the stage's, with medians for gaps."""
         if not rows.size:
             return np.zeros(0)
         cascade, X = self._candidate.cascade, self._X[rows]
@@ -182,7 +189,8 @@ class CascadeAcquisitions:
         return reader.confidence(cascade, stage, None, np.arange(rows.size))
 
     def outcome(self):
-        """Return the prediction of each example by what it has."""
+        """Return the prediction of each example from its known values."""
+        # Who has not a single value keeps the constant.
         without = self._lacks & ~np.isnan(self._X).all(axis=1)
         complete = ~self._lacks & (self._stage >= 0)
         probabilities = self._blank.probabilities
@@ -248,16 +256,16 @@ class Cascade:
         ]
 
     def reader(self, stage_reader, X):
-        """Return what predicts the rows of X stage by stage."""
+        """Return a reader of predictions for the rows of X, stage by stage."""
         return CascadeReader(self, stage_reader, X.shape[1])
 
     def acquisitions(self, point, models, blank, label, n_features):
-        """Return what predicts without a table."""
+        """Return the acquisitions of a prediction without a table."""
         return CascadeAcquisitions(point, models, blank, label, n_features)
 
 
 class CascadeReader:
-    """What a cascade predicts for the rows of one table."""
+    """Predictions of a cascade for the rows of one table."""
 
     def __init__(self, cascade, stage_reader, n_features):
         self._cascade, self._reader, self._n_features = cascade, stage_reader, n_features
@@ -267,11 +275,12 @@ class CascadeReader:
         return self._reader.predict(self._cascade, stage, rows)
 
     def confidence(self, stage, predictions, rows):
-        """Return how sure the stage is of what it predicts for some rows."""
+        """Return the stage's confidence in its predictions for some rows."""
         return self._reader.confidence(self._cascade, stage, predictions, rows)
 
     def acquired(self, stops):
-        """Return which features each example has acquired by the stage where it stops."""
+        """Return the mask of the features acquired by each example's last stage."""
+        # Whoever stops at s has acquired all of stage s, whatever its models weigh.
         masks = np.zeros((len(self._cascade.stages), self._n_features), dtype=bool)
         for mask, features in zip(masks, self._cascade.stages, strict=True):
             mask[list(features)] = True

@@ -1,4 +1,4 @@
-"""A dynamic order: each example acquires what promises the largest gain for its cost."""
+"""A dynamic order: each example acquires the largest expected gain for its cost."""
 
 from dataclasses import dataclass, replace
 
@@ -48,7 +48,7 @@ def soft_losses(predictions, reference, scale):
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Examples of which parts are known, and what each unit would bring there.
+    """Partly known examples, and the gain of each unit there.
 
     Attributes
     ----------
@@ -81,6 +81,7 @@ class States:
         random : RandomState
             Source of randomness.
         """
+        # Every example is in at least two states; very large tables are thinned to 2 × N_STATES.
         n_copies = int(np.clip(N_STATES // len(X), FEWEST_STATES, MOST_STATES))
         rows = np.repeat(np.arange(len(X)), n_copies)
         if rows.size > 2 * N_STATES:
@@ -89,8 +90,10 @@ class States:
         hidden = units.hidden(X[rows], owned)
         now = loss(predict(hidden, rows), rows)
         worth = np.zeros((rows.size, units.n_units + 1))
+        # The last column is the loss as it is: in regression the exits go by it.
         worth[:, -1] = now
         for unit, features in enumerate(units.features):
+            # What is owned already can bring nothing: its worth stays 0.
             tried, columns = np.flatnonzero(~owned[:, unit]), list(features)
             more = hidden[tried]
             more[:, columns] = X[np.ix_(rows[tried], columns)]
@@ -133,7 +136,7 @@ class DynamicOrder:
     masked : MaskedModel
         Predicts from what is known.
     gains : GainModel
-        Foretells what each unit would bring.
+        Predicts the gain of each unit.
     """
 
     name: str
@@ -148,16 +151,16 @@ class DynamicOrder:
         return []
 
     def reader(self, models, X):
-        """Return what predicts the rows of X stage by stage."""
+        """Return a reader of predictions for the rows of X, stage by stage."""
         return DynamicReader(self, X)
 
     def acquisitions(self, point, models, blank, label, n_features):
-        """Return what predicts without a table."""
+        """Return the acquisitions of a prediction without a table."""
         return DynamicAcquisitions(point, blank, label)
 
 
 class DynamicWalk:
-    """What some examples know, have acquired and have spent.
+    """The known values, acquisitions and spending of some examples.
 
     Parameters
     ----------
@@ -191,12 +194,14 @@ class DynamicWalk:
         """
         units = self.order.units
         prices = units.prices(self.owned[rows])
+        # Hard cap: a unit is offered only where all of it can be paid.
         can = ~self.owned[rows] & affords(cap, self.spent[rows, None] + prices)
         some = can.any(axis=1)
         rows, prices, can = rows[some], prices[some], can[some]
         if not rows.size:
             return rows, rows
         worth = np.maximum(self.order.gains.predict(self.X[rows])[:, :-1], LEAST_GAIN)
+        # What is free comes first: its gain is divided by next to nothing.
         per_price = worth / np.maximum(prices, 1e-9 * (units.costs.full or 1.0))
         return rows, np.where(can, per_price, -np.inf).argmax(axis=1)
 
@@ -207,7 +212,7 @@ class DynamicWalk:
 
 
 class DynamicReader:
-    """What a dynamic order predicts for the rows of one table, walked once whatever is asked.
+    """Predictions of a dynamic order for the rows of one table, walked once.
 
     Parameters
     ----------
@@ -229,10 +234,12 @@ class DynamicReader:
     def advance(self, rows, stage):
         """Let rows acquire all that they acquire up to the end of a stage."""
         walk = self._walk
+        # Rows come in any order of stages; each is brought up step by step, and remembered.
         for now in range(stage + 1):
             behind, chosen = walk.choose(rows[self._reached[rows] < now])
             for unit in np.unique(chosen):
                 buyers = behind[chosen == unit]
+                # Before `note`: prices depend on what is owned so far.
                 walk.spent[buyers] += self.order.units.prices(walk.owned[buyers])[:, unit]
                 columns = list(self.order.units.features[unit])
                 walk.note(buyers, unit, self._X[np.ix_(buyers, columns)])
@@ -241,7 +248,7 @@ class DynamicReader:
             self._reached[behind] = now
 
     def raw(self, stage, rows):
-        """Return what is predicted at a stage before calibration, (n_rows, n_outputs)."""
+        """Return a stage's predictions before calibration, (n_rows, n_outputs)."""
         self.advance(rows, stage)
         fresh = rows[~self._known[stage, rows]]
         if fresh.size:
@@ -268,7 +275,7 @@ class DynamicReader:
         return -self.order.gains.predict(self._hidden(stage, rows))[:, -1]
 
     def acquired(self, stops):
-        """Return which features each example has acquired by the stage where it stops."""
+        """Return the mask of the features acquired by each example's last stage."""
         return self.order.units.columns(self.owned[stops, np.arange(stops.size)])
 
 
@@ -301,6 +308,7 @@ class DynamicAcquisitions:
             for unit in np.unique(chosen):
                 buyers = rows[chosen == unit]
                 yield from self._acquire(unit, buyers)
+                # What could not be had was not charged: the ledger knows.
                 walk.spent[buyers] = ledger.cost[buyers]
             if stage < self._point.last_stage:
                 rows = rows[~self._stop(stage, rows)]
@@ -309,7 +317,7 @@ class DynamicAcquisitions:
         return self.outcome()
 
     def _acquire(self, unit, buyers):
-        """Ask for a unit's features; what cannot be had stays unknown."""
+        """Ask for a unit's features; refused ones stay unknown."""
         columns = self._order.units.features[unit]
         values = np.full((buyers.size, len(columns)), np.nan)
         for place, feature in enumerate(columns):
@@ -319,7 +327,7 @@ class DynamicAcquisitions:
         self._walk.note(buyers, unit, values)
 
     def _stop(self, stage, rows):
-        """Return which of the rows stop at a stage."""
+        """Return the mask of the rows that stop at a stage."""
         threshold = self._point.thresholds[stage]
         if threshold == np.inf or not rows.size:
             return np.zeros(rows.size, dtype=bool)
@@ -338,7 +346,7 @@ class DynamicAcquisitions:
         return made
 
     def outcome(self):
-        """Return the prediction of each example by what it knows."""
+        """Return the prediction of each example from its known values."""
         known = ~np.isnan(self._walk.X).all(axis=1)
         blank, rows = self._blank, np.flatnonzero(known)
         probabilities = None if blank.probabilities is None else blank.probabilities.copy()
@@ -376,9 +384,11 @@ def dynamic_trace(table, units, reference, seed, n_jobs=None):
         X, y = table.X[inside], table.y[inside]
         return MaskedModel.fit(X, y, table.n_classes, units, drawn, n_trees)
 
+    # Fold -1 leaves nothing out: the model that predicts later.
     *parts, final = thread_map(fit_masked, [*folds, -1], n_jobs, "models")
     *halves, gains = _gain_models(table, units, reference, parts, seed, n_jobs)
     order = DynamicOrder("dynamic", units, (), None, final, gains)
+    # Gains for fold k come from the half of the states that k is not in: no row meets its own.
     readers = [
         (table.folds == fold, replace(order, masked=masked, gains=halves[place % 2]))
         for place, (fold, masked) in enumerate(zip(folds, parts, strict=True))
@@ -405,6 +415,7 @@ def _gain_models(table, units, reference, parts, seed, n_jobs):
         lambda predictions, rows: soft_losses(predictions, reference[rows], scale),
         random,
     )
+    # Halves by fold, so that all states of an example are on one side.
     half = places[states.rows] % 2
     return thread_map(
         lambda kept: GainModel(states, kept, seed),
@@ -427,6 +438,7 @@ def _sent_along(order, readers, table):
                 remaining[stage, here] = -reader.confidence(stage, found, rows)
         spent[:, here], owned[:, here] = reader.spent, reader.owned
     sizes = np.array([len(features) for features in order.units.features])
+    # A stage's features are what some example has by then: examples differ.
     by_someone = [order.units.columns(each.any(axis=0)[None])[0] for each in owned]
     stages = tuple(tuple(np.flatnonzero(each).tolist()) for each in by_someone)
     return Trace(replace(order, stages=stages), predictions, spent, owned @ sizes, remaining)

@@ -121,7 +121,7 @@ class ScheduleCascade(BudgetedEstimator):
 
     @abstractmethod
     def _losses(self, predictions, table):
-        """Return how far predictions are from the true target of each example."""
+        """Return the loss of each prediction against the true target."""
 
     @abstractmethod
     def _evidence(self, trace, reference, table, models, seed):
@@ -149,19 +149,22 @@ class ScheduleCascade(BudgetedEstimator):
         sets = [features for stages in orders.values() for features in stages]
         self._say(f"fitting {', '.join(kinds)} on {len(set(map(frozenset, sets)))} sets")
         models = StageModels.fit(table, sets, kinds, seed, self.n_jobs)
+        # In regression a stage is asked about the median where a value cannot be had.
         models.usual = np.median(table.X, axis=0)
         self._set_points(self._front(orders, units, table, models, seed), models)
 
     def _front(self, orders, units, table, models, seed):
         """Return the operating points: the best candidates of all traces."""
         traces = [
-            self._calibrated(self._journey(name, stages, table, models), table)
+            self._calibrated(self._trace(name, stages, table, models), table)
             for name, stages in orders.items()
         ]
+        # One reference for all orders, or their losses could not be compared.
         reference = min(
             (each.predictions[-1] for each in traces),
             key=lambda last: self._losses(last, table).mean(),
         )
+        # Where a stage's feature is missing, the model of any known features answers.
         if self.dynamic is False:
             models.fallback_model = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
         else:
@@ -169,6 +172,7 @@ class ScheduleCascade(BudgetedEstimator):
             dynamic = dynamic_trace(table, units, reference, seed, self.n_jobs)
             models.fallback_model = dynamic.route.masked
             dynamic = self._calibrated(dynamic, table)
+            # Both last stages know all features; their mean favours neither order.
             reference = (reference + dynamic.predictions[-1]) / 2
             traces = [*(traces if self.dynamic == "auto" else []), dynamic]
         pool = []
@@ -177,8 +181,8 @@ class ScheduleCascade(BudgetedEstimator):
             pool += candidates(trace.route, evidence, self.feature_costs_.full)
         return best_at_each_cost(pool)
 
-    def _journey(self, name, stages, table, models):
-        """Return what the stages of an order say out of fold."""
+    def _trace(self, name, stages, table, models):
+        """Return the out-of-fold predictions of an order's stages."""
         costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
         kinds = tuple(self._best_kinds(features, table, models) for features in stages)
         route = Cascade(name, tuple(stages), costs, kinds, None)
@@ -192,6 +196,7 @@ class ScheduleCascade(BudgetedEstimator):
             for kinds in (models.kinds, *((kind,) for kind in models.kinds))
         }
         best = min(losses, key=lambda kinds: losses[kinds].mean())
+        # One kind alone must be better than the average by more than a standard error.
         gains = losses[models.kinds] - losses[best]
         return best if gains.mean() > gains.std() / np.sqrt(gains.size) else models.kinds
 
@@ -202,6 +207,7 @@ class ScheduleCascade(BudgetedEstimator):
             check_number(self.budget, "budget", low=0)
         if not (isinstance(self.dynamic, bool) or self.dynamic == "auto"):
             raise ParameterError(f"dynamic must be True, False or 'auto', got {self.dynamic!r}.")
+        # Each fold must leave at least two examples to judge by.
         if n_samples < 2 * self.cv:
             raise ParameterError(
                 f"cv={self.cv} folds need at least {2 * self.cv} examples, got "
@@ -246,7 +252,9 @@ class ScheduleCascade(BudgetedEstimator):
                 raise ParameterError(
                     f"an order must be one of {known}, or nested sets of features; got {order!r}."
                 )
+            # Units of the first order alone: the dynamic order needs one set of them.
             units = units or Units.of_stages(parts, costs)
+            # Equal stages would only be fitted and compared twice.
             if stages not in found.values():
                 found[name] = stages
         if not found:
@@ -265,7 +273,7 @@ class ScheduleCascade(BudgetedEstimator):
         return [[place.get(f, f) for f in one] for one in sets]
 
     def _set_points(self, front, models):
-        """Keep the operating points and what they need."""
+        """Keep the operating points and their models."""
         self.points_ = front
         self.models_ = models.only({id(c.cascade): c.cascade for c in front}.values())
         names = np.array(self.feature_costs_.labels, dtype=object)
@@ -310,6 +318,7 @@ class ScheduleCascade(BudgetedEstimator):
         stage_reader, readers = StageReader(self.models_, np.nan_to_num(X, nan=0.0)), {}
         for index in which:
             point = self.points_[index]
+            # Points of one cascade share a reader, which remembers what its models said.
             key = id(point.cascade)
             if key not in readers:
                 readers[key] = point.cascade.reader(stage_reader, X)
@@ -382,8 +391,8 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         return -np.log(calibrated_ones[np.arange(table.y.size), table.y])
 
     def _evidence(self, trace, reference, table, models, seed):
-        told = trace.predictions, table.y, reference
-        return class_evidence(*told, trace.spent, trace.n_acquired)
+        spent, n_acquired = trace.spent, trace.n_acquired
+        return class_evidence(trace.predictions, table.y, reference, spent, n_acquired)
 
 
 @documented
@@ -420,13 +429,14 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
             self._say(f"what {trace.route.name} can still expect to change")
             squares = (reference - predictions) ** 2
             changes = self._changes(trace.route, squares, table, models, seed)
-        told = predictions, changes, table.y, reference
-        return number_evidence(*told, trace.spent, trace.n_acquired)
+        spent, n_acquired = trace.spent, trace.n_acquired
+        return number_evidence(predictions, changes, table.y, reference, spent, n_acquired)
 
     def _changes(self, cascade, squares, table, models, seed):
-        """Fit and keep what foretells the change at each stage; return it out of fold."""
+        """Fit and keep the models of the change at each stage; return it out of fold."""
         changes, name = np.zeros(squares.shape), cascade.change_kind
         for stage, features in enumerate(cascade.stages):
+            # The change is a target of its own, out of fold like the predictions.
             about = Table(table.X, squares[stage] / (table.y.var() or 1.0), None, table.folds)
             one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)
             models.models.update(one.models)

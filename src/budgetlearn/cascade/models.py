@@ -63,11 +63,13 @@ def fit_temperature(probabilities, labels):
     C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger. On calibration of modern neural networks.
     ICML 2017.
     """
+    # Every k-th example, so that a table sorted by class stays balanced.
     step = -(-len(labels) // MOST_ROWS)
     labels = labels[::step]
     logs = np.log(np.maximum(probabilities[::step], FLOOR))
     rows = np.arange(labels.size)
 
+    # T is searched as its logarithm: twice as sure and half as sure are equally far from 1.
     def log_loss(log_temperature):
         scores = logs / np.exp(log_temperature)
         top = scores.max(axis=1)
@@ -87,7 +89,7 @@ MOST_BOOSTED_TREES = 1000
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What stage models are fitted on.
+    """Training data of the stage models.
 
     Attributes
     ----------
@@ -133,6 +135,7 @@ def assign_folds(y, n_classes, n_folds, random):
     """
     shuffled = random.permutation(len(y))
     if n_classes is not None:
+        # Sorted by class after the shuffle, dealing in turn spreads each class over all folds.
         shuffled = shuffled[np.argsort(y[shuffled], kind="stable")]
     folds = np.empty(len(y), dtype=np.intp)
     folds[shuffled] = np.arange(len(y)) % n_folds
@@ -153,7 +156,7 @@ class SklearnKind:
         return SklearnModel(model, n_classes)
 
     def fit_both(self, table, features, seed):
-        """Return (what the folds' models say, the model of all examples)."""
+        """Return the out-of-fold predictions and the model of all examples."""
         X = np.ascontiguousarray(table.X[:, features])
         held_out = np.empty((len(X), table.n_outputs))
         for fold in np.unique(table.folds):
@@ -190,7 +193,7 @@ class ForestKind(SklearnKind):
     """A random forest: each example is predicted by the trees that left it out."""
 
     def fit_both(self, table, features, seed):
-        """Return (what the trees say that left an example out, the forest)."""
+        """Return the out-of-bag predictions and the forest."""
         X = np.ascontiguousarray(table.X[:, features])
         if table.n_classes is None:
             forest = RandomForestRegressor(
@@ -203,7 +206,9 @@ class ForestKind(SklearnKind):
         )
         forest.fit(X, table.y, binned=table.codes.take(features))
         left_out = forest.oob_decision_function_
+        # `held_out` keeps it; a second copy would stay in every stored model.
         del forest.oob_decision_function_
+        # A row in every bootstrap sample has no out-of-bag vote: it gets the class shares.
         never = np.isnan(left_out[:, 0])
         left_out[never] = np.bincount(table.y, minlength=table.n_classes) / len(X)
         return left_out, SklearnModel(forest, table.n_classes)
@@ -254,12 +259,13 @@ class BoostedModel:
 
 def boosting_rounds(n_classes):
     """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
+    # Rounds × rate stays 10: fewer rounds take larger steps.
     n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 30, 100))
     return n_rounds, min(0.3, 10 / n_rounds)
 
 
 def _histogram_boosting(n_classes, n_leaves, **parameters):
-    """Return scikit-learn's boosting, which stands in for LightGBM where that is missing."""
+    """Return scikit-learn's boosting, the stand-in for LightGBM."""
     kind = HistGradientBoostingRegressor if n_classes is None else HistGradientBoostingClassifier
     n_rounds, rate = boosting_rounds(n_classes)
     common = {"max_leaf_nodes": n_leaves, "early_stopping": False}
@@ -345,6 +351,7 @@ class MaskedTrees:
     """
 
     def __init__(self, forest, X, y, n_classes):
+        # A hidden value is coded below all others: one split tells known from unknown.
         below = np.nanmin(X, axis=0, initial=np.inf)
         below = np.where(np.isfinite(below), below, 0.0)
         # Trees read float32, in which 1 less than a large number is the same number.
@@ -367,7 +374,7 @@ class MaskedTrees:
 
 
 class MaskedModel:
-    """Boosting and extra trees that learned from examples of which parts were hidden.
+    """Boosting and extra trees fitted on partly hidden examples.
 
     Parameters
     ----------
@@ -402,17 +409,19 @@ class MaskedModel:
         MaskedModel
         """
         random = np.random.RandomState(seed)
+        # Small tables are shown up to 24 times, very large ones in part.
         n_rows = min(MOST_COPIES * len(X), max(FEWEST_MASKED, min(4 * len(X), MOST_MASKED)))
         rows = np.resize(random.permutation(len(X)), n_rows)
         hidden = units.hidden(X[rows], units.drawn(n_rows, random))
         copies = max(n_rows // len(X), 1)
         boosted = cls._boosted(hidden, y[rows], n_classes, len(X), copies, seed)
+        # Copies of one example must not fill a leaf: it would learn that example by heart.
         in_leaf = max(2, copies // 2)
         forest = _extra_trees(n_classes, n_trees, min_samples_leaf=in_leaf, random_state=seed)
         return cls(boosted, MaskedTrees(forest, hidden, y[rows], n_classes))
 
     def predict(self, X):
-        """Return what is predicted from the known cells."""
+        """Return the predictions from the known cells."""
         return (self.boosted.predict(X) + self.trees.predict(X)) / 2
 
     @staticmethod

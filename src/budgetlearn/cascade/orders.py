@@ -1,4 +1,4 @@
-"""Orders of acquisition: which feature a cascade acquires first, second, and so on.
+"""Orders of acquisition: the sequence of features in which a cascade acquires.
 
 An order is a function from an `OrderProblem` to the list of all features, first to last.
 """
@@ -25,7 +25,7 @@ REMOVED_AT_ONCE = 0.15
 
 @dataclass(frozen=True, eq=False)
 class OrderProblem:
-    """What an order may look at.
+    """Data, costs and seed that an order may look at.
 
     Attributes
     ----------
@@ -53,6 +53,7 @@ class OrderProblem:
     @classmethod
     def of(cls, X, y, n_classes, costs, seed, n_jobs=None):
         """Return the problem, on every k-th example where there are very many."""
+        # Rounded up: at most `MOST_ROWS` are left, spread over the whole table.
         step = -(-len(X) // MOST_ROWS)
         return cls(np.ascontiguousarray(X[::step]), y[::step], n_classes, costs, seed, n_jobs)
 
@@ -88,6 +89,7 @@ def lightgbm_order(problem):
     costs, full = problem.costs, problem.costs.full or 1.0
     acquired, order = np.zeros(costs.n_features, dtype=bool), []
     for tradeoff in PATH:
+        # What is acquired is free from here on: a group's charge is gone from the others' prices.
         price = costs.marginal(acquired) / full
         charged = {
             "cegb_tradeoff": tradeoff,
@@ -96,12 +98,14 @@ def lightgbm_order(problem):
         count_fit()
         booster = lightgbm.train({**parameters, **charged}, data, N_ROUNDS)
         gain = booster.feature_importance("gain")
+        # A feature with a split has a gain, so gains say what this tradeoff acquires.
         fresh = np.flatnonzero((gain > 0) & ~acquired)
         worth = gain[fresh] / _price(price)[fresh]
         order += fresh[np.argsort(-worth, kind="stable")].tolist()
         acquired[fresh] = True
         if acquired.all():
             break
+    # No tradeoff wanted these: nothing is known of them but their prices.
     rest = np.flatnonzero(~acquired)
     return order + rest[np.argsort(costs.marginal(acquired)[rest], kind="stable")].tolist()
 
@@ -139,6 +143,7 @@ def schedule_order(problem):
     """
     left, removed = np.arange(problem.costs.n_features), []
     while left.size > 1:
+        # Shares of what is left: the last member of a group carries its whole charge.
         mask = np.zeros(problem.costs.n_features, dtype=bool)
         mask[left] = True
         worth = _importance(problem, left) / _price(problem.costs.shares(mask)[left])
@@ -150,12 +155,12 @@ def schedule_order(problem):
 
 
 def _price(price):
-    """Return prices that can be divided by: what is free is worth most."""
+    """Return prices above 0, to divide by: free features are worth most."""
     return np.maximum(price, 1e-9 * (price.max() or 1.0))
 
 
 def _importance(problem, features):
-    """Return how important some features are in a forest of them, all above 0."""
+    """Return the importance of some features in a forest of them, all above 0."""
     X = problem.X[:, features]
     if problem.n_classes is None:
         forest = RandomForestRegressor(
@@ -171,6 +176,7 @@ def _importance(problem, features):
         importance = oob_permutation_importance(
             forest, X, problem.y, random_state=problem.seed, n_jobs=problem.n_jobs
         )
+    # Permutation importance may be 0 or negative; a worth per price must be above 0.
     return np.maximum(importance, 1e-3 * (max(importance.max(), 0.0) or 1.0))
 
 

@@ -49,7 +49,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What the training examples would have acquired and been told on a route, out of fold.
+    """Out-of-fold acquisitions and predictions of the training examples on a route.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of each example at each stage of a cascade.
+    """Confidence, losses and costs of each example at each stage of a cascade.
 
     Attributes
     ----------
@@ -111,6 +111,7 @@ def calibrated(probabilities, labels):
     temperatures : ndarray of shape (n_stages,)
     probabilities : ndarray of shape (n_stages, n_samples, n_classes)
     """
+    # One temperature a stage: later stages are surer, and often too sure.
     temperatures = np.array([fit_temperature(stage, labels) for stage in probabilities])
     stages = zip(probabilities, temperatures, strict=True)
     return temperatures, np.array([with_temperature(*stage) for stage in stages])
@@ -137,6 +138,7 @@ def class_evidence(probabilities, labels, reference, spent, n_acquired):
         Cost, and number of features acquired.
     """
     guessed = probabilities.argmax(axis=2)
+    # E[loss] = p*(y*) − p*(y_s): p* is the reference, y* its label, y_s the stage's own.
     losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
     right = (guessed == labels).astype(np.float64)
     best = float((reference.argmax(axis=1) == labels).mean())
@@ -163,6 +165,7 @@ def number_evidence(predictions, changes, targets, reference, spent, n_acquired)
     spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
         Cost, and number of features acquired.
     """
+    # R² counts in variances of the target; equal targets have none.
     variance = targets.var() or 1.0
     losses = (reference - predictions) ** 2 / variance
     scores = 1.0 - (predictions - targets) ** 2 / variance
@@ -182,9 +185,11 @@ def candidates(cascade, evidence, full_cost):
     full_cost : float
         What all features cost; the tradeoffs are about shares of it.
     """
+    # λ is about shares of the full cost, so it means the same in every currency.
     shares = evidence.spent / (full_cost or 1.0)
     paths = exit_thresholds(evidence.confidence, evidence.expected_losses, shares)
     settings = list(zip(paths, TRADEOFFS, strict=True))
+    # Candidate s stops everything at stage s: msB's kind of model, and at the last a plain one.
     always = np.where(np.eye(len(evidence.confidence), dtype=bool), -np.inf, np.inf)
     settings += [(thresholds, np.nan) for thresholds in always]
     return [_judged(cascade, evidence, thresholds, tradeoff) for thresholds, tradeoff in settings]

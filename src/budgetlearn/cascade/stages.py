@@ -45,6 +45,7 @@ def _worth_adding(feature, costs, acquired):
     group = costs.groups[feature]
     others = np.flatnonzero((costs.groups == group) & ~acquired)
     others = others[others != feature]
+    # Members that cost more than the charge wait for their own turn; free ones come along.
     if costs.costs[others].sum() > costs.group_costs[group]:
         others = others[costs.costs[others] == 0]
     return others[np.argsort(costs.costs[others], kind="stable")].tolist()
@@ -75,9 +76,11 @@ def geometric_stages(acquisitions, costs, n_stages):
     last_of_price = np.append(spent[1:] > spent[:-1], True)
     lengths, spent = lengths[last_of_price], spent[last_of_price]
     if lengths.size > n_stages:
+        # What is free has no place on a geometric scale: it is a stage of its own.
         free = int(spent[0] == 0)
         goals = np.geomspace(spent[free], spent[-1], n_stages - free)
         goals[-1] = spent[-1]  # not a rounding below it
+        # The longest prefix within each goal; goals nearer than two prefixes give the same one.
         kept = np.searchsorted(spent, spendable(goals), side="right") - 1
         lengths = lengths[np.unique(np.concatenate([np.zeros(free, dtype=kept.dtype), kept]))]
     return [_joined(acquisitions[:k]) for k in lengths]
@@ -122,7 +125,7 @@ def _joined(acquisitions):
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Features that are acquired together, and what they cost.
+    """Features that are acquired together, and their costs.
 
     Attributes
     ----------
@@ -137,7 +140,7 @@ class Units:
 
     @classmethod
     def of_stages(cls, stages, costs):
-        """Return what each stage of an order adds to the one before, as units."""
+        """Return the additions of each stage of an order as units."""
         bounds = [0, *map(len, stages)]
         found = [tuple(stages[-1][start:end]) for start, end in pairwise(bounds)]
         return cls(tuple(found), costs)
@@ -148,14 +151,15 @@ class Units:
         return len(self.features)
 
     def columns(self, acquired):
-        """Return which features are acquired, (n_samples, n_features), given which units are."""
+        """Return the mask of acquired features, (n_samples, n_features), for a mask of units."""
         columns = np.zeros((len(acquired), self.costs.n_features), dtype=bool)
         for unit, features in enumerate(self.features):
             columns[:, list(features)] = acquired[:, [unit]]
         return columns
 
     def prices(self, acquired):
-        """Return what each unit would add to the bill of each row, (n_samples, n_units)."""
+        """Return the price of each further unit for each row, (n_samples, n_units)."""
+        # A unit costs its own features, and the charge of each group that is still unpaid.
         own = np.array([self.costs.costs[list(features)].sum() for features in self.features])
         prices = np.tile(own, (len(acquired), 1))
         if self.costs.groups is not None:
@@ -171,7 +175,8 @@ class Units:
         return np.where(self.columns(acquired), X, np.nan)
 
     def drawn(self, n_rows, random):
-        """Draw which units are acquired: beginnings of the order of any length, much disturbed."""
+        """Draw masks of acquired units: beginnings of the order of any length, much disturbed."""
+        # Beginnings are what cascades meet; the noise shows the model other sets, too.
         places = np.arange(self.n_units) / max(self.n_units, 1)
         places = places + NOISE * random.gumbel(size=(n_rows, self.n_units))
         ranks = places.argsort(axis=1).argsort(axis=1)
@@ -225,6 +230,7 @@ class StageModels:
         -------
         StageModels
         """
+        # Two orders often share a set: its models are fitted once.
         distinct = sorted({ascending(features) for features in feature_sets}, key=len)
         # The largest tables first, so that no thread waits for them in the end.
         keys = [(name, features) for features in reversed(distinct) for name in kinds]
@@ -254,7 +260,7 @@ class StageModels:
         )
 
     def only(self, cascades):
-        """Return the models that some cascades use, without what served to choose."""
+        """Return the models that some cascades use, without the out-of-fold predictions."""
         keys = {key for cascade in cascades for key in cascade.model_keys()}
         kept = {key: model for key, model in self.models.items() if key in keys}
         return StageModels(kept, {}, self.fallback_model, self.usual)

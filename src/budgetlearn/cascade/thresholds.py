@@ -55,6 +55,7 @@ class _Cuts:
     def __init__(self, confidence):
         self.order = np.argsort(-confidence, kind="stable")
         ordered = confidence[self.order]
+        # A threshold cannot pass between equals: places are the last of each run of equals.
         self.places = np.flatnonzero(np.append(ordered[1:] < ordered[:-1], True))
         middles = (ordered[self.places[:-1]] + ordered[self.places[:-1] + 1]) / 2
         # Of neighbouring floats the middle can be the lower one: then the upper is the threshold.
@@ -66,6 +67,7 @@ class _Cuts:
         """Return the threshold that maximises the gains of those who stop; inf where none does."""
         sums = np.cumsum(gains[self.order])[self.places]
         k = int(sums.argmax())
+        # No gain: not to stop at all is best, and acquires what the later stages want.
         return self.thresholds[k] if sums[k] > 0 else np.inf
 
 
@@ -75,6 +77,7 @@ def _thresholds(confidence, price, cuts, n_passes):
     thresholds = np.full(last + 1, np.inf)
     thresholds[last] = -np.inf
     for sweep in range(1 + n_passes):
+        # The first sweep knows no thresholds: it takes every example to be at every stage.
         reached = _reached(confidence, thresholds) if sweep else None
         before = thresholds.copy()
         value = price[last]
@@ -83,6 +86,7 @@ def _thresholds(confidence, price, cuts, n_passes):
             if reached is not None:
                 gains = np.where(reached[stage], gains, 0.0)
             thresholds[stage] = cuts[stage].best(gains)
+            # Invariant: value is what the rest of the way costs each example that comes to `stage`.
             value = np.where(confidence[stage] >= thresholds[stage], price[stage], value)
         if sweep and np.array_equal(before, thresholds):
             break
@@ -90,7 +94,7 @@ def _thresholds(confidence, price, cuts, n_passes):
 
 
 def _reached(confidence, thresholds):
-    """Return which examples come to each stage, (n_stages, n_samples)."""
+    """Return the mask of the examples that reach each stage, (n_stages, n_samples)."""
     reached = np.ones(confidence.shape, dtype=bool)
     for stage in range(len(confidence) - 1):
         reached[stage + 1] = reached[stage] & (confidence[stage] < thresholds[stage])

@@ -112,12 +112,14 @@ class ExhaustiveSearch(ModelScheduleSearch):
         if n_variables > self.max_variables:
             self._refuse(data)
         self.subsets_ = _subsets(n_variables, min(smallest, n_variables))
+        # Before any fit: a file of other data is refused at once, not after hours.
         key = self._checkpoint_key(*data)
         known = SubsetScores(n_variables, self.checkpoint, key)
         done = ~np.isnan(known.scores[self.subsets_])
         self.resumed_seconds_ = float(known.seconds[self.subsets_[done]].sum())
         count_fit(int(done.sum()))  # a checkpoint changes no count
         self._score(self.subsets_[~done], known, data)
+        # Bit j of a code stands for variable j.
         acquired = (self.subsets_[:, None] >> np.arange(n_variables) & 1).astype(bool)
         self.subset_costs_ = self.feature_costs_.total(acquired)
         self.subset_scores_ = known.scores[self.subsets_]
@@ -145,6 +147,7 @@ class ExhaustiveSearch(ModelScheduleSearch):
     def _trial(self, data):
         """Return the size of a middling subset and the seconds that fitting and scoring it take."""
         n_variables = data[0].X.shape[1]
+        # Most subsets have about half of the variables: such a model takes the typical time.
         half = max(1, n_variables // 2)
         start = time.perf_counter()
         self._problem(*data).visit([tuple(range(half))])

@@ -121,7 +121,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
     Returns
     -------
     L1Path
-        Where glmnet's descent has not converged after ten times its usual number of passes, of the
+        Where glmnet's descent has not converged after ten times its own limit of passes, of the
         penalties before that, with an `IncompletePathWarning`.
 
     Raises
@@ -130,10 +130,12 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
         When glmnet's error flag tells that it solved for no λ at all.
     """
     if weight is not None:
+        # glmnet's λ is relative to the mean weight: the unit of the weights must not matter.
         weight = weight / weight.mean()
     standard, mean, scale = _standardised(X, weight)
     if not standard.any():
         return _intercepts_only(y, mean, scale, weight)
+    # Penalties between the wanted ones: every stride-th is kept.
     stride = -(-(GRID - 1) // max(n_lambda - 1, 1))
     length = max((n_lambda - 1) * stride + 1, GRID)
     net = _solved(standard, y, weight, penalty_factors, length, tolerance)
@@ -159,7 +161,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
 
 
 def _solved(standard, y, weight, penalty_factors, length, tolerance):
-    """Return glmnet's path, of more passes where its usual limit cuts it off."""
+    """Return glmnet's path, of more passes where its own limit cuts it off."""
     with extra("msb", "the L1 path (logitB, and 'l1' among msB's sequences)"):
         from glmnet import LogitNet  # costs a second, and only this method needs it
 
@@ -168,7 +170,7 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
             alpha=1, n_lambda=length, standardize=False, n_splits=0, tol=tolerance, max_iter=passes
         )
         with warnings.catch_warnings():
-            # How a path ended is told by `jerr_`, read below, not by a warning.
+            # `jerr_`, read below, says how a path ended; the warning says no more.
             warnings.simplefilter("ignore", RuntimeWarning)
             try:
                 fit_counted(
@@ -187,7 +189,7 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
 
 
 def _is_cut(net):
-    """Tell whether the descent ran out of passes (glmnet's error flags −1 to −10000).
+    """Return whether the descent ran out of passes (glmnet's error flags −1 to −10000).
 
     Flags below that are a path at its natural end: probabilities that reached 0 or 1.
     """

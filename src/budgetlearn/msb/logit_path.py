@@ -69,6 +69,7 @@ class LogitPathClassifier(ScheduleClassifier):
             lambda model, X: float(np.mean(model.predict(X) == valid.y))
         )
         variables = [self.path_.variables(step) for step in steps]
+        # Equations (4)-(5): the budget is on the variables with a non-zero coefficient.
         costs = [self.feature_costs_.subset(subset) for subset in variables]
         scores = [score(L1Step(self.path_, step), valid.X) for step in steps]
         self.schedule_ = self._schedule_of(costs, scores, variables)

@@ -1,4 +1,4 @@
-"""What a model sequence may ask: data, costs, importance, and models on subsets of variables."""
+"""The interface of a model sequence: data, costs, importance, and models on subsets."""
 
 import operator
 import time
@@ -50,7 +50,7 @@ class VisitedModel:
     model: Any
 
     def dominates(self, other):
-        """Whether it is no more expensive and no worse than `other`, and better in one of both."""
+        """Return whether it is no more expensive and no worse than `other`, and better in one."""
         no_worse = self.cost <= other.cost and self.score >= other.score
         return no_worse and (self.cost < other.cost or self.score > other.score)
 
@@ -166,6 +166,7 @@ class SequenceProblem:
 
         How much the validation score falls: accuracy, or what `score` is.
         """
+        # Figure 2: the fall in accuracy when one column is permuted, in the model of all variables.
         full = tuple(range(self.costs.n_features))
         model = self.model(full)
         options = {"n_repeats": 5, "random_state": derive_seed(self.seed, "permutation")}
@@ -198,6 +199,7 @@ class SequenceProblem:
         on the naval data, where the default spends all its iterations halfway down the path. It
         sees the mean of a variable where its value is missing.
         """
+        # logitB's own path is another fit, at glmnet's tolerance.
         if n_lambda not in self._l1_paths:
             X, y = self.train
             if np.isnan(X).any():
@@ -233,6 +235,7 @@ class SequenceProblem:
                 variables = as_subset(subset, self.costs.n_features)
                 asked.append(variables)
                 if variables not in self._begun:
+                    # Begun once, whichever sequence names it first.
                     self._begun[variables] = submit(self._add, variables, codes)
             # Threads are still fitting.
             for variables in asked if unit is None else progress(asked, unit):
@@ -267,7 +270,9 @@ class SequenceProblem:
     def _trained(self, variables, codes):
         X, y = self.train
         columns = list(variables)
+        # Seeded by its variables: neither order of visits nor n_jobs changes a model.
         model = seeded_clone(self.estimator, derive_seed(self.seed, *variables))
+        # The codes of the whole table are cut to these columns: no subset is binned again.
         options = {} if codes is None else {"binned": codes.take(columns)}
         if self.weight is not None:
             options["sample_weight"] = self.weight
@@ -288,6 +293,7 @@ class SequenceProblem:
     def _remember(self, visited):
         """Keep a visited model; drop the fitted engines that can never be in a schedule."""
         self._visited[visited.variables] = visited
+        # A dominated model can be in no schedule: its trees go, its score stays.
         for other in list(self._visited.values()):
             if visited.dominates(other):
                 self._drop_model(other)

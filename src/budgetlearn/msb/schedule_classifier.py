@@ -1,4 +1,4 @@
-"""Prediction from a model schedule: what msB, logitB and exhaustive search share."""
+"""Prediction from a model schedule: the base of msB, logitB and exhaustive search."""
 
 from abc import abstractmethod
 
@@ -89,6 +89,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             return None
 
         def score(model, X):
+            # Scorers of scikit-learn see the labels as they were given.
             labelled = LabelledModel(model, self.classes_)
             return float(check_scoring(labelled, self.scoring)(labelled, X, valid.targets))
 
@@ -98,6 +99,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
         return True
 
     def _seeds(self, random):
+        # One integer for models and held-out rows: exhaustive search sees what msB sees.
         seed = int(random.randint(INT32_MAX))
         return seed, np.random.RandomState(seed)
 
@@ -124,6 +126,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
             stage.facts = {"budget": float(self.schedule_.costs[entry]), "variables": variables}
             if want & {"output", "probabilities"}:
                 model, columns = self._entry(X, entry)
+                # Engines learn class indices, perhaps not of all classes; users see labels.
                 model = LabelledModel(model, self.classes_)
                 if "output" in want:
                     stage.output = model.predict(columns)

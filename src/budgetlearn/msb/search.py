@@ -30,6 +30,7 @@ def takes_missing(engine):
             continue
         if not takes_missing(step):
             return False
+        # From here on nothing is missing: later steps need not take gaps.
         if type(step).__module__.startswith("sklearn.impute"):
             return True
     return True
@@ -130,6 +131,7 @@ class ModelScheduleSearch(ScheduleClassifier):
         ndarray of shape (n_features,)
             Mean fall in the validation score of the full model when a variable is permuted.
         """
+        # The same draws, in the same order, as in `fit`: else the importance would be another one.
         train, valid = checked_examples(self, X, y, X_val, y_val, None)
         seed, random = self._seeds(check_random_state(self.random_state))
         if valid is None:
@@ -165,6 +167,7 @@ class ModelScheduleSearch(ScheduleClassifier):
                 subsets[sequence.name] = list(sequence.subsets(problem))
                 yield from subsets[sequence.name]
 
+        # Algorithm 3.3: all sequences are fitted together, while stagewise ones are still choosing.
         problem.visit(along_all_sequences(), "models")
         self.sequences_ = {name: problem.visit(visited) for name, visited in subsets.items()}
         # Sorted, so that which of two equal models stays does not depend on the sequences' order.
@@ -180,6 +183,7 @@ class ModelScheduleSearch(ScheduleClassifier):
             [model.score for model in models],
             [model.variables for model in models],
         )
+        # Compression keeps few: only these are fitted again where they were dropped.
         self.models_ = [problem.model(variables) for variables in self.schedule_.variables]
 
     def _refit(self, examples, seeds):

@@ -61,6 +61,7 @@ class RemovalSequence(ABC):
         left = list(range(problem.costs.n_features))
         yield tuple(left)
         while len(left) > problem.min_variables:
+            # Section 3.1.1: one variable a step; importance is computed once, not ranked anew.
             left.remove(choose(left))
             yield tuple(left)
 
@@ -156,6 +157,7 @@ class ImportancePerCostSequence(RemovalSequence):
         least_price = PRICE_FLOOR * (problem.costs.costs.max() or 1.0)
 
         def log_worth(left):
+            # log ν = log I − γ log c, up to a constant: only differences decide.
             price = np.maximum(_shares(problem.costs, left), least_price)
             return log_importance - gamma * np.log(price / least_price)
 
@@ -176,6 +178,7 @@ class SamplingSequence(ImportancePerCostSequence):
 
         def draw(left):
             worth = log_worth(left)[left]
+            # p_j ∝ 1/ν_j, in logs; the least worth is subtracted, so that no power overflows.
             chances = np.exp(worth.min() - worth)
             return int(rng.choice(left, p=chances / chances.sum()))
 
@@ -193,14 +196,14 @@ class UniformSequence(RemovalSequence):
 
 
 def _shares(costs, left):
-    """Return which part of the bill for the variables `left` each variable carries."""
+    """Return each variable's share of the bill for the variables `left`."""
     acquired = np.zeros(costs.n_features, dtype=bool)
     acquired[left] = True
     return costs.shares(acquired)
 
 
 def random_ranks(problem, name):
-    """Return a random rank of each variable, which settles what is equal otherwise."""
+    """Return a random rank of each variable, to settle ties."""
     return problem.rng(name).permutation(problem.costs.n_features)
 
 
@@ -292,6 +295,7 @@ class ForwardSequence(StagewiseSequence):
             absent = [j for j in range(n_variables) if j not in chosen]
             candidates = self._promising(absent, chosen, problem, sign=1)
             tried = [tuple(sorted((*chosen, j))) for j in candidates]
+            # All are visited, the best is gone on with: its rivals stay in the sequence.
             chosen = best_of(problem.visit(tried))
             if len(chosen) >= problem.min_variables:
                 yield from tried
@@ -312,6 +316,7 @@ class BackwardSequence(StagewiseSequence):
         while len(left) > problem.min_variables:
             candidates = self._promising(left, left, problem, sign=-1)
             tried = [tuple(v for v in left if v != j) for j in candidates]
+            # As in forward selection, with each variable that is left taken out in turn.
             left = best_of(problem.visit(tried))
             yield from tried
 
@@ -331,9 +336,10 @@ def best_of(models):
 
 
 def _bills(costs, chosen):
-    """Return, for each variable, what the variables cost once it joins or leaves the chosen."""
+    """Return the cost of the chosen variables once each variable joins or leaves them."""
     acquired = np.zeros((costs.n_features, costs.n_features), dtype=bool)
     acquired[:, list(chosen)] = True
+    # Row j is the chosen set with variable j toggled: one call prices all neighbours.
     np.fill_diagonal(acquired, ~acquired.diagonal())
     return costs.total(acquired)
 
@@ -371,6 +377,7 @@ class L1PathSequence:
         for step in range(len(path)):
             variables = path.variables(step)
             if len(variables) >= problem.min_variables:
+                # A dict keeps the path's order and each set once: many penalties share one set.
                 seen.setdefault(variables)
         return iter(seen)
 

@@ -41,6 +41,7 @@ def fingerprint(estimator, seed, *tables, scoring=None):
         What scores; None: accuracy.
     """
     digest = hashlib.sha256()
+    # The shape and type, too: the same bytes in another shape are other data.
     for array in (array for table in tables for array in table):
         digest.update(f"{array.shape} {array.dtype}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
@@ -94,8 +95,9 @@ class SubsetScores:
             partial.write_text(f"# {self._header}\n{COLUMNS}\n", encoding="utf-8")
 
     def _read(self):
-        """Take over what the file holds; cut off a line that an interruption left unfinished."""
+        """Take over the scores in the file; cut off an unfinished last line."""
         content = self.path.read_bytes()
+        # The last line may have been cut by an interruption: only whole lines count.
         whole = content[: content.rfind(b"\n") + 1]
         head, _, lines = whole.decode("utf-8", "replace").partition(f"\n{COLUMNS}\n")
         if head != f"# {self._header}":
@@ -125,6 +127,7 @@ class SubsetScores:
             return
         rows = zip(subsets, scores, seconds, strict=True)
         lines = "".join(f"{subset},{score!r},{taken:.6f}\n" for subset, score, taken in rows)
+        # Appended and flushed to the disk: what was paid for survives the loss of power.
         with self.path.open("ab") as file:
             file.write(lines.encode())
             file.flush()

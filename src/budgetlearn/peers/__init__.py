@@ -1,4 +1,4 @@
-"""What budgeted learners are measured against: controls, and users' usual choices."""
+"""Rivals of budgeted learners: controls, and methods that users would pick instead."""
 
 from .astc import ASTCClassifier
 from .controls import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor

@@ -132,6 +132,7 @@ cdef class MiserGrower:
         self.n_nodes += 1
         self.leaves[leaf] = Leaf(start, end, id)
         for i in range(start, end):
+            # Gathered once for all features of the leaf.
             self.ordered[i] = residual[self.rows[i]]
             total += self.ordered[i]
         self.values[id] = total / (end - start)
@@ -139,6 +140,7 @@ cdef class MiserGrower:
             0.0, -1, -1, -1, parent, <int32_t> (end - start), depth, False
         )
         for feature in range(self.n_features):
+            # No cut, so that `choose` never takes this leaf.
             if depth == self.max_depth:
                 self.cuts[leaf, feature].gain = 0.0
             else:
@@ -163,12 +165,15 @@ cdef class MiserGrower:
             sums[code] += self.ordered[i]
             counts[code] += 1
         for code in range(N_CODES):
+            # A cut between codes that no row has is the one before it.
             if counts[code] == 0:
                 continue
             if n_left > 0:
+                # Fall of the squared error by two means in place of one.
                 gain = left * left / n_left + (total - left) * (total - left) / (n - n_left) - base
                 if gain > best.gain:
                     best = Cut(gain, last, code)
+            # Invariant: left and n_left cover the codes up to `last`.
             left += sums[code]
             n_left += counts[code]
             last = code
@@ -182,13 +187,16 @@ cdef class MiserGrower:
         cdef Py_ssize_t leaf, feature
         cdef double net, best = self.least_gain
         cdef bint found = False
+        # 2^depth leaves, or one for each row: nothing is left to split.
         if self.n_leaves == self.max_leaves:
             return False
         for leaf in range(self.n_leaves):
             for feature in range(self.n_features):
+                # Gains are kept before prices: an acquisition frees the feature everywhere.
                 net = self.cuts[leaf, feature].gain
                 if not acquired[feature]:
                     net -= prices[feature]
+                # Strictly: of equal gains the first leaf and the lowest feature.
                 if net > best:
                     best, found = net, True
                     chosen_leaf[0], chosen_feature[0] = leaf, feature
@@ -213,5 +221,6 @@ cdef class MiserGrower:
         node.threshold = midpoint(
             self.highest[offset + cut.below], self.lowest[offset + cut.above]
         )
+        # The left child takes its parent's slot: no leaf is ever removed.
         node.left = self.set_leaf(leaf, parent.start, middle, parent.node, residual)
         node.right = self.add_leaf(middle, parent.end, parent.node, residual)

@@ -21,7 +21,7 @@ LEAST_GAIN = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class LinearNode:
-    """A linear model of what is known at a node, and where it sends an example.
+    """A linear model of the features known at a node, and its rule for the children.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class LinearNode:
         return total
 
     def child_of(self, scores):
-        """Return which child each example goes to."""
+        """Return the child of each example."""
         lower, upper = self.children
         return np.where(along(scores, self.direction) > self.threshold, upper, lower)
 
@@ -91,10 +91,11 @@ class LinearTree:
 
     @cached_property
     def paths(self):
-        """What an example that ends at each node has acquired, bool of (n_nodes, n_features)."""
+        """Features acquired on the way to each node, bool of shape (n_nodes, n_features)."""
         paths = np.zeros((len(self.nodes), self.n_features), dtype=bool)
         for place, node in enumerate(self.nodes):
             paths[place, list(node.acquired)] = True
+            # Parents come before children: their path is complete here.
             for child in node.children:
                 paths[child] |= paths[place]
         return paths
@@ -170,8 +171,10 @@ class LinearTreeGrower:
         chosen, acquired = self._choose(rows, known, budget)
         Z = self.Z[np.ix_(rows, chosen)]
         middle, mean = Z.mean(axis=0), Y.mean(axis=0)
+        # Centred, so that the intercept is not penalised.
         inner = (Z - middle).T @ (Z - middle) + self.ridge * len(rows) * np.eye(len(chosen))
         weights = np.linalg.solve(inner, (Z - middle).T @ (Y - mean)) if chosen else Y[:0]
+        # Back to raw units: a prediction needs no scaler.
         coef = weights / self.scale[chosen, None]
         intercept = mean - (middle * self.scale[chosen] + self.centre[chosen]) @ coef
         return LinearNode(tuple(acquired), tuple(chosen), coef, intercept)
@@ -188,6 +191,7 @@ class LinearTreeGrower:
         known, open_ = known.copy(), np.ones(known.size, dtype=bool)
         chosen, acquired = [], []
         while True:
+            # Explained variance of each feature alone, given those chosen before it.
             size = (Z**2).sum(axis=0) + self.ridge * len(rows)
             gain = ((residual.T @ Z) ** 2).sum(axis=0) / size
             price = self.costs.marginal(known)
@@ -206,6 +210,7 @@ class LinearTreeGrower:
                 known[feature] = True
                 acquired.append(feature)
             axis = Z[:, feature] / (np.linalg.norm(Z[:, feature]) or 1.0)
+            # Gram-Schmidt: what the chosen feature explains is taken out of the rest.
             Z = Z - np.outer(axis, axis @ Z)
             residual = residual - np.outer(axis, axis @ residual)
 
@@ -216,7 +221,9 @@ class LinearTreeGrower:
             return None
         scores = node.scores(self.X[rows])
         spread = scores - scores.mean(axis=0)
+        # The direction in which predictions vary most; with two classes the score itself.
         direction = np.linalg.svd(spread, full_matrices=False)[2][0]
+        # A singular vector has no sign of its own: fixed by its largest entry.
         direction = direction * np.sign(direction[np.abs(direction).argmax()])
         routed = along(scores, direction)
         threshold = np.median(routed)
@@ -297,6 +304,7 @@ class ASTCClassifier(ClassifierMixin, Staged):
 
     def _budgets(self):
         if self.node_budgets is None:
+            # Free features fit into any budget; equal ratios need prices above 0.
             paid = self.feature_costs_.alone[self.feature_costs_.alone > 0]
             if not paid.size:
                 return [0.0]
@@ -342,6 +350,7 @@ class ASTCClassifier(ClassifierMixin, Staged):
                     X[here, feature] = answer.values
                     # Whoever cannot have it stays, with what the node above said.
                     here = here[~answer.refused]
+            # As a table would be read: the same rounding sends an example the same way.
             values = X[here].astype(working_dtype(self)).astype(float)
             scores[here] = node.scores(values)
             at[here] = node.child_of(scores[here]) if node.children else -1
@@ -349,7 +358,7 @@ class ASTCClassifier(ClassifierMixin, Staged):
 
 
 def _shares(scores):
-    """Return class probabilities: what regression towards 0 and 1 estimates, within [0, 1]."""
+    """Return class probabilities: the estimates of regression towards 0 and 1, within [0, 1]."""
     shares = np.maximum(scores, 0.0)
     total = shares.sum(axis=1, keepdims=True)
     return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1 / scores.shape[1])

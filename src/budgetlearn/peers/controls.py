@@ -28,11 +28,13 @@ class _Control(BudgetedEstimator):
 
     def _stages(self, X, which, want):
         stage = Stage({}, acquired=np.full(X.shape, self._acquires))
+        # What costs nothing must not look: the constant is asked about zeros.
         known = X if self._acquires else np.zeros(X.shape)
         if "output" in want:
             stage.output = self.model_.predict(known)
         if "probabilities" in want and hasattr(self.model_, "predict_proba"):
             stage.probabilities = self.model_.predict_proba(known)
+        # One stage, asked for once or again.
         yield from (stage for _ in which)
 
 
@@ -83,6 +85,7 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
 
     def _model(self):
         model = RandomForestClassifier() if self.estimator is None else clone(self.estimator)
+        # Not every classifier draws anything.
         if "random_state" in model.get_params():
             model.set_params(random_state=self.random_state)
         return model

@@ -68,6 +68,7 @@ class CostBoosting(ClassifierMixin, TreeStages):
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
         shares = _price_shares(self.feature_costs_)
+        # Stages in the order of the path: prices matter less, models grow.
         self._models, self.stage_settings_ = [], []
         paths = self._boost(train.X, train.y, shares, tradeoffs, n_trees[-1])
         for tradeoff, trees in zip(tradeoffs, paths, strict=True):
@@ -84,6 +85,7 @@ class CostBoosting(ClassifierMixin, TreeStages):
         """Return the model after each number of iterations, or all where boosting ended early."""
         nodes = np.cumsum([tree.node_count for tree in trees])
         predictor = ForestPredictor(trees, self.n_features_in_)
+        # Boosting may end early: then the larger sizes are one model.
         counts = [min(self._n_outputs * size, len(trees)) for size in sizes]
         step = self._n_outputs
         return [TreeSum(predictor, n, int(nodes[n - 1]), per_step=step) for n in counts]
@@ -116,11 +118,12 @@ def scaled_tradeoffs(costs):
         `N_TRADEOFFS`: full price over the cheapest that is paid, which no gain of a split repays
         (see `LightGBMCostClassifier`), in equal ratios down to `LEAST_TRADEOFF`; then 0.
     """
+    # A perfect first split gains 1 an example: beyond full / cheapest no price is repaid.
     paid = costs.alone[costs.alone > 0]
     most = max(costs.full / paid.min(), 1.0) if paid.size else 1.0
     return [*np.geomspace(most, LEAST_TRADEOFF, N_TRADEOFFS - 1).tolist(), 0.0]
 
 
 def _price_shares(costs):
-    """Return what each feature costs when acquired alone, as a share of what all cost together."""
+    """Return the cost of each feature alone, as a share of the cost of all."""
     return costs.alone / costs.full if costs.full else costs.alone

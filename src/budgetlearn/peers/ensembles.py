@@ -25,12 +25,12 @@ from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
 
 
 def averages(estimator):
-    """Tell whether the trees of an ensemble of scikit-learn average, or add up as in boosting."""
+    """Return whether the trees of an ensemble average, rather than add up as in boosting."""
     return not hasattr(estimator, "learning_rate")
 
 
 def first_trees(estimator, n_features, sizes=None, node_budgets=None):
-    """Return what a fitted ensemble would be with its first members only.
+    """Return the models that the first members of a fitted ensemble make.
 
     Parameters
     ----------
@@ -50,9 +50,12 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
     """
     trees = estimator.trees_ if hasattr(estimator, "trees_") else from_sklearn(estimator)
     members = len(estimator.estimators_)
+    # Gradient boosting of K > 2 classes has K trees an iteration.
     per_member = len(trees) // members
+    # Nodes up to the end of each member: budgets cut between members only.
     nodes = np.cumsum([tree.node_count for tree in trees])[per_member - 1 :: per_member]
     if sizes is None:
+        # The most members whose nodes together are within each budget.
         sizes = np.searchsorted(nodes, node_budgets, side="right").tolist()
     predictor, intercept = ForestPredictor(trees, n_features), sklearn_intercept(estimator)
     return [
@@ -69,7 +72,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
 
 
 def check_ensemble(estimator):
-    """Refuse what is no ensemble of scikit-learn that can be read as a sum of trees.
+    """Refuse all but ensembles of scikit-learn that can be read as sums of trees.
 
     Raises
     ------
@@ -93,6 +96,7 @@ class SklearnStages(TreeStages):
         return averages(self.estimator) or hasattr(self.estimator, "loss")
 
     def _decided(self, scores):
+        # scikit-learn gives a score of exactly 0 to the second class, our forests to the first.
         if is_classifier(self) and scores.shape[1] < self.classes_.size:
             return self.classes_[(scores[:, 0] >= 0).astype(np.intp)]
         return super()._decided(scores)
@@ -105,7 +109,7 @@ class SklearnStages(TreeStages):
 
 @documented
 class ForestStages(SklearnStages, MetaStaged):
-    """A forest or boosting of scikit-learn, and what it would be with its first trees only.
+    """A forest or boosting of scikit-learn, and the models of its first trees.
 
     Parameters
     ----------
@@ -216,12 +220,15 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
             member = clone(base).set_params(random_state=random.randint(INT32_MAX))
             member.fit(X, labels, sample_weight=weights, check_input=False)
             (tree,) = from_sklearn(member)
+            # h_k(x) of the class docstring, once for each leaf.
             votes = _votes(tree.value)
             self.estimators_.append(member)
             self.trees_.append(replace(tree, value=votes))
             reached = votes[member.apply(X, check_input=False)]
+            # Without an error the weights keep their ratios: the next tree would be the same.
             if (reached.argmax(axis=1) == labels).all():
                 break
+            # The more a tree's vote for the true class, the less the example weighs next.
             own = reached[np.arange(len(X)), labels] / (self.classes_.size - 1)
             weights *= np.exp(-self.learning_rate * own)
             weights /= weights.sum()
@@ -246,6 +253,6 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _votes(shares):
-    """Return what leaves with these class shares vote for each class."""
+    """Return the votes for each class of leaves with these class shares."""
     logs = np.log(np.maximum(shares, _LEAST_SHARE))
     return (shares.shape[1] - 1) * (logs - logs.mean(axis=1, keepdims=True))

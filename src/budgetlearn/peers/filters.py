@@ -75,6 +75,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         check_number(self.cost_power, "cost_power", low=0)
         sizes = self._sizes(X.shape[1])
+        # One for the rating, one for each model: more sizes leave the first models as they are.
         rating_seed, *seeds = check_random_state(self.random_state).randint(
             INT32_MAX, size=1 + len(sizes)
         )
@@ -84,6 +85,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         self.order_ = _best_for_price(
             self.mutual_information_, self.feature_costs_, self.cost_power
         )
+        # Coded once; each forest gets a view of its columns.
         data = bin_features(X, n_jobs=self.n_jobs)
         self._models = [
             self._forest(X, labels, data, np.sort(self.order_[:size]), seed)
@@ -96,6 +98,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
 
     def _sizes(self, n_features):
         if self.n_selected is None:
+            # Fibonacci numbers: steps grow with the size; most is at stake among small sets.
             sizes = [1, 2]
             while sizes[-1] < n_features:
                 sizes.append(sizes[-2] + sizes[-1])
@@ -112,6 +115,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         forest = RandomForestClassifier(
             n_estimators=self.n_estimators, random_state=seed, n_jobs=self.n_jobs
         ).fit(X[:, selected], labels, binned=data.take(selected))
+        # Features are renumbered, so that stages read the user's table and charge its prices.
         trees = [on_the_whole_table(tree, selected) for tree in forest.trees_]
         return TreeSum.of(trees, X.shape[1], shares=True)
 
@@ -119,6 +123,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
 def _best_for_price(information, costs, power):
     """Return the features by information per price, free ones first; equals by information."""
     prices = costs.alone
+    # Sorted by the last key first: free features, then information per price, then information.
     paid = np.where(prices > 0, prices, 1.0) ** power
     return np.lexsort((-information, -information / paid, prices > 0))
 
@@ -180,5 +185,6 @@ class FilterBoostingClassifier(FilterForestClassifier):
             n_jobs=self.n_jobs,
         ).fit(X[:, selected], labels)
         trees = [on_the_whole_table(tree, selected) for tree in boosting.trees_]
+        # Trees of one iteration belong together where some of them cannot be walked.
         per_step = 1 if boosting.classes_.size == 2 else boosting.classes_.size
         return replace(TreeSum.of(trees, X.shape[1]), per_step=per_step)

@@ -65,16 +65,20 @@ class GreedyMiserClassifier(CostBoosting):
         check_number(self.max_depth, "max_depth", low=1, high=16, integer=True)
         data = bin_features(X, _MAX_BINS, self.n_jobs)
         members = labels == np.arange(self.classes_.size)[:, None]
+        # Two classes have one score, of the second class: its row is the last.
         targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
 
         def path(tradeoff):
             count_fit()
             grower = MiserGrower(data, self.max_depth)
+            # λ is per example, the squared error a sum over all of them.
             prices = tradeoff * len(X) * shares
+            # Shared by all trees and classes of the ensemble: a feature is paid for once.
             acquired = np.zeros(X.shape[1], dtype=np.uint8)
             scores, fitted = np.zeros_like(targets), np.empty_like(targets)
             trees = []
             for _ in range(n_iterations):
+                # Of the iteration's start for all classes: their trees do not see each other.
                 residuals = targets - scores
                 for output, residual in enumerate(residuals):
                     grown = grower.grow(residual, prices, acquired, fitted[output])

@@ -1,4 +1,4 @@
-"""LightGBM with its own feature costs: what users would pick instead of a budgeted method."""
+"""LightGBM with its own feature costs: the choice of users without a budgeted method."""
 
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
@@ -76,6 +76,7 @@ class LightGBMCostClassifier(CostBoosting):
         with extra("peers", type(self).__name__):
             import lightgbm
         parameters = self._parameters(len(X), shares)
+        # Coded once for all tradeoffs.
         data = lightgbm.Dataset(X, labels, params=dict(parameters), free_raw_data=False)
         paths = []
         for tradeoff in progress(tradeoffs, "models"):
@@ -88,6 +89,7 @@ class LightGBMCostClassifier(CostBoosting):
         check_choice(self.penalty, "penalty", ("coupled", "lazy"))
         check_number(self.num_leaves, "num_leaves", low=2, integer=True)
         check_number(self.min_child_samples, "min_child_samples", low=1, integer=True)
+        # Gains are sums over examples: "coupled" must be, too; "lazy" is charged an example.
         penalties = shares * (n_samples if self.penalty == "coupled" else 1)
         return {
             "objective": "binary" if self._n_outputs == 1 else "multiclass",

@@ -16,7 +16,7 @@ from .staged import MetaStaged, check_increasing
 
 @documented
 class NodeShares(MetaStaged):
-    """What models under such budgets share: counting the nodes of the extra trees.
+    """Base of models under such budgets: count the nodes of the extra trees.
 
     A subclass fits the largest of `node_budgets_` in `_fit_budgets`.
 
@@ -65,9 +65,11 @@ class NodeShares(MetaStaged):
         percents = check_increasing(self.percents, "percents", high=100)
         check_number(self.n_full_trees, "n_full_trees", low=1, integer=True)
         check_number(self.n_probes, "n_probes", low=1, integer=True)
+        # One for the probes and one for the model: more probes leave the model as it is.
         seeds = check_random_state(self.random_state).randint(INT32_MAX, size=2)
         forest = ExtraTreesClassifier if is_classifier(self) else ExtraTreesRegressor
         probes = fit_counted(forest(self.n_probes, random_state=seeds[0]), X, y).estimators_
+        # Fully grown trees on the same data hardly differ in size: a few stand for 1000.
         per_tree = np.mean([probe.tree_.node_count for probe in probes])
         self.n_full_ = float(per_tree * self.n_full_trees)
         self.node_budgets_ = [max(1, int(self.n_full_ * share / 100)) for share in percents]
@@ -103,6 +105,7 @@ class GIFNodeShares(NodeShares):
 
     def _fit_budgets(self, X, y, seed):
         own = clone(self.estimator).set_params(random_state=seed, n_jobs=self.n_jobs)
+        # Weights of a refitted forest are right for its own size only: one fit for each budget.
         grown = self.node_budgets_ if own.refit else self.node_budgets_[-1:]
         forests = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
         self.estimator_ = forests[-1]
@@ -151,6 +154,7 @@ class BoostingNodeShares(SklearnStages, NodeShares):
 
     def _fit_budgets(self, X, y, seed):
         check_ensemble(self.estimator)
+        # As if every tree were as large as it may be: the budget is kept whatever is grown.
         most = _most_nodes(self.estimator, np.unique(y).size if is_classifier(self) else 1)
         smallest, largest = self.node_budgets_[0], self.node_budgets_[-1]
         if smallest < most:
@@ -167,9 +171,10 @@ class BoostingNodeShares(SklearnStages, NodeShares):
 
 
 def _most_nodes(boosting, n_classes):
-    """Return how many nodes one iteration has at most."""
+    """Return the largest number of nodes of one iteration."""
     base = getattr(boosting, "estimator", boosting)
     max_depth = 1 if base is None else base.max_depth
     check_number(max_depth, "max_depth of the boosted trees", low=1, integer=True)
+    # Gradient boosting grows a tree for each class, AdaBoost one for all.
     one_each = base is boosting and n_classes > 2
     return (2 ** (max_depth + 1) - 1) * (n_classes if one_each else 1)

@@ -82,6 +82,7 @@ class SparseLinearClassifier(LogitPathClassifier):
             )
             for power in powers
         ]
+        # Same data, so the same scaling: the paths are one list of models to choose from.
         joined = {
             name: np.concatenate([getattr(path, name) for path in paths])
             for name in ("coef", "intercept", "penalties")
@@ -90,7 +91,7 @@ class SparseLinearClassifier(LogitPathClassifier):
 
 
 def penalty_factors(prices, power):
-    """Return what λ is multiplied by for each feature: its share of the mean price, to a power."""
+    """Return the factor of λ for each feature: its share of the mean price, to a power."""
     mean = prices.mean()
     shares = prices / mean if mean > 0 else np.ones_like(prices)
     return np.maximum(shares, LEAST_SHARE) ** power

@@ -17,7 +17,7 @@ from ..validation import ParameterError, check_number
 
 
 class Staged(BudgetedEstimator):
-    """An estimator in stages; the last is what `predict` uses without a budget.
+    """An estimator in stages; without a budget `predict` uses the last.
 
     A subclass sets `stage_settings_` when fitted.
     """
@@ -30,7 +30,7 @@ class Staged(BudgetedEstimator):
 
 @dataclass(frozen=True, eq=False)
 class TreeSum:
-    """The first trees of a forest as a model: scores are what their leaves add up to.
+    """The first trees of a forest as a model: scores are the sums of their leaves.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class TreeSum:
         return self.scale * walk.values + self.intercept
 
     def partial_scores(self, totals, n_counted):
-        """Return the scores of examples for which only some trees could be walked.
+        """Return the scores of examples from the trees that could be walked.
 
         Parameters
         ----------
@@ -76,6 +76,7 @@ class TreeSum:
         n_counted : ndarray of int of shape (n_samples,)
             How many trees that is.
         """
+        # Votes are averaged over the trees walked; boosting adds up, and lacks what was not.
         whole = self.per_step or self.scale == 1.0
         scale = self.scale if whole else (1 / np.maximum(n_counted, 1))[:, None]
         return scale * totals + self.intercept
@@ -94,6 +95,7 @@ class TreeStages(Staged):
         for index in which:
             model = self._models[index]
             stage = Stage(dict(self.stage_settings_[index]), nodes=model.n_nodes)
+            # Walks are what costs: only what is wanted is done.
             if want & {"output", "probabilities"}:
                 scores = model.scores(X, self.n_jobs)
                 stage.output = self._decided(scores)
@@ -122,6 +124,7 @@ class TreeStages(Staged):
     def _shares(self, scores):
         """Return class shares of shape (n_samples, n_classes): scores are log-odds."""
         if scores.shape[1] < self.classes_.size:
+            # Both from their own sign: 1 − expit would lose digits.
             return np.hstack([expit(-scores), expit(scores)])
         return softmax(scores, axis=1)
 
@@ -130,6 +133,7 @@ class TreeStages(Staged):
 
         def finish(totals, n_counted):
             outcome = Outcome.blank(self, n_samples)
+            # Who could walk no tree at all keeps the blank answer.
             outcome.answered = n_counted > 0
             scores = model.partial_scores(totals, n_counted)[outcome.answered]
             outcome.output[outcome.answered] = self._decided(scores)
@@ -155,6 +159,7 @@ class MetaStaged(MetaEstimatorMixin, Staged):
         """Fit on validated data."""
 
     def __sklearn_tags__(self):
+        # Classifier or regressor is not known before the estimator is given: tags follow it.
         tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.estimator_type = own.estimator_type
         tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags

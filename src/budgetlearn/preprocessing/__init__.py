@@ -1,1 +1,1 @@
-"""Tables as they are: read, told apart by kind of column, and turned into numbers."""
+"""Tables as they are: read, sorted by kind of column, and turned into numbers."""

@@ -76,6 +76,7 @@ def is_number(column):
 def _coded(column):
     """Return codes, NaN where a cell is missing, and the words by code."""
     text = column.map(str, na_action="ignore")
+    # Sorted, so that codes do not depend on the order of the rows.
     sorted_words = pd.Categorical(text.astype(object))
     words = tuple(sorted_words.categories)
     refuse_blank_twins(words, f"Column {column.name!r}")
@@ -89,6 +90,7 @@ def refuse_numbers(column):
     different = pd.Series(cells.unique(), dtype=object)
     looks = _look_like_numbers(different)
     numbers = set(different[looks])
+    # By cells and by different cells: one odd word in many rows must not hide the numbers.
     if not numbers or max(looks.mean(), cells.isin(numbers).mean()) < 0.5:
         return
     plain = pd.to_numeric(column.map(str).str.strip(), errors="coerce").notna()
@@ -106,7 +108,7 @@ def refuse_numbers(column):
 
 
 def _look_like_numbers(cells):
-    """Return which of some different, stripped, small-letter cells are numbers in some writing."""
+    """Return the mask of the numbers, in any writing, among stripped cells in small letters."""
     looks = pd.to_numeric(cells, errors="coerce").notna() | cells.str.fullmatch(_WRITTEN)
     units = cells.str.extract(f"^{_UNIT}$", expand=False)
     if len(cells) > 2 and units.notna().all() and len(set(units)) == 1:

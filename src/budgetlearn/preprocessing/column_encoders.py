@@ -65,6 +65,7 @@ class Numbers(_ColumnEncoder):
         elif self.missing == REFUSE or not gaps.any():
             fills = np.full(gaps.size, np.nan)
         else:
+            # Only columns with gaps get a value for them: elsewhere a gap is unknown to the model.
             fills = np.where(gaps, _below(numbers, X.columns), np.nan)
         self.learned_ = dict(zip(X.columns, fills.tolist(), strict=True))
         return self
@@ -79,7 +80,7 @@ class Numbers(_ColumnEncoder):
 
 
 class Codes(_ColumnEncoder):
-    """Words as whole numbers in the order of the sorted words; a gap is -1, or the usual word.
+    """Words as whole numbers in the order of the sorted words; a gap is -1, or the commonest.
 
     A word that training did not have is treated as a gap is.
     """
@@ -89,6 +90,7 @@ class Codes(_ColumnEncoder):
         categories = sorted(words.dropna().unique())
         if self.missing == MEDIAN:
             return categories, float(categories.index(words.mode().iloc[0]))
+        # A code of its own, -1, only where training had gaps to learn it from.
         gaps = self.missing == INDICATOR and words.isna().any()
         return categories, -1.0 if gaps else np.nan
 
@@ -113,6 +115,7 @@ class Spread(Codes):
         codes = _codes(column, categories).astype(np.float64)
         codes[codes < 0] = len(categories) if fill == -1 else fill
         names = self._names(column.name, categories, fill)
+        # A word unknown in training, without gaps there, stays missing in all its columns.
         unknown = np.isnan(codes)
         return {name: np.where(unknown, np.nan, codes == code) for code, name in enumerate(names)}
 
@@ -126,6 +129,7 @@ def _below(numbers, names):
     """Return a number below those of each column, apart from them even in float32."""
     low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
     with np.errstate(over="ignore"):
+        # A whole range below: a split between known and missing is easy to find.
         near = low - (high - low) - 1.0
         # Beside a large number that hardly varies 1 less is the same number.
         below = np.where(near < low - APART * np.abs(low), near, low - np.abs(low))
@@ -140,7 +144,7 @@ def _below(numbers, names):
 
 
 def _numbers_of(frame):
-    """Return a frame as an array of floats, refusing what is none."""
+    """Return a frame as an array of floats; refuse other values."""
     try:
         return frame.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
@@ -148,7 +152,7 @@ def _numbers_of(frame):
 
 
 def _as_numbers(column):
-    """Return a column as floats, refusing what is not a number."""
+    """Return a column as floats; refuse other values."""
     try:
         return column.astype(np.float64)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What kind of column each is: numbers or words; what is neither is refused by name."""
+"""The kind of each column: numbers or words; all others are refused by name."""
 
 import re
 
@@ -44,6 +44,7 @@ def as_words(column):
     if is_number(column):
         numbers = column.astype(float)
         _refuse_rounded(numbers)
+        # Whole numbers beside gaps are read as floats: 2.0 must be the same word as 2.
         whole = (numbers == np.floor(numbers)) & np.isfinite(numbers)
         words = numbers.map(repr, na_action="ignore").astype(object)
         words[whole] = [str(int(number)) for number in numbers[whole]]
@@ -80,6 +81,7 @@ def kind_of(column, categorical=False):
     if not (categorical or is_number(column)):
         refuse_numbers(column)
     different = words.dropna().unique()
+    # Before blanks are stripped: "a" and "a " may have been meant as two.
     refuse_blank_twins(column.dropna().map(str).unique(), f"Column {column.name!r}")
     n_words = int(words.notna().sum())
     if not categorical and _are_names(different.size, n_words):

@@ -73,7 +73,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         self.one_hot = one_hot
 
     def fit(self, X, y=None):
-        """Learn the kinds of the columns, their words, and what stands for gaps.
+        """Learn the kinds of the columns, their words, and the values of gaps.
 
         Parameters
         ----------
@@ -92,6 +92,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         _refuse_empty(frame)
         if self.missing == REFUSE:
             _refuse_gaps(frame)
+        # Columns to be spread are words, whatever they look like.
         words = set(self.categorical) | set(self.one_hot)
         kinds = {name: kind_of(frame[name], name in words) for name in frame.columns}
         coded = [name for name in kinds if kinds[name] == "words" and name not in self.one_hot]
@@ -104,6 +105,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             [(key, kind(self.missing), names) for key, (kind, names) in parts.items() if names],
             verbose_feature_names_out=False,
         ).set_output(transform="pandas")
+        # A second fit that fails must leave the first one whole.
         with all_or_nothing(self):
             self.encoder_ = encoder.fit(frame)
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
@@ -126,7 +128,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
                 )
 
     def _remember_columns(self):
-        """Set which encoded column comes from which original one, in the original order."""
+        """Set the original column of each encoded one, in the original order."""
         made, self.categories_ = {}, {}
         for _, encoder, _ in self.encoder_.transformers_:
             if not isinstance(encoder, str):  # "drop", of an empty remainder
@@ -134,6 +136,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             if isinstance(encoder, Codes):
                 words = encoder.learned_.items()
                 self.categories_ |= {name: tuple(known) for name, (known, _) in words}
+        # ColumnTransformer groups by kind; prices and names want the table's order.
         pairs = [(k, name) for k, old in enumerate(self.feature_names_in_) for name in made[old]]
         self.origins_ = np.array([origin for origin, _ in pairs], dtype=np.intp)
         self._encoded_names = [name for _, name in pairs]
@@ -161,6 +164,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         frame = _named(X)
         self._check_same_kind(X, frame)
+        # Columns that are not there come back as gaps, and are left out again below.
         known = set(frame.columns)
         present = np.array([name in known for name in self.feature_names_in_])
         made = self.encoder_.transform(frame.reindex(columns=self.feature_names_in_))
@@ -207,7 +211,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         return costs.spread(self.origins_, self._encoded_names)
 
     def original_features(self, acquired):
-        """Return which original columns were acquired.
+        """Return the mask of the original columns that were acquired.
 
         Parameters
         ----------
@@ -221,6 +225,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         names = tuple(self._encoded_names)
         acquired = _ACQUIRED.columns_in_order(acquired, names, len(names)).astype(bool)
         original = np.zeros((len(acquired), self.n_features_in_), dtype=bool)
+        # One encoded column is enough: the original has been looked at.
         for encoded, origin in enumerate(self.origins_):
             original[:, origin] |= acquired[:, encoded]
         return original

@@ -1,4 +1,4 @@
-"""A user's table from a file: delimited text or Parquet, every damage told as one kind of error."""
+"""A user's table from a file: delimited text or Parquet, with one kind of error for all damage."""
 
 import csv
 import errno
@@ -68,6 +68,7 @@ def reading(path, form, also=()):
     except FileNotFoundError as error:
         raise DatasetError(f"{path} cannot be read: No such file.") from error
     except (*DAMAGE, *also) as error:
+        # A full disk is no damage of the file.
         if is_of_disk(error):
             raise
         hint = " Save it as UTF-8." if isinstance(error, UnicodeDecodeError) else ""
@@ -125,6 +126,7 @@ def read_frame(
     """
     pattern = _pattern(separator)
     with reading(path, "a table"):
+        # pandas fills short rows with gaps and takes repeated names: refused before it reads.
         _check_rows(path, separator, header, skip_rows, max_rows)
         with opened(path) as stream:
             return pd.read_csv(
@@ -151,7 +153,7 @@ def _marks(missing):
 
 
 def _pattern(separator):
-    """Return what pandas splits at."""
+    """Return the pattern that pandas splits at."""
     if separator == WHITESPACE:
         return r"\s+"
     if len(separator) != 1:
@@ -189,6 +191,7 @@ def _rows(stream, separator, line):
 def _check_rows(path, separator, header, skip_rows, max_rows):
     """Refuse a file whose names repeat or whose rows differ in width, naming the line."""
     with opened(path) as stream:
+        # Lines, not records: what is skipped need not be a table.
         for _ in range(skip_rows):
             next(stream, None)
         _check_widths(path, _rows(stream, separator, skip_rows), header, max_rows)
@@ -285,5 +288,6 @@ def _separator(path):
             header = stream.readline(1_000_000)
         if "\0" in header:
             raise DatasetError(f"{path.name} is not text: expected csv, or Parquet as .parquet.")
+        # The header alone: cells may hold any of the three.
         widths = {sep: len(next(csv.reader([header], delimiter=sep), [])) for sep in SEPARATORS}
     return max(SEPARATORS, key=widths.__getitem__)

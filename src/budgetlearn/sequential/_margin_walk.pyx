@@ -133,6 +133,7 @@ cdef class MarginWalker:
         return self.choose()
 
     cdef void take(self, index_t feature, double x) noexcept nogil:
+        # Before `acquire`, which lowers the prices of the feature's group.
         self.spent += self.prices[feature]
         self.acquire(feature)
         self.find_neighbors(feature, x)
@@ -148,6 +149,7 @@ cdef class MarginWalker:
         # Any K examples bound the K-th distance of the first step.
         for i in range(self.n_neighbors):
             self.near[i] = i
+        # N(empty set) is all of the training set.
         self.n_near, self.n_right = self.n_train, self.first_right[self.n_features]
         self.n_acquired, self.n_rest, self.spent = 0, self.n_features, 0.0
 
@@ -160,6 +162,7 @@ cdef class MarginWalker:
         """Return the next feature among the affordable ones, or -1 where there is none."""
         cdef index_t q, i, best = -1
         cdef double worth, best_worth = -INFINITY
+        # The control follows its own order; threshold and cap hold for it as well.
         if self.forced.shape[0]:
             for q in range(self.n_features):
                 i = self.forced[q]
@@ -168,9 +171,11 @@ cdef class MarginWalker:
             return -1
         for q in range(self.n_rest):
             i = self.rest[q]
+            # A hard cap: what exceeds it is passed over, not the end of the walk.
             if not self.affords(i):
                 continue
             worth = self.value_of(i)
+            # Equal gains: the cheaper feature, then the lower index, which comes first here.
             if worth > best_worth or (worth == best_worth and self.prices[i] < self.prices[best]):
                 best, best_worth = i, worth
         return best
@@ -183,6 +188,7 @@ cdef class MarginWalker:
         cdef index_t q, kept = 0
         for q in range(self.n_rest):
             self.rest[kept] = self.rest[q]
+            # Keeps the order of the rest, so that ties go to the lower index.
             kept += self.rest[q] != feature
         self.n_rest = kept
         self.is_acquired[feature] = True
@@ -193,6 +199,7 @@ cdef class MarginWalker:
         self.leave(feature)
         for q in range(self.n_rest):
             i = self.rest[q]
+            # A group's charge is paid with its first member.
             if self.groups[feature] >= 0 and self.groups[i] == self.groups[feature]:
                 self.prices[i] = self.member_prices[i]
         self.acquired[self.n_acquired] = feature
@@ -207,16 +214,19 @@ cdef class MarginWalker:
         cdef index_t* near = &self.near[0]
         cdef double bound = 0.0
         for k in range(K):
+            # Invariant: the K nearest of the last step, moved by x, bound the new K-th.
             bound = max(bound, distance[near[k]] + (column[near[k]] - x) * (column[near[k]] - x))
         bound *= TIE
         n_candidates = start = 0
         while start < self.n_train:
+            # Adding and collecting go strip by strip: distances stay in the cache.
             stop = min(start + STRIP, self.n_train)
             add_squares(distance, column, x, start, stop)
             n_candidates = collect_within(distance, bound, start, stop, near, n_candidates)
             start = stop
         for k in range(n_candidates):
             scratch[k] = distance[near[k]]
+        # The K-th smallest; everything within rounding of it is a tie and stays in.
         bound = select_smallest(scratch, n_candidates, K - 1) * TIE
         kept = 0
         for k in range(n_candidates):
@@ -230,6 +240,7 @@ cdef class MarginWalker:
         cdef double* right_with = &self.right_with[0]
         self.n_right = 0
         memset(right_with, 0, self.n_features * sizeof(double))
+        # Eq. 4 with what is acquired, eq. 5 with each further feature, in one pass.
         for k in range(self.n_near):
             if self.n_rivals == 1:
                 self.n_right += two_class_votes(
@@ -251,6 +262,7 @@ cdef class MarginWalker:
             for r in range(n_rivals):
                 lead[r] += share[r]
         for r in range(n_rivals):
+            # A lead of exactly 0 is no lead: the example counts as wrong.
             ahead = ahead and lead[r] > 0.0
         for q in range(self.n_rest):
             share = &self.leads[k, self.rest[q], 0]
@@ -259,6 +271,7 @@ cdef class MarginWalker:
                 if lead[r] + share[r] <= 0.0:
                     right = False
                     break
+            # One losing rival is enough to be wrong with this feature.
             right_with[self.rest[q]] += 1.0 if right else 0.0
         return ahead
 
@@ -273,7 +286,9 @@ cdef inline bint two_class_votes(
     Acquired features are counted too, for nothing: without the index the loop is vectorised.
     """
     cdef index_t i
+    # The margin so far: b + sum of w_i phi_i(x) over the acquired i, signed.
     for i in range(n_acquired):
+        # Eq. 2: the partial margin, offset included in `lead`.
         lead += share[acquired[i]]
     for i in range(n_features):
         right_with[i] += 1.0 if lead + share[i] > 0.0 else 0.0
@@ -304,8 +319,10 @@ cdef double select_smallest(double* values, index_t n, index_t rank) noexcept no
     cdef index_t low = 0, high = n - 1, i, j
     cdef double pivot
     while low < high:
+        # The middle: sorted distances, as of sorted tables, are no worst case.
         pivot = values[(low + high) // 2]
         i, j = low, high
+        # Invariant: values left of i are <= pivot, values right of j are >= pivot.
         while i <= j:
             while values[i] < pivot:
                 i += 1
@@ -315,6 +332,7 @@ cdef double select_smallest(double* values, index_t n, index_t rank) noexcept no
                 values[i], values[j] = values[j], values[i]
                 i += 1
                 j -= 1
+        # Only the side that holds the rank is gone on with: n steps on average.
         if rank <= j:
             high = j
         elif rank >= i:

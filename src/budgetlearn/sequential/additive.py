@@ -86,6 +86,7 @@ class StumpScore:
         for feature in range(n_features):
             _, cut, left, right = rows[rows[:, 0] == feature].T
             thresholds.append(cut)
+            # Below all cuts every stump says left; each cut passed adds right − left.
             levels.append(left.sum() + np.concatenate([[0.0], np.cumsum(right - left)]))
         return cls(offset, thresholds, levels)
 
@@ -172,6 +173,7 @@ def fit_additive(estimator, X, positive, random_state):
     """
     fitted = clone(estimator)
     rng = check_random_state(random_state)
+    # Sorted, so that each part draws the same seed whatever order its parameters come in.
     for name, value in sorted(fitted.get_params(deep=True).items()):
         if name.split("__")[-1] == "random_state" and value is None:
             fitted.set_params(**{name: int(rng.randint(INT32_MAX))})
@@ -192,6 +194,7 @@ def _pipeline_score(pipeline, n_features):
 
 
 def _linear_score(estimator, n_features):
+    # Recognised by what it has, not by its class: any linear model of two classes will do.
     weights = getattr(estimator, "coef_", None)
     if weights is None or np.size(weights) != n_features:
         raise ParameterError(
@@ -218,6 +221,7 @@ def _stump(tree):
 def _adaboost_score(ensemble, n_features):
     """AdaBoost: each stump votes +weight or -weight; the sum is normalised by the weights."""
     offset, stumps = 0.0, []
+    # As scikit-learn's decision function: the weights' sum is 1, so that offsets are comparable.
     total = ensemble.estimator_weights_[: len(ensemble.estimators_)].sum()
     for weight, member in zip(ensemble.estimator_weights_, ensemble.estimators_, strict=False):
         if not hasattr(member, "tree_"):

@@ -1,4 +1,4 @@
-"""What FMCC, VoC and the random order share: acquire features one by one, then classify."""
+"""The base of FMCC, VoC and the random order: acquire features one by one, then classify."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields
@@ -59,7 +59,7 @@ class Walk:
         return (self.order >= 0).sum(axis=1)
 
     def acquired(self, stage=None):
-        """Return which features were acquired within the first `stage` acquisitions (None: all)."""
+        """Return the mask of the features among the first `stage` acquisitions (None: all)."""
         order = self.order[:, :stage]
         acquired = np.zeros(self.order.shape, dtype=bool)
         rows, places = np.nonzero(order >= 0)
@@ -75,6 +75,7 @@ class Walk:
             The estimate for the predicted class; the other classes share the rest evenly.
         """
         right = self.estimate[:, stage]
+        # The method estimates one number; how the rest is shared it does not say.
         shared = (1.0 - right) / (n_classes - 1)
         probabilities = np.repeat(shared[:, None], n_classes, axis=1)
         probabilities[np.arange(right.size), self.winner[:, stage]] = right
@@ -144,7 +145,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
         """
 
     def _block_rows(self):
-        """Return how many test points are walked together."""
+        """Return the number of test points that are walked together."""
         return BLOCK_ROWS
 
     def _fit(self, train, valid, seeds):
@@ -157,6 +158,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
         if self.max_cost is None:
             return
         check_number(self.max_cost, "max_cost", low=0.0)
+        # A cap below every price is a mistake; the constant is there for `fallback`.
         cheapest = float(self.feature_costs_.alone.min())
         if not affords(self.max_cost, cheapest):
             raise BudgetError(
@@ -181,6 +183,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
     def _walk(self, X, *, stop=True, max_cost=None):
         """Walk checked rows in blocks; without `stop` the threshold plays no part."""
         X = np.ascontiguousarray(X, dtype=np.float64)
+        # An infinite threshold never stops: the walk then has every prefix, and all stages in one.
         threshold, limit = self.threshold if stop else np.inf, self._limit(max_cost)
         step = self._block_rows()
         blocks = [X[i : i + step] for i in range(0, X.shape[0], step)]
@@ -193,6 +196,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
     def _stages(self, X, which, want):
         walks = {}
         for index in which:
+            # Two walks at most serve all stages: with stops, and without.
             sure = index == self.n_stages_
             if sure not in walks:
                 walks[sure] = self._walk(X, stop=sure)
@@ -225,6 +229,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
             rows, features, walk = next(acquiring)
             while True:
                 values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
+                # One request for a feature, not one for an example: acquiring may be slow.
                 for feature in np.unique(features):
                     mine = np.flatnonzero(features == feature)
                     so_far = [*parts, walk]
@@ -241,6 +246,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
     def _outcome(self, walk, n_samples):
         """Return the predictions of the rows walked so far; the others have no answer yet."""
         outcome = Outcome.constant(self, n_samples)
+        # Blocks are walked in turn: the first rows have answers, the rest the constant.
         done = len(walk.winner)
         outcome.output[:done] = self.classes_[walk.winner[:, -1]]
         outcome.probabilities[:done] = walk.probabilities(-1, self.classes_.size)
@@ -248,7 +254,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
         return outcome
 
     def explain(self, x, budget=None, max_cost=None, *, fallback=False):
-        """Tell how one example is predicted, acquisition by acquisition.
+        """Explain the prediction of one example, acquisition by acquisition.
 
         Parameters
         ----------
@@ -265,6 +271,6 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
             As `BudgetedEstimator.explain` gives it, and the column `value`: what each feature was
             chosen for (see `Walk`).
         """
-        told = super().explain(x, budget, max_cost, fallback=fallback)
+        steps = super().explain(x, budget, max_cost, fallback=fallback)
         walk = self._walk(one_row(self, x), stop=False, max_cost=max_cost)
-        return told.assign(value=walk.value[0, : len(told)])
+        return steps.assign(value=walk.value[0, : len(steps)])

@@ -79,10 +79,12 @@ class MarginClassifier(SequentialClassifier):
         self._scaler = StandardScaler().fit(X)
         self._columns = np.ascontiguousarray(self._scaler.transform(X).T)
         self._offsets = np.array([score.offset for score in self._scores])
+        # Margins of all training examples by feature, once: a walk only adds them up (eq. 2).
         self._leads = _leads(self._parts(X), codes)
         self._start = _leads(np.broadcast_to(self._offsets, (len(X), 1, len(positives))), codes)[
             :, 0
         ]
+        # N(∅) is the whole training set: the first step is the same for every point.
         self._first_right = self._count_first(codes.size)
 
     def _parts(self, X):
@@ -142,6 +144,7 @@ class MarginClassifier(SequentialClassifier):
                 return walk
             values, refused = yield going, wanted, walk
             X[going, wanted] = values
+            # Unknown cells are NaN here, and each column is scaled by itself: only one is read.
             scaled = self._scaler.transform(X[going])[np.arange(going.size), wanted]
             for row, feature, x, no in zip(going, wanted, scaled, refused, strict=True):
                 if no:
@@ -160,6 +163,7 @@ class MarginClassifier(SequentialClassifier):
     def _winners(self, X, order):
         """Classify from each prefix of the acquisitions (eq. 1)."""
         parts = np.take_along_axis(self._parts(X), np.maximum(order, 0)[:, :, None], axis=1)
+        # After the last acquisition nothing is added: the prediction stays.
         parts[order < 0] = 0.0
         start = np.broadcast_to(self._offsets, (len(X), 1, self._offsets.size))
         scores = np.cumsum(np.concatenate([start, parts], axis=1), axis=1)
@@ -167,7 +171,7 @@ class MarginClassifier(SequentialClassifier):
 
 
 def _leads(parts, codes):
-    """Return what each feature adds to the lead of an example's own class over its rivals.
+    """Return each feature's part of the lead of an example's own class over its rivals.
 
     Parameters
     ----------
@@ -185,6 +189,7 @@ def _leads(parts, codes):
     if n_scores == 1:
         sign = np.where(codes == 1, 1.0, -1.0)
         return np.ascontiguousarray(parts * sign[:, None, None])
+    # Right means ahead of every rival: one margin for each of them.
     rivals = np.array([[c for c in range(n_scores) if c != own] for own in range(n_scores)])[codes]
     own = np.take_along_axis(parts, codes[:, None, None], axis=2)
     return np.ascontiguousarray(own - np.take_along_axis(parts, rivals[:, None, :], axis=2))

@@ -1,7 +1,7 @@
 """Value of classifier (Gao and Koller 2011), as Nan et al. (2014) compare with it.
 
 Each class is modelled around the test point: what was acquired gives every training example a
-weight, and a locally weighted ridge regression per class foretells each feature that was not
+weight, and a locally weighted ridge regression per class predicts each feature that was not
 acquired yet.
 """
 
@@ -68,6 +68,7 @@ class VoCClassifier(SequentialClassifier):
         self._scaler = StandardScaler().fit(X)
         order = np.argsort(codes, kind="stable")
         self._train = self._scaler.transform(X)[order]
+        # Sorted by class, so that each class is a slice and its regressions need no mask.
         self._ends = np.cumsum(np.bincount(codes))
 
     def _block_rows(self):
@@ -244,9 +245,11 @@ class LocalModel:
         cross = moments[every, pair[known[:, :, None], rest[:, None, :]]]
         squares = moments[every[:, 0], pair[rest, rest]]
         mass = np.maximum(gram[:, 0, 0], TINY)
+        # Normal equations of each point's weighted ridge regression, all points at once.
         penalised = gram + self._ridge * np.eye(known.shape[1])
         penalised[:, 0, 0] = mass  # the intercept is free
         slopes = np.linalg.solve(penalised, cross)
+        # Weighted residual sum of squares, from moments alone: y'y − 2 b'X'y + b'X'X b.
         residual = squares - (slopes * (2.0 * cross - gram @ slopes)).sum(axis=1)
         spreads = np.sqrt(np.maximum(residual / mass[:, None], LEAST_SPREAD**2))
         measured = np.take_along_axis(self._points, known, axis=1)
@@ -292,6 +295,7 @@ def _expected_certainty(posterior, means, spreads):
         Gaussian of each feature under each class.
     """
     means, spreads = np.stack(means), np.stack(spreads)
+    # log of P(c | O) times the Gaussian's height; common factors cancel in the posterior.
     heights = np.log(np.maximum(posterior, TINY)).T[:, :, None] - np.log(spreads)
     expected = np.zeros(means.shape[1:])
     for node, node_weight in zip(NODES, NODE_WEIGHTS, strict=True):
