@@ -6,9 +6,10 @@ import pytest
 from budgetbench.analysis.claims import check_claim
 
 VALUES = {
-    "low": pd.Series([1.0, 1.1, 0.9, 1.0]),
-    "high": pd.Series([2.0, 2.2, 1.9, 2.1]),
-    "noisy": pd.Series([5.0, -3.0, 4.0, 0.0]),
+    "low": pd.Series([1.0, 1.1, 0.9, 1.0, 1.0]),
+    "high": pd.Series([2.0, 2.2, 1.9, 2.1, 2.0]),
+    "noisy": pd.Series([5.0, -3.0, 4.0, 0.0, 1.5]),
+    "few": pd.Series([5.0, -3.0, 4.0]),
     "alone": pd.Series([9.0]),
 }
 
@@ -25,6 +26,7 @@ def judged(less, than, **more):
         ("low", {"method": "high"}, "supported"),
         ("high", {"method": "low"}, "not supported"),
         ("low", {"method": "noisy"}, "not supported"),  # ahead, but not by more than its spread
+        ("low", {"method": "few"}, "untestable here"),  # the same with three runs
         ("low", {"method": "alone"}, "untestable here"),
         ("low", 1.3, "supported"),
         ("low", 1.0, "not supported"),
@@ -34,11 +36,19 @@ def test_a_side_is_below_the_other_by_more_than_the_spread(less, than, verdict):
     assert judged(less, than)["verdict"] == verdict
 
 
+def test_few_runs_decide_where_the_difference_is_beyond_its_spread():
+    three = {"high": VALUES["high"][:3], "low": VALUES["low"][:3]}
+    for less, than, verdict in (("low", "high", "supported"), ("high", "low", "not supported")):
+        side = {"dataset": "d", "method": less}
+        claim = {"compare": [{"less": side, "than": {"method": than}}]}
+        assert check_claim(claim, lambda side: three[side["method"]])["verdict"] == verdict
+
+
 def test_a_factor_asks_for_more():
     assert judged("low", {"method": "high"}, factor=0.6)["verdict"] == "supported"
     told = judged("low", {"method": "high"}, factor=0.4)
     assert told["verdict"] == "not supported"
-    assert told["evidence"] == "d: 1 against 0.4 × 2.05 (4 runs)"
+    assert told["evidence"] == "d: 1 against 0.4 × 2.04 (5 runs)"
 
 
 def test_the_worst_comparison_decides():

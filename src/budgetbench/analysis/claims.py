@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 SUPPORTED, NOT_SUPPORTED, UNTESTABLE = "supported", "not supported", "untestable here"
-FEWEST = 2  # runs without which a difference has no spread
+FEWEST = 5  # runs below which a difference within its spread says nothing
 _T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)  # 97.5 % quantiles, 1 to 9 degrees
 
 
@@ -25,15 +25,16 @@ def check_claim(claim, values_of):
     -------
     dict
         verdict: "supported" when the 95 % interval of every difference lies on the claimed side,
-        "untestable here" when a side has fewer than two runs, else "not supported"; evidence: each
-        comparison in numbers.
+        "not supported" when one does not, and "untestable here" when that may be for want of runs:
+        with fewer than `FEWEST` only a difference beyond its spread, either way, is a verdict;
+        evidence: each comparison in numbers.
     """
     if claim.get("untestable"):
         return {"verdict": UNTESTABLE, "evidence": claim["untestable"]}
     found = [_comparison(one, values_of) for one in claim["compare"]]
     evidence = "; ".join(text for _, text in found)
     verdicts = {verdict for verdict, _ in found}
-    for worst in (UNTESTABLE, NOT_SUPPORTED):
+    for worst in (NOT_SUPPORTED, UNTESTABLE):
         if worst in verdicts:
             return {"verdict": worst, "evidence": evidence}
     return {"verdict": SUPPORTED, "evidence": evidence}
@@ -47,7 +48,7 @@ def _comparison(one, values_of):
     else:
         than = pd.Series(float(one["than"]), index=less.index)
     pairs = pd.concat([less.rename("less"), than.rename("than")], axis=1).dropna()
-    if len(pairs) < FEWEST:
+    if len(pairs) < 2:  # no spread
         return UNTESTABLE, f"{one['less']['dataset']}: {len(pairs)} runs kept"
     gap = factor * pairs["than"] - pairs["less"]
     quantile = _T[len(gap) - 2] if len(gap) - 2 < len(_T) else 2.2
@@ -57,4 +58,7 @@ def _comparison(one, values_of):
         f"{one['less']['dataset']}: {pairs['less'].mean():.4g} against {times}"
         f"{pairs['than'].mean():.4g} ({len(pairs)} runs)"
     )
-    return (SUPPORTED if gap.mean() > reach else NOT_SUPPORTED), text
+    if gap.mean() > reach:
+        return SUPPORTED, text
+    decided = len(pairs) >= FEWEST or gap.mean() < -reach
+    return (NOT_SUPPORTED if decided else UNTESTABLE), text

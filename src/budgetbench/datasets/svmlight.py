@@ -18,8 +18,8 @@ def read_svmlight(
     parts=None,
     dtype="float64",
     drop_empty=False,
-    names=None,
     scale=None,
+    names=None,
 ):
     """Read ``label [qid:q] index:value …`` files into one dense table.
 
@@ -39,11 +39,11 @@ def read_svmlight(
         Of the table.
     drop_empty : bool, default=False
         Whether columns that are zero everywhere are left out.
-    names : list of str, default=None
-        Names of the columns; None numbers them by their index in the files.
     scale : dict, default=None
         {low, high, without}: the range that every column is scaled to, over all rows together as
         LIBSVM's svm-scale does it; rows that have the value `without` everywhere keep it.
+    names : list of str, default=None
+        Names of the columns; None numbers them by their index in the files.
     """
     tables = paths[0::2] if queries == "files" else paths
     lengths = [_count_rows(path) for path in tables]
