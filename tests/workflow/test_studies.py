@@ -100,12 +100,12 @@ def test_a_key_twice_in_a_study_is_told_before_any_job(workflow, tmp_path):
 @pytest.mark.workflow
 def test_offline_without_the_files_says_what_to_do(workflow):
     done = workflow.run(
-        "--config", "datasets=[vehicle]", "offline=True", check=False, BUDGETLEARN_DATA=""
+        "--config", "datasets=[musk2]", "offline=True", check=False, BUDGETLEARN_DATA=""
     )
     assert done.returncode != 0
-    assert "vehicle" in done.output
+    assert "musk2" in done.output
     assert "BUDGETLEARN_DATA" in done.output
-    assert not list((workflow.folder / "resources/data").rglob("*.dat"))
+    assert not list((workflow.folder / "resources/data").rglob("*.gz"))
 
 
 @pytest.mark.workflow
