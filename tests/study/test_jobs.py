@@ -99,7 +99,7 @@ def test_limits_are_those_of_the_study():
 def submitted(monkeypatch, tmp_path):
     """Be part of a submission that is repeated twice."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(isolation._CALLER, "1")
+    monkeypatch.setenv(isolation.CALLER, "1")
     for name in (isolation._RETRIES, isolation._SUBMITTED):
         monkeypatch.setenv(name, "")
     isolation.announce_caller(2)
