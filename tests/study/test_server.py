@@ -1,5 +1,6 @@
 """Jobs in forks of one warm process: as in a process of their own, and nothing is left of them."""
 
+import importlib
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import time
 import psutil
 import pytest
 
+from budgetbench.study import server
 from budgetbench.study.isolation import CALLER
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the server is for Linux")
@@ -101,3 +103,21 @@ def test_a_job_without_a_caller_does_its_work_itself(tmp_path):
         [sys.executable, script], capture_output=True, text=True, check=True, env=environ
     )
     assert int(done.stdout) == os.getpid()
+
+
+def test_a_server_that_cannot_start_is_reported_and_the_job_works_by_itself(start, tmp_path):
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "lightgbm.py").write_text("raise ImportError('no such library')")
+    # A caller of its own, since this process's server may be there from another test.
+    with subprocess.Popen(["sleep", "120"]) as caller:
+        job = start("print('done')", PYTHONPATH=str(broken), **{CALLER: str(caller.pid)})
+        out, err = job.communicate(timeout=120)
+        caller.kill()
+    assert (job.returncode, out) == (0, "done\n")
+    assert "No server of warm jobs" in err and "no such library" in err
+
+
+def test_what_the_server_imports_is_there():
+    for name in server._IMPORTS:
+        importlib.import_module(name)

@@ -17,6 +17,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 import psutil
@@ -46,9 +47,9 @@ def leave_to_server():
         return
     die_with_caller()
     job = {"script": os.path.abspath(sys.argv[0]), "folder": os.getcwd(), "path": sys.path}
-    told = json.dumps({**job, "environment": dict(os.environ)}).encode()
-    socket.send_fds(connection, [_LENGTH.pack(len(told))], [1, 2])
-    connection.sendall(told)
+    message = json.dumps({**job, "environment": dict(os.environ)}).encode()
+    socket.send_fds(connection, [_LENGTH.pack(len(message))], [1, 2])
+    connection.sendall(message)
     code = _received(connection, _CODE.size)
     sys.exit(_CODE.unpack(code)[0] if code else 1)
 
@@ -71,11 +72,19 @@ def _connect(caller):
         else:
             return connection if _is_ours(connection) else None
         if starting is None:
-            starting = _start(caller)
+            errors = tempfile.TemporaryFile("w+")
+            starting = _start(caller, errors)
         elif starting.poll():  # it failed: where another was first, it ends with 0
-            return None
+            errors.seek(0)
+            reason = (errors.read().strip().splitlines() or ["no reason given"])[-1]
+            return _without(f"it ended with exit code {starting.returncode} ({reason})")
         time.sleep(0.05)
-    return None
+    return _without(f"it did not answer in {WAIT:g} s")
+
+
+def _without(reason):
+    """Say that this job does its imports itself, which nobody would notice but in the time."""
+    print(f"No server of warm jobs: {reason}; each job takes its own start-up.", file=sys.stderr)
 
 
 def _is_ours(connection):
@@ -84,11 +93,12 @@ def _is_ours(connection):
     return struct.unpack("3i", credentials)[1] == os.getuid()
 
 
-def _start(caller):
+def _start(caller, errors):
     command = [sys.executable, "-m", "budgetbench.study.server", caller]
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
     # A session of its own: it is to outlive the job that starts it, and Ctrl-C is not for it.
-    return subprocess.Popen(command, **quiet, stderr=subprocess.DEVNULL, start_new_session=True)
+    # Its errors go to a file: the job's own pipe would stay open as long as the server lives.
+    return subprocess.Popen(command, **quiet, stderr=errors, start_new_session=True)
 
 
 def _received(connection, size):
