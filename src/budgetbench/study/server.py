@@ -63,22 +63,22 @@ def _address(caller):
 def _connect(caller):
     """Return a connection to the server, started first if there is none; None without success."""
     starting, end = None, time.monotonic() + WAIT
-    while time.monotonic() < end:
-        connection = socket.socket(socket.AF_UNIX)
-        try:
-            connection.connect(_address(caller))
-        except OSError:
-            connection.close()
-        else:
-            return connection if _is_ours(connection) else None
-        if starting is None:
-            errors = tempfile.TemporaryFile("w+")
-            starting = _start(caller, errors)
-        elif starting.poll():  # it failed: where another was first, it ends with 0
-            errors.seek(0)
-            reason = (errors.read().strip().splitlines() or ["no reason given"])[-1]
-            return _without(f"it ended with exit code {starting.returncode} ({reason})")
-        time.sleep(0.05)
+    with tempfile.TemporaryFile("w+") as errors:
+        while time.monotonic() < end:
+            connection = socket.socket(socket.AF_UNIX)
+            try:
+                connection.connect(_address(caller))
+            except OSError:
+                connection.close()
+            else:
+                return connection if _is_ours(connection) else None
+            if starting is None:
+                starting = _start(caller, errors)
+            elif starting.poll():  # it failed: where another was first, it ends with 0
+                errors.seek(0)
+                reason = (errors.read().strip().splitlines() or ["no reason given"])[-1]
+                return _without(f"it ended with exit code {starting.returncode} ({reason})")
+            time.sleep(0.05)
     return _without(f"it did not answer in {WAIT:g} s")
 
 
