@@ -62,7 +62,7 @@ def test_what_is_no_group_is_refused(parameters, message):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"growth__impurity": "gini"}, {"growth__split": "minimax"}, {"leaves__voting": "counts"}],
+    [{"growth__impurity": "gini"}, {"growth__split": "expected"}, {"leaves__voting": "counts"}],
 )
 def test_regression_refuses_what_is_of_classes(wrong):
     with pytest.raises(ParameterError, match="are of classes"):

@@ -64,10 +64,10 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
 
     @property
     def _voting(self):
-        return self._leaves.voting or "majority"
+        return self._leaves.voting
 
     def _judged(self, setting):
-        split = self._growth.split or "minimax"
+        split = self._growth.split
         check_choice(split, "growth.split", ("minimax", "expected"))
         check_choice(self._voting, "leaves.voting", ("majority", "counts"))
         return {"impurity": self._impurity(setting["alpha"], split), "split": split}
@@ -91,14 +91,14 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     def _further_lists(self):
         alphas, impurity = listed(self.alpha, "alpha"), self._growth.impurity
         # A list that changes nothing would grow the same forest again and again.
-        if impurity not in (None, "threshold_pairs") and alphas != [0]:
+        if impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(
                 f"alpha belongs to the impurity 'threshold_pairs'; leave it at 0 with {impurity!r}."
             )
         return (alphas,)
 
     def _impurity(self, alpha, split):
-        named = self._growth.impurity or "threshold_pairs"
+        named = self._growth.impurity
         if isinstance(named, ImpurityFunction):
             impurity = named
         else:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from ..tree.impurity import ImpurityFunction
 from ..validation import ParameterError
 
 
@@ -26,13 +27,12 @@ class Growth(ParameterGroup):
 
     Parameters
     ----------
-    impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"}, ImpurityFunction \
-            or None, default=None
-        F, of classes. None: "threshold_pairs"; in regression the variance is the only one. Gini
-        and entropy are not admissible and need `split="expected"`.
-    split : {"minimax", "expected"} or None, default=None
-        Judge a split of classes by its worse side, or by the mean of both. None: "minimax"; in
-        regression the mean is the only one.
+    impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"} or \
+            ImpurityFunction, default="threshold_pairs"
+        F, of classes; of numbers it is the variance. Gini and entropy are not admissible and need
+        `split="expected"`.
+    split : {"minimax", "expected"}, default="minimax"
+        Judge a split of classes by its worse side, or by the mean of both; of numbers by the mean.
     reuse_discount : float, default=1.0
         Share f of a price that stays in the risk where all examples of a node have acquired the
         feature before, on the path or in earlier trees: price × (f + (1 − f) × share of the node
@@ -59,8 +59,8 @@ class Growth(ParameterGroup):
         Draw a bootstrap sample for each tree.
     """
 
-    impurity: object = None
-    split: str | None = None
+    impurity: str | ImpurityFunction = "threshold_pairs"
+    split: str = "minimax"
     reuse_discount: float = 1.0
     thresholds: str = "all"
     ties: str = "random"
@@ -90,14 +90,14 @@ class Leaves(ParameterGroup):
         the penalty of the squared difference, in units of the loss of one example; of a list, or of
         100, 30, 10, 3, 1 with True, each stage uses the one with the least loss on validation data.
         Stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with values of its own.
-    voting : {"majority", "counts"} or None, default=None
-        Each tree votes for the majority class of its leaf, or with the class counts there. None:
-        "majority"; numbers are averaged.
+    voting : {"majority", "counts"}, default="majority"
+        Each tree votes for the majority class of its leaf, or with the class counts there; numbers
+        are averaged.
     """
 
-    prune: object = False
-    refit: object = False
-    voting: str | None = None
+    prune: bool | float | list = False
+    refit: bool | float | list = False
+    voting: str = "majority"
 
 
 KINDS = {"growth": Growth, "leaves": Leaves}

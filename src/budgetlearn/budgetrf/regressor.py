@@ -12,6 +12,7 @@ from ..tree.impurity import Variance
 from ..validation import ParameterError
 from .forest import GrownOnBudget
 from .growing import TreeSource
+from .parameters import Growth, Leaves
 
 
 class RegressionTreeSource(TreeSource):
@@ -68,11 +69,11 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
     """
 
     def _judged(self, setting):
-        named = self._growth.impurity, self._growth.split, self._leaves.voting
-        if any(value is not None for value in named):
+        of_classes = (self._growth.impurity, self._growth.split, self._leaves.voting)
+        if of_classes != (Growth.impurity, Growth.split, Leaves.voting):
             raise ParameterError(
-                "growth.impurity, growth.split and leaves.voting are of classes: leave them at "
-                f"None in regression, got {self._growth!r} and {self._leaves!r}."
+                "growth.impurity, growth.split and leaves.voting are of classes: leave them as "
+                f"they are in regression, got {self._growth!r} and {self._leaves!r}."
             )
         # Variance is not monotone: its worse side has no bound by which to skip thresholds.
         return {"impurity": Variance(), "split": "expected"}
