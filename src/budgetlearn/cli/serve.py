@@ -80,7 +80,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             length = int(self.headers.get("Content-Length", ""))
             # Other pages can send forms without asking, but no JSON.
-            if self.headers.get_content_type() != "application/json" or length > MOST_BYTES:
+            is_json = self.headers.get_content_type() == "application/json"
+            if not (is_json and 0 < length <= MOST_BYTES):
                 raise ValueError
             asked = json.loads(self.rfile.read(length))
             answers = [(name, text) for name, text in asked["answers"]]
@@ -146,7 +147,7 @@ def conversation(saved, budget, max_cost, answers, sure=False):
     dict
     """
     case = Case(saved, budget, max_cost)
-    start, steps, said, question = case.state(), [], None, None
+    steps, said, question = [], None, None
     for place, (name, text) in enumerate(answers):
         spent, last = case.session.cost, place == len(answers) - 1
         try:
@@ -158,14 +159,14 @@ def conversation(saved, budget, max_cost, answers, sure=False):
             said = str(error)
             break
         after = case.state()
-        steps.append({"name": name, "value": text, "price": after["spent"] - spent, **after})
+        # What it has cost, not what the next one will.
+        steps.append({**after, "name": name, "value": text, "price": after["spent"] - spent})
     return {
         "target": saved.target,
         "about": about(saved, budget),
         "full": saved.costs.full,
         "budget": saved.budget if budget is None else budget,
         "max_cost": max_cost,
-        "start": start,
         "steps": steps,
         "now": case.state(),
         "said": said,
