@@ -37,8 +37,9 @@ PROBLEM = $(shell PYTHON='$(PYTHON)' sh .ci/preflight)
 help:
 	@sed -n 's/^#   //p' Makefile
 
+# No SLURM for a run on this machine: its plug-in would look for a controller, for ten seconds.
 run: unlocked setup
-	@$(IN_VENV) snakemake --cores $(CORES)
+	@$(IN_VENV) SLURM_CONF=/dev/null snakemake --cores $(CORES)
 	@echo "Done. Open the report in a browser: $(CURDIR)/results/default/report.html"
 
 # Snakemake locks a folder while it works there; the lock of a killed run (kill -9) stays.

@@ -12,6 +12,10 @@ settings.load_profile("project")
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# Snakemake's plug-in for SLURM asks for a controller whenever it is imported, and waits for ten
+# seconds where one was installed and none runs. The tests of SLURM name their own.
+os.environ.setdefault("SLURM_CONF", os.devnull)
+
 
 def pytest_collection_modifyitems(items):
     """Begin with the files that run the workflow: whoever got one last would work on it alone."""

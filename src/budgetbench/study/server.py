@@ -6,6 +6,8 @@ hands its script over, and waits; if it is killed, so is the fork that works for
 no server to be had (not Linux, no caller), a job does its work itself, with the same result.
 """
 
+import atexit
+import gc
 import hashlib
 import importlib
 import json
@@ -19,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 import psutil
 
@@ -128,6 +131,7 @@ def serve(caller):
     program = psutil.Process(int(caller))
     for name in _IMPORTS:
         importlib.import_module(name)
+    gc.freeze()  # what was imported is never garbage: a fork need not copy it to find that out
     listener.listen(64)
     listener.settimeout(LOOK)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
@@ -177,8 +181,21 @@ def _work(job, output):
     del os.environ[CALLER]  # the job that waits looks after its caller, and this one after the job
     os.environ[_SERVED] = "1"
     sys.path[:], sys.argv[:] = job["path"], [job["script"]]
-    runpy.run_path(job["script"], run_name="__main__")
-    sys.exit()
+    code = 0
+    try:
+        runpy.run_path(job["script"], run_name="__main__")
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    # An interpreter that takes down all that was imported needs half a second for it.
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":
