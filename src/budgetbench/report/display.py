@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ..analysis import Comparison
+from ..analysis.results import Comparison
 from ..study.study import ACQUISITION, SCHEDULE
 
 _EXHAUSTIVE = ".ExhaustiveSearch"

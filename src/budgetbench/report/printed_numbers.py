@@ -15,8 +15,8 @@ import pandas as pd
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
-from ..analysis.deviations import WHERE
 from ..analysis.published import AREAS, QUANTITIES
+from ..analysis.reproduction import WHERE
 from ..study.records import setting_text
 
 KEYS = ["dataset", "method", "setting", "quantity"]

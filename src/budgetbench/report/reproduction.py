@@ -8,12 +8,17 @@ import pandas as pd
 
 from budgetlearn.files import read_yaml
 
-from ..analysis.agreement import agreement_table
+from ..analysis.agreement import agreement_table, check_claim
 from ..analysis.areas import area_table
-from ..analysis.claims import check_claim
-from ..analysis.deviations import fits, with_reasons, with_variants
 from ..analysis.published import AREAS, OurValues, published_table
-from ..analysis.reproduction import counted_once, matrix, with_outcomes
+from ..analysis.reproduction import (
+    counted_once,
+    fits,
+    matrix,
+    with_outcomes,
+    with_reasons,
+    with_variants,
+)
 from ..analysis.schedules import RUN, compressed_points
 from ..study import records, reruns
 from ..study.study import PUBLISHED

@@ -1,7 +1,6 @@
 """docs/reproduction.md: generated from the kept reruns, and held in step with them by a test."""
 
-from ..analysis.agreement import INTERVAL, ONLY_MARGIN
-from ..analysis.claims import NOT_SUPPORTED, SUPPORTED, UNTESTABLE
+from ..analysis.agreement import INTERVAL, NOT_SUPPORTED, ONLY_MARGIN, SUPPORTED, UNTESTABLE
 from ..analysis.reproduction import (
     CLOCKED,
     EXPLAINED,

@@ -3,8 +3,14 @@
 import pandas as pd
 
 from ..analysis.differences import FEWEST_CASES
-from ..analysis.horizons import horizon_ranks, survives_leaving_one_out, winners
-from ..analysis.ranks import LEVEL, critical_difference, ranking_of
+from ..analysis.ranks import (
+    LEVEL,
+    critical_difference,
+    horizon_ranks,
+    ranking_of,
+    survives_leaving_one_out,
+    winners,
+)
 from ..analysis.schedules import CASE, of_case
 from .text import counted
 

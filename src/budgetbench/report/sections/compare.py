@@ -1,6 +1,6 @@
 """Ranks and areas of the data sets, methods and budgets that a reader picks."""
 
-from ...analysis.horizons import HORIZONS
+from ...analysis.areas import HORIZONS
 from ...analysis.recommendations import HARD, MEAN
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION

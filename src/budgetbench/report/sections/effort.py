@@ -55,7 +55,7 @@ class Effort(Section):
         }
         if self._other:
             # With the fits beyond equal tries, which all other tables leave out.
-            whole = report.display.bought(report.all_points)
+            whole = report.display.under(ACQUISITION, report.all_points)
             beyond = self.study.beyond_tries(whole)
             tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other)
         return tables

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from ...analysis.horizons import HORIZONS, horizon_ranks
+from ...analysis.areas import HORIZONS
+from ...analysis.ranks import horizon_ranks
 from ...analysis.recommendations import HARD, MEAN
 from ...study.study import ACQUISITION
 from ..section import Section, table

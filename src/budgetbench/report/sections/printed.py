@@ -3,8 +3,8 @@
 import pandas as pd
 
 from ...analysis.agreement import OUTSIDE, WITHIN, agreement_table
-from ...analysis.deviations import with_reasons
 from ...analysis.published import published_table
+from ...analysis.reproduction import with_reasons
 from ...study.study import PUBLISHED, place_of
 from ..printed_numbers import read_published, read_reasons
 from ..section import Section, table
@@ -77,7 +77,7 @@ def printed_tables(table, display):
     Parameters
     ----------
     table : DataFrame
-        From `budgetbench.analysis.deviations.with_reasons`.
+        From `budgetbench.analysis.reproduction.with_reasons`.
     display : Display
         Labels.
 
