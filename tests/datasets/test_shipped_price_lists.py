@@ -51,3 +51,10 @@ def test_the_second_blood_test_is_cheaper():
     features, costs = read("heart")
     both = costs.subset([features.index("chol"), features.index("fbs")])
     assert both == pytest.approx(7.27 + 3.10)
+
+
+def test_the_context_of_a_cube_is_bought_as_one():
+    features, costs = read("cube_nm")
+    assert tuple(features) == load_dataset("cube_nm").feature_names
+    assert costs.full == 51.0
+    assert [costs.subset(bought) for bought in (range(5), [3], [20])] == [1.0, 1.0, 1.0]

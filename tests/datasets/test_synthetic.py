@@ -11,6 +11,7 @@ from budgetbench.datasets.synthetic import generate
 from budgetlearn.exceptions import DatasetError
 
 NAMES = ["gaussian_mixture", "friedman1", "hwang_f5", "ringnorm", "twonorm", "hastie", "waveform"]
+NAMES += ["cube", "cube_nm", "indicator"]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "madelon_like", "yahoo_like"])
@@ -137,3 +138,32 @@ def test_madelon_is_the_recipe_of_the_gif_paper():
     )
     np.testing.assert_array_equal(data.X, X)
     np.testing.assert_array_equal(data.y, y)
+
+
+def test_three_bits_of_a_cube_spell_the_label_where_it_says():
+    X, y = synthetic.cube(2000, 0, noise=0.0)
+    places = (y[:, None] + np.arange(3)) % 10
+    assert np.array_equal(np.take_along_axis(X, places, 1) @ [1, 2, 4], y)
+    np.put_along_axis(X, places, 0.5, 1)
+    assert (X == 0.5).all()
+    noisy, y = synthetic.cube(20000, 0)
+    assert noisy[:, 10:].std() == pytest.approx(0.3, abs=0.005)
+
+
+def test_only_the_block_that_the_context_names_holds_a_cube():
+    X, y = synthetic.cube_nm(2000, 0, noise=0.0, context_noise=0.0)
+    context, blocks = X[:, :5].argmax(axis=1), X[:, 5:].reshape(-1, 5, 10)
+    assert (X[:, :5].sum(axis=1) == 1).all()
+    block = blocks[np.arange(2000), context]
+    places = (y[:, None] + np.arange(3)) % 10
+    assert np.array_equal(np.take_along_axis(block, places, 1) @ [1, 2, 4], y)
+    blocks[np.arange(2000), context] = 0.5
+    assert (blocks == 0.5).all()
+
+
+def test_the_indicator_names_the_coin_that_is_the_label():
+    X, y = synthetic.indicator(2000, 0)
+    named = np.take_along_axis(X[:, 1:], X[:, :1].astype(int), 1)[:, 0]
+    assert np.array_equal(named, y)
+    alone = [abs(np.corrcoef(X[:, place], y)[0, 1]) for place in range(9, 20)]
+    assert max(alone) < 0.1

@@ -193,6 +193,81 @@ def budgetrf_example(n_samples=1024, seed=0):
     return X.astype(np.float64), np.where(number % 256 == 0, (quarter + 1) % 4, quarter)
 
 
+def _bits(label, place, width):
+    """Return the three bits of each label, low bit first, at its place; half elsewhere."""
+    X = np.full((len(label), width), 0.5)
+    for bit in range(3):
+        X[np.arange(len(label)), (place + bit) % width] = label >> bit & 1
+    return X
+
+
+def cube(n_samples, seed, noise=0.3):
+    """The cube of acquisition benchmarks: the label is spelled at a place that it names itself.
+
+    Features k to k + 2 of a row of class k are its three bits; ten more say nothing (AFABench,
+    Aronsson et al. 2025, after the CUBE of ODIN).
+
+    Parameters
+    ----------
+    noise : float, default=0.3
+        Standard deviation around the bits, and of the features that say nothing.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 20)
+    y : ndarray of int of shape (n_samples,)
+    """
+    rng = np.random.default_rng(seed)
+    y = rng.integers(8, size=n_samples)
+    X = np.hstack([_bits(y, y, 10), np.full((n_samples, 10), 0.5)])
+    return X + noise * rng.standard_normal(X.shape), y
+
+
+def cube_nm(n_samples, seed, noise=0.3, context_noise=0.1):
+    """A cube in one of five blocks: a context, worth nothing alone, names the block.
+
+    The context is five indicators, which the price list of the data set sells as one (CUBE-NM of
+    AFABench, Aronsson et al. 2025); greedy acquisition, one feature ahead, never buys it.
+
+    Parameters
+    ----------
+    noise : float, default=0.3
+        Standard deviation in the blocks; with 0, features that say nothing are one half.
+    context_noise : float, default=0.1
+        Standard deviation of the indicators.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 55)
+        The context, and five blocks of ten.
+    y : ndarray of int of shape (n_samples,)
+    """
+    rng = np.random.default_rng(seed)
+    y, context = rng.integers(8, size=n_samples), rng.integers(5, size=n_samples)
+    blocks = np.full((n_samples, 5, 10), 0.5)
+    blocks[np.arange(n_samples), context] = _bits(y, y, 10)
+    blocks += noise * rng.standard_normal(blocks.shape)
+    shown = np.eye(5)[context] + context_noise * rng.standard_normal((n_samples, 5))
+    return np.hstack([shown, blocks.reshape(n_samples, 50)]), y
+
+
+def indicator(n_samples, seed):
+    """One feature names which of eight fair coins is the label; eleven more coins say nothing.
+
+    Two features suffice for every row, and no feature says anything alone.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 20)
+        The name, 0 to 7, and nineteen coins.
+    y : ndarray of int of shape (n_samples,)
+    """
+    rng = np.random.default_rng(seed)
+    name = rng.integers(8, size=n_samples)
+    coins = rng.integers(2, size=(n_samples, 19))
+    return np.column_stack([name, coins]).astype(float), coins[np.arange(n_samples), name]
+
+
 _GENERATORS = {
     function.__name__: function
     for function in (
@@ -205,6 +280,9 @@ _GENERATORS = {
         waveform,
         madelon_like,
         budgetrf_example,
+        cube,
+        cube_nm,
+        indicator,
     )
 }
 

@@ -47,6 +47,7 @@ def read_table(
     skip_rows=0,
     max_rows=None,
     missing=None,
+    fill=None,
     parts=None,
     drop=(),
     **columns,
@@ -67,6 +68,8 @@ def read_table(
         Rows to read of each file, all if None; for a file that was cut off.
     missing : str, default=None
         What stands for a missing value; the rows that hold one are left out.
+    fill : {"mean"}, default=None
+        Put the column's mean into missing cells instead, over all rows.
     parts : list of int, default=None
         Split that each file is: 0 train, 1 validation, 2 test.
     drop : list of int or str, default=()
@@ -82,7 +85,9 @@ def read_table(
     if parts is not None:
         part = np.repeat(np.array(parts, np.int8), [len(frame) for frame in frames])
     frame = pd.concat(frames, ignore_index=True)
-    if missing is not None:
+    if fill == "mean":
+        frame = frame.fillna(frame.mean())
+    elif missing is not None:
         whole = frame.drop(columns=frame.columns[_places(frame, drop)]).notna().all(axis=1)
         frame, part = frame[whole], None if part is None else part[whole]
     return table_from_frame(frame, drop=drop, part=part, **columns)

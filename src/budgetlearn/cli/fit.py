@@ -44,8 +44,9 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 
 
 @click.command()
-@click.argument("table", type=options.FILE)
+@click.argument("table", type=options.TABLE)
 @options.columns
+@options.dates
 @click.option(
     "--one-hot",
     multiple=True,
@@ -72,7 +73,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @options.jobs
 @options.debug
 def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **rest):
-    """Train on TABLE (csv or Parquet) and print what each price buys.
+    """Train on TABLE (csv, .xlsx or Parquet; - for a pipe) and print what each price buys.
 
     A fifth of the rows is held out: the model does not see them, and its score on them is what to
     expect of new rows. For example:

@@ -4,9 +4,36 @@ import click
 
 from ..preprocessing.column_encoders import INDICATOR, MEDIAN, REFUSE
 from ..preprocessing.reading import MISSING_MARKS
+from ..user_files import InMemory
 
 FILE = click.Path(exists=True, dir_okay=False)
-OUT = click.Path(dir_okay=False, writable=True)
+
+
+class _Table(click.ParamType):
+    """A file, or - for what comes through a pipe, which is read once and kept."""
+
+    name = "file"
+
+    def convert(self, value, param, ctx):
+        """Return a path, or the content of the standard input."""
+        if value == "-":
+            return InMemory("standard input", click.get_binary_stream("stdin").read())
+        return FILE.convert(value, param, ctx)
+
+
+class _Out(click.Path):
+    """A file to write; a model and a page are no text for a screen or a pipe."""
+
+    def convert(self, value, param, ctx):
+        """Return the path."""
+        if value == "-":
+            self.fail("write it to a file, and name that one.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+TABLE = _Table()
+OUT = _Out(dir_okay=False, writable=True)
+OUT_OR_SCREEN = click.Path(dir_okay=False, writable=True, allow_dash=True)
 
 
 def needs_budget(guaranteed, budget):
@@ -35,11 +62,20 @@ def reading(command):
     return _with(
         command,
         click.option(
-            "--separator", help="Between fields.  [default: the , ; or tab of the header]"
+            "--separator",
+            help="Between fields.  [default: the , ; | or tab that the header has most of]",
         ),
         click.option("--decimal", help="Before decimals: . or ,  [default: .]"),
         click.option("--na", help=f"What stands for a missing value, beside {_ALWAYS_MISSING}."),
     )
+
+
+row_id = click.option(
+    "--id", "row_id", help="The column that names the rows: kept in the output, never a feature."
+)
+dates = click.option(
+    "--date", "dates", multiple=True, help="A column of dates, taken as days; repeatable."
+)
 
 
 def columns(command):
@@ -52,6 +88,7 @@ def columns(command):
             type=FILE,
             help="Price list: feature,cost and optionally group,group_cost.  [default: 1 each]",
         ),
+        row_id,
         click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
         click.option(
             "--keep",

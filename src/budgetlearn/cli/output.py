@@ -9,6 +9,7 @@ import numpy as np
 
 from ..extras import extra
 from ..files import whole_file
+from .names import shown
 
 MOST_NAMES = 5
 MOST_STEPS = 12
@@ -17,12 +18,6 @@ MOST_COLUMNS, MOST_WORDS = 500, 50
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
 FOLDERS = [Path(__file__).parent / "templates", Path(__file__).parents[1] / "displays"]
-
-
-def shown(name):
-    """Return a name on one line, as a terminal can show it."""
-    text = str(name)
-    return text if text.isprintable() else repr(text)
 
 
 def plus_minus(score, error):
