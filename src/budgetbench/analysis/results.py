@@ -61,7 +61,7 @@ class Comparison:
         return sorted(present, key=lambda case: (order.index(case[0]), case[1]))
 
     def under(self, budget, frame):
-        """Return the rows of a frame on data sets where `budget`, a constant of the study, counts."""
+        """Return the rows of a frame on data sets whose budget is `budget`."""
         budgets = {name: entry.budget for name, entry in self.datasets.items()}
         return frame[frame["dataset"].map(budgets) == budget]
 
