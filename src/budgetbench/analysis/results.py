@@ -61,7 +61,7 @@ class Comparison:
         return sorted(present, key=lambda case: (order.index(case[0]), case[1]))
 
     def under(self, budget, frame):
-        """Return the rows of a frame on data sets whose budget is `budget`."""
+        """Return the rows of a frame on data sets where this budget of the study counts."""
         budgets = {name: entry.budget for name, entry in self.datasets.items()}
         return frame[frame["dataset"].map(budgets) == budget]
 
