@@ -20,10 +20,10 @@ from .saved_model import SavedModel
 
 @click.command()
 @click.argument("model", type=options.FILE)
-@click.argument("table", type=options.TABLE)
+@options.table
 @options.budget
 @click.option("--fallback", is_flag=True, help="Do without columns that are absent or empty.")
-@click.option("--out", type=options.OUT_OR_SCREEN, help="Write here instead of to the screen (-).")
+@click.option("--out", type=options.OUT, help="Write here instead of to the screen (-).")
 @options.row_id
 @options.reading
 @options.trust

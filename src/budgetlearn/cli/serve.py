@@ -210,6 +210,10 @@ def why(case):
     columns = list(saved.preprocessor.feature_names_in_)
     if saved.model.fixed_costs() is None:
         reason = "What is known so far is not enough: this is what the model needs next."
+        rates = saved.held_out["rates"]
+        if name in rates and case.stage in rates.index:
+            share = 100 * rates.loc[case.stage, name]
+            reason += f" It was bought for {share:.0f} % of the cases that it was tried on."
     else:
         reason = "The model looks at the same columns in every case, and this is one of them."
     members, charge = saved.costs.group_of(columns.index(name))
