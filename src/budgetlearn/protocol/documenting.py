@@ -12,8 +12,9 @@ X : array-like of shape (n_samples, n_features)
 
 LIMITS = """\
 budget : float, default=None
-    Most that a prediction may cost on average: the operating point with the best validation score
-    among those whose mean cost on validation data is within it. None: the estimator's own choice.
+    Most that a prediction may cost on average: the operating point with the best score among those
+    whose mean cost is within it, on validation data or, where `fit` had none, out of fold (see
+    `operating_points_`). None: the estimator's own choice.
 max_cost : float, default=None
     Most that any single example may cost."""
 
