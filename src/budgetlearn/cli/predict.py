@@ -13,6 +13,7 @@ from ..files import csv_text, whole_file
 from ..preprocessing.reading import read_table
 from ..protocol.tables import checked_table, missing_cells
 from . import options
+from .dates import with_days
 from .names import listed, needed_and_found, shown
 from .output import mean_cost
 from .saved_model import SavedModel
@@ -48,7 +49,7 @@ def predict(model, table, budget, fallback, out, row_id, separator, decimal, na,
     # Only these columns are parsed: others may be broken, or missing altogether.
     wanted = needed(saved, budget)
     names = _names(source, table, row_id, known.get("id"))
-    frame = _frame(source, table, wanted)
+    frame = with_days(_frame(source, table, wanted), known.get("dates", {}))
     _tell_unknown(saved, frame)
     X = saved.preprocessor.transform(frame)
     lacking = cells_to_do_without(saved, X, budget)
