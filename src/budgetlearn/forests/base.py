@@ -19,19 +19,7 @@ X_TYPES = (np.float64, np.float32)
 
 
 def bootstrap_weights(n_samples, seed):
-    """Return the counts of a bootstrap sample: n_samples drawn with replacement.
-
-    Parameters
-    ----------
-    n_samples : int
-        Examples to draw, and to draw from.
-    seed : int
-        The tree's seed.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_samples,)
-    """
+    """Return the counts of a bootstrap sample: n_samples drawn with replacement."""
     drawn = np.random.default_rng(seed).integers(n_samples, size=n_samples)
     return np.bincount(drawn, minlength=n_samples).astype(np.float64)
 

@@ -161,26 +161,6 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     The yardstick is the largest ratio of a split's gain to the price of its feature on the whole
     training set: with a larger λ the training set itself acquires nothing. The grid goes from twice
     that to a tenth of it, further where prices differ much.
-
-    Parameters
-    ----------
-    data : BinnedData
-        Coded training table.
-    labels : ndarray of int32 of shape (n_samples,)
-        Classes 0, 1, ..., n_classes - 1.
-    n_classes : int
-        Number of classes.
-    feature_costs : FeatureCosts
-        Prices.
-    n_weights : int, default=20
-        Number of positive λ, evenly spaced in log λ.
-    weights : ndarray of float64 of shape (n_samples,), default=None
-        How much each example counts; None: 1 each.
-
-    Returns
-    -------
-    ndarray of shape (n_weights + 1,)
-        Descending; only 0 where no feature that has a price tells anything.
     """
     prices = feature_costs.alone
     charged = np.where(prices > 0, prices, np.inf)

@@ -18,19 +18,9 @@ LEAST_PRICE = 1e-4
 
 
 def drawing_odds(feature_costs):
-    """Return the chance of each feature in the draw at a node, p_j = (1/c_j) / Σ_k (1/c_k).
-
-    Parameters
-    ----------
-    feature_costs : FeatureCosts
-        Prices. A member of a group counts with its own price and the group's charge.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        Positive, of sum 1. A price below a ten-thousandth of the highest one, 0 among them, counts
-        as that much; where all features are free the chances are equal.
-    """
+    """Return the chance of each feature in the draw at a node, p_j = (1/c_j) / Σ_k (1/c_k)."""
+    # A member of a group counts with its own price and the group's charge. A price below a
+    # ten-thousandth of the highest one, 0 among them, counts as that much.
     prices = feature_costs.alone
     highest = prices.max() or 1.0
     odds = highest / np.maximum(prices, LEAST_PRICE * highest)
