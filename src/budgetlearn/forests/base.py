@@ -29,6 +29,15 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 
     Stage k is the forest of the first k + 1 trees. A subclass calls `_set_trees` when its trees are
     grown; `_answer` says what its trees' sums mean.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    max_depth : int, default=None
+        Greatest depth; None: grow until the leaves are pure.
+    max_bins : int, default=None
+        Quantile bins for each feature, 255 is fast; None: exact.
     """
 
     bootstrap = True
@@ -140,7 +149,13 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 
 
 class ForestClassifier(ClassifierMixin, Forest):
-    """A forest of trees whose values are class counts, and which vote."""
+    """A forest of trees whose values are class counts, and which vote.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Node values are class counts.
+    """
 
     _voting = "shares"
 
@@ -226,6 +241,13 @@ class UsedFeaturesForest(ForestClassifier):
 
     Which features are to be measured is settled before an example comes: all examples cost the
     same.
+
+    Attributes
+    ----------
+    features_ : ndarray of int of shape (n_used,)
+        The features that the forest uses, ascending.
+    cost_ : float
+        What they cost.
     """
 
     _groups = True
