@@ -29,15 +29,6 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 
     Stage k is the forest of the first k + 1 trees. A subclass calls `_set_trees` when its trees are
     grown; `_answer` says what its trees' sums mean.
-
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees.
-    max_depth : int, default=None
-        Greatest depth; None: grow until the leaves are pure.
-    max_bins : int, default=None
-        Quantile bins for each feature, 255 is fast; None: exact.
     """
 
     bootstrap = True
