@@ -16,7 +16,8 @@ LAYERS = [
     {"budgetlearn."},
     {"budgetlearn.exceptions"},
     {"budgetlearn.extras"},
-    {f"budgetlearn.{name}" for name in ("validation", "parallel", "files", "price_lists")},
+    {f"budgetlearn.{name}" for name in ("validation", "parallel", "files", "user_files")},
+    {"budgetlearn.price_lists"},
     {"budgetlearn.counting", "budgetlearn.features"},
     {f"budgetlearn.{name}" for name in ("costs", "curves", "metrics")},
     {"budgetlearn.preprocessing"},
@@ -40,6 +41,7 @@ ONLY = {
     "budgetbench.datasets": {
         *("budgetlearn.", "budgetlearn.exceptions", "budgetlearn.extras", "budgetlearn.validation"),
         *("budgetlearn.parallel", "budgetlearn.files", "budgetlearn.price_lists"),
+        "budgetlearn.user_files",
         *("budgetlearn.features", "budgetlearn.costs", "budgetlearn.preprocessing"),
     }
 }

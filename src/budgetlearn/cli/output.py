@@ -9,6 +9,7 @@ import numpy as np
 
 from ..extras import extra
 from ..files import whole_file
+from .names import shown
 
 MOST_NAMES = 5
 MOST_STEPS = 12
@@ -17,12 +18,6 @@ MOST_COLUMNS, MOST_WORDS = 500, 50
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
 FOLDERS = [Path(__file__).parent / "templates", Path(__file__).parents[1] / "displays"]
-
-
-def shown(name):
-    """Return a name on one line, as a terminal can show it."""
-    text = str(name)
-    return text if text.isprintable() else repr(text)
 
 
 def plus_minus(score, error):
@@ -171,22 +166,61 @@ def write_page(saved, path):
 
 def _content(saved):
     # The chosen point may lie off the front; it is drawn all the same.
-    steps, index = saved.steps(), None if saved.budget is None else saved.stage()
-    if index is not None and index not in steps.index:
+    steps, index = saved.steps(), saved.stage()
+    if index not in steps.index:
         steps = saved.curve.loc[[*steps.index, index]].sort_values("cost")
+    chosen = None if saved.budget is None else index
     columns = _columns(saved)
     return {
         "saved": saved,
         "rows": list(steps.itertuples()),
-        "chosen": None if index is None else saved.curve.loc[index],
-        "chosen_index": index,
+        "chosen": None if chosen is None else saved.curve.loc[chosen],
+        "chosen_index": chosen,
+        "stopping": saved.curve.loc[index],
         "for_nothing": for_nothing(saved),
-        "kept": None if index is None else how_kept(saved),
+        "kept": None if chosen is None else how_kept(saved),
         "varies": any(len(row.variables) > row.n_features + 0.05 for row in steps.itertuples()),
-        "drawn": drawing(steps, index),
+        "drawn": drawing(steps, chosen, references(saved)),
+        "purchases": purchases(saved, steps, index),
+        "ways": list(saved.held_out["stops"].itertuples()),
+        "n_seen": int(saved.held_out["stops"]["n_rows"].sum()),
         "columns": columns[:MOST_COLUMNS],
         "n_hidden": max(0, len(columns) - MOST_COLUMNS),
         "most": MOST_COLUMNS,
+    }
+
+
+def references(saved):
+    """Return the two lines that any model is compared with: (what, score on rows held out)."""
+    everything = saved.held_out["everything"]
+    return [
+        (f"everything: {everything['model']} on all columns", everything["test_score"]),
+        ("nothing: the constant", saved.free["test_score"]),
+    ]
+
+
+def purchases(saved, steps, index):
+    """Return the picture of what each step buys: a cell for each column and each step.
+
+    The columns stand in the order in which the steps begin to buy them, which makes a staircase.
+    """
+    rates = saved.held_out["rates"].reindex(steps.index)
+    if len(rates) > MOST_STEPS:
+        kept = np.linspace(0, len(rates) - 1, MOST_STEPS).round().astype(int).tolist()
+        rates = rates.iloc[sorted({*kept, rates.index.get_loc(index)})]
+    # A purchase that hardly any row makes does not begin a step.
+    begins = (rates >= 0.05).to_numpy().argmax(axis=0)
+    order = np.lexsort((-rates.iloc[-1].to_numpy(), begins))
+    rates = rates[rates.columns[order]]
+    place = {name: k for k, name in enumerate(saved.preprocessor.feature_names_in_)}
+    prices = [saved.costs.costs[place[name]] for name in rates.columns]
+    return {
+        "prices": [f"{cost:.2f}" for cost in steps.loc[rates.index, "cost"]],
+        "chosen": rates.index.get_loc(index),
+        "rows": [
+            {"name": name, "price": price, "shares": shares.tolist()}
+            for name, price, shares in zip(rates.columns, prices, rates.to_numpy().T, strict=True)
+        ],
     }
 
 
@@ -239,7 +273,7 @@ def labels(values):
     return [f"{value:.{max(digits, 0)}f}" for value in values]
 
 
-def drawing(steps, chosen=None):
+def drawing(steps, chosen=None, lines=()):
     """Return the parts of the picture: points, error bars, the staircase and the axes.
 
     Parameters
@@ -248,6 +282,8 @@ def drawing(steps, chosen=None):
         cost, score, score_se and test_score, ascending.
     chosen : int, default=None
         Index of the point to mark.
+    lines : list of (str, float), default=()
+        Scores that are drawn across, and what they are.
 
     Returns
     -------
@@ -255,10 +291,11 @@ def drawing(steps, chosen=None):
         In units of the picture.
     """
     tests = steps["test_score"]
-    low = min((steps["score"] - steps["score_se"]).min(), tests.min())
-    high = max((steps["score"] + steps["score_se"]).max(), tests.max())
+    across = [score for _, score in lines]
+    low = min((steps["score"] - steps["score_se"]).min(), tests.min(), *across)
+    high = max((steps["score"] + steps["score_se"]).max(), tests.max(), *across)
     # A flat curve still needs an axis of some height.
-    pad = 0.05 * (high - low) or 0.05
+    pad = (0.1 if lines else 0.05) * (high - low) or 0.05
     low, high, most = low - pad, high + pad, float(steps["cost"].max()) * 1.05 or 1.0
 
     def x(cost):
@@ -289,6 +326,7 @@ def drawing(steps, chosen=None):
         "height": HEIGHT,
         "box": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
         "points": points,
+        "lines": [{"y": y(score), "says": f"{what}, {score:.3f}"} for what, score in lines],
         "staircase": f"{path}H{WIDTH - RIGHT}",
         "x_ticks": list(zip(map(x, x_ticks), labels(x_ticks), strict=True)),
         "y_ticks": list(zip(map(y, y_ticks), labels(y_ticks), strict=True)),

@@ -22,7 +22,7 @@ from ..files import whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol.guarantees import Certificate
 
-FORMAT = 3
+FORMAT = 4
 _MAGIC = b"budgetlearn model "
 _HEAD = 64  # bytes, of which the first line has fewer
 
@@ -87,7 +87,9 @@ class SavedModel:
     certificate : Certificate or None
         The guarantee that this budget is kept, where one was asked for.
     reading : dict
-        How the table's cells were written: decimal and na, as options name them.
+        How the table was read, as of an `OwnTable`.
+    held_out : dict
+        What the rows held out show, as `held_out.seen` returns it.
     version : str
         Of budgetlearn.
     """
@@ -106,6 +108,7 @@ class SavedModel:
     budget: float | None = None
     certificate: Certificate | None = None
     reading: dict = field(default_factory=dict)
+    held_out: dict = field(default_factory=dict)
     version: str = field(default=__version__)
 
     @property
