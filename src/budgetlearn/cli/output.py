@@ -166,7 +166,7 @@ def write_page(saved, path):
 
 def _content(saved):
     # The chosen point may lie off the front; it is drawn all the same.
-    steps, index = saved.steps(), saved.stage()
+    steps, index = saved.steps(), saved.measured_stage()
     if index not in steps.index:
         steps = saved.curve.loc[[*steps.index, index]].sort_values("cost")
     chosen = None if saved.budget is None else index

@@ -120,6 +120,11 @@ class SavedModel:
         """Return the index of the operating point for a budget, by default the model's own."""
         return self.model.choose(self.limit(budget))
 
+    def measured_stage(self, budget=None):
+        """Return the operating point for a budget, or the best one where that was not measured."""
+        stage = self.stage(budget)
+        return stage if stage in self.curve.index else self.steps().index[-1]
+
     def limit(self, budget=None):
         """Return the mean cost on validation data that a budget allows.
 
