@@ -207,7 +207,7 @@ class Validation:
         return float(cost), self.error(self._scores, self._n_trees)
 
 
-def grow_within_budget(setting, trees, validation, budget, report):
+def grow_within_budget(setting, trees, validation, budget):
     """Take trees while the mean validation cost stays within the budget.
 
     Parameters
@@ -220,8 +220,6 @@ def grow_within_budget(setting, trees, validation, budget, report):
         None: there is no budget to keep, take all.
     budget : float or None
         Most that predictions may cost on average; None: take all.
-    report : callable
-        Called with each `BudgetedForest` prefix, for progress.
 
     Returns
     -------
@@ -241,5 +239,4 @@ def grow_within_budget(setting, trees, validation, budget, report):
             forest.costs.append(cost)
             forest.errors.append(error)
         forest.trees.append(tree)
-        report(forest)
     return forest

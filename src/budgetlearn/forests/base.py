@@ -51,11 +51,17 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
     _dtype = X_TYPES
     _pays_by_path = True
 
+    @property
+    def _growth(self):
+        """The object whose attributes say how trees grow."""
+        return self
+
     def _codes(self, X, binned=None):
         """Return the codes of X: `binned`, checked, or new ones."""
         if binned is None:
+            growth = self._growth
             return bin_features(
-                X, self.max_bins, self.n_jobs, self.missing_in_training_, self.codes_folder
+                X, growth.max_bins, self.n_jobs, self.missing_in_training_, growth.codes_folder
             )
         if (binned.n_samples, binned.n_features) != X.shape:
             raise ParameterError(
@@ -73,7 +79,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
     def _drawn(self, examples, seed):
         """Return the weight of each example for a tree."""
         n = len(examples.y)
-        drawn = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
+        drawn = bootstrap_weights(n, seed) if self._growth.bootstrap else np.ones(n)
         return drawn if examples.weight is None else drawn * examples.weight
 
     def _set_trees(self, trees):
@@ -148,15 +154,15 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 class ForestClassifier(ClassifierMixin, Forest):
     """A forest of trees whose values are class counts, and which vote."""
 
-    voting = "shares"
+    _voting = "shares"
 
     @property
     def _vote_kind(self):
-        return "votes" if self.voting == "majority" else "values"
+        return "votes" if self._voting == "majority" else "values"
 
     @property
     def _in_shares(self):
-        return self.voting == "shares"
+        return self._voting == "shares"
 
     def _compact(self, format):
         trees = self._predictor.trees
@@ -204,6 +210,8 @@ class ForestRegressor(RegressorMixin, Forest):
 
 class CodedFit:
     """Mixin, named first, of forests whose `fit` takes a table that is coded already."""
+
+    _binned = None  # outside of `fit`: refits on a part of the rows code them anew
 
     def fit(self, X, y, X_val=None, y_val=None, sample_weight=None, binned=None):
         """Grow the forest.

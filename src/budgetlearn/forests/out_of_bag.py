@@ -49,7 +49,7 @@ def left_out_sums(forest, trees, seeds, examples):
 
 def check_oob(forest):
     """Raise for `oob_score` of a forest whose trees leave no example out."""
-    if forest.oob_score and not forest.bootstrap:
+    if forest.oob_score and not forest._growth.bootstrap:
         raise ParameterError("oob_score=True needs bootstrap=True: no example is left out.")
 
 

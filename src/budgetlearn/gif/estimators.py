@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
+from ..protocol.documenting import extending
 from ..protocol.tables import complete_table
 from ..validation import ParameterError, check_choice, check_number
 from .forest import BaseGIF, weights_of
@@ -61,21 +62,6 @@ def described(kind):
         lines = inspect.cleandoc(kind.__doc__).split("\n")
         kind.__doc__ = "\n".join(SHARED.get(line, line) for line in lines)
     return kind
-
-
-def extending(base):
-    """Let `inspect.signature` of a constructor name the parameters of `base` beside its own.
-
-    scikit-learn reads them there: `get_params` and `clone` see all of them.
-    """
-
-    def decorate(init):
-        own, inherited = (inspect.signature(each).parameters for each in (init, base.__init__))
-        named = inherited | {name: p for name, p in own.items() if p.kind is not p.VAR_KEYWORD}
-        init.__signature__ = inspect.Signature(list(named.values()))
-        return init
-
-    return decorate
 
 
 @described

@@ -12,8 +12,9 @@ X : array-like of shape (n_samples, n_features)
 
 LIMITS = """\
 budget : float, default=None
-    Most that a prediction may cost on average: the operating point with the best validation score
-    among those whose mean cost on validation data is within it. None: the estimator's own choice.
+    Most that a prediction may cost on average: the operating point with the best score among those
+    whose mean cost is within it, on validation data or, where `fit` had none, out of fold (see
+    `operating_points_`). None: the estimator's own choice.
 max_cost : float, default=None
     Most that any single example may cost."""
 
@@ -148,3 +149,28 @@ def documented(estimator):
     parts = [f"{h}\n{'-' * len(h)}\n{own[h]}" if h else own[h] for h in order if own[h]]
     estimator.__doc__ = "\n\n".join(parts) + "\n"
     return estimator
+
+
+def extending(base):
+    """Let the signature of a constructor name the parameters of `base` beside its own.
+
+    scikit-learn reads them there: `get_params` and `clone` see all of them.
+
+    Parameters
+    ----------
+    base : type
+        To whose constructor the decorated one passes `**shared` on.
+
+    Returns
+    -------
+    callable
+        The decorator.
+    """
+
+    def decorate(init):
+        own, inherited = (inspect.signature(each).parameters for each in (init, base.__init__))
+        named = inherited | {name: p for name, p in own.items() if p.kind is not p.VAR_KEYWORD}
+        init.__signature__ = inspect.Signature(list(named.values()))
+        return init
+
+    return decorate
