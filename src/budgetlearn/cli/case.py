@@ -6,7 +6,7 @@ import pandas as pd
 from ..exceptions import DatasetError
 from ..preprocessing.reading import MISSING_MARKS
 from .dates import days, example
-from .names import shown
+from .messages import shown
 
 
 class Case:
@@ -24,6 +24,7 @@ class Case:
         self.saved, self.encoder = saved, saved.preprocessor
         self._missing = {*MISSING_MARKS, saved.reading.get("na")}
         self._dates = saved.reading.get("dates", {})
+        self.stage = saved.model.choose(saved.limit(budget), max_cost)
         self.session = saved.model.session(saved.limit(budget), max_cost)
         self.given = 0  # columns with a value
         names = self.encoder.get_feature_names_out()

@@ -1,5 +1,7 @@
 """Options that several commands share."""
 
+import sys
+
 import click
 
 from ..preprocessing.column_encoders import INDICATOR, MEDIAN, REFUSE
@@ -9,31 +11,27 @@ from ..user_files import InMemory
 FILE = click.Path(exists=True, dir_okay=False)
 
 
-class _Table(click.ParamType):
-    """A file, or - for what comes through a pipe, which is read once and kept."""
-
-    name = "file"
-
-    def convert(self, value, param, ctx):
-        """Return a path, or the content of the standard input."""
-        if value == "-":
-            return InMemory("standard input", click.get_binary_stream("stdin").read())
-        return FILE.convert(value, param, ctx)
+def _from_pipe(context, parameter, value):
+    """Return a path, or for - what comes through a pipe, which is read once and kept."""
+    if value != "-":
+        return value
+    return InMemory("standard input", sys.stdin.buffer.read())
 
 
-class _Out(click.Path):
-    """A file to write; a model and a page are no text for a screen or a pipe."""
-
-    def convert(self, value, param, ctx):
-        """Return the path."""
-        if value == "-":
-            self.fail("write it to a file, and name that one.", param, ctx)
-        return super().convert(value, param, ctx)
+def _no_screen(context, parameter, value):
+    """Return the path of a model or a page, which are no text for a screen or a pipe."""
+    if value == "-":
+        raise click.BadParameter("write it to a file, and name that one.")
+    return value
 
 
-TABLE = _Table()
-OUT = _Out(dir_okay=False, writable=True)
-OUT_OR_SCREEN = click.Path(dir_okay=False, writable=True, allow_dash=True)
+PIPE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+OUT = click.Path(dir_okay=False, writable=True, allow_dash=True)
+table = click.argument("table", type=PIPE, callback=_from_pipe)
+out = click.option("--out", type=OUT, callback=_no_screen, help="Write the model to this file.")
+report = click.option(
+    "--report", type=OUT, callback=_no_screen, help="Write a page about the model (html)."
+)
 
 
 def needs_budget(guaranteed, budget):
