@@ -66,6 +66,7 @@ def difference_table(areas, methods, reference, ratios, bounded=()):
     method, mean, low, high (95 % interval), p, p_holm (Holm's correction over all rows), n_runs.
     Only runs that both completed count.
     """
+    # Within runs: split and prices are the same for both, and drop out of the difference.
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []
     for method in (name for name in methods if name != reference and name in wide):

@@ -103,6 +103,7 @@ def _outcome(row, why):
         return CLOCKED
     if not row["n_runs"]:
         return NOT_RERUN
+    # An explanation never turns a reproduced number into another outcome.
     fixed = {WITHIN: REPRODUCED, CLOCK: CLOCKED, UNJUDGED: SINGLE}
     return fixed.get(row["verdict"], EXPLAINED if row["explained"] else UNEXPLAINED)
 

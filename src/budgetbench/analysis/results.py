@@ -61,6 +61,7 @@ class Comparison:
 
     def cases(self, frame):
         """Return the (dataset, costs) pairs of a frame, data sets in the order of display."""
+        # In the order of the study: an alphabetical one would mean nothing.
         present = set(map(tuple, frame[CASE].drop_duplicates().to_numpy()))
         order = list(self.datasets)
         return sorted(present, key=lambda case: (order.index(case[0]), case[1]))

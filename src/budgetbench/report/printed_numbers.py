@@ -48,6 +48,7 @@ def _read_one(path):
     """Read one table and check it."""
     # "None" is a setting (candidate_window=None: all of them), an empty field is not.
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+    # A number that is read wrongly would be judged wrongly: refuse what is not understood.
     absent = [column for column in _PRINTED if column not in frame]
     if absent:
         raise ConfigError(f"{path}: printed numbers need the column {absent[0]!r}.")
@@ -66,6 +67,7 @@ def _read_one(path):
         remark=frame[_REMARK].fillna("") if _REMARK in frame else "",
         source=path.stem,
     )
+    # Twice the same number would count twice as reproduced.
     repeated = frame[frame.duplicated(KEYS)]
     if len(repeated):
         raise ConfigError(f"{path}: {tuple(repeated.iloc[0][KEYS])} appears more than once.")
@@ -93,6 +95,7 @@ def read_reasons(path):
     """
     entries = read_yaml(path) or []
     for entry in entries:
+        # A key that is misspelt would silently make the entry fit more numbers.
         if not _ENTRY <= entry.keys() <= {*_ENTRY, *_MAY}:
             raise ConfigError(
                 f"{path}: an entry needs `why` and `variant` and may have "

@@ -92,6 +92,7 @@ class Reproduction:
     @property
     def studies(self):
         """Every study of the papers that has a file, in the order in which they are run."""
+        # Tables first: what is interrupted has then the numbers that count.
         named = [*self._tables.values(), *self._held_out.values(), *self._others]
         named.append([entry["variant"] for entry in self.entries])
         every = dict.fromkeys(name for names in named for name in names)
@@ -147,6 +148,7 @@ class Reproduction:
         return sum(pair in after for pair in explained.itertuples(index=False, name=None))
 
     def _judged(self, tables):
+        # A number without a rerun keeps its row: not rerun is an outcome, too.
         parts = [self._best(table, studies) for table, studies in tables.items()]
         numbers = with_reasons(pd.concat(parts, ignore_index=True), self.entries)
         explained = with_variants(numbers, self.entries, self.of_variants)
@@ -182,6 +184,7 @@ class Reproduction:
     def _values(self, side):
         """Return our values of one side of a claim, by run."""
         kept = self.kept.get(side["study"])
+        # No points, no verdict: the claim is then untestable.
         own = [] if kept is None else kept.points["dataset"] == side["dataset"]
         if not any(own):
             return pd.Series(dtype=float)

@@ -66,6 +66,7 @@ def _after(found):
 
 def _paper(name, about, found):
     """Return what a reproducibility report says of one paper."""
+    # Apart from the printed numbers, as they were never published.
     held_out = found.held_out[found.held_out["paper"] == name]
     claims = [claim for claim in found.claims if claim["paper"] == name]
     verdicts = [claim["verdict"] for claim in claims]
@@ -126,6 +127,7 @@ def _cell(row, found):
     if rerun.empty:
         return cell | {"drawing": ""}
     kept = found.kept[row["study"]]
+    # The command that makes just these numbers again, for a reader who doubts them.
     words = {"runs": row["most"], "datasets": f"[{row['run_on']}]"}
     return cell | {
         "drawing": dots(rerun.to_dict("records")),
@@ -143,6 +145,7 @@ def dots(rows):
     around it. What lies further off than the drawing reaches stands at its edge.
     """
     height = _ROW * len(rows) + 8
+    # The margin is a tenth of the printed error, so it is as wide in every drawing.
     left, middle, right = map(_place, (-MARGIN, 0, MARGIN))
     marks = [
         f'<rect x="{left:.0f}" y="0" width="{right - left:.0f}" height="{height}" class="band"/>',

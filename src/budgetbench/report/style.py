@@ -78,6 +78,7 @@ def split_axis(axes):
         place = 2 * np.asarray(place, dtype=float)
         return np.where(place < 1, place * SPLIT, SPLIT + (place - 1) * (1 - SPLIT))
 
+    # Linear on both sides: within each, equal distances are equal costs.
     axes.set_xscale("function", functions=(spread, back))
     axes.set_xticks(_TICKS, [f"{100 * share:g} %" for share in _TICKS])
     axes.axvline(SPLIT, color="#999999", linewidth=1.0, linestyle=(0, (1, 2)))
@@ -85,6 +86,7 @@ def split_axis(axes):
 
 def bars(mean, sd, least=-np.inf, most=np.inf):
     """Return how far mean ± sd reaches to both sides within the values that there can be."""
+    # ± sd knows no bounds; a bar beyond what a score can be would mislead.
     low, high = np.maximum(mean - sd, least), np.minimum(mean + sd, most)
     return np.maximum([mean - low, high - mean], 0)
 

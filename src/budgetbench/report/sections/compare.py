@@ -10,10 +10,6 @@ from ...study.study import ACQUISITION
 from ..section import Section, case_name, table
 from ..summary import winner_sentences
 
-_HORIZONS = """Mean AUP of every method on every data set when at most 10, 25, 50 or 100 % of the
-full cost may be spent, and on a logarithmic cost axis from 1 % on, where each decade counts alike;
-charged the mean over examples (``budget`` mean) or the most expensive example (hard)."""
-
 
 def _views(results):
     """Return the areas by what is charged: the mean example, or the most expensive one."""
@@ -29,6 +25,7 @@ class Compare(Section):
     under = ACQUISITION
 
     def context(self, report):
+        # Who keeps a hard budget was measured on test examples, not declared.
         kinds, display = report.results.budget_kinds, report.display
         names = display.rivals(report.results.bought)
         keeping = {
@@ -47,6 +44,7 @@ class Compare(Section):
 
 def _areas(table, display):
     """Return {method: mean AUP at each horizon, None where it has none} of the competitors."""
+    # Six digits: the script ranks by these, and bytes are the page's weight.
     known = table.pivot_table(index="method", columns="horizon", values="mean_test")
     known = known.reindex(columns=list(HORIZONS))
     return {
@@ -66,7 +64,7 @@ class Horizons(Section):
 
     @property
     def parts(self):
-        return [table("horizons", _HORIZONS)]
+        return [table("horizons")]
 
     def summary(self, report):
         results = report.results

@@ -12,9 +12,6 @@ from ..style import MANY_POINTS, bars, drawing, legend_below, message_figure, sp
 # A share of the full cost: where most models cost less, the axis shows their square root.
 CHEAP = 0.1
 MOST_POINTS = 2000  # of single runs, in a chart
-_CAPTION = """Test score over acquisition cost on one data set. Faint: the models of every run that
-beat each cheaper one on validation data. Lines: lowess means over all runs, where there are enough
-points. Dashed: the free constant, which buys nothing."""
 
 
 class CostCurves(Section):
@@ -27,7 +24,7 @@ class CostCurves(Section):
 
     @property
     def parts(self):
-        return self.case_figures("curves", "Cost–accuracy curves", _CAPTION)
+        return self.case_figures("curves", "Cost–accuracy curves")
 
     def figures(self, report):
         schedules, display = report.results.schedules, report.display
@@ -214,6 +211,7 @@ def case_curves(schedules, display, dataset, costs, hard=None):
 
 def _method_curve(points, method, baselines):
     """Return one method's entry of `case_curves`."""
+    # A control has one model: a curve through it would promise others.
     kind = "curve"
     if method.control:
         kind = "level" if (points["cost"] == 0).all() else "point"

@@ -15,9 +15,6 @@ from ..text import counted, number, plus_minus, seconds
 _FEW_SIZES = 12
 # Above this many variants of a method points alone are drawn: shades could not be told apart.
 _FEW_VARIANTS = 5
-_CAPTION = """Test error over the nodes that a model keeps, and over the bytes that a device stores
-of it (splits and values of leaves in 32 bits): mean and standard deviation over runs. A method that
-tries several settings shows, within 1, 2, 5, 10, … nodes, the model that validation data choose."""
 # Column of the table, factor of what is drawn, and how the axis is called.
 _SIZES = {"n_nodes": (1, "nodes of the model"), "n_bytes": (1e-3, "kB of the model")}
 _ERRORS = {"accuracy": "test error", "R²": "test mean squared error"}  # that belong to scores
@@ -33,10 +30,11 @@ class Memory(Section):
 
     @property
     def parts(self):
-        figures = self.case_figures("memory", "Error against memory", _CAPTION)
-        return [*figures, table("memory", _CAPTION)]
+        figures = self.case_figures("memory", "Error against memory")
+        return [*figures, table("memory")]
 
     def tables(self, report):
+        # Of several settings only validation data may choose, within each budget of nodes.
         tuned = [
             (dataset, method)
             for dataset, _, method in self.study.cells
@@ -73,6 +71,7 @@ def memory_figure(table, display, dataset, costs):
     frame = of_case(table, dataset, costs)
     if frame.empty:
         return message_figure(f"{display.case_title(dataset, costs)}: no model has nodes.")
+    # Not every method tells its bytes.
     sizes = [size for size in _SIZES if frame[size].notna().any()]
     with drawing(6.4, 4.4, 1, len(sizes), sharey=True, squeeze=False) as (figure, (panels,)):
         for axes, size in zip(panels, sizes, strict=True):

@@ -10,8 +10,6 @@ from ..style import drawing, label_ends, legend_below, message_figure, split_axi
 from ..summary import winner_sentences
 
 SHOWN = 5
-_CAPTION = """What each budget gets on one data set: mean test score over runs of the five methods
-of the best mean rank, over the share of the full cost that a prediction may spend."""
 
 
 class Overview(Section):
@@ -24,8 +22,8 @@ class Overview(Section):
 
     @property
     def parts(self):
-        narrow = figure("overview_narrow", "Overview", _CAPTION, figure="overview, narrow")
-        return [figure("overview", "Overview", _CAPTION), narrow]
+        narrow = figure("overview_narrow", "Overview", "overview", figure="overview, narrow")
+        return [figure("overview", "Overview"), narrow]
 
     def summary(self, report):
         results = report.results
@@ -61,6 +59,7 @@ def overview_figure(report, narrow=False):
             method = display.methods[name]
             # From nothing on: left of the cheapest model a budget gets the free constant.
             x, y = np.r_[0, own["budget"], 1], np.r_[free.mean(), own["mean"], own["mean"].iloc[-1]]
+            # Some eight markers on a line: enough to tell it without colour.
             gap = max(1, len(x) // 8)
             axes.step(
                 x, y, where="post", color=method.colour, linestyle=method.line, linewidth=2.2,

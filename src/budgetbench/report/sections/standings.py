@@ -16,22 +16,6 @@ from ..text import DASH, counted, interval, mean_rank, plus_minus
 
 # The cell of a method that the study does not ask for on a data set.
 _EMPTY = {"text": DASH, "best": False, "note": ""}
-_RANKS = """Mean rank of each method over the data sets, by the area under the Pareto staircase on
-test data; 1 is the best. A bar joins methods that Nemenyi's test cannot tell apart."""
-_AREAS = """Area under the Pareto staircase (AUP) of test score over acquisition cost, cost as a
-share of what all features cost. Faint: every run; large: mean ± standard deviation."""
-_SUMMARY = """AUP of every method on every data set: mean and standard deviation over runs on test
-data (``mean_test``, ``sd_test``) and on validation data (``mean_valid``, ``sd_valid``), with the
-number of runs that completed (``n_runs``), that failed, and that so count as the free constant
-(``n_constant``)."""
-_LEADS = """The best mean AUP of each data set, the runner-up, and the lead between the two. It is
-measured within runs, which share split and prices: mean, standard deviation, in how many runs the
-best was ahead, and the 95 % interval of the lead over all others at once (corrected resampled t,
-Bonferroni): the same runs say who is best, and who comes second."""
-_CONTROLS = "Test score of the controls, which bracket all methods: no feature bought, and all."
-_EVERY_RUN = "AUP of every method in every run, and the length of its schedule."
-_TABLES = {"areas": _EVERY_RUN, "summary": _SUMMARY, "ranks": _RANKS, "leads": _LEADS}
-_TABLES |= {"controls": _CONTROLS}
 
 
 class Standings(Section):
@@ -45,9 +29,9 @@ class Standings(Section):
     @property
     def parts(self):
         return [
-            figure("ranks", "Who wins", _RANKS, figure="mean ranks"),
-            figure("areas", "Who wins", _AREAS, figure="areas under the Pareto"),
-            *(table(name, caption) for name, caption in _TABLES.items()),
+            figure("ranks", "Who wins", figure="mean ranks"),
+            figure("areas", "Who wins", figure="areas under the Pareto"),
+            *map(table, ("areas", "summary", "ranks", "leads", "controls")),
         ]
 
     def tables(self, report):
@@ -118,6 +102,7 @@ def _column(frame, part):
     """Return the runs that the means of one case are over, and its cells by method."""
     # Last bits do not make one of two equal areas the best.
     means = frame[f"mean_{part}"].round(12)
+    # Runs that count as the constant are in the mean, so they are in its number.
     counting = frame["n_runs"] + frame["n_constant"]
     runs = int(counting.max()) if len(frame) else 0  # where only controls completed
     cells = {
@@ -148,6 +133,7 @@ def lead_rows(table, display):
     """Return the leads of `lead_table` as words, in the order of the data sets."""
     rows = []
     for case, row in table.set_index(CASE).loc[display.cases(table)].iterrows():
+        # A method alone has no lead.
         alone = pd.isna(row["runner_up"])
         rows.append(
             {
