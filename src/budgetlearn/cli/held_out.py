@@ -60,7 +60,7 @@ def _boosted_trees(task):
 
 def rates(saved, X):
     """Return the share of rows that buys each column, a row for each step of the schedule."""
-    encoder, wanted, found = saved.preprocessor, set(saved.steps().index) | {saved.stage()}, {}
+    encoder, wanted, found = saved.preprocessor, {*saved.steps().index, saved.measured_stage()}, {}
     for index, stage in enumerate(saved.model.stages(X, {"acquired"})):
         if index in wanted:
             found[index] = encoder.original_features(stage.acquired).mean(axis=0)
@@ -81,8 +81,10 @@ def stops(saved, X, y):
         way (tuple of str, or `OTHERS`), n_rows, cost and score (share right; in regression the mean
         absolute error) of these rows, and predicted: a dict of shares, or the mean.
     """
-    made = saved.model.decisions(X, saved.limit(), fallback=True)
-    encoder = saved.preprocessor
+    limit = saved.limit()
+    if saved.stage() not in saved.curve.index:
+        limit = saved.curve.loc[saved.measured_stage(), "cost"]
+    made, encoder = saved.model.decisions(X, limit, fallback=True), saved.preprocessor
     ways, numbers = {}, np.empty(len(X), dtype=np.intp)
     for row, order in enumerate(made.order):
         origins = encoder.origins_[order[order >= 0]].tolist()

@@ -1,5 +1,7 @@
 """Options that several commands share."""
 
+import sys
+
 import click
 
 from ..preprocessing.column_encoders import INDICATOR, MEDIAN, REFUSE
@@ -13,7 +15,7 @@ def _from_pipe(context, parameter, value):
     """Return a path, or for - what comes through a pipe, which is read once and kept."""
     if value != "-":
         return value
-    return InMemory("standard input", click.get_binary_stream("stdin").read())
+    return InMemory("standard input", sys.stdin.buffer.read())
 
 
 def _no_screen(context, parameter, value):

@@ -12,8 +12,9 @@ X : array-like of shape (n_samples, n_features)
 
 LIMITS = """\
 budget : float, default=None
-    Most that a prediction may cost on average: the operating point with the best validation score
-    among those whose mean cost on validation data is within it. None: the estimator's own choice.
+    Most that a prediction may cost on average: the operating point with the best score among those
+    whose mean cost is within it, on validation data or, where `fit` had none, out of fold (see
+    `operating_points_`). None: the estimator's own choice.
 max_cost : float, default=None
     Most that any single example may cost."""
 
@@ -63,6 +64,12 @@ Parameters
 ----------
 feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
     Cost of each feature; None: 1 each. What the features of a group share is paid once.
+n_estimators : int, default=100
+    Number of trees.
+max_depth : int, default=None
+    Greatest depth; None: grow until the leaves are pure.
+max_bins : int, default=None
+    Quantile bins for each feature, 255 is fast; None: exact.
 budget : float, default=None
     Budget of `predict` where its call names none.
 scoring : str or callable, default=None

@@ -7,6 +7,7 @@ a default. What the methods do lies in the modules beside this one.
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from functools import cached_property
 
 import numpy as np
 from sklearn.base import (
@@ -35,6 +36,7 @@ from .operating_points import (
     score_outcome,
     scored_parts,
 )
+from .out_of_fold import measured_out_of_fold
 from .prediction import chosen_stage, decided, each_stage
 from .stage import EVERYTHING, BudgetedTags, Stage
 from .tables import checked_table, one_row
@@ -220,6 +222,7 @@ class BudgetedEstimator(BaseEstimator):
             refuse_alike(self, train, valid)
         # Those of an earlier fit, where this one has no validation data.
         self.__dict__.pop("operating_points_", None)
+        self._unmeasured = train if valid is None else None
         # Class weights by the shares of the rows that are learned from, not of those held out.
         self._fit(train.weighed_for(self), valid, seeds)
         if valid is not None:
@@ -230,6 +233,23 @@ class BudgetedEstimator(BaseEstimator):
             # seen.
             if getattr(self, "refit", False) is True:  # in GIF a number of passes
                 self._refit(train.joined(valid).weighed_for(self), seeds)
+
+    @cached_property
+    def operating_points_(self):
+        """Cost and score of each operating point, a frame of one row per stage.
+
+        Measured by `fit` on validation data where there are any. Else measured when it is first
+        read or a budget is first named, on training rows that five refits left out: that takes
+        about four times as long as `fit` did. Until then the model refers to the rows; they are
+        not stored with it.
+        """
+        check_is_fitted(self)
+        return measured_out_of_fold(self, vars(self).get("_unmeasured"))
+
+    def __getstate__(self):
+        # Rows may be large, and are not for everyone who may have the model.
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_unmeasured"}
 
     @described
     def stages(self, X, parts=EVERYTHING):

@@ -14,7 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from ..curves import pareto_indices
-from ..exceptions import BudgetError, GuaranteeError
+from ..exceptions import GuaranteeError
 from ..validation import ParameterError, check_number
 
 
@@ -137,11 +137,6 @@ def _check_limits(estimator, cost, error, confidence):
         if not is_classifier(estimator):
             raise ParameterError("error is the rate of wrong classes: regressors take cost only.")
     check_number(confidence, "confidence", low=0, high=1, low_open=True)
-    if not hasattr(estimator, "operating_points_"):
-        raise BudgetError(
-            "certify chooses among operating points measured on validation data: fit with X_val "
-            "and y_val."
-        )
 
 
 def _p_values(estimator, outcomes, y, cost, error):

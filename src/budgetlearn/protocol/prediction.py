@@ -6,7 +6,7 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..validation import check_number
 from .acquisition import acquired_from, from_table
-from .operating_points import known_points
+from .operating_points import points_to_choose_from
 from .stage import Stage
 from .tables import checked_table, missing_cells, refuse_missing
 
@@ -23,7 +23,7 @@ def chosen_stage(estimator, budget, max_cost, fallback):
     if budget is None:
         return estimator._default_stage()
     # By validation score, of equal ones the cheapest; a stable sort keeps the first of equals.
-    points = known_points(estimator)
+    points = points_to_choose_from(estimator)
     affordable = points[affords(budget, points["cost"])]
     if len(affordable):
         best = affordable.sort_values(["score", "cost"], ascending=[False, True], kind="stable")
