@@ -112,6 +112,23 @@ def _entries(section):
     return found
 
 
+def entries_of(doc, section):
+    """Return the entry of each name in a section of a docstring.
+
+    Parameters
+    ----------
+    doc : str or None
+        The docstring, in numpydoc's form.
+    section : str
+        Its heading.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    return _entries(_sections(doc).get(section, ""))
+
+
 def documented(estimator):
     """Complete the docstring of a class by what its bases say of parameters and attributes.
 

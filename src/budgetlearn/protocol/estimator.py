@@ -4,6 +4,8 @@ The hooks of a subclass stand first, then `fit`, then predictions; all but `_fit
 a default. What the methods do lies in the modules beside this one.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace

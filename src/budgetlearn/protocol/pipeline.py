@@ -1,5 +1,7 @@
 """`BudgetPipeline`: budgets, sessions and guarantees of an estimator behind a preprocessor."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -157,7 +159,7 @@ class BudgetPipeline(Pipeline):
 
     def session(
         self, budget: float | None = None, max_cost: float | None = None, **options: Any
-    ) -> "EncodedSession":
+    ) -> EncodedSession:
         """Start the prediction of one case whose original columns are acquired step by step.
 
         Parameters

@@ -1,5 +1,7 @@
 """Scores at a budget, for `cross_validate`, `GridSearchCV` and all else that takes a scorer."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
