@@ -10,7 +10,7 @@ import argparse
 import numpy as np
 from _budgetrf_data import covertype, miniboone
 
-from budgetlearn.budgetrf.classifier import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth
 from budgetlearn.forests.random_forest import RandomForestClassifier
 
 STAGES = (1, 10, 20, 40)
@@ -21,16 +21,22 @@ def methods(n_features):
     """Return {name: estimator} of what is compared."""
     half = n_features // 2
     return {
-        "ties=first": BudgetRFClassifier(ties="first"),
+        "ties=first": BudgetRFClassifier(growth=Growth(ties="first")),
         "ties=random": BudgetRFClassifier(),
-        "ties=reuse": BudgetRFClassifier(ties="reuse"),
-        "ties=random, 255 bins": BudgetRFClassifier(max_bins=255),
-        "thresholds=random": BudgetRFClassifier(thresholds="random"),
-        "impurity=powers": BudgetRFClassifier(impurity="powers"),
-        "half the features": BudgetRFClassifier(max_features=half),
-        "half the features, powers": BudgetRFClassifier(max_features=half, impurity="powers"),
-        "half the features, reuse": BudgetRFClassifier(max_features=half, ties="reuse"),
-        "entropy, expected": BudgetRFClassifier(impurity="entropy", split="expected"),
+        "ties=reuse": BudgetRFClassifier(growth=Growth(ties="reuse")),
+        "ties=random, 255 bins": BudgetRFClassifier(growth=Growth(max_bins=255)),
+        "thresholds=random": BudgetRFClassifier(growth=Growth(thresholds="random")),
+        "impurity=powers": BudgetRFClassifier(growth=Growth(impurity="powers")),
+        "half the features": BudgetRFClassifier(growth=Growth(max_features=half)),
+        "half the features, powers": BudgetRFClassifier(
+            growth=Growth(max_features=half, impurity="powers")
+        ),
+        "half the features, reuse": BudgetRFClassifier(
+            growth=Growth(max_features=half, ties="reuse")
+        ),
+        "entropy, expected": BudgetRFClassifier(
+            growth=Growth(impurity="entropy", split="expected")
+        ),
         "random forest": RandomForestClassifier(n_estimators=40),
     }
 

@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 from _budgetrf_data import covertype
 
-from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
 
 SHARE = 0.17
 
@@ -26,13 +26,8 @@ def main():
         (X, y), valid, (X_test, y_test) = covertype(seed)
         forest = BudgetRFClassifier(
             n_estimators=40,
-            impurity="entropy",
-            split="expected",
-            voting="counts",
-            max_bins=255,
-            reuse_discount=0.2,
-            prune=[0.5, 1, 2],
-            refit_leaves=10,
+            growth=Growth(impurity="entropy", split="expected", max_bins=255, reuse_discount=0.2),
+            leaves=Leaves(voting="counts", prune=[0.5, 1, 2], refit=10),
             refit=True,
             budget=SHARE * X.shape[1],
             random_state=seed,

@@ -20,28 +20,33 @@ from budgetlearn.peers import LightGBMCostClassifier
 
 LIMITS = (5, 8, 12, 20)
 PAPER = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)
-ENTROPY = {"impurity": "entropy", "split": "expected", "voting": "counts"}
+ENTROPY = {"growth__impurity": "entropy", "growth__split": "expected", "leaves__voting": "counts"}
 SETTINGS = {
     "the paper's alphas": [{"alpha": alpha} for alpha in PAPER],
     "the same, ties=reuse, counts": [
-        {"alpha": alpha, "ties": "reuse", "voting": "counts"} for alpha in PAPER
+        {"alpha": alpha, "growth__ties": "reuse", "leaves__voting": "counts"} for alpha in PAPER
     ],
     "entropy": [
-        {**ENTROPY, "max_depth": depth, "max_features": visited}
+        {**ENTROPY, "growth__max_depth": depth, "growth__max_features": visited}
         for depth, visited in product((3, 4, 5, 6, 8), (None, 25))
     ],
     "entropy, discounts": [
-        {**ENTROPY, "max_depth": depth, "max_features": visited, "reuse_discount": discount}
+        {
+            **ENTROPY,
+            "growth__max_depth": depth,
+            "growth__max_features": visited,
+            "growth__reuse_discount": discount,
+        }
         for depth, visited, discount in product((3, 5, 8), (None, 25), (0.5, 0.2, 0.05))
     ],
     "entropy, pruned, refitted": [
         {
             **ENTROPY,
-            "max_depth": 8,
-            "max_features": 25,
-            "reuse_discount": discount,
-            "prune": weight,
-            "refit_leaves": True,
+            "growth__max_depth": 8,
+            "growth__max_features": 25,
+            "growth__reuse_discount": discount,
+            "leaves__prune": weight,
+            "leaves__refit": True,
         }
         for discount, weight in product((1.0, 0.5, 0.2), (1, 2, 4, 8, 16))
     ],
@@ -67,8 +72,8 @@ def curves(settings, seed, n_jobs):
     points = []
     for setting in settings:
         kind = LightGBMCostClassifier if "penalty" in setting else BudgetRFClassifier
-        model = kind(**setting, random_state=seed, n_jobs=n_jobs)
-        model.fit(X, y, *((X_val, y_val) if setting.get("refit_leaves") else ()))
+        model = kind(random_state=seed, n_jobs=n_jobs).set_params(**setting)
+        model.fit(X, y, *((X_val, y_val) if setting.get("leaves__refit") else ()))
         parts = []
         for table, labels in ((X_val, y_val), (X_test, y_test)):
             errors = [np.mean(made != labels) for made in model.staged_predict(table)]

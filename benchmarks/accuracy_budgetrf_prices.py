@@ -16,11 +16,16 @@ import numpy as np
 import pandas as pd
 from accuracy_cascade import area, lightgbm, points_of, runs_of
 
-from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth
 from budgetlearn.curves import pareto_indices
 
 DATASETS = ("wine", "breast_cancer", "digits", "spambase", "satellite", "vehicle")
-ENTROPY = {"impurity": "entropy", "split": "expected", "voting": "counts", "max_features": 0.5}
+ENTROPY = {
+    "growth__impurity": "entropy",
+    "growth__split": "expected",
+    "leaves__voting": "counts",
+    "growth__max_features": 0.5,
+}
 ALPHAS = (0, 2, 4, 6, 8, 10, 15, 25, 35, 45)
 DEPTHS = (2, 4, 8)
 EXPONENTS = (1.0, 0.5, 0.25, 0.0)
@@ -28,23 +33,28 @@ SETTINGS = {
     "the paper's alphas": [{"alpha": alpha, "cost_exponent": 1} for alpha in ALPHAS],
     "the paper's alphas at the default exponent": [{"alpha": alpha} for alpha in ALPHAS],
     "exponents": [{"cost_exponent": exponent} for exponent in (None, 0.03, 0.06, 0.125, 0.25, 1)],
-    "entropy": [{**ENTROPY, "max_depth": depth, "cost_exponent": 1} for depth in DEPTHS],
+    "entropy": [{**ENTROPY, "growth__max_depth": depth, "cost_exponent": 1} for depth in DEPTHS],
     "entropy, exponents": [
-        {**ENTROPY, "max_depth": depth, "cost_exponent": exponent}
+        {**ENTROPY, "growth__max_depth": depth, "cost_exponent": exponent}
         for depth, exponent in product(DEPTHS, EXPONENTS)
     ],
     "entropy, exponents, discounts": [
-        {**ENTROPY, "max_depth": depth, "cost_exponent": exponent, "reuse_discount": discount}
+        {
+            **ENTROPY,
+            "growth__max_depth": depth,
+            "cost_exponent": exponent,
+            "growth__reuse_discount": discount,
+        }
         for depth, exponent, discount in product(DEPTHS, EXPONENTS, (0.5, 0.1))
     ],
     "pruned, refitted": [
         {
             **ENTROPY,
-            "max_depth": 8,
+            "growth__max_depth": 8,
             "cost_exponent": exponent,
-            "reuse_discount": 0.5,
-            "prune": weight,
-            "refit_leaves": 10.0,
+            "growth__reuse_discount": 0.5,
+            "leaves__prune": weight,
+            "leaves__refit": 10.0,
         }
         for exponent, weight in product(EXPONENTS, (1, 4, 16))
     ],
@@ -58,8 +68,12 @@ def budgetrf(settings):
         def found(X, y, rows):
             forests = (
                 BudgetRFClassifier(
-                    run.costs, max_bins=255, random_state=run.seed("budgetrf"), **setting
-                ).fit(X, y)
+                    run.costs,
+                    growth=Growth(max_bins=255),
+                    random_state=run.seed("budgetrf"),
+                )
+                .set_params(**setting)
+                .fit(X, y)
                 for setting in settings
             )
             return np.concatenate([points_of(forest, *rows) for forest in forests])

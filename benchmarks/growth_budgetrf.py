@@ -18,7 +18,7 @@ from threading import Event, Thread
 import numpy as np
 from _budgetrf_data import tall, yahoo_shaped
 
-from budgetlearn.budgetrf.classifier import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
 
 
 def held():
@@ -57,10 +57,14 @@ def main():
     with tempfile.TemporaryDirectory(dir=options.tall) as folder:
         if options.tall is None:
             X, y, prices = yahoo_shaped(options.rows or 141_397)
-            forest = BudgetRFClassifier(prices, voting="counts", cost_exponent=1.0, **parameters)
+            forest = BudgetRFClassifier(
+                prices, leaves=Leaves(voting="counts"), cost_exponent=1.0, **parameters
+            )
         else:
             X, y = tall(folder, options.rows or 1_000_000)
-            forest = BudgetRFClassifier(max_bins=255, codes_folder=folder, **parameters)
+            forest = BudgetRFClassifier(
+                growth=Growth(max_bins=255, codes_folder=folder), **parameters
+            )
         seconds, cpu, more = peak_of(lambda: forest.fit(X, y))
     nodes = sum(tree.node_count for tree in forest.trees_)
     print(f"{X.shape[0]} x {X.shape[1]} ({X.nbytes / 2**30:.2f} GB), {options.trees} trees")

@@ -12,7 +12,7 @@ import numpy as np
 from _measuring import least
 from sklearn.datasets import make_classification
 
-from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth
 from budgetlearn.forests import CostSensitiveRFClassifier, RandomForestClassifier
 from budgetlearn.peers import LightGBMCostClassifier
 
@@ -23,7 +23,11 @@ def models(n_trees):
     forest = {"n_estimators": n_trees, "max_bins": 255, **one}
     for n_features in (10, 50, 200):
         yield "random forest", n_features, RandomForestClassifier(**forest)
-    yield "BudgetRF", 50, BudgetRFClassifier(alpha=8, **forest)
+    yield (
+        "BudgetRF",
+        50,
+        BudgetRFClassifier(alpha=8, n_estimators=n_trees, growth=Growth(max_bins=255), **one),
+    )
     yield "cost-sensitive forest", 50, CostSensitiveRFClassifier(cost_weight=0.05, **forest)
     boosting = {"tradeoffs": (1,), "n_trees": (n_trees,), **one}
     yield "LightGBM (lazy costs)", 50, LightGBMCostClassifier(penalty="lazy", **boosting)

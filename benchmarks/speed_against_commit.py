@@ -33,7 +33,7 @@ def tables():
 
 def tasks():
     """Return {name: callable}; what comes before is not timed."""
-    from budgetlearn.budgetrf import BudgetRFClassifier
+    from budgetlearn.budgetrf import BudgetRFClassifier, Growth
     from budgetlearn.forests import RandomForestClassifier
     from budgetlearn.gif import GIFClassifier
     from budgetlearn.msb import ModelScheduleSearch
@@ -47,7 +47,7 @@ def tasks():
         "msB schedule": (ModelScheduleSearch(engine, feature_costs=prices[:30], **one), small),
         "BudgetRF": (BudgetRFClassifier(prices, n_estimators=20, **paper), large),
         "BudgetRF, 255 bins": (
-            BudgetRFClassifier(prices, n_estimators=40, max_bins=255, **paper),
+            BudgetRFClassifier(prices, n_estimators=40, growth=Growth(max_bins=255), **paper),
             large,
         ),
         "random forest": (RandomForestClassifier(n_estimators=100, **one), large),

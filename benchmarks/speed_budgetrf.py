@@ -16,8 +16,7 @@ from _measuring import least, report
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from budgetlearn.budgetrf.classifier import BudgetRFClassifier
-from budgetlearn.budgetrf.regressor import BudgetRFRegressor
+from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth
 
 N_TREES = 40
 
@@ -34,7 +33,9 @@ def measure_fit(options):
         peer_time, _ = least(lambda peer=peer, X=X, y=y: peer.fit(X, y))
         peer_time *= N_TREES / options.peer_trees
         for max_bins in (255, None):
-            ours = BudgetRFClassifier(n_estimators=N_TREES, max_bins=max_bins, random_state=0)
+            ours = BudgetRFClassifier(
+                n_estimators=N_TREES, growth=Growth(max_bins=max_bins), random_state=0
+            )
             time_, _ = least(lambda ours=ours, X=X, y=y: ours.fit(X, y), options.repeats)
             kind = "exact" if max_bins is None else f"{max_bins} bins"
             report(f"fit, {name}, {kind}", time_, peer_time)
@@ -49,7 +50,9 @@ def measure_regression(options):
         peer_time, _ = least(lambda: peer.fit(table, y), options.repeats)  # noqa: B023
         peer_time *= N_TREES / options.peer_trees
         for max_bins in (255, None):
-            ours = BudgetRFRegressor(n_estimators=N_TREES, max_bins=max_bins, random_state=0)
+            ours = BudgetRFRegressor(
+                n_estimators=N_TREES, growth=Growth(max_bins=max_bins), random_state=0
+            )
             time_, _ = least(lambda: ours.fit(table, y), options.repeats)  # noqa: B023
             kind = "exact" if max_bins is None else f"{max_bins} bins"
             report(f"regression, {name} 30,000 x 20, {kind}", time_, peer_time)
@@ -62,7 +65,9 @@ def measure_thresholds(options):
             random, every = (
                 least(
                     lambda kind=kind, max_bins=max_bins, X=X, y=y: BudgetRFClassifier(
-                        n_estimators=10, thresholds=kind, max_bins=max_bins, random_state=0
+                        n_estimators=10,
+                        growth=Growth(thresholds=kind, max_bins=max_bins),
+                        random_state=0,
                     ).fit(X, y),
                     options.repeats,
                 )[0]

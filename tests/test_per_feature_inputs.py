@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import budgetlearn
 from budgetlearn import BudgetPreprocessor, BudgetRFClassifier, FeatureCosts, ModelScheduleSearch
+from budgetlearn.budgetrf import Growth
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.msb.problem import SequenceProblem
 from budgetlearn.msb.sequences import SEQUENCES
@@ -240,7 +241,9 @@ def classes_of(frame):
 
 
 MODELS = {
-    "each example its own": BudgetRFClassifier(n_estimators=5, max_depth=3, random_state=0),
+    "each example its own": BudgetRFClassifier(
+        n_estimators=5, growth=Growth(max_depth=3), random_state=0
+    ),
     "all alike": ModelScheduleSearch(
         DecisionTreeClassifier(max_depth=3), sequences=("cost",), random_state=0
     ),

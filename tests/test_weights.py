@@ -26,6 +26,7 @@ from budgetlearn import (
     RandomForestClassifier,
     SparseLinearClassifier,
 )
+from budgetlearn.budgetrf import Growth
 from budgetlearn.tree.impurity import Powers
 from budgetlearn.validation import ParameterError
 
@@ -33,16 +34,19 @@ N = 240
 UNITS = (1e-100, 1e-9, 0.1, 3.0, 1e9, 1e100)
 
 
+ALIKE = Growth(bootstrap=False, ties="first", max_depth=4)
+
+
 def budget_rf(**options):
     """Return a forest whose trees see the same rows, and settle ties alike."""
-    plain = {"n_estimators": 3, "bootstrap": False, "ties": "first", "max_depth": 4}
-    return BudgetRFClassifier(range(1, 7), **(plain | options), random_state=0)
+    model = BudgetRFClassifier(range(1, 7), n_estimators=3, growth=ALIKE, random_state=0)
+    return model.set_params(**options)
 
 
 def budget_regression(**options):
     """Return such a forest of numbers."""
-    plain = {"n_estimators": 3, "bootstrap": False, "ties": "first", "max_depth": 4}
-    return BudgetRFRegressor(range(1, 7), **(plain | options), random_state=0)
+    model = BudgetRFRegressor(range(1, 7), n_estimators=3, growth=ALIKE, random_state=0)
+    return model.set_params(**options)
 
 
 def gif(kind=GIFClassifier, **options):
@@ -54,16 +58,18 @@ def gif(kind=GIFClassifier, **options):
 # What a weight of k makes of a row, k rows make too.
 EXACT = {
     "BudgetRF": budget_rf(),
-    "BudgetRF, powers": budget_rf(impurity="powers"),
-    "BudgetRF, high powers": budget_rf(impurity=Powers(6)),
-    "BudgetRF, polynomial": budget_rf(impurity="polynomial"),
-    "BudgetRF, Gini": budget_rf(impurity="gini", split="expected"),
-    "BudgetRF, entropy": budget_rf(impurity="entropy", split="expected", voting="counts"),
-    "BudgetRF, discount": budget_rf(reuse_discount=0.5, cost_exponent=0.5),
+    "BudgetRF, powers": budget_rf(growth__impurity="powers"),
+    "BudgetRF, high powers": budget_rf(growth__impurity=Powers(6)),
+    "BudgetRF, polynomial": budget_rf(growth__impurity="polynomial"),
+    "BudgetRF, Gini": budget_rf(growth__impurity="gini", growth__split="expected"),
+    "BudgetRF, entropy": budget_rf(
+        growth__impurity="entropy", growth__split="expected", leaves__voting="counts"
+    ),
+    "BudgetRF, discount": budget_rf(growth__reuse_discount=0.5, cost_exponent=0.5),
     "BudgetRF, balanced": budget_rf(class_weight="balanced"),
     "BudgetRF, budget": budget_rf(budget=20),
     "BudgetRF, numbers": budget_regression(),
-    "BudgetRF, numbers, discount": budget_regression(reuse_discount=0.5),
+    "BudgetRF, numbers, discount": budget_regression(growth__reuse_discount=0.5),
     # Deeper down, chance settles the ties of small nodes.
     "forest": RandomForestClassifier(
         n_estimators=5, bootstrap=False, max_depth=3, max_features=None, random_state=0
@@ -85,15 +91,23 @@ EXACT = {
 RELATIVE = {
     "BudgetRF, threshold": budget_rf(alpha=4),
     "BudgetRF, thresholds": budget_rf(alpha=[0, 2, 8], budget=20),
-    "BudgetRF, pruned": budget_rf(prune=[0.1, 1.0], bootstrap=True),
-    "BudgetRF, leaves": budget_rf(refit_leaves=True),
+    "BudgetRF, pruned": budget_rf(leaves__prune=[0.1, 1.0], growth__bootstrap=True),
+    "BudgetRF, leaves": budget_rf(leaves__refit=True),
     "BudgetRF, refitted": budget_rf(refit=True, alpha=[0, 4], class_weight={0: 3, 1: 1, 2: 2}),
     "BudgetRF, drawn": budget_rf(
-        bootstrap=True, max_features="sqrt", thresholds="random", ties="reuse", oob_score=True
+        growth__bootstrap=True,
+        growth__max_features="sqrt",
+        growth__thresholds="random",
+        growth__ties="reuse",
+        oob_score=True,
     ),
-    "BudgetRF, numbers, pruned": budget_regression(prune=[0.1, 1.0], bootstrap=True),
-    "BudgetRF, numbers, leaves": budget_regression(refit_leaves=[1.0, 10.0]),
-    "BudgetRF, numbers, drawn": budget_regression(bootstrap=True, ties="random", refit=True),
+    "BudgetRF, numbers, pruned": budget_regression(
+        leaves__prune=[0.1, 1.0], growth__bootstrap=True
+    ),
+    "BudgetRF, numbers, leaves": budget_regression(leaves__refit=[1.0, 10.0]),
+    "BudgetRF, numbers, drawn": budget_regression(
+        growth__bootstrap=True, growth__ties="random", refit=True
+    ),
     "GIF, ridge": gif(refit="ridge", prune_factor=2),
     "GIF, ridge, chosen": gif(refit="ridge", prune_factor=2, alpha="auto"),
     "GIF, logistic": gif(refit="logistic", prune_factor=2),
@@ -115,7 +129,7 @@ RELATIVE = {
 }
 # Forests that draw their rows: alike on average where leaves are not pure, whatever the weights.
 DRAWN = {
-    "BudgetRF": budget_rf(n_estimators=150, bootstrap=True, voting="counts"),
+    "BudgetRF": budget_rf(n_estimators=150, growth__bootstrap=True, leaves__voting="counts"),
     "forest": RandomForestClassifier(n_estimators=150, max_depth=4, random_state=0),
     "cost-weighted": CostWeightedRFClassifier(n_estimators=150, max_depth=4, random_state=0),
 }
@@ -241,7 +255,10 @@ def test_the_unit_of_class_weights_is_of_no_effect(make, unit):
 
 
 REFITTING = {
-    "BudgetRF": (budget_rf(refit=True, prune=[0.3, 1.0], bootstrap=True), {"prune_": "prune"}),
+    "BudgetRF": (
+        budget_rf(refit=True, leaves__prune=[0.3, 1.0], growth__bootstrap=True),
+        {"prune_": "leaves__prune"},
+    ),
     "msB": (ModelScheduleSearch(LogisticRegression(), refit=True, random_state=0), {}),
     "subsets": (ExhaustiveSearch(LogisticRegression(), refit=True, random_state=0), {}),
 }
@@ -311,7 +328,7 @@ def test_held_out_rows_keep_their_weights_when_all_are_learned_from():
 
 def test_small_weights_do_not_prune_trees_to_their_roots():
     X, y, X_val, y_val, _ = example(BudgetRFClassifier())
-    forest = budget_rf(prune=0.1, bootstrap=True, max_depth=None)
+    forest = budget_rf(leaves__prune=0.1, growth__bootstrap=True, growth__max_depth=None)
     error = np.mean(forest.fit(X, y).predict(X_val) != y_val)
     forest.fit(X, y, sample_weight=np.full(N, 1e-5 / N))
     assert max(tree.node_count for tree in forest.trees_) > 1
@@ -342,12 +359,12 @@ def test_class_weights_that_are_none_are_refused(bad):
         gif(class_weight={0: bad}).fit(X, y)
 
 
-@pytest.mark.parametrize("options", [{}, {"alpha": 0.3}, {"impurity": "powers"}])
+@pytest.mark.parametrize("options", [{}, {"alpha": 0.3}, {"growth__impurity": "powers"}])
 def test_equal_splits_are_not_settled_by_the_rounding_of_weights(options):
     random = np.random.default_rng(0)
     x = random.normal(size=N)
     y = (np.sin(3 * x) + random.normal(size=N) > 0).astype(int)
-    forest = budget_rf(max_depth=None, **options).set_params(feature_costs=None)
+    forest = budget_rf(growth__max_depth=None, **options).set_params(feature_costs=None)
     # All features part the examples alike, some from the other end.
     X = np.column_stack([x, -x, x**3, 1 - 2 * x])
     forest.fit(X, y, sample_weight=random.uniform(0.1, 3.0, N))
@@ -358,6 +375,6 @@ def test_equal_splits_are_not_settled_by_the_rounding_of_a_threshold():
     random = np.random.default_rng(0)
     x = random.normal(size=600)
     y = (np.sin(3 * x) + random.normal(size=600) > 0).astype(int)
-    forest = budget_rf(alpha=1 / 3, max_depth=None).set_params(feature_costs=None)
+    forest = budget_rf(alpha=1 / 3, growth__max_depth=None).set_params(feature_costs=None)
     forest.fit(np.column_stack([x, -x, x**3, 1 - 2 * x]), y)
     assert max(tree.feature.max() for tree in forest.trees_) == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file, make_classification
 
-from budgetlearn.budgetrf.classifier import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import BudgetError
 from budgetlearn.tree.impurity import Powers
@@ -19,7 +19,7 @@ from tests.tree.reference import walk_forest
     "estimator",
     [
         BudgetRFClassifier(n_estimators=8),
-        BudgetRFClassifier(n_estimators=8, alpha=[0.0, 2.0], prune=1.0, refit_leaves=True),
+        BudgetRFClassifier(n_estimators=8, alpha=[0.0, 2.0], leaves=Leaves(prune=1.0, refit=True)),
     ],
     ids=type,
 )
@@ -48,7 +48,7 @@ def figure_1():
 def test_figures_1_and_2(ties, alpha, errors, cost):
     X, y = figure_1()
     tree = BudgetRFClassifier(
-        n_estimators=1, bootstrap=False, alpha=alpha, ties=ties, random_state=0
+        n_estimators=1, growth=Growth(bootstrap=False, ties=ties), alpha=alpha, random_state=0
     ).fit(X, y)
     assert (tree.predict(X) != y).sum() == errors
     assert tree.acquisition_cost(X).max() == cost
@@ -64,7 +64,7 @@ def test_charged_for_the_union_of_all_paths(table):
     np.testing.assert_allclose(forest.acquisition_cost(X_test), costs.total(acquired))
     np.testing.assert_array_equal(forest.predict(X_test), votes.argmax(axis=1))
     np.testing.assert_allclose(forest.predict_proba(X_test), votes / 7)
-    forest.set_params(voting="counts").fit(X, y)
+    forest.set_params(leaves__voting="counts").fit(X, y)
     np.testing.assert_array_equal(forest.predict(X_test), values.argmax(axis=1))
     np.testing.assert_allclose(
         forest.predict_proba(X_test), values / values.sum(axis=1, keepdims=True)
@@ -89,7 +89,12 @@ def test_n_jobs_does_not_matter(table, ties):
     X, y, X_val, y_val, *_ = table
     one, two = (
         BudgetRFClassifier(
-            budget=5, alpha=[2, 5], ties=ties, n_estimators=12, n_jobs=n_jobs, random_state=3
+            budget=5,
+            alpha=[2, 5],
+            growth=Growth(ties=ties),
+            n_estimators=12,
+            n_jobs=n_jobs,
+            random_state=3,
         ).fit(X, y, X_val, y_val)
         for n_jobs in (1, 2)
     )
@@ -197,25 +202,26 @@ def plain(table):
 @pytest.mark.parametrize(
     ("parameters", "accuracy"),
     [  # .03 below the worst of four seeds
-        ({"impurity": "powers"}, 0.84),
-        ({"impurity": Powers(4)}, 0.845),
-        ({"impurity": "polynomial"}, 0.85),
-        ({"impurity": "gini", "split": "expected"}, 0.845),
-        ({"impurity": "entropy", "split": "expected"}, 0.845),
-        ({"split": "expected", "alpha": 2}, 0.8),
-        ({"thresholds": "random"}, 0.855),
-        ({"max_features": "sqrt"}, 0.86),
-        ({"max_bins": 255}, 0.84),
-        ({"max_depth": 4, "bootstrap": False}, 0.755),
-        ({"max_depth": 4}, 0.8),
-        ({"bootstrap": False}, 0.8),
-        ({"split": "expected"}, 0.845),
+        ({"growth__impurity": "powers"}, 0.84),
+        ({"growth__impurity": Powers(4)}, 0.845),
+        ({"growth__impurity": "polynomial"}, 0.85),
+        ({"growth__impurity": "gini", "growth__split": "expected"}, 0.845),
+        ({"growth__impurity": "entropy", "growth__split": "expected"}, 0.845),
+        ({"growth__split": "expected", "alpha": 2}, 0.8),
+        ({"growth__thresholds": "random"}, 0.855),
+        ({"growth__max_features": "sqrt"}, 0.86),
+        ({"growth__max_bins": 255}, 0.84),
+        ({"growth__max_depth": 4, "growth__bootstrap": False}, 0.755),
+        ({"growth__max_depth": 4}, 0.8),
+        ({"growth__bootstrap": False}, 0.8),
+        ({"growth__split": "expected"}, 0.845),
         ({"alpha": 2}, 0.78),
     ],
 )
 def test_options_learn_and_change_the_trees(table, plain, parameters, accuracy):
     X, y, _, _, X_test, y_test = table
-    forest = BudgetRFClassifier(n_estimators=20, random_state=0, **parameters).fit(X, y)
+    forest = BudgetRFClassifier(n_estimators=20, random_state=0)
+    forest.set_params(**parameters).fit(X, y)
     assert forest.score(X_test, y_test) > accuracy
     assert not np.array_equal(forest.predict_proba(X_test), plain.predict_proba(X_test))
 
@@ -227,22 +233,22 @@ def test_options_learn_and_change_the_trees(table, plain, parameters, accuracy):
         ({"n_estimators": 1.5}, "n_estimators"),
         ({"alpha": []}, "empty list"),
         ({"alpha": [0, -1]}, "alpha"),
-        ({"alpha": 2, "impurity": "powers"}, "threshold_pairs"),
-        ({"impurity": "gini"}, "admissible"),
-        ({"impurity": "mse"}, "impurity"),
-        ({"split": "best"}, "split"),
-        ({"thresholds": "some"}, "thresholds"),
-        ({"ties": "last"}, "ties"),
-        ({"voting": "soft"}, "voting"),
-        ({"max_bins": 1}, "max_bins"),
-        ({"max_depth": 0}, "max_depth"),
+        ({"alpha": 2, "growth__impurity": "powers"}, "threshold_pairs"),
+        ({"growth__impurity": "gini"}, "admissible"),
+        ({"growth__impurity": "mse"}, "impurity"),
+        ({"growth__split": "best"}, "split"),
+        ({"growth__thresholds": "some"}, "thresholds"),
+        ({"growth__ties": "last"}, "ties"),
+        ({"leaves__voting": "soft"}, "voting"),
+        ({"growth__max_bins": 1}, "max_bins"),
+        ({"growth__max_depth": 0}, "max_depth"),
         ({"budget": 5, "validation_fraction": 0}, "validation_fraction"),
     ],
 )
 def test_bad_parameters(table, parameters, message):
     X, y, *_ = table
     with pytest.raises(ParameterError, match=message):
-        BudgetRFClassifier(**parameters).fit(X, y)
+        BudgetRFClassifier().set_params(**parameters).fit(X, y)
 
 
 def test_bad_data(table):
@@ -261,17 +267,6 @@ def test_bad_data(table):
         BudgetRFClassifier().fit(X, np.ones(500))
 
 
-def test_progress(table, capsys):
-    X, y, X_val, y_val, _, _ = table
-    forest = BudgetRFClassifier(n_estimators=30, budget=7, alpha=5.0, random_state=0)
-    for verbose in (0, 1, 2):
-        forest.set_params(verbose=verbose).fit(X, y, X_val, y_val)
-        lines = capsys.readouterr().out.splitlines()
-        assert len(lines) == [0, 1, 1 + len(forest.trees_)][verbose]
-    assert lines[0].startswith("BudgetRF, alpha 5, cost exponent 1: 1 of 30 trees, validation cost")
-    assert "one more would cost" in lines[-1]
-
-
 def test_miniboone_agrees_with_the_authors_code(data_dir):
     """Mean of 3 seeds, unit costs, α = 0: 1 tree .159 @ 5.3 features, 40 trees .094 @ 34.3."""
     (X, y), (X_test, y_test) = (
@@ -281,7 +276,7 @@ def test_miniboone_agrees_with_the_authors_code(data_dir):
     X, X_test = X.toarray(), X_test.toarray()
     results = []
     for seed in range(3):
-        forest = BudgetRFClassifier(ties="first", random_state=seed).fit(X, y)
+        forest = BudgetRFClassifier(growth=Growth(ties="first"), random_state=seed).fit(X, y)
         stages = zip(
             forest.staged_predict(X_test), forest.staged_acquired_features(X_test), strict=True
         )
@@ -317,11 +312,13 @@ def test_alphas_are_compared_by_what_scoring_names():
 def test_codes_in_a_file_grow_the_same_forest(table, tmp_path):
     X, y, *_ = table
     forests = [
-        BudgetRFClassifier(n_estimators=3, codes_folder=folder, random_state=0).fit(X, y)
+        BudgetRFClassifier(n_estimators=3, growth=Growth(codes_folder=folder), random_state=0).fit(
+            X, y
+        )
         for folder in (None, tmp_path)
     ]
     for ours, other in zip(*(forest.trees_ for forest in forests), strict=True):
         np.testing.assert_array_equal(ours.threshold, other.threshold)
         np.testing.assert_array_equal(ours.value, other.value)
     with pytest.raises(FileNotFoundError):
-        BudgetRFClassifier(codes_folder=tmp_path / "none").fit(X, y)
+        BudgetRFClassifier(growth=Growth(codes_folder=tmp_path / "none")).fit(X, y)

@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from budgetlearn import FeatureCosts
-from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth
 from budgetlearn.validation import ParameterError
 
 
@@ -28,7 +28,9 @@ def alike(n_samples=300, seed=0):
 def test_a_discount_keeps_to_what_is_acquired():
     X, y = alike()
     plain, discounted = (
-        BudgetRFClassifier(n_estimators=12, reuse_discount=f, random_state=0).fit(X, y)
+        BudgetRFClassifier(n_estimators=12, growth=Growth(reuse_discount=f), random_state=0).fit(
+            X, y
+        )
         for f in (1.0, 0.2)
     )
     assert discounted.acquisition_cost(X).mean() < 0.9 * plain.acquisition_cost(X).mean()
@@ -40,7 +42,8 @@ def test_a_charge_counts_until_it_is_paid():
     costs = FeatureCosts([1, 1, 1, 20, 20, 20], [0, 0, 0, -1, -1, -1], group_costs=[30])
     shared = {"n_estimators": 12, "cost_exponent": 1.0, "random_state": 0}
     plain, discounted = (
-        BudgetRFClassifier(costs, reuse_discount=f, **shared).fit(X, y) for f in (1.0, 0.05)
+        BudgetRFClassifier(costs, growth=Growth(reuse_discount=f), **shared).fit(X, y)
+        for f in (1.0, 0.05)
     )
     assert discounted.acquisition_cost(X).mean() < 0.8 * plain.acquisition_cost(X).mean()
 
@@ -48,7 +51,7 @@ def test_a_charge_counts_until_it_is_paid():
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_a_discounted_forest_does_not_depend_on_threads(n_jobs):
     X, y = alike()
-    settings = {"n_estimators": 10, "reuse_discount": 0.3, "random_state": 0}
+    settings = {"n_estimators": 10, "growth": Growth(reuse_discount=0.3), "random_state": 0}
     one = BudgetRFClassifier(**settings, n_jobs=1).fit(X, y)
     other = BudgetRFClassifier(**settings, n_jobs=n_jobs).fit(X, y)
     for a, b in zip(one.trees_, other.trees_, strict=True):
@@ -80,7 +83,7 @@ def test_the_exponent_is_chosen_with_alpha_and_stays_in_the_refit():
         n_estimators=4,
         alpha=[0, 4],
         cost_exponent=[1.0, 0.0],
-        max_depth=1,
+        growth=Growth(max_depth=1),
         refit=True,
         random_state=0,
     ).fit(X, y)
@@ -113,7 +116,7 @@ def at_random_prices(X, y, seed, **parameters):
     """Return the accuracy of BudgetRF, of a random forest and of the largest class."""
     parts = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
     prices = np.random.default_rng(seed).integers(1, 101, X.shape[1]).astype(float)
-    parameters = {"random_state": seed, "max_bins": 255} | parameters
+    parameters = {"random_state": seed, "growth": Growth(max_bins=255)} | parameters
     ours = BudgetRFClassifier(prices, **parameters).fit(parts[0], parts[2])
     forest = RandomForestClassifier(random_state=seed).fit(parts[0], parts[2])
     largest = np.bincount(parts[2]).argmax()
@@ -180,14 +183,18 @@ def test_the_papers_rule_is_the_default_at_equal_prices():
 def test_free_features_stay_free_whatever_the_exponent():
     X, y = alike()
     forest = BudgetRFClassifier(
-        [0, 5, 5, 5, 5, 5], cost_exponent=0.0, max_depth=1, n_estimators=4, random_state=0
+        [0, 5, 5, 5, 5, 5],
+        cost_exponent=0.0,
+        growth=Growth(max_depth=1),
+        n_estimators=4,
+        random_state=0,
     ).fit(X, y)
     assert {int(tree.feature[0]) for tree in forest.trees_} == {0}
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"cost_exponent": -0.5}, {"cost_exponent": []}, {"reuse_discount": 1.5}]
+    "wrong", [{"cost_exponent": -0.5}, {"cost_exponent": []}, {"growth__reuse_discount": 1.5}]
 )
 def test_what_is_not_valid_is_told(wrong):
-    with pytest.raises(ParameterError, match=next(iter(wrong))):
-        BudgetRFClassifier(**wrong).fit(*alike())
+    with pytest.raises(ParameterError, match=next(iter(wrong)).split("__")[-1]):
+        BudgetRFClassifier().set_params(**wrong).fit(*alike())

@@ -8,7 +8,7 @@ from budgetlearn.budgetrf.growing import grow_within_budget
 def grown(costs, budget):
     """Return the forest that such trees make, each with what predictions cost from it on."""
     validation = SimpleNamespace(restart=lambda: None, add=lambda cost: (cost, 0.5))
-    return grow_within_budget({}, costs, validation, budget, lambda forest: None)
+    return grow_within_budget({}, costs, validation, budget)
 
 
 def test_the_first_tree_beyond_the_budget_is_left_out():

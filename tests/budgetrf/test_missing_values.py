@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
-from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor
+from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from budgetlearn.exceptions import MissingValueError
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.forests.importance import permutation_importance
@@ -26,13 +26,18 @@ def table(n=240, seed=0):
     return X, (score > 0.8).astype(int), score
 
 
-PLUS = {"reuse_discount": 0.5, "prune": 0.1, "refit_leaves": 10.0, "oob_score": True}
+PLUS = {"leaves": Leaves(prune=0.1, refit=10.0), "oob_score": True}
+DISCOUNTED = Growth(reuse_discount=0.5)
 MODELS = [
     BudgetRFClassifier(**FAST),
-    BudgetRFClassifier(impurity="entropy", split="expected", max_bins=16, **PLUS, **FAST),
-    BudgetRFClassifier(thresholds="random", ties="reuse", max_features=2, **FAST),
+    BudgetRFClassifier(
+        growth=Growth(reuse_discount=0.5, impurity="entropy", split="expected", max_bins=16),
+        **PLUS,
+        **FAST,
+    ),
+    BudgetRFClassifier(growth=Growth(thresholds="random", ties="reuse", max_features=2), **FAST),
     BudgetRFRegressor(**FAST),
-    BudgetRFRegressor(**PLUS, **FAST),
+    BudgetRFRegressor(growth=DISCOUNTED, **PLUS, **FAST),
 ]
 
 
@@ -82,7 +87,9 @@ def test_holes_tell_what_filled_cells_do_not():
 
 def test_a_split_of_what_is_missing_from_all_that_is_there():
     X = np.array([[1.0], [5.0], [3.0], [np.nan], [np.nan]])
-    model = BudgetRFClassifier(bootstrap=False, n_estimators=1).fit(X, [0, 0, 0, 1, 1])
+    model = BudgetRFClassifier(growth=Growth(bootstrap=False), n_estimators=1).fit(
+        X, [0, 0, 0, 1, 1]
+    )
     assert model.trees_[0].threshold[0] == np.inf
     np.testing.assert_array_equal(model.predict([[1e300], [np.nan]]), [0, 1])
 

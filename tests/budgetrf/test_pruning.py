@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetlearn import FeatureCosts
-from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
 from budgetlearn.budgetrf.pruning import PRIOR, _cut, class_losses, pruned
 from budgetlearn.protocol.examples import Examples
 from budgetlearn.tree.growth import Acquisitions
@@ -23,7 +23,8 @@ def grown():
     y = random.integers(0, 3, 150)
     X = y[:, None] + random.normal(scale=1.2, size=(150, 4))
     forest = BudgetRFClassifier(
-        n_estimators=1, max_depth=3, impurity="gini", split="expected", bootstrap=False
+        n_estimators=1,
+        growth=Growth(max_depth=3, impurity="gini", split="expected", bootstrap=False),
     ).fit(X[:70], y[:70])
     acquisitions = Acquisitions(COSTS, len(y))
     acquisitions.add(random.random(X.shape) < 0.3)
@@ -85,7 +86,11 @@ def test_a_forest_of_pruned_trees_is_cheaper(discount):
     X = y[:, None] + random.normal(scale=0.7, size=(300, 6))
     forests = [
         BudgetRFClassifier(
-            n_estimators=8, prune=prune, reuse_discount=discount, n_jobs=n_jobs, random_state=0
+            n_estimators=8,
+            leaves=Leaves(prune=prune),
+            growth=Growth(reuse_discount=discount),
+            n_jobs=n_jobs,
+            random_state=0,
         ).fit(X, y, X, y)
         for prune, n_jobs in ((False, 1), ([0.0, 2.0], 1), (2.0, 2))
     ]
@@ -100,4 +105,6 @@ def test_a_forest_of_pruned_trees_is_cheaper(discount):
 
 def test_pruning_needs_left_out_examples():
     with pytest.raises(ParameterError, match="set bootstrap=True"):
-        BudgetRFClassifier(prune=1.0, bootstrap=False).fit([[0.0], [1.0]], [0, 1])
+        BudgetRFClassifier(leaves=Leaves(prune=1.0), growth=Growth(bootstrap=False)).fit(
+            [[0.0], [1.0]], [0, 1]
+        )

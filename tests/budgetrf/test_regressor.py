@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor, export_text
 
 from budgetlearn import BudgetRFClassifier, BudgetRFRegressor, FeatureCosts
+from budgetlearn.budgetrf import Growth, Leaves
 from budgetlearn.testing import check_budgeted_estimator
 from tests.looping import check_conventions
 
@@ -19,21 +20,25 @@ TRAIN, TEST = slice(None, 200), slice(200, None)
 
 
 @pytest.mark.parametrize(
-    "estimator", [BudgetRFRegressor(n_estimators=4, prune=[0.0, 1.0], refit_leaves=True)], ids=type
+    "estimator",
+    [BudgetRFRegressor(n_estimators=4, leaves=Leaves(prune=[0.0, 1.0], refit=True))],
+    ids=type,
 )
 def test_estimator_checks(estimator):
     check_conventions(estimator)
 
 
-@pytest.mark.parametrize("options", [{}, {"refit_leaves": 3.0, "prune": 0.5}])
+@pytest.mark.parametrize("options", [{}, {"leaves": Leaves(prune=0.5, refit=3.0)}])
 def test_protocol(options):
-    check_budgeted_estimator(BudgetRFRegressor(n_estimators=4, max_depth=3, **options))
+    check_budgeted_estimator(
+        BudgetRFRegressor(n_estimators=4, growth=Growth(max_depth=3), **options)
+    )
 
 
 def test_splits_lower_the_variance_as_those_of_scikit_learn():
-    settings = {"max_depth": 4, "random_state": 0}
-    ours = BudgetRFRegressor(n_estimators=1, bootstrap=False, **settings).fit(X, Y)
-    theirs = DecisionTreeRegressor(**settings).fit(X, Y)
+    growth = Growth(bootstrap=False, max_depth=4)
+    ours = BudgetRFRegressor(n_estimators=1, growth=growth, random_state=0).fit(X, Y)
+    theirs = DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, Y)
     tree = ours.trees_[0]
     assert sorted(tree.n_node_samples) == sorted(theirs.tree_.n_node_samples)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X))
@@ -43,7 +48,7 @@ def test_splits_lower_the_variance_as_those_of_scikit_learn():
 
 def test_weights_are_repeated_rows():
     weight = np.random.default_rng(0).integers(0, 3, len(Y))
-    settings = {"n_estimators": 1, "bootstrap": False, "ties": "first", "max_depth": 4}
+    settings = {"n_estimators": 1, "growth": Growth(bootstrap=False, ties="first", max_depth=4)}
     weighed = BudgetRFRegressor(**settings).fit(X, Y, sample_weight=weight)
     repeated = BudgetRFRegressor(**settings).fit(np.repeat(X, weight, 0), np.repeat(Y, weight))
     np.testing.assert_allclose(weighed.predict(X), repeated.predict(X))
@@ -60,7 +65,9 @@ def test_a_budget_is_kept_and_prices_are_looked_at():
 
 def test_leaves_fitted_together_predict_better():
     scores = [
-        BudgetRFRegressor(n_estimators=20, max_depth=2, refit_leaves=leaves, random_state=0)
+        BudgetRFRegressor(
+            n_estimators=20, growth=Growth(max_depth=2), leaves=Leaves(refit=leaves), random_state=0
+        )
         .fit(X[TRAIN], Y[TRAIN])
         .score(X[TEST], Y[TEST])
         for leaves in (False, 1.0)
@@ -69,7 +76,7 @@ def test_leaves_fitted_together_predict_better():
 
 
 def test_the_compact_form_predicts_the_same():
-    forest = BudgetRFRegressor(n_estimators=4, max_depth=3, random_state=0).fit(X, Y)
+    forest = BudgetRFRegressor(n_estimators=4, growth=Growth(max_depth=3), random_state=0).fit(X, Y)
     np.testing.assert_allclose(forest.compact().predict(X), forest.predict(X), rtol=1e-5)
 
 
@@ -90,7 +97,12 @@ def test_targets_with_a_heavy_tail_are_learned_as_by_scikit_learn():
 
 @pytest.mark.parametrize("unit", [2.0**-300, 1e-9, 1e9, 2.0**300])
 @pytest.mark.parametrize(
-    "options", [{}, {"prune": 0.5, "reuse_discount": 0.5, "refit_leaves": 3.0}, {"max_bins": 16}]
+    "options",
+    [
+        {},
+        {"leaves": Leaves(prune=0.5, refit=3.0), "growth": Growth(reuse_discount=0.5)},
+        {"growth": Growth(max_bins=16)},
+    ],
 )
 def test_the_unit_of_weights_and_targets_is_without_effect(options, unit):
     settings = {"n_estimators": 4, "random_state": 0} | options
@@ -103,10 +115,10 @@ def test_the_unit_of_weights_and_targets_is_without_effect(options, unit):
 
 
 def test_neither_threads_nor_a_file_of_codes_change_the_forest(tmp_path):
-    settings = {"n_estimators": 6, "reuse_discount": 0.7, "random_state": 0}
-    plain = BudgetRFRegressor(**settings, n_jobs=1).fit(X, Y)
-    for options in ({"n_jobs": 2}, {"codes_folder": tmp_path}):
-        same = BudgetRFRegressor(**settings, **options).fit(X, Y)
+    settings = {"n_estimators": 6, "growth__reuse_discount": 0.7, "random_state": 0}
+    plain = BudgetRFRegressor(n_jobs=1).set_params(**settings).fit(X, Y)
+    for options in ({"n_jobs": 2}, {"growth__codes_folder": tmp_path}):
+        same = BudgetRFRegressor().set_params(**settings, **options).fit(X, Y)
         np.testing.assert_array_equal(same.predict(X), plain.predict(X))
 
 
@@ -116,7 +128,7 @@ def test_the_shared_parameters_are_described_at_both_classes():
         sections = NumpyDocString(inspect.cleandoc(kind.__doc__))
         described[kind] = {entry.name: entry.desc for entry in sections["Parameters"]}
         assert list(described[kind]) == list(inspect.signature(kind).parameters)
-        assert sorted(described[kind]) == sorted(kind().get_params())
+        assert sorted(described[kind]) == sorted(kind().get_params(deep=False))
         assert "penalties_" in {entry.name for entry in sections["Attributes"]}
     ours, theirs = described.values()
     assert all(ours[name] == text for name, text in theirs.items())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,10 @@ def example():
 def test_depth_2_errs_on_four_examples_and_depth_10_on_none(example, depth, error, cost):
     X, y = example
     tree = BudgetRFClassifier(
-        n_estimators=1, alpha=0, bootstrap=False, ties="first", max_depth=depth, random_state=0
+        n_estimators=1,
+        alpha=0,
+        growth=Growth(bootstrap=False, ties="first", max_depth=depth),
+        random_state=0,
     ).fit(X, y, X, y)
     assert 1 - tree.score(X, y) == pytest.approx(error)
     assert tree.acquisition_cost(X).max() == cost

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
-from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor
+from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from budgetlearn.export import FORMATS, CompactForest, quantization_errors
 from budgetlearn.export.preorder import preorder
 from budgetlearn.export.quantization import binned, float32_below
@@ -35,11 +35,11 @@ MODELS = {
     "BudgetRF": (BudgetRFClassifier(n_estimators=9, random_state=0), TWO),
     "BudgetRF of ten classes": (BudgetRFClassifier(n_estimators=9, random_state=0), TEN),
     "BudgetRF, counts": (
-        BudgetRFClassifier(n_estimators=9, voting="counts", random_state=0),
+        BudgetRFClassifier(n_estimators=9, leaves=Leaves(voting="counts"), random_state=0),
         TEN,
     ),
     "BudgetRF of numbers": (
-        BudgetRFRegressor(n_estimators=9, max_depth=6, random_state=0),
+        BudgetRFRegressor(n_estimators=9, growth=Growth(max_depth=6), random_state=0),
         REGRESSION,
     ),
     "random forest": (RandomForestClassifier(n_estimators=9, random_state=0), TEN),

@@ -74,14 +74,14 @@ def of_forest(model, X, decimals=None):
 def _budget_rf(data, **options):
     X, y, prices = table(data)
     options = {"n_estimators": 8, "cost_exponent": 1.0, **FAST} | options
-    return of_forest(BudgetRFClassifier(prices, **options).fit(X, y), X)
+    return of_forest(BudgetRFClassifier(prices).set_params(**options).fit(X, y), X)
 
 
 def _budget_rf_regressor(data, **options):
     X, _, prices = table(data)
     target = X[:, 0] * X[:, 1] - X[:, 2]
     options = {"n_estimators": 8, **FAST} | options
-    return of_forest(BudgetRFRegressor(prices, **options).fit(X, target), X)
+    return of_forest(BudgetRFRegressor(prices).set_params(**options).fit(X, target), X)
 
 
 def _random_forest(data, **options):
@@ -131,27 +131,29 @@ def _msb(data):
 CASES = {
     "budget_rf": lambda: _budget_rf("cancer"),
     "budget_rf_alphas": lambda: _budget_rf("wine", alpha=[0, 2, 8], budget=300),
-    "budget_rf_drawn_features": lambda: _budget_rf("digits", alpha=8, max_features="sqrt"),
-    "budget_rf_random_thresholds": lambda: _budget_rf("cancer", thresholds="random"),
-    "budget_rf_first": lambda: _budget_rf("digits", ties="first"),
-    "budget_rf_reuse": lambda: _budget_rf("digits", ties="reuse", alpha=4),
-    "budget_rf_bins": lambda: _budget_rf("cancer", max_bins=255, voting="counts"),
-    "budget_rf_powers": lambda: _budget_rf("wine", impurity="powers"),
-    "budget_rf_polynomial": lambda: _budget_rf("wine", impurity="polynomial"),
-    "budget_rf_expected_pairs": lambda: _budget_rf("cancer", split="expected"),
-    "budget_rf_expected_gini": lambda: _budget_rf("cancer", split="expected", impurity="gini"),
+    "budget_rf_drawn_features": lambda: _budget_rf("digits", alpha=8, growth__max_features="sqrt"),
+    "budget_rf_random_thresholds": lambda: _budget_rf("cancer", growth__thresholds="random"),
+    "budget_rf_first": lambda: _budget_rf("digits", growth__ties="first"),
+    "budget_rf_reuse": lambda: _budget_rf("digits", growth__ties="reuse", alpha=4),
+    "budget_rf_bins": lambda: _budget_rf("cancer", growth__max_bins=255, leaves__voting="counts"),
+    "budget_rf_powers": lambda: _budget_rf("wine", growth__impurity="powers"),
+    "budget_rf_polynomial": lambda: _budget_rf("wine", growth__impurity="polynomial"),
+    "budget_rf_expected_pairs": lambda: _budget_rf("cancer", growth__split="expected"),
+    "budget_rf_expected_gini": lambda: _budget_rf(
+        "cancer", growth__split="expected", growth__impurity="gini"
+    ),
     "budget_rf_expected_entropy": lambda: _budget_rf(
-        "digits", split="expected", impurity="entropy"
+        "digits", growth__split="expected", growth__impurity="entropy"
     ),
     "budget_rf_regressor": lambda: _budget_rf_regressor("cancer"),
     "budget_rf_regressor_drawn_features": lambda: _budget_rf_regressor(
-        "cancer", max_features="sqrt"
+        "cancer", growth__max_features="sqrt"
     ),
     "budget_rf_regressor_random_thresholds": lambda: _budget_rf_regressor(
-        "cancer", thresholds="random", max_bins=64
+        "cancer", growth__thresholds="random", growth__max_bins=64
     ),
     "budget_rf_regressor_reuse": lambda: _budget_rf_regressor(
-        "digits", reuse_discount=0.5, prune=0.3
+        "digits", growth__reuse_discount=0.5, leaves__prune=0.3
     ),
     "random_forest_gini": lambda: _random_forest("cancer"),
     "random_forest_entropy": lambda: _random_forest("digits", criterion="entropy"),

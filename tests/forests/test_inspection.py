@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.tree import export_text, plot_tree
 
-from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth
 from budgetlearn.exceptions import MissingValueError
 from budgetlearn.forests import RandomForestClassifier
 from tests.tree.reference import walk
@@ -20,7 +20,9 @@ X = X.astype(np.float32).astype(np.float64)
 
 @pytest.fixture(params=[BudgetRFClassifier, RandomForestClassifier])
 def forest(request):
-    return request.param(n_estimators=4, max_depth=5, random_state=0).fit(X, Y)
+    forest = request.param(n_estimators=4, random_state=0)
+    depth = "max_depth" if request.param is RandomForestClassifier else "growth__max_depth"
+    return forest.set_params(**{depth: 5}).fit(X, Y)
 
 
 def test_leaves_are_those_of_a_slow_walk(forest):
@@ -58,7 +60,9 @@ def _part(forest, index):
 
 def test_a_tree_can_be_printed_and_drawn():
     frame = pd.DataFrame(X, columns=["age", "height", "weight", "pulse", "fever"])
-    forest = BudgetRFClassifier(n_estimators=1, max_depth=2, random_state=0).fit(frame, Y)
+    forest = BudgetRFClassifier(n_estimators=1, growth=Growth(max_depth=2), random_state=0).fit(
+        frame, Y
+    )
     fitted = forest.decision_tree(0)
     name = frame.columns[forest.trees_[0].feature[0]]
     assert f"{name} <=" in export_text(fitted, feature_names=list(frame.columns))

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 from sklearn.datasets import make_classification
 
-from budgetlearn.budgetrf import BudgetRFClassifier
+from budgetlearn.budgetrf import BudgetRFClassifier, Growth, Leaves
 from budgetlearn.forests.leaf_refit import PRIOR, LogisticRefit, prefix_sizes
 from budgetlearn.protocol.examples import Examples
 from budgetlearn.testing import check_budgeted_estimator
@@ -21,9 +21,7 @@ TRAIN, VALID = slice(None, 160), slice(160, None)
 def grown(**settings):
     return BudgetRFClassifier(
         n_estimators=5,
-        max_depth=3,
-        impurity="entropy",
-        split="expected",
+        growth=Growth(max_depth=3, impurity="entropy", split="expected"),
         random_state=0,
         **settings,
     )
@@ -31,7 +29,7 @@ def grown(**settings):
 
 @pytest.fixture(scope="module")
 def forest():
-    return grown(refit_leaves=True).fit(X[TRAIN], Y[TRAIN], X[VALID], Y[VALID])
+    return grown(leaves=Leaves(refit=True)).fit(X[TRAIN], Y[TRAIN], X[VALID], Y[VALID])
 
 
 def test_prefixes_grow_geometrically():
@@ -55,7 +53,7 @@ def test_values_are_a_minimum():
 
 def test_a_large_penalty_averages_probabilities_geometrically():
     plain = grown().fit(X, Y)
-    forest = grown(refit_leaves=1e9).fit(X, Y)
+    forest = grown(leaves=Leaves(refit=1e9)).fit(X, Y)
     leaves, logs = plain.apply(X), 0.0
     for tree, at in zip(plain.trees_, leaves.T, strict=True):
         logs = logs + np.log(tree.value[at] + PRIOR) / 5
@@ -81,13 +79,14 @@ def test_leaves_fitted_together_predict_better_than_votes():
     y = (table.sum(axis=1) > 0).astype(int)
     errors = []
     for leaves in (False, 3.0):
-        stumps = grown(refit_leaves=leaves).set_params(n_estimators=30, max_depth=1)
+        stumps = grown(leaves=Leaves(refit=leaves))
+        stumps.set_params(n_estimators=30, growth__max_depth=1)
         errors.append(1 - stumps.fit(table[:500], y[:500]).score(table[500:], y[500:]))
     assert errors[1] < 0.6 * errors[0]
 
 
 def test_a_refit_keeps_what_was_chosen(forest):
-    settings = {"refit_leaves": True, "prune": [0.0, 1.0], "refit": True}
+    settings = {"leaves": Leaves(prune=[0.0, 1.0], refit=True), "refit": True}
     again = grown(**settings).fit(X[TRAIN], Y[TRAIN], X[VALID], Y[VALID])
     assert again.trees_[0].value[0].sum() == len(Y)
     first = grown(**settings | {"refit": False}).fit(X[TRAIN], Y[TRAIN], X[VALID], Y[VALID])
@@ -96,4 +95,5 @@ def test_a_refit_keeps_what_was_chosen(forest):
 
 
 def test_protocol():
-    check_budgeted_estimator(grown(refit_leaves=[30.0, 3.0], prune=0.5, reuse_discount=0.5))
+    forest = grown(leaves=Leaves(prune=0.5, refit=[30.0, 3.0]))
+    check_budgeted_estimator(forest.set_params(growth__reuse_discount=0.5))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor
+from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from budgetlearn.forests.base import bootstrap_weights
 from budgetlearn.validation import ParameterError
 from tests.tree.reference import walk
@@ -15,7 +15,8 @@ KINDS = [BudgetRFClassifier, BudgetRFRegressor]
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_left_out_examples_are_predicted_by_the_trees_that_left_them_out(kind):
-    forest = kind(n_estimators=5, oob_score=True, max_depth=4, random_state=0).fit(X, Y)
+    forest = kind(n_estimators=5, oob_score=True, growth=Growth(max_depth=4), random_state=0)
+    forest.fit(X, Y)
     says = [[] for _ in Y]
     for tree, seed in zip(forest.trees_, forest.tree_seeds_, strict=True):
         for row in np.flatnonzero(bootstrap_weights(len(Y), seed) == 0):
@@ -32,23 +33,28 @@ def test_left_out_examples_are_predicted_by_the_trees_that_left_them_out(kind):
             1 - ((means - Y)[seen] ** 2).mean() / Y[seen].var()
         )
     with pytest.raises(ParameterError, match="needs bootstrap"):
-        kind(oob_score=True, bootstrap=False).fit(X, Y)
+        kind(oob_score=True, growth=Growth(bootstrap=False)).fit(X, Y)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "options",
-    [{}, {"reuse_discount": 0.3}, {"prune": 0.5, "refit_leaves": 10.0}, {"ties": "reuse"}],
+    [
+        {},
+        {"growth__reuse_discount": 0.3},
+        {"leaves__prune": 0.5, "leaves__refit": 10.0},
+        {"growth__ties": "reuse"},
+    ],
 )
 def test_a_warm_start_ends_where_a_cold_one_does(kind, options):
-    settings = {"max_depth": 3, "random_state": 0, **options}
-    warm = kind(n_estimators=3, warm_start=True, **settings).fit(X, Y)
+    settings = {"growth__max_depth": 3, "random_state": 0, **options}
+    warm = kind(n_estimators=3, warm_start=True).set_params(**settings).fit(X, Y)
     first = warm.trees_
     warm.set_params(n_estimators=7).fit(X, Y)
-    cold = kind(n_estimators=7, **settings).fit(X, Y)
+    cold = kind(n_estimators=7).set_params(**settings).fit(X, Y)
     np.testing.assert_array_equal(warm.predict(X), cold.predict(X))
     assert warm.tree_seeds_ == cold.tree_seeds_
-    assert options.get("ties") == "reuse" or warm.trees_[0] is first[0]
+    assert options.get("growth__ties") == "reuse" or warm.trees_[0] is first[0]
 
 
 def test_a_warm_start_needs_one_setting_and_more_trees():
@@ -60,12 +66,13 @@ def test_a_warm_start_needs_one_setting_and_more_trees():
 
 
 def test_left_out_examples_judge_leaves_as_they_grew():
-    settings = {"n_estimators": 3, "oob_score": True, "max_depth": 2, "random_state": 0}
-    scored = {"prune": [0.0, 0.1], "refit_leaves": 3.0, "scoring": "roc_auc"}
+    settings = {"n_estimators": 3, "oob_score": True, "random_state": 0}
+    settings["growth"] = Growth(max_depth=2)
+    scored = {"leaves": Leaves(prune=[0.0, 0.1], refit=3.0), "scoring": "roc_auc"}
     forest = BudgetRFClassifier(**settings, **scored).fit(X, Y, X, Y)
     shares = forest.oob_decision_function_
     np.testing.assert_allclose(np.nansum(shares, axis=1)[~np.isnan(shares[:, 0])], 1.0)
-    plain = BudgetRFClassifier(**settings, prune=forest.prune_).fit(X, Y)
+    plain = BudgetRFClassifier(**settings, leaves=Leaves(prune=forest.prune_)).fit(X, Y)
     np.testing.assert_array_equal(shares, plain.oob_decision_function_)
 
 

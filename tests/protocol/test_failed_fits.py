@@ -15,6 +15,7 @@ from budgetlearn import (
     FreeConstantClassifier,
     GIFRegressor,
 )
+from budgetlearn.budgetrf import Leaves
 from budgetlearn.peers.ensembles import SAMMERClassifier
 from budgetlearn.testing import example_data
 from budgetlearn.validation import ParameterError
@@ -95,7 +96,9 @@ def test_held_out_numbers_are_not_all_alike():
     X, y = np.arange(100.0)[:, None], np.zeros(100)
     y[40:42] = 5.0
     for seed in range(10):
-        model = BudgetRFRegressor(n_estimators=2, prune=[0, 1], random_state=seed).fit(X, y)
+        model = BudgetRFRegressor(
+            n_estimators=2, leaves=Leaves(prune=[0, 1]), random_state=seed
+        ).fit(X, y)
         assert (model.operating_points_["score"] != 0).any()
     with pytest.raises(ParameterError, match="two different ones: got 1 row"):
         model.set_params(validation_fraction=0.01).fit(X, y)

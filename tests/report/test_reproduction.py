@@ -14,7 +14,7 @@ from budgetbench.analysis.reproduction import (
     with_outcomes,
 )
 from budgetbench.report.reproduction import Reproduction
-from budgetbench.report.reproduction_text import PLACE, count_lines, reproduction_text
+from budgetbench.report.reproduction_pages import PLACE, count_lines, reproduction_text
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -45,7 +45,7 @@ def test_the_paper_s_studies_keep_to_the_paper_s_risk(path):
     for dataset in study.datasets:
         spec = study.spec("budgetrf", dataset)
         assert spec["parameters"]["cost_exponent"] == 1
-        assert set(spec["grid"]) == {"alpha", "max_features"}
+        assert set(spec["grid"]) == {"alpha", "growth__max_features"}
         assert "space" not in spec
 
 

@@ -294,10 +294,10 @@ def test_a_setting_that_fails_leaves_the_others(wine_runs):
 
 def test_ranking_is_scored_by_whole_queries(ranking_run):
     run = ranking_run
-    frame = records.table(run_method("budgetrf", forest(voting="counts"), run))
+    frame = records.table(run_method("budgetrf", forest(leaves__voting="counts"), run))
     assert (frame["status"] == "ok").all()
     model = build(
-        forest(voting="counts"), feature_costs=run.costs, random_state=run.seed("budgetrf")
+        forest(leaves__voting="counts"), feature_costs=run.costs, random_state=run.seed("budgetrf")
     ).fit(*run.train)
     (X, y), queries = run.test, run.test_queries
     assert not set(queries) & set(run.valid_queries)

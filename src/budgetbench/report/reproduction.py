@@ -8,12 +8,18 @@ import pandas as pd
 
 from budgetlearn.files import read_yaml
 
-from ..analysis.agreement import agreement_table
+from ..analysis.agreement import agreement_table, check_claim
 from ..analysis.areas import area_table
-from ..analysis.claims import check_claim
-from ..analysis.deviations import fits, with_reasons, with_variants
 from ..analysis.published import AREAS, OurValues, published_table
-from ..analysis.reproduction import counted_once, matrix, with_outcomes
+from ..analysis.reproduction import (
+    NUMBER,
+    counted_once,
+    fits,
+    matrix,
+    with_outcomes,
+    with_reasons,
+    with_variants,
+)
 from ..analysis.schedules import RUN, compressed_points
 from ..study import records, reruns
 from ..study.study import PUBLISHED
@@ -39,6 +45,11 @@ class Kept:
         return OurValues(self.points, self.areas)
 
     @property
+    def runs(self):
+        """Number of runs by data set."""
+        return self.points.groupby("dataset")["run"].nunique().to_dict()
+
+    @property
     def hours(self):
         """Core-hours of the jobs that fitted, where they were recorded."""
         return sum(one.get("seconds", 0.0) for one in self.origins) / 3600
@@ -56,13 +67,7 @@ class Kept:
 
 
 class Reproduction:
-    """The papers' numbers and claims, judged against the kept reruns.
-
-    Parameters
-    ----------
-    root : path-like
-        The project's folder.
-    """
+    """The papers' numbers and claims, judged against the kept reruns in the project's folder."""
 
     def __init__(self, root="."):
         folder = Path(root) / PUBLISHED
@@ -118,8 +123,10 @@ class Reproduction:
         shares = []
         for entry in self._entries:
             own = [row for row in rows if row["n_runs"] and fits(entry, row)]
-            told = self._variants(own, entry) if own else None
-            shares.append(float("nan") if told is None else told["explained"].mean())
+            # Whether they need it or not: a reason must hold for all that it is about.
+            asked = pd.DataFrame(own).assign(variant=entry["variant"])
+            judged = with_variants(asked, [entry], self._of_variants) if own else None
+            shares.append(float("nan") if judged is None else judged["explained"].mean())
         return shares
 
     @cached_property
@@ -143,11 +150,6 @@ class Reproduction:
             if name in self.kept
         }
 
-    def _variants(self, rows, entry):
-        """Return rows of one entry with what its variant has, whether they need it or not."""
-        asked = pd.DataFrame(rows).assign(variant=entry["variant"])
-        return with_variants(asked, [entry], self._of_variants)
-
     def _printed(self, table):
         return read_published([self._folder / f"{table}.csv"])
 
@@ -159,21 +161,19 @@ class Reproduction:
             for name in studies
             if name in self.kept
         ]
-        keys = ["source", "dataset", "method", "setting", "quantity"]
         found.append(_alone(printed))
         rows = pd.concat(found, ignore_index=True)
-        rows = rows.assign(absent=rows["n_runs"] == 0)
-        rows = rows.sort_values("absent", kind="stable").drop_duplicates(keys)
-        return printed[keys].merge(rows.drop(columns="absent"), on=keys)
+        # Stable: of the studies that reran a number the first named one counts.
+        rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")
+        return printed[NUMBER].merge(rows.drop_duplicates(NUMBER), on=NUMBER)
 
     def _values(self, side):
         """Return our values of one side of a claim, by run."""
         kept = self.kept.get(side["study"])
-        if kept is None:
+        own = [] if kept is None else kept.points["dataset"] == side["dataset"]
+        if not any(own):
             return pd.Series(dtype=float)
-        cases = kept.points.loc[kept.points["dataset"] == side["dataset"], "costs"]
-        if cases.empty:
-            return pd.Series(dtype=float)
+        cases = kept.points.loc[own, "costs"]
         where = {"run_on": side["dataset"], "costs": side.get("costs", cases.iloc[0])}
         return kept.ours.of(where | {"setting": ""} | side)
 

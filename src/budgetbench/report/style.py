@@ -10,6 +10,7 @@ from contextlib import contextmanager
 _LONG_NUMBER = re.compile(rb"-?\d+\.\d{3,}")
 # From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
 MANY_POINTS = 500
+LABEL_WIDTH = 28  # characters of a case's title on one line beside the axes
 _RC = {
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
@@ -41,12 +42,23 @@ def house_style():
         yield
 
 
-def new_figure(width, height):
-    """Return an empty figure that no global state holds on to."""
+@contextmanager
+def drawing(width, height, *grid, **shared):
+    """Draw inside this context: yield a figure of inches and its axes, several where asked for."""
     from matplotlib.figure import Figure
 
-    # Not by pyplot, which keeps every figure until it is closed.
-    return Figure(figsize=(width, height), layout="constrained")
+    with house_style():
+        # Not by pyplot, which keeps every figure until it is closed.
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure, figure.subplots(*grid, **shared)
+
+
+def message_figure(message):
+    """Return a figure that says why there is nothing to draw."""
+    with drawing(6.8, 1.0) as (figure, axes):
+        axes.remove()
+        figure.text(0.5, 0.5, message, ha="center", va="center")
+    return figure
 
 
 def plain_decades(axis, values):
@@ -63,17 +75,7 @@ def plain_decades(axis, values):
 
 
 def legend_below(figure, handles, labels):
-    """Put a legend below everything else, in as many columns as fit; the figure grows by it.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        Gets the legend.
-    handles : list of matplotlib artist
-        What to explain.
-    labels : list of str
-        What each is.
-    """
+    """Put a legend below everything else, in as many columns as fit; the figure grows by it."""
     column = 0.5 + 0.075 * max(map(len, labels))  # inches at this size of print
     n_columns = min(max(1, int(figure.get_figwidth() / column)), 4, len(labels))
     n_rows = -(-len(labels) // n_columns)
@@ -97,11 +99,3 @@ def _shorter(number):
     value = float(number[0])
     digits = f"{value:.2f}" if abs(value) >= 1 else f"{value:.5f}"
     return digits.rstrip("0").rstrip(".").encode()
-
-
-def message_figure(message):
-    """Return a figure that says why there is nothing to draw."""
-    with house_style():
-        figure = new_figure(6.8, 1.0)
-        figure.text(0.5, 0.5, message, ha="center", va="center")
-    return figure

@@ -100,7 +100,8 @@ def build(spec, **extra):
     Parameters
     ----------
     spec : dict
-        `class`, a dotted name, and `parameters`, where nested estimators are specifications again.
+        `class`, a dotted name, and `parameters`, where nested estimators are specifications again,
+        and `growth__max_depth` names a parameter of the parameter `growth`.
     **extra
         Parameters set where the class has them: feature_costs, random_state, n_jobs.
 
@@ -118,11 +119,13 @@ def build(spec, **extra):
     parameters = {name: _value(value) for name, value in (spec.get("parameters") or {}).items()}
     # By the signature: the message can then say which names there are.
     accepted = inspect.signature(cls).parameters
-    unknown = sorted(set(parameters) - set(accepted))
+    unknown = sorted(name for name in parameters if name.partition("__")[0] not in accepted)
     if unknown:
         raise ConfigError(
             f"{spec['class']} has no parameter {', '.join(unknown)}; it has {', '.join(accepted)}."
         )
     # Costs, seed and threads are the run's: an entry of the methods file cannot change them.
     parameters.update({name: value for name, value in extra.items() if name in accepted})
-    return cls(**parameters)
+    own = {name: value for name, value in parameters.items() if name in accepted}
+    nested = {name: value for name, value in parameters.items() if name not in accepted}
+    return cls(**own).set_params(**nested) if nested else cls(**own)

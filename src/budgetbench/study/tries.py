@@ -40,8 +40,10 @@ def settings_of(method, spec, study_seed, dataset):
     more = MOST_MORE if "seconds_of" in spec else 1
     for _ in range(spec["tries"] * more - 1):
         space = spaces[random.integers(len(spaces))]
-        # Sorted: the order of lines in the methods file must not change the draws.
-        drawn = {name: _drawn(space[name], random) for name in sorted(space)}
+        # Sorted by a parameter's own name: neither the order of lines in the methods file nor the
+        # group that a parameter belongs to changes the draws.
+        names = sorted(space, key=lambda name: name.rpartition("__")[2])
+        drawn = {name: _drawn(space[name], random) for name in names}
         if drawn not in settings:
             settings.append(drawn)
     return settings

@@ -2,11 +2,11 @@
 
 from ..forests.base import ForestClassifier
 from ..forests.leaf_refit import LogisticRefit
+from ..protocol.documenting import documented, extending
 from ..tree.impurity import Entropy, Gini, ImpurityFunction, Polynomial, Powers, ThresholdPairs
 from ..validation import ParameterError, check_choice
 from .forest import GrownOnBudget, listed
 from .growing import TreeSource
-from .parameters import documented
 
 IMPURITIES = {"powers": Powers, "polynomial": Polynomial, "gini": Gini, "entropy": Entropy}
 
@@ -22,26 +22,13 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
 
     Parameters
     ----------
-    shared parameters
     alpha : float or list of float, default=0.0
         Threshold of `"threshold_pairs"`: the larger, the smaller and cheaper the trees. Of a list
         the value with the least validation error within the budget is used (the paper's list is
         0, 2, 4, 6, 8, 10, 15, 25, 35, 45).
-    impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"} or \
-            ImpurityFunction, default="threshold_pairs"
-        F. Gini and entropy are not admissible and need `split="expected"`.
-    split : {"minimax", "expected"}, default="minimax"
-        Judge a split by its worse side, or by the mean of both.
-    voting : {"majority", "counts"}, default="majority"
-        Each tree votes for the majority class of its leaf, or with the class counts there.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as in scikit-learn.
 
     Attributes
     ----------
-    shared attributes
-    trees_ : list of Tree
-        Node values are class counts.
     alpha_ : float
         The threshold in use.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
@@ -62,31 +49,24 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     np.True_
     """
 
-    def __init__(
-        self,
-        feature_costs=None,
-        *,
-        alpha=0.0,
-        impurity="threshold_pairs",
-        split="minimax",
-        voting="majority",
-        class_weight=None,
-        **shared,
-    ):
+    @extending(GrownOnBudget)
+    def __init__(self, feature_costs=None, *, alpha=0.0, class_weight=None, **shared):
         super().__init__(feature_costs, **shared)
         self.alpha = alpha
-        self.impurity = impurity
-        self.split = split
-        self.voting = voting
         self.class_weight = class_weight
 
     # In the order in which settings are tried: of equals the first one is taken.
     _tried = ("alpha", "cost_exponent", "prune")
 
+    @property
+    def _voting(self):
+        return self._leaves.voting
+
     def _judged(self, setting):
-        check_choice(self.split, "split", ("minimax", "expected"))
-        check_choice(self.voting, "voting", ("majority", "counts"))
-        return {"impurity": self._impurity(setting["alpha"]), "split": self.split}
+        split = self._growth.split
+        check_choice(split, "growth.split", ("minimax", "expected"))
+        check_choice(self._voting, "leaves.voting", ("majority", "counts"))
+        return {"impurity": self._impurity(setting["alpha"], split), "split": split}
 
     def _source(self, examples):
         return TreeSource(
@@ -105,26 +85,26 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         return float((scores.argmax(axis=1) != labels).mean())
 
     def _further_lists(self):
-        alphas = listed(self.alpha, "alpha")
+        alphas, impurity = listed(self.alpha, "alpha"), self._growth.impurity
         # A list that changes nothing would grow the same forest again and again.
-        if self.impurity != "threshold_pairs" and alphas != [0]:
+        if impurity != "threshold_pairs" and alphas != [0]:
             raise ParameterError(
-                "alpha belongs to impurity='threshold_pairs'; leave it at 0 with "
-                f"{self.impurity!r}."
+                f"alpha belongs to the impurity 'threshold_pairs'; leave it at 0 with {impurity!r}."
             )
         return (alphas,)
 
-    def _impurity(self, alpha):
-        if isinstance(self.impurity, ImpurityFunction):
-            impurity = self.impurity
+    def _impurity(self, alpha, split):
+        named = self._growth.impurity
+        if isinstance(named, ImpurityFunction):
+            impurity = named
         else:
-            check_choice(self.impurity, "impurity", ("threshold_pairs", *IMPURITIES))
-            kind = IMPURITIES.get(self.impurity)
+            check_choice(named, "growth.impurity", ("threshold_pairs", *IMPURITIES))
+            kind = IMPURITIES.get(named)
             impurity = ThresholdPairs(alpha) if kind is None else kind()
         # Theorem 2.2, on the greatest cost, needs it, and so do the kernel's bounds of thresholds.
-        if self.split == "minimax" and not impurity.admissible:
+        if split == "minimax" and not impurity.admissible:
             raise ParameterError(
                 "split='minimax' needs an admissible impurity (a part is never more impure than "
-                f"the whole); use split='expected' with {self.impurity!r}."
+                f"the whole); use split='expected' with {named!r}."
             )
         return impurity

@@ -15,6 +15,7 @@ from ..protocol.operating_points import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..validation import ParameterError, check_choice, check_max_features, check_number
 from .growing import Validation, grow_within_budget
+from .parameters import GroupedParameters
 from .pruning import WEIGHTS
 
 # How many times as much as the cheapest feature the dearest one counts in the risk where no
@@ -25,13 +26,64 @@ RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
 FREE_SHARE = 0.01
 
 
-class GrownOnBudget:
+class GrownOnBudget(GroupedParameters):
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
-    It takes the parameters of `parameters.PARAMETERS`. A subclass has what depends on the targets:
-    `_judged` (how splits are), `_source` (of trees), `_leaf_refit` and `_error`. Where leaves were
-    refitted, `_refitted` holds prefixes of the forest with values of their own; stages are those
-    prefixes then, not every number of trees.
+    A subclass has what depends on the targets: `_judged` (how splits are), `_source` (of trees),
+    `_leaf_refit` and `_error`. Where leaves were refitted, `_refitted` holds prefixes of the forest
+    with values of their own; stages are those prefixes then, not every number of trees.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. In the risk of a split a member of a group costs its
+        own price plus the group's charge.
+    budget : float, default=None
+        Most that a prediction may cost on average, in the unit of `feature_costs`. None: no limit.
+    n_estimators : int, default=40
+        Most trees.
+    cost_exponent : float or list of float, default=None
+        Power of the prices in the risk, in [0, 1]: 1 is the paper's risk, 0 looks at the drop in
+        impurity alone. Of a list the best value is chosen on validation data. None scales it to
+        the prices: without a budget the dearest feature counts as 1.001 times the cheapest; with
+        one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free counts
+        as a hundredth of the cheapest. Where an exponent is named, free features stay free.
+    growth : Growth, default=None
+        How trees grow; None: `Growth()`. `growth__max_depth` and the like name its parameters in
+        `set_params` and in grids.
+    leaves : Leaves, default=None
+        What becomes of their leaves: pruning, refitting, voting; None: `Leaves()`.
+    oob_score : bool, default=False
+        Whether to estimate the accuracy of the forest, R² in regression, with the leaves as they
+        grew, on the examples that each tree left out. Pruning has seen them: then it is a little
+        too good.
+    validation_fraction : float, default=0.3
+        Share of the training data held out when validation data are needed (with a budget or
+        lists to choose from) and none are given.
+    refit : bool, default=False
+        Whether the forest is grown again on training and validation data together, with what was
+        chosen on validation data and as many trees, as far as the budget allows.
+        `operating_points_` stays what was measured before.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, by which validation data choose among settings and operating
+        points; None: accuracy, R² in regression.
+    warm_start : bool, default=False
+        Whether `fit` keeps the trees of the last fit, on the same rows, and adds more up to
+        `n_estimators`. Only where nothing is chosen on validation data.
+
+    Attributes
+    ----------
+    tree_seeds_ : list of int
+        Seed of each tree; its bootstrap sample follows from it.
+    cost_exponent_, prune_ : float
+        The exponent and the weight of pruning in use; None without pruning.
+    oob_score_ : float
+        With `oob_score`: accuracy, R² in regression, on the examples that some tree left out.
+    penalties_ : list of float
+        Penalty of the leaf values of each stage; empty where they are not refitted.
+    validation_costs_, validation_errors_ : ndarray of shape (n_trees,) or None
+        Mean acquisition cost and error, the mean squared one in regression, of each prefix of the
+        forest on the validation data, the error with the leaves as they grew.
     """
 
     _groups = True
@@ -45,22 +97,13 @@ class GrownOnBudget:
         budget=None,
         n_estimators=40,
         cost_exponent=None,
-        reuse_discount=1.0,
-        prune=False,
-        refit_leaves=False,
-        thresholds="all",
-        ties="random",
-        max_bins=None,
-        codes_folder=None,
-        bootstrap=True,
+        growth=None,
+        leaves=None,
         oob_score=False,
-        max_depth=None,
-        max_features=None,
         validation_fraction=0.3,
         refit=False,
         scoring=None,
         warm_start=False,
-        verbose=0,
         n_jobs=None,
         random_state=None,
     ):
@@ -68,22 +111,13 @@ class GrownOnBudget:
         self.budget = budget
         self.n_estimators = n_estimators
         self.cost_exponent = cost_exponent
-        self.reuse_discount = reuse_discount
-        self.prune = prune
-        self.refit_leaves = refit_leaves
-        self.thresholds = thresholds
-        self.ties = ties
-        self.max_bins = max_bins
-        self.codes_folder = codes_folder
-        self.bootstrap = bootstrap
+        self.growth = growth
+        self.leaves = leaves
         self.oob_score = oob_score
-        self.max_depth = max_depth
-        self.max_features = max_features
         self.validation_fraction = validation_fraction
         self.refit = refit
         self.scoring = scoring
         self.warm_start = warm_start
-        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -95,9 +129,10 @@ class GrownOnBudget:
 
     def _chooses(self):
         """Say if validation data have anything to choose."""
-        lists = [getattr(self, name) for name in (*self._tried, "refit_leaves")]
-        several = any(np.size(values) > 1 or values is True for values in lists)
-        return self.budget is not None or several
+        leaves = self._leaves
+        lists = [getattr(self, name) for name in self._tried if name != "prune"]
+        several = (np.size(v) > 1 or v is True for v in (*lists, leaves.prune, leaves.refit))
+        return self.budget is not None or any(several)
 
     def _needs_validation(self):
         return self._chooses()
@@ -119,7 +154,6 @@ class GrownOnBudget:
         for forest in forests:
             if penalties and forest.trees:
                 forest.refitted = self._leaf_refit(forest, train).chosen(penalties, valid)
-            self._report(forest, level=1)
         best = self._choose(forests, valid)
         for name, value in best.setting.items():
             setattr(self, f"{name}_", value)
@@ -162,7 +196,7 @@ class GrownOnBudget:
         if self.refit or self._needs_validation() or n_rules > 1:
             raise ParameterError(
                 "warm_start goes on with the trees of one setting on the same rows: give no "
-                "budget, lists, True for prune or refit_leaves, or refit=True."
+                "budget, lists, True for prune or refit of leaves, or refit=True."
             )
         if before != now:
             raise ParameterError(
@@ -213,7 +247,6 @@ class GrownOnBudget:
                 progress(source.trees(rule, seeds, setting["prune"], known), "trees", len(seeds)),
                 validation,
                 self.budget,
-                self._report,
             )
             for setting, rule in rules
         ]
@@ -222,23 +255,24 @@ class GrownOnBudget:
         """Return (setting, growth rule) for each setting to try, after checking the parameters."""
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
-        if self.max_depth is not None:
-            check_number(self.max_depth, "max_depth", low=1, integer=True)
-        check_choice(self.thresholds, "thresholds", ("all", "random"))
-        check_choice(self.ties, "ties", TIES)
-        check_number(self.reuse_discount, "reuse_discount", low=0, high=1)
+        growth = self._growth
+        if growth.max_depth is not None:
+            check_number(growth.max_depth, "growth.max_depth", low=1, integer=True)
+        check_choice(growth.thresholds, "growth.thresholds", ("all", "random"))
+        check_choice(growth.ties, "growth.ties", TIES)
+        check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
         return [
             (
                 setting,
                 GrowthRule(
                     **self._judged(setting),
                     score="risk",
-                    thresholds=self.thresholds,
-                    ties=self.ties,
-                    max_features=check_max_features(self.max_features, n_features),
+                    thresholds=growth.thresholds,
+                    ties=growth.ties,
+                    max_features=check_max_features(growth.max_features, n_features),
                     count_constants=False,
-                    max_depth=self.max_depth,
-                    reuse_discount=self.reuse_discount,
+                    max_depth=growth.max_depth,
+                    reuse_discount=growth.reuse_discount,
                     cost_exponent=setting["cost_exponent"],
                 ),
             )
@@ -249,7 +283,7 @@ class GrownOnBudget:
         """Return each combination of the parameters that may be lists."""
         weights = self._weights()
         # Pruning by the rows a tree grew on would keep every split.
-        if weights != [None] and not self.bootstrap:
+        if weights != [None] and not self._growth.bootstrap:
             raise ParameterError(
                 "prune judges trees by the examples that they left out: set bootstrap=True."
             )
@@ -282,16 +316,17 @@ class GrownOnBudget:
 
     def _weights(self):
         """Return the weights of pruning to try, None where trees stay as they grew."""
-        if self.prune is False:
+        prune = self._leaves.prune
+        if prune is False:
             return [None]
-        return WEIGHTS if self.prune is True else listed(self.prune, "prune")
+        return WEIGHTS if prune is True else listed(prune, "leaves.prune")
 
     def _penalties(self):
         """Return the penalties of leaf values to try; none: leaves stay as they grew."""
-        if self.refit_leaves is False:
+        refit = self._leaves.refit
+        if refit is False:
             return []
-        whole = self.refit_leaves is True
-        return PENALTIES if whole else listed(self.refit_leaves, "refit_leaves", low_open=True)
+        return PENALTIES if refit is True else listed(refit, "leaves.refit", low_open=True)
 
     def _choose(self, forests, valid):
         """Return the forest with the best validation score; of equals the cheaper one."""
@@ -318,20 +353,6 @@ class GrownOnBudget:
         last = [self.n_stages_ - 1]
         stage = next(iter(self._stages(valid.X, last, {"output", "probabilities"})))
         return score_outcome(self, self.scoring, stage, valid.targets)
-
-    def _report(self, forest, level=2):
-        """Print how far a forest has come, from the given verbosity on."""
-        if self.verbose >= level:
-            n_trees = f"{len(forest.trees)} of {self.n_estimators} trees"
-            used = {name: value for name, value in forest.setting.items() if value is not None}
-            setting = ", ".join(f"{name} {value:g}" for name, value in used.items())
-            line = f"BudgetRF, {setting.replace('_', ' ')}: {n_trees}"
-            if forest.costs:
-                kind = "loss" if forest.refitted else "error"
-                line += f", validation cost {forest.costs[-1]:.4g}, {kind} {forest.loss:.4f}"
-            if forest.broke_at is not None:
-                line += f"; one more would cost {forest.broke_at:.4g}"
-            print(line, flush=True)
 
     def _set_trees(self, trees, prefixes=()):
         super()._set_trees(trees)

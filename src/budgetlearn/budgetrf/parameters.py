@@ -1,39 +1,43 @@
-"""The parameters and attributes that BudgetRF's classifier and regressor share: written once."""
+"""BudgetRF's parameters in groups: how trees grow, and what becomes of their leaves."""
 
-import inspect
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
-PARAMETERS = """
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each. In the risk of a split a member of a group costs its
-        own price plus the group's charge.
-    budget : float, default=None
-        Most that a prediction may cost on average, in the unit of `feature_costs`. None: no limit.
-    n_estimators : int, default=40
-        Most trees.
-    cost_exponent : float or list of float, default=None
-        Power of the prices in the risk, in [0, 1]: 1 is the paper's risk, 0 looks at the drop in
-        impurity alone. Of a list the best value is chosen on validation data. None scales it to
-        the prices: without a budget the dearest feature counts as 1.001 times the cheapest; with
-        one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free counts
-        as a hundredth of the cheapest. Where an exponent is named, free features stay free.
+from ..tree.impurity import ImpurityFunction
+from ..validation import ParameterError
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ParameterGroup:
+    """Base of groups of parameters, which cannot be changed: estimators may share one."""
+
+    def __repr__(self):
+        # As scikit-learn prints estimators: what differs from the defaults.
+        changed = (
+            f"{each.name}={getattr(self, each.name)!r}"
+            for each in fields(self)
+            if repr(getattr(self, each.name)) != repr(each.default)
+        )
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Growth(ParameterGroup):
+    """How the trees of BudgetRF grow: the parameter `growth` of its estimators.
+
+    Parameters
+    ----------
+    impurity : {"threshold_pairs", "powers", "polynomial", "gini", "entropy"} or \
+            ImpurityFunction, default="threshold_pairs"
+        F, of classes; of numbers it is the variance. Gini and entropy are not admissible and need
+        `split="expected"`.
+    split : {"minimax", "expected"}, default="minimax"
+        Judge a split of classes by its worse side, or by the mean of both; of numbers by the mean.
     reuse_discount : float, default=1.0
         Share f of a price that stays in the risk where all examples of a node have acquired the
         feature before, on the path or in earlier trees: price × (f + (1 − f) × share of the node
         that has not). The charge of a group falls alike with the share that acquired no member.
         1: the paper's risk. Name a cost_exponent with it: the default makes little of prices.
-    prune : bool, float or list of float, default=False
-        Whether each tree keeps only the splits that examples left out of its bootstrap sample find
-        worth their cost. A number is the weight of what the tree adds to the mean cost, as a share
-        of the cost of all features, against its squared error, as a share of that without a
-        split; what an example acquired from earlier trees is free. 0 prunes by the error alone. Of
-        a list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen on validation data.
-    refit_leaves : bool, float or list of float, default=False
-        Whether the values of all leaves are fitted together when the trees are grown: by logistic
-        regression of the classes on the leaves, shrunk to the log-odds of the leaves' class counts;
-        in regression by ridge regression of the target, shrunk to the leaves' means. A number is
-        the penalty of the squared difference, in units of the loss of one example; of a list, or of
-        100, 30, 10, 3, 1 with True, each stage uses the one with the least loss on validation data.
-        Stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with values of its own.
     thresholds : {"all", "random"}, default="all"
         Every midpoint of neighbouring values, or the paper's random 80, 40 or 20 (at nodes of more
         than 2000, more than 500, fewer examples).
@@ -41,6 +45,11 @@ PARAMETERS = """
         Which of several splits of least risk to take: one at random; the first feature and
         threshold (the authors' code); or a feature that the path already acquired, else the one
         that the forest uses most.
+    max_depth : int, default=None
+        Greatest depth of a tree.
+    max_features : {"sqrt"}, int, float or None, default=None
+        Features drawn at each node among those that vary there; None: all. About half of them
+        make the trees less alike, and often the forest better at equal cost.
     max_bins : int, default=None
         Quantile bins for each feature, 255 is fast; None: exact.
     codes_folder : str or Path, default=None
@@ -48,79 +57,102 @@ PARAMETERS = """
         grows: for tables whose codes do not fit. None: in memory.
     bootstrap : bool, default=True
         Draw a bootstrap sample for each tree.
-    oob_score : bool, default=False
-        Whether to estimate the accuracy of the forest, R² in regression, with the leaves as they
-        grew, on the examples that each tree left out. Pruning has seen them: then it is a little
-        too good.
-    max_depth : int, default=None
-        Greatest depth of a tree.
-    max_features : {"sqrt"}, int, float or None, default=None
-        Features drawn at each node among those that vary there; None: all. About half of them
-        make the trees less alike, and often the forest better at equal cost.
-    validation_fraction : float, default=0.3
-        Share of the training data held out when validation data are needed (with a budget or
-        lists to choose from) and none are given.
-    refit : bool, default=False
-        Whether the forest is grown again on training and validation data together, with what was
-        chosen on validation data and as many trees, as far as the budget allows.
-        `operating_points_` stays what was measured before.
-    scoring : str or callable, default=None
-        Score, as in scikit-learn, by which validation data choose among settings and operating
-        points; None: accuracy, R² in regression.
-    warm_start : bool, default=False
-        Whether `fit` keeps the trees of the last fit, on the same rows, and adds more up to
-        `n_estimators`. Only where nothing is chosen on validation data.
-    verbose : int, default=0
-        1: a line for each forest; 2: for each tree.
-    n_jobs : int, default=None
-        Threads, as in joblib. The forest does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-"""
-ATTRIBUTES = """
-    tree_seeds_ : list of int
-        Seed of each tree; its bootstrap sample follows from it.
-    cost_exponent_, prune_ : float
-        The exponent and the weight of pruning in use; None without pruning.
-    oob_score_ : float
-        With `oob_score`: accuracy, R² in regression, on the examples that some tree left out.
-    penalties_ : list of float
-        Penalty of the leaf values of each stage; empty where they are not refitted.
-    validation_costs_, validation_errors_ : ndarray of shape (n_trees,) or None
-        Mean acquisition cost and error, the mean squared one in regression, of each prefix of the
-        forest on the validation data, the error with the leaves as they grew.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
-"""
+    """
+
+    impurity: str | ImpurityFunction = "threshold_pairs"
+    split: str = "minimax"
+    reuse_discount: float = 1.0
+    thresholds: str = "all"
+    ties: str = "random"
+    max_depth: int | None = None
+    max_features: str | float | None = None
+    max_bins: int | None = None
+    codes_folder: str | Path | None = None
+    bootstrap: bool = True
 
 
-def documented(kind):
-    """Decorate a class of BudgetRF: complete its docstring and its constructor's signature.
-
-    The first entry of the docstring's sections stands for the shared ones. A constructor of its
-    own passes shared parameters on as keywords; its signature, by which scikit-learn and `help`
-    find parameters, names them all.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Leaves(ParameterGroup):
+    """What becomes of the leaves of BudgetRF's trees: the parameter `leaves` of its estimators.
 
     Parameters
     ----------
-    kind : type
-        Derived from the class whose constructor takes the shared parameters.
-
-    Returns
-    -------
-    type
-        The same.
+    prune : bool, float or list of float, default=False
+        Whether each tree keeps only the splits that examples left out of its bootstrap sample find
+        worth their cost. A number is the weight of what the tree adds to the mean cost, as a share
+        of the cost of all features, against its squared error, as a share of that without a
+        split; what an example acquired from earlier trees is free. 0 prunes by the error alone. Of
+        a list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen on validation data.
+    refit : bool, float or list of float, default=False
+        Whether the values of all leaves are fitted together when the trees are grown: by logistic
+        regression of the classes on the leaves, shrunk to the log-odds of the leaves' class counts;
+        in regression by ridge regression of the target, shrunk to the leaves' means. A number is
+        the penalty of the squared difference, in units of the loss of one example; of a list, or of
+        100, 30, 10, 3, 1 with True, each stage uses the one with the least loss on validation data.
+        Stages are then the first 1, 2, 3, 4, 6, 8, 11, 16, ... trees, each with values of its own.
+    voting : {"majority", "counts"}, default="majority"
+        Each tree votes for the majority class of its leaf, or with the class counts there; numbers
+        are averaged.
     """
-    if kind.__doc__ is not None:  # python -OO has none
-        kind.__doc__ = kind.__doc__.replace("\n    shared parameters\n", PARAMETERS)
-        kind.__doc__ = kind.__doc__.replace("\n    shared attributes\n", ATTRIBUTES)
-    if "__init__" in vars(kind):
-        shared = inspect.signature(super(kind, kind).__init__).parameters
-        own = inspect.signature(kind.__init__).parameters.values()
-        named = {one.name: one for one in own if one.kind is not one.VAR_KEYWORD}
-        kind.__init__.__signature__ = inspect.Signature((dict(shared) | named).values())
-    return kind
+
+    prune: bool | float | list = False
+    refit: bool | float | list = False
+    voting: str = "majority"
+
+
+KINDS = {"growth": Growth, "leaves": Leaves}
+
+
+class GroupedParameters:
+    """Mixin of estimators with the parameters `growth` and `leaves`, each a group or None.
+
+    `growth__max_depth` and the like work as nested parameters do in scikit-learn, in `set_params`
+    and in grids, although groups are frozen and None stands for the defaults.
+    """
+
+    def _group(self, name, value):
+        kind = KINDS[name]
+        if value is None:
+            return kind()
+        if not isinstance(value, kind):
+            raise ParameterError(f"{name} must be a {kind.__name__} or None, got {value!r}.")
+        return value
+
+    @property
+    def _growth(self):
+        return self._group("growth", self.growth)
+
+    @property
+    def _leaves(self):
+        return self._group("leaves", self.leaves)
+
+    def get_params(self, deep=True):
+        """Return the parameters by name; with `deep` those of the groups too."""
+        params = super().get_params(deep)
+        for name, kind in KINDS.items() if deep else ():
+            if isinstance(params[name], kind | None):
+                group = self._group(name, params[name])
+                params |= {f"{name}__{f.name}": getattr(group, f.name) for f in fields(kind)}
+        return params
+
+    def set_params(self, **params):
+        """Set parameters; one of a group as `growth__max_depth`.
+
+        Returns
+        -------
+        self
+        """
+        for name, kind in KINDS.items():
+            mark = f"{name}__"
+            nested = [key for key in params if key.startswith(mark)]
+            changes = {key.removeprefix(mark): params.pop(key) for key in nested}
+            known = {each.name for each in fields(kind)}
+            if unknown := sorted(changes.keys() - known):
+                raise ParameterError(
+                    f"{name} has no parameter {', '.join(unknown)}; it has "
+                    f"{', '.join(sorted(known))}."
+                )
+            if changes:
+                before = self._group(name, params.get(name, getattr(self, name)))
+                params[name] = replace(before, **changes)
+        return super().set_params(**params)

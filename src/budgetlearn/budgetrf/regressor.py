@@ -6,11 +6,13 @@ import numpy as np
 
 from ..forests.base import ForestRegressor
 from ..forests.leaf_refit import RidgeRefit
+from ..protocol.documenting import documented
 from ..tree.growth import grow_tree
 from ..tree.impurity import Variance
+from ..validation import ParameterError
 from .forest import GrownOnBudget
 from .growing import TreeSource
-from .parameters import documented
+from .parameters import Growth, Leaves
 
 
 class RegressionTreeSource(TreeSource):
@@ -18,11 +20,6 @@ class RegressionTreeSource(TreeSource):
 
     Targets and weights are divided by powers of two, which changes no digit: so the forest depends
     on the unit of neither.
-
-    Parameters
-    ----------
-    data, examples, feature_costs, draw, n_jobs
-        As for `TreeSource`; the examples' y are numbers.
     """
 
     def __init__(self, data, examples, feature_costs, draw, n_jobs):
@@ -54,13 +51,8 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
     join the forest while predictions on validation data cost at most `budget` on average. Missing
     values (NaN) are taken as in `BudgetRFClassifier`.
 
-    Parameters
-    ----------
-    shared parameters
-
     Attributes
     ----------
-    shared attributes
     trees_ : list of Tree
         Node values are means of the target.
     oob_prediction_ : ndarray of shape (n_samples,)
@@ -72,6 +64,12 @@ class BudgetRFRegressor(GrownOnBudget, ForestRegressor):
     """
 
     def _judged(self, setting):
+        of_classes = (self._growth.impurity, self._growth.split, self._leaves.voting)
+        if of_classes != (Growth.impurity, Growth.split, Leaves.voting):
+            raise ParameterError(
+                "growth.impurity, growth.split and leaves.voting are of classes: leave them as "
+                f"they are in regression, got {self._growth!r} and {self._leaves!r}."
+            )
         # Variance is not monotone: its worse side has no bound by which to skip thresholds.
         return {"impurity": Variance(), "split": "expected"}
 

@@ -14,6 +14,7 @@ from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade, StageReader, walk
 from .dynamic import dynamic_trace
 from .models import (
+    ConstantModel,
     MaskedModel,
     Table,
     as_kind,
@@ -25,6 +26,7 @@ from .models import (
 from .orders import ORDERS, OrderProblem
 from .pool import (
     Trace,
+    above_constant,
     best_at_each_cost,
     calibrated,
     candidates,
@@ -179,7 +181,19 @@ class ScheduleCascade(BudgetedEstimator):
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
             pool += candidates(trace.route, evidence, self.feature_costs_.full)
-        return best_at_each_cost(pool)
+        constant = self._constant(reference, table, models, seed)
+        return best_at_each_cost(above_constant(pool, constant))
+
+    def _constant(self, reference, table, models, seed):
+        """Return the candidate that acquires nothing: a cascade of one stage without features."""
+        models.models["constant", ()] = ConstantModel(self.constant_)
+        predictions = np.tile(self.constant_, (1, len(table.y), 1))
+        free = np.zeros((1, 1))
+        ones = None if self._n_classes() is None else np.ones(1)
+        route = Cascade("constant", ((),), free[0], (("constant",),), ones)
+        trace = Trace(route, predictions, free, free, np.zeros(predictions.shape[:2]))
+        evidence = self._evidence(trace, reference, table, models, seed)
+        return candidates(route, evidence, self.feature_costs_.full)[-1]  # one stage: all alike
 
     def _trace(self, name, stages, table, models):
         """Return the out-of-fold predictions of an order's stages."""

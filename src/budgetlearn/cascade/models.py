@@ -180,6 +180,23 @@ class SklearnModel:
         return _in_all_classes(self.model.predict_proba(X), self.model.classes_, self.n_classes)
 
 
+@dataclass(frozen=True, eq=False)
+class ConstantModel:
+    """The prediction without any feature.
+
+    Attributes
+    ----------
+    value : ndarray of shape (n_outputs,)
+        Class shares, or the mean.
+    """
+
+    value: np.ndarray
+
+    def predict(self, X):
+        """Return the same row for each row of X."""
+        return np.tile(self.value, (len(X), 1))
+
+
 def _in_all_classes(found, classes, n_classes):
     """Return probabilities with a column of 0 for each class that the model has not seen."""
     if len(classes) == n_classes:

@@ -19,19 +19,7 @@ X_TYPES = (np.float64, np.float32)
 
 
 def bootstrap_weights(n_samples, seed):
-    """Return the counts of a bootstrap sample: n_samples drawn with replacement.
-
-    Parameters
-    ----------
-    n_samples : int
-        Examples to draw, and to draw from.
-    seed : int
-        The tree's seed.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_samples,)
-    """
+    """Return the counts of a bootstrap sample: n_samples drawn with replacement."""
     drawn = np.random.default_rng(seed).integers(n_samples, size=n_samples)
     return np.bincount(drawn, minlength=n_samples).astype(np.float64)
 
@@ -51,11 +39,17 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
     _dtype = X_TYPES
     _pays_by_path = True
 
+    @property
+    def _growth(self):
+        """The object whose attributes say how trees grow."""
+        return self
+
     def _codes(self, X, binned=None):
         """Return the codes of X: `binned`, checked, or new ones."""
         if binned is None:
+            growth = self._growth
             return bin_features(
-                X, self.max_bins, self.n_jobs, self.missing_in_training_, self.codes_folder
+                X, growth.max_bins, self.n_jobs, self.missing_in_training_, growth.codes_folder
             )
         if (binned.n_samples, binned.n_features) != X.shape:
             raise ParameterError(
@@ -73,7 +67,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
     def _drawn(self, examples, seed):
         """Return the weight of each example for a tree."""
         n = len(examples.y)
-        drawn = bootstrap_weights(n, seed) if self.bootstrap else np.ones(n)
+        drawn = bootstrap_weights(n, seed) if self._growth.bootstrap else np.ones(n)
         return drawn if examples.weight is None else drawn * examples.weight
 
     def _set_trees(self, trees):
@@ -146,17 +140,23 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 
 
 class ForestClassifier(ClassifierMixin, Forest):
-    """A forest of trees whose values are class counts, and which vote."""
+    """A forest of trees whose values are class counts, and which vote.
 
-    voting = "shares"
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Node values are class counts.
+    """
+
+    _voting = "shares"
 
     @property
     def _vote_kind(self):
-        return "votes" if self.voting == "majority" else "values"
+        return "votes" if self._voting == "majority" else "values"
 
     @property
     def _in_shares(self):
-        return self.voting == "shares"
+        return self._voting == "shares"
 
     def _compact(self, format):
         trees = self._predictor.trees
@@ -234,6 +234,13 @@ class UsedFeaturesForest(ForestClassifier):
 
     Which features are to be measured is settled before an example comes: all examples cost the
     same.
+
+    Attributes
+    ----------
+    features_ : ndarray of int of shape (n_used,)
+        The features that the forest uses, ascending.
+    cost_ : float
+        What they cost.
     """
 
     _groups = True

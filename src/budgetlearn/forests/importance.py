@@ -91,7 +91,7 @@ def oob_permutation_importance(forest, X, y, *, random_state=None, n_jobs=None):
     L. Breiman. Random forests. Machine Learning 45, 2001, section 10.
     """
     check_is_fitted(forest)
-    if not forest.bootstrap:
+    if not forest._growth.bootstrap:
         raise ParameterError("out-of-bag importance needs bootstrap=True: no example is left out.")
     X, labels = _check_table(forest, X, y)
     random = check_random_state(random_state)

@@ -236,3 +236,9 @@ class Session:
         """Probability of the predicted class on what is known; None where there is none."""
         probability = self._current().probability(self._classes)
         return None if probability is None else float(probability[0])
+
+    @property
+    def probabilities(self):
+        """Probability of each class on what is known; None where there are none."""
+        probabilities = self._current().probabilities
+        return None if probabilities is None else probabilities[0]

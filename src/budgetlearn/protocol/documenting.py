@@ -69,6 +69,12 @@ Parameters
 ----------
 feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
     Cost of each feature; None: 1 each. What the features of a group share is paid once.
+n_estimators : int, default=100
+    Number of trees.
+max_depth : int, default=None
+    Greatest depth; None: grow until the leaves are pure.
+max_bins : int, default=None
+    Quantile bins for each feature, 255 is fast; None: exact.
 budget : float, default=None
     Budget of `predict` where its call names none.
 scoring : str or callable, default=None
@@ -171,3 +177,28 @@ def documented(estimator):
     parts = [f"{h}\n{'-' * len(h)}\n{own[h]}" if h else own[h] for h in order if own[h]]
     estimator.__doc__ = "\n\n".join(parts) + "\n"
     return estimator
+
+
+def extending(base):
+    """Let the signature of a constructor name the parameters of `base` beside its own.
+
+    scikit-learn reads them there: `get_params` and `clone` see all of them.
+
+    Parameters
+    ----------
+    base : type
+        To whose constructor the decorated one passes `**shared` on.
+
+    Returns
+    -------
+    callable
+        The decorator.
+    """
+
+    def decorate(init):
+        own, inherited = (inspect.signature(each).parameters for each in (init, base.__init__))
+        named = inherited | {name: p for name, p in own.items() if p.kind is not p.VAR_KEYWORD}
+        init.__signature__ = inspect.Signature(list(named.values()))
+        return init
+
+    return decorate

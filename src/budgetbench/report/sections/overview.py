@@ -6,7 +6,7 @@ from ...analysis.areas import CONSTANT, mean_curve
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, figure
-from ..style import house_style, message_figure, new_figure
+from ..style import drawing, message_figure
 from ..summary import winner_sentences
 
 SHOWN = 5
@@ -21,9 +21,7 @@ class Overview(Section):
     id = "overview"
     title = "Overview"
     place = 5
-
-    def applies(self):
-        return bool(self.study.cases_under(ACQUISITION))
+    under = ACQUISITION
 
     @property
     def parts(self):
@@ -41,27 +39,21 @@ class Overview(Section):
         return {"case": display.case_title(*report.cases[0]) if report.cases else ""}
 
 
-def best_methods(report):
-    """Return the methods of the best mean rank, at most `SHOWN`."""
-    return list(report.results.ranking.mean.index[:SHOWN])
-
-
 def overview_figure(report):
-    """Draw the mean curves of the five best methods on the first data set, names at the ends."""
-    names = best_methods(report)
-    if not report.cases or not names:
+    """Draw the mean curves of the best methods on the first data set, names at the ends."""
+    names = report.results.ranking.mean.index[:SHOWN]
+    if not report.cases or not len(names):
         return message_figure("No method completed a run.")
     frame = of_case(report.results.schedules, *report.cases[0])
     free = frame[frame["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
-    with house_style():
-        drawing = new_figure(7.6, 3.9)
-        axes = drawing.subplots()
+    with drawing(7.6, 3.9) as (figure, axes):
         ends = {}
         for name in names:
             own = mean_curve(frame[frame["method"] == name], "cost_fraction", free)
             if own.empty:
                 continue
             method = report.display.methods[name]
+            # From nothing on: left of the cheapest model a budget gets the free constant.
             x, y = np.r_[0, own["budget"], 1], np.r_[free.mean(), own["mean"], own["mean"].iloc[-1]]
             gap = max(1, len(x) // 8)
             axes.step(
@@ -75,7 +67,7 @@ def overview_figure(report):
         axes.set_ylabel(f"test {report.display.score(report.cases[0][0])}")
         axes.set_title(report.display.case_title(*report.cases[0]))
         _label_ends(axes, ends, report.display)
-    return drawing
+    return figure
 
 
 def _label_ends(axes, ends, display):
@@ -94,6 +86,7 @@ def spread(heights, apart):
     """Return heights in the same order, at least `apart` from each other, little moved."""
     order = np.argsort(heights, kind="stable")
     steps = apart * np.arange(len(heights))
+    # The mean of pushing all up and pushing all down keeps the order and the distances.
     raised = np.maximum.accumulate(heights[order] - steps) + steps
     lowered = np.minimum.accumulate((heights[order] - steps)[::-1])[::-1] + steps
     placed = np.empty_like(heights, dtype=float)
