@@ -36,6 +36,9 @@ OFFERED = {
         "sequential": ("FMCCClassifier", "VoCClassifier", "RandomOrderClassifier"),
         "cascade": ("ScheduleCascadeClassifier", "ScheduleCascadeRegressor"),
     },
+    "The best of all methods for each budget, found out of fold": {
+        "auto": ("AutoBudgetClassifier", "AutoBudgetRegressor"),
+    },
     "Methods that users would pick instead, controls, and adapters of other libraries": {
         "peers": (
             "LightGBMCostClassifier",

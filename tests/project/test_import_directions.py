@@ -26,6 +26,7 @@ LAYERS = [
     {"budgetlearn.export"},
     {f"budgetlearn.{name}" for name in ("forests", "budgetrf", "gif")},
     {f"budgetlearn.{name}" for name in ("msb", "sequential", "cascade", "peers")},
+    {"budgetlearn.auto"},
     {f"budgetlearn.{name}" for name in ("testing", "displays")},
     {"budgetbench."},
     {"budgetbench.datasets"},

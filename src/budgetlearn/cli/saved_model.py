@@ -28,8 +28,19 @@ _HEAD = 64  # bytes, of which the first line has fewer
 
 # Where budgetlearn's own classes of models lie; one of them opens files when it is made.
 _OWN = {
-    *("budgetrf", "cascade", "costs", "curves", "export", "features", "forests", "gif", "msb"),
-    *("peers", "preprocessing", "protocol", "sequential", "tree"),
+    *(
+        "auto",
+        "budgetrf",
+        "cascade",
+        "costs",
+        "curves",
+        "export",
+        "features",
+        "forests",
+        "gif",
+        "msb",
+    ),
+    *("msb", "peers", "preprocessing", "protocol", "sequential", "tree"),
 }
 _OPENS_FILES = "budgetlearn.msb.subset_scores"
 # What other packages may contribute: classes of these kinds and names, and functions that rebuild.

@@ -64,6 +64,12 @@ Parameters
 ----------
 feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
     Cost of each feature; None: 1 each. What the features of a group share is paid once.
+n_estimators : int, default=100
+    Number of trees.
+max_depth : int, default=None
+    Greatest depth; None: grow until the leaves are pure.
+max_bins : int, default=None
+    Quantile bins for each feature, 255 is fast; None: exact.
 budget : float, default=None
     Budget of `predict` where its call names none.
 scoring : str or callable, default=None

@@ -16,36 +16,15 @@ FIRST_ROWS = 256
 
 
 class Bundles(NamedTuple):
-    """The bundles of a coded table.
+    """The bundles of a coded table."""
 
-    Attributes
-    ----------
-    codes : ndarray of shape (n_bundles, n_samples), of the type of the table's codes
-        Which member has its one in a row: 1, 2, ..., 0 for none.
-    bundle : ndarray of int32 of shape (n_features,)
-        Where each feature belongs, -1: to none.
-    member : ndarray of int32 of shape (n_features,)
-        Which code of the bundle stands for its one.
-    """
-
-    codes: np.ndarray
-    bundle: np.ndarray
-    member: np.ndarray
+    codes: np.ndarray  # (n_bundles, n_samples): the member with its one in a row, from 1; 0: none
+    bundle: np.ndarray  # (n_features,): where each feature belongs, -1: to none
+    member: np.ndarray  # (n_features,): which code of the bundle stands for its one
 
 
 def find_bundles(data):
-    """Bundle the features with two codes, first fit.
-
-    Parameters
-    ----------
-    data : BinnedData
-        Coded table.
-
-    Returns
-    -------
-    Bundles
-        Each of at least two features.
-    """
+    """Bundle the features with two codes, first fit."""
     binary = np.flatnonzero((data.n_codes == 2) & ~data.missing)
     found = []  # (taken, members) of each bundle
     for feature in binary:

@@ -9,22 +9,7 @@ import numpy as np
 
 
 class SecondColumns:
-    """The features of a forest that have a second column, behind those of the table.
-
-    Parameters
-    ----------
-    trees : sequence of Tree
-        The forest.
-    n_features : int
-        Columns of the table.
-
-    Attributes
-    ----------
-    features : ndarray of int of shape (n_second,)
-        Features that send missing values left somewhere, ascending.
-    n_columns : int
-        Columns of the table and the second ones.
-    """
+    """The features of a forest that have a second column, behind those of the table."""
 
     def __init__(self, trees, n_features):
         flagged = [tree.feature[tree.missing_left] for tree in trees if _sends_left(tree)]
@@ -58,15 +43,7 @@ def _sends_left(tree):
 
 
 class WaitingColumns:
-    """Trees that wait for columns, as trees that wait for features.
-
-    Parameters
-    ----------
-    walking : WaitingTrees
-        Of all columns.
-    second : SecondColumns
-        Which belong to a feature.
-    """
+    """Trees that wait for columns, as trees that wait for features."""
 
     def __init__(self, walking, second):
         self._walking, self._second = walking, second

@@ -105,13 +105,6 @@ class SmallTrees:
 
     A row's code is, for each feature, how many of its distinct thresholds lie below the row's
     value: x <= threshold exactly where the code is at most the threshold's rank.
-
-    Parameters
-    ----------
-    nodes : ndarray of NODE_DTYPE
-        Of all trees.
-    starts : ndarray of int32 of shape (n_trees + 1,)
-        Where each tree begins, and the last one ends.
     """
 
     def __init__(self, nodes, starts):
