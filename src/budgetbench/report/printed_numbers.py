@@ -83,13 +83,10 @@ def read_reasons(path):
     An entry has `why`, a sentence; `variant`, the study that takes the cause away; any of table,
     dataset, method, setting, quantity, as the tables of printed numbers name them; `reading`, the
     quantity to take of the variant where it is another one; `chosen_after: true` where the variant
-<<<<<<< HEAD
-    was chosen after seeing the printed numbers; and `narrowed_after: true` where the entry was
-    narrowed, after seeing the variant's results, to what it has right.
-=======
-    was chosen after seeing the printed numbers; and `one_sample: true` where it draws other rows in
-    every run, so that the printed number must also be a likely draw of one sample.
->>>>>>> papers
+    was chosen after seeing the printed numbers; `narrowed_after: true` where the entry was
+    narrowed, after seeing the variant's results, to what it has right; and `one_sample: true` where
+    the variant draws other rows in every run, so that the printed number must also be a likely draw
+    of one sample.
 
     Raises
     ------
