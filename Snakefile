@@ -24,7 +24,7 @@ min_version("9.0")
 
 
 # Also where another workflow takes this one as a module, from whose folder Snakemake then runs.
-ROOT = workflow.current_basedir.get_path_or_uri(secret_free=False)
+ROOT = os.path.abspath(workflow.current_basedir.path)
 config.update(with_defaults(config, ROOT))
 
 
@@ -81,10 +81,10 @@ include: "workflow/rules/papers.smk"
 
 
 rule all:
-    localrule: True
     default_target: True
     input:
         rules.report.output.page,
+    localrule: True
 
 
 onstart:

@@ -4,10 +4,12 @@
 
 import os
 from functools import cache
+from math import ceil
 
 from budgetbench.study.failures import is_repeated
 from budgetbench.study.fingerprints import script_fingerprint
 from budgetbench.study.methods import classes_of
+from budgetbench.study.usage import minutes_for
 
 
 def script_path(name):
@@ -49,9 +51,14 @@ def memory_up_to(most):
     return lambda w, attempt: min(most * attempt, memory(w, attempt))
 
 
-def minutes(w, attempt):
-    """Minutes that a job that fits asks a cluster for."""
-    return STUDY.config["cluster"]["minutes"] * len(STUDY.runs_of(w.chunk)) * attempt
+def minutes(rule, *names):
+    """Minutes that a job that fits asks a cluster for: as earlier ones of its method took."""
+
+    def of_job(w, attempt):
+        folder = os.path.join(PLACE, "usage", rule, *(w[name] for name in names))
+        return max(1, ceil(attempt * minutes_for(STUDY, len(STUDY.runs_of(w.chunk)), folder)))
+
+    return of_job
 
 
 def there(files):

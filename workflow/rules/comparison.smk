@@ -23,7 +23,7 @@ rule fit:
     threads: STUDY.config["threads_per_job"]
     resources:
         mem_mb=memory,
-        runtime=minutes,
+        runtime=minutes("fit", "dataset", "costs", "method"),
         attempt=lambda w, attempt: attempt,
         slot=1,
     params:

@@ -2,13 +2,13 @@
 
 
 rule fetch:
-    localrule: True
     input:
         own=lambda w: local(STUDY.own_table(w.dataset)),
     output:
         manifest="resources/data/{dataset}/manifest.json",
     log:
         f"{DIR}/logs/fetch/{{dataset}}.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
@@ -62,6 +62,6 @@ rule split:
 
 
 rule data:
-    localrule: True
     input:
         DATA,
+    localrule: True

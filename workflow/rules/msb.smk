@@ -19,7 +19,7 @@ rule msb_importance:
     threads: STUDY.config["threads_per_job"]
     resources:
         mem_mb=memory,
-        runtime=minutes,
+        runtime=minutes("msb_importance", "dataset", "method"),
         attempt=lambda w, attempt: attempt,
         slot=1,
     params:
@@ -51,7 +51,7 @@ rule msb_sequence:
     threads: STUDY.config["threads_per_job"]
     resources:
         mem_mb=memory,
-        runtime=minutes,
+        runtime=minutes("msb_sequence", "dataset", "costs", "method", "sequence"),
         attempt=lambda w, attempt: attempt,
         slot=1,
     params:

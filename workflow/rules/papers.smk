@@ -2,11 +2,11 @@
 
 
 rule keep:
-    localrule: True
     input:
         POINTS,
     log:
         f"{DIR}/logs/keep.log",
+    localrule: True
     conda:
         "../../environment.yml"
     script:
@@ -14,9 +14,9 @@ rule keep:
 
 
 rule papers:
-    localrule: True
     log:
         "results/papers/logs/papers.log",
+    localrule: True
     conda:
         "../../environment.yml"
     threads: workflow.cores
@@ -27,9 +27,9 @@ rule papers:
 
 
 rule reproduction:
-    localrule: True
     log:
         "results/papers/logs/reproduction.log",
+    localrule: True
     conda:
         "../../environment.yml"
     script:

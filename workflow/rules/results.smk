@@ -2,12 +2,12 @@
 
 
 rule rerun_check:
-    localrule: True
     input:
         fresh=rules.collect.output[0],
         stored=lambda w: local(stored_points(STUDY.config["stored"], PLACE)),
     log:
         f"{DIR}/logs/rerun_check.log",
+    localrule: True
     conda:
         "../../environment.yml"
     script:
@@ -15,7 +15,6 @@ rule rerun_check:
 
 
 rule archive:
-    localrule: True
     input:
         page=rules.report.output.page,
         points=rules.collect.output[0],
@@ -23,6 +22,7 @@ rule archive:
         f"results/{STUDY.name}.zip",
     log:
         f"{DIR}/logs/archive.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
