@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from budgetbench.analysis.horizons import HORIZONS, horizon_areas, horizon_ranks, horizon_table
+from budgetbench.analysis.areas import HORIZONS, horizon_areas, horizon_table
+from budgetbench.analysis.ranks import horizon_ranks
 from budgetbench.analysis.schedules import compressed_points
 from budgetbench.study import records
 

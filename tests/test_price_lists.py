@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.exceptions import CostError
+from budgetlearn.exceptions import BudgetlearnWarning, CostError
 from budgetlearn.price_lists import read_prices
 
 NAMES = ["0", "007", "NA", "None", "null", "1e5", "a; b", "a, b", 'say "x"', "True", "nan"]
@@ -42,8 +42,9 @@ def test_blanks_a_byte_order_mark_and_no_group(tmp_path):
         ("", "is empty. A price list starts with the line 'feature,cost'"),
         ("\n\n", "is empty"),
         ("feature,cost\n", "has a header, but no prices"),
-        ("feature;cost\na;1\n", "is separated by semicolons: write commas instead"),
-        ("feature;cost\na;1,5\n", "is separated by semicolons"),
+        ("feature;cost\na;1,500\n", "line 2: '1,500' may be 1500 or 1.5. Write it without"),
+        ("feature;cost\na;1,5\nb;1.500\n", "line 3: '1.500' has a point and another price"),
+        ("feature;cost\na;1,2,3\n", "line 2: cost must be a number, got '1,2,3'"),
         ("age,1\nsex,2\n", "the first line holds 'age', '1'. A price list starts with"),
         ("feature,csot\na,1\n", "Is 'csot' meant to be 'cost'?"),
         ("Feature,Cost\na,1\n", "Is 'Feature' meant to be 'feature'? Is 'Cost' meant to be"),
@@ -56,7 +57,9 @@ def test_blanks_a_byte_order_mark_and_no_group(tmp_path):
         ("feature,cost\na,\n", "line 2: the cost of 'a' is missing"),
         ("feature,cost\n,1\n", "line 2: the name of the feature is missing"),
         ("run,feature,cost\nx,a,1\n", "line 2: run must be a number"),
-        (b"feature,cost\n\xff,1\n", "is not comma-separated text"),
+        (b"feature,cost\n\x81,1\n", "neither UTF-8, UTF-16 nor Windows-1252"),
+        (b"PK\x03\x04 no archive", "cannot be read as a price list: File is not a zip file"),
+        (b"\xd0\xcf\x11\xe0", "the old form (.xls). Save it as .xlsx or csv"),
     ],
 )
 def test_lists_that_are_none(tmp_path, content, message):
@@ -66,11 +69,41 @@ def test_lists_that_are_none(tmp_path, content, message):
     assert "prices.csv" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "feature;cost;group;group_cost\na;1,5;;\nb;1,500;lab;0,125\n",
+        "feature\tcost\tgroup\tgroup_cost\na\t1,5\t\t\nb\t1,500\tlab\t0,125\n",
+        'feature,cost,group,group_cost\na,"1,5",,\nb,"1,500",lab,"0,125"\n',
+        "feature;cost;group;group_cost\na;1.5;;\nb;1.500;lab;0.125\n",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_separators_and_decimal_commas(tmp_path, text, encoding):
+    found = read_prices(lay(tmp_path, text.encode(encoding)))
+    assert found["cost"].tolist() == [1.5, 1.5]
+    assert found["group_cost"].tolist()[1] == 0.125
+    assert list(found) == ["feature", "cost", "group", "group_cost"]
+
+
+def test_a_workbook_of_prices(tmp_path):
+    table = pd.DataFrame({"feature": ["Größe", "b"], "cost": [1, 2.5]})
+    table.to_excel(tmp_path / "prices.xlsx", index=False)
+    assert read_prices(tmp_path / "prices.xlsx").equals(table.assign(cost=[1.0, 2.5]))
+
+
+def test_windows_1252_is_told(tmp_path):
+    with pytest.warns(BudgetlearnWarning, match="read as Windows-1252 .*'Größe'"):
+        found = read_prices(lay(tmp_path, "feature;cost\nGröße;1\n".encode("cp1252")))
+    assert found["feature"].tolist() == ["Größe"]
+
+
 def test_a_list_that_is_not_there(tmp_path):
     with pytest.raises(CostError, match="cannot be read: No such file"):
         read_prices(tmp_path / "none.csv")
 
 
+@pytest.mark.filterwarnings("ignore::budgetlearn.exceptions.BudgetlearnWarning")
 @given(st.one_of(st.binary(max_size=60), st.binary(max_size=40).map(b"feature,cost\n".__add__)))
 @settings(max_examples=300, deadline=None)
 def test_any_bytes_are_prices_or_one_kind_of_error(tmp_path_factory, content):

@@ -127,7 +127,7 @@ class FeatureCosts:
         ----------
         source : path-like or DataFrame
             With the columns feature and cost and, where features share a charge, group (its name)
-            and group_cost; a file is comma-separated. See `budgetlearn.price_lists.read_prices`.
+            and group_cost; see `budgetlearn.price_lists.read_prices`.
 
         Returns
         -------

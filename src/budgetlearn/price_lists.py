@@ -3,11 +3,21 @@
 import csv
 import difflib
 import math
+import re
+from itertools import chain
 
 import numpy as np
 import pandas as pd
 
-from .exceptions import CostError
+from .exceptions import CostError, MissingExtraError
+from .user_files import (
+    as_file,
+    encoding_of,
+    is_workbook,
+    opened,
+    separator_of,
+    workbook_as_csv,
+)
 
 COLUMNS = ("feature", "cost", "group", "group_cost")
 
@@ -18,8 +28,9 @@ def read_prices(source):
     Parameters
     ----------
     source : path-like or DataFrame
-        Comma-separated: feature, cost and, where features share a charge, group and group_cost;
-        in cost profiles also run. Or a frame with these columns.
+        csv (comma, semicolon or tab; decimal points or commas) or an .xlsx workbook: feature, cost
+        and, where features share a charge, group and group_cost; in cost profiles also run. Or a
+        frame with these columns.
 
     Returns
     -------
@@ -37,7 +48,11 @@ def read_prices(source):
     _check_header(path, header)
     if not rows:
         raise CostError(f"{path} has a header, but no prices.")
-    return pd.DataFrame([_record(path, line, header, row) for line, row in rows])
+    records = [_record(path, line, header, row) for line, row in rows]
+    commas = _has_decimal_commas(path, records)
+    return pd.DataFrame([_with_numbers(path, record, commas) for record in records]).drop(
+        columns="line"
+    )
 
 
 def _from_frame(frame):
@@ -51,14 +66,22 @@ def _from_frame(frame):
 def _from_file(path):
     """Return the path, the header, and (line number, fields) of each row."""
     try:
-        # Spreadsheets put a byte order mark first, which would be part of the first name.
-        with open(path, encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, skipinitialspace=True)
+        file = as_file(path)
+        if is_workbook(file):
+            file = workbook_as_csv(file)
+        with opened(file, encoding_of(file)) as stream:
+            first = stream.readline()
+            reader = csv.reader(
+                chain([first], stream), delimiter=separator_of(first), skipinitialspace=True
+            )
             lines = [(reader.line_num, [field.strip() for field in row]) for row in reader if row]
-    except OSError as error:
+    except FileNotFoundError as error:
         raise CostError(f"{path} cannot be read: {error.strerror}.") from error
-    except (ValueError, csv.Error) as error:
-        raise CostError(f"{path} is not comma-separated text: {error}.") from error
+    except (MissingExtraError, Warning):
+        raise
+    except Exception as error:  # of the readers of text, gzip and workbooks
+        what = getattr(error, "strerror", None) or str(error).rstrip(".")
+        raise CostError(f"{path} cannot be read as a price list: {what}.") from error
     if not lines:
         raise CostError(f"{path} is empty. {_EXPECTED}")
     (_, header), *rows = lines
@@ -73,8 +96,6 @@ _EXPECTED = (
 
 def _check_header(path, header):
     # Checked before names: else every name would be reported as unknown.
-    if len(header) == 1 and ";" in header[0]:
-        raise CostError(f"{path} is separated by semicolons: write commas instead. {_EXPECTED}")
     unknown = [name for name in header if name not in (*COLUMNS, "run")]
     missing = [name for name in COLUMNS[:2] if name not in header]
     # Either both or none: a charge without a group would be lost silently.
@@ -92,20 +113,54 @@ def _record(path, line, header, row):
     if len(row) != len(header):
         raise CostError(
             f"{path}, line {line}: {len(row)} fields, but {len(header)} in the header. Put a name "
-            "with a comma in double quotes; decimals are written with a point."
+            "with a comma in double quotes; between decimals with a comma write semicolons."
         )
-    record = dict(zip(header, row, strict=True))
+    record = dict(zip(header, row, strict=True)) | {"line": line}
     if not record["feature"]:
         raise CostError(f"{path}, line {line}: the name of the feature is missing.")
-    where = f"{path}, line {line}"
+    return record
+
+
+_PRICES = ("cost", "group_cost")
+_COMMA = re.compile(r"[-+]?\d+,\d+")
+_MAYBE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+
+
+def _has_decimal_commas(path, records):
+    """Return whether a list writes decimals with a comma; refuse what may be meant in two ways."""
+    prices = [(record["line"], record.get(name, "")) for record in records for name in _PRICES]
+    commas = [(line, text) for line, text in prices if _COMMA.fullmatch(text)]
+    if not commas:
+        return False
+    points = [(line, text) for line, text in prices if "." in text]
+    if points:
+        (line, one), (_, other) = points[0], commas[0]
+        raise CostError(
+            f"{path}, line {line}: {one!r} has a point and another price, {other!r}, a comma. "
+            "Write all decimals with the one or with the other, and no mark between thousands."
+        )
+    # 1,500 is one and a half beside 2,5; alone it may be fifteen hundred.
+    if all(_MAYBE_THOUSANDS.fullmatch(text) for _, text in commas):
+        line, text = commas[0]
+        raise CostError(
+            f"{path}, line {line}: {text!r} may be {text.replace(',', '')} or "
+            f"{float(text.replace(',', '.')):g}. Write it without a comma, or with a point."
+        )
+    return True
+
+
+def _with_numbers(path, record, commas):
+    """Return a record with its prices as numbers."""
+    where = f"{path}, line {record['line']}"
     # An empty group_cost is NaN, none; an empty cost is refused below.
-    for name in ("cost", "group_cost"):
+    for name in _PRICES:
         if name in record:
-            record[name] = _number(record[name], name, where)
+            text = record[name].replace(",", ".") if commas else record[name]
+            record[name] = _number(text, name, where)
     if "run" in record:
         record["run"] = _number(record["run"], "run", where, int)
     if math.isnan(record["cost"]):
-        raise CostError(f"{path}, line {line}: the cost of {record['feature']!r} is missing.")
+        raise CostError(f"{where}: the cost of {record['feature']!r} is missing.")
     if "group" in record:
         record["group"] = record["group"] or None
     return record

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetbench.analysis.horizons import horizon_areas
+from budgetbench.analysis.areas import horizon_areas
 from budgetbench.analysis.recommendations import at_most, budget_kinds
 from budgetbench.analysis.schedules import RUN, compressed_points
 from tests.factories import fail, make_points, make_results

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.deviations import entry_of, with_reasons, with_variants
+from budgetbench.analysis.reproduction import entry_of, with_reasons, with_variants
 
 HERE = {"table": "t", "dataset": "d", "why": "here", "variant": "v"}
 

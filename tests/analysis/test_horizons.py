@@ -6,15 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.areas import area_table
-from budgetbench.analysis.horizons import (
-    HORIZONS,
-    horizon_areas,
-    horizon_ranks,
-    horizon_table,
-    survives_leaving_one_out,
-    winners,
-)
+from budgetbench.analysis.areas import HORIZONS, area_table, horizon_areas, horizon_table
+from budgetbench.analysis.ranks import horizon_ranks, survives_leaving_one_out, winners
 from budgetbench.analysis.schedules import RUN, compressed_points
 from budgetbench.report.summary import winner_sentences
 from tests.analysis.test_areas import small_study

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from budgetbench.analysis import Results
-from budgetbench.analysis.areas import mean_curve
-from budgetbench.analysis.horizons import HORIZONS, horizon_ranks
-from budgetbench.analysis.ranks import elo_table
+from budgetbench.analysis.areas import HORIZONS, mean_curve
+from budgetbench.analysis.ranks import elo_table, horizon_ranks
 from budgetbench.analysis.schedules import CASE, RUN
 from tests.factories import fail, make_display, make_points
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_friedman1
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -14,7 +15,6 @@ from sklearn.tree import DecisionTreeClassifier
 from budgetbench.datasets.ranking import yahoo_costs, yahoo_like
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.costs import FeatureCosts, random_costs
-from budgetlearn.exceptions import BudgetError
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
@@ -121,9 +121,10 @@ def test_easy_examples_stop_early(fitted, table):
     assert middle.estimate[early].min() > 0.5
 
 
-def test_the_smallest_budget_that_acquires_nothing_is_named(fitted, table):
-    with pytest.raises(BudgetError, match="cheapest"):
-        fitted.predict(table[0], budget=0.1)
+def test_a_budget_below_every_acquisition_gets_the_free_constant(fitted, table):
+    made, cost = fitted.predict_with_cost(table[0], budget=0.1)
+    assert not cost.any()
+    assert set(made) == {fitted.classes_[fitted.constant_.argmax()]}
 
 
 def test_score_takes_a_budget(fitted, numbers, table):
@@ -154,6 +155,7 @@ def test_the_unit_of_the_target_does_not_matter(numbers):
     assert len(told) > 2
     np.testing.assert_allclose(again["cost"], told["cost"], rtol=1e-6)
     np.testing.assert_allclose(again["score"], told["score"], rtol=1e-6)
+    assert again["score"].iloc[0] == told["score"].iloc[0] == 0.0  # the mean, without rounding
 
 
 def test_validation_data_are_trained_on(table):
@@ -181,16 +183,16 @@ def test_own_nested_sets_by_name(table):
     X = pd.DataFrame(X, columns=list("abcdef"))
     own = [["d"], ["d", "a"], ["d", "a", "b"]]
     model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
-    assert model.operating_points_["variables"].iloc[0] == ("d",)
+    assert model.points_[1].cascade.stages[0] == (3,)
     assert not model.acquired_features(X)[:, [2, 4, 5]].any()
-    assert model.points_[0].cascade.name == "own 0"
+    assert model.points_[1].cascade.name == "own 0"
 
 
 def test_own_nested_sets_name_columns_that_are_called_by_numbers(table):
     X, y = table
     X = pd.DataFrame(X, columns=[5, 4, 3, 2, 1, 0])
     model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [[[2], [2, 5]]]})).fit(X, y)
-    assert model.operating_points_["variables"].iloc[0] == (2,)
+    assert model.points_[1].cascade.stages[0] == (3,)
     assert not model.acquired_features(X)[:, [1, 2, 4, 5]].any()
     with pytest.raises(ValueError, match="unknown features: 7"):
         ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [[[2], [2, 7]]]})).fit(X, y)
@@ -293,20 +295,52 @@ def test_one_standard_error_from_the_best(table):
     )
 
 
-def test_a_stage_leaves_out_models_that_are_clearly_worse(table):
+def test_kinds_without_weight_at_the_ends_are_not_fitted_between_them(table, monkeypatch):
     X, y = table
-    blind = DecisionTreeClassifier(max_depth=1, max_leaf_nodes=2)
-    parameters = QUICK | {"estimators": [GaussianNB(), blind]}
+    monkeypatch.setattr("budgetlearn.cascade.mixture.LEAST_WEIGHT", 0.3)
+    sizes = []
+
+    class Blind(DummyClassifier):
+        def fit(self, X, y):
+            sizes.append(X.shape[1])
+            return super().fit(X, y)
+
+    parameters = QUICK | {"estimators": [GaussianNB(), Blind()]}
     model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
-    assert model.points_[-1].cascade.kinds[-1] == ("GaussianNB 0",)
+    assert set(sizes) == {1, 6}
+    mixtures = model.points_[-1].cascade.mixtures
+    assert {mixture.kinds for mixture in mixtures} == {("GaussianNB 0",)}
+
+
+def test_smooth_kinds_are_left_out_of_large_tables(table, monkeypatch):
+    X, y = table
+    monkeypatch.setattr("budgetlearn.cascade.estimator.MOST_SMOOTH_ROWS", 299)
+    parameters = QUICK | {"estimators": ("forest", "linear", "kernel")}
+    model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
+    assert {kind for kind, _ in model.models_.models} == {"forest", "constant"}
+    alone = ScheduleCascadeClassifier(PRICES, **(QUICK | {"estimators": "linear"}))
+    assert {kind for kind, _ in alone.fit(X[:300], y[:300]).models_.models} == {
+        "linear",
+        "constant",
+    }
+
+
+def test_better_models_weigh_more(table):
+    X, y = table
+    stump = DecisionTreeClassifier(max_depth=1)
+    parameters = QUICK | {"estimators": [stump, GaussianNB()]}
+    model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
+    last = model.points_[-1].cascade.mixtures[-1]
+    assert last.weights[last.kinds.index("GaussianNB 1")] > 0.8
     alike = QUICK | {"estimators": [GaussianNB(), GaussianNB(var_smoothing=1e-8)]}
     model = ScheduleCascadeClassifier(PRICES, **alike).fit(X[:300], y[:300])
-    assert len(model.points_[-1].cascade.kinds[-1]) == 2
+    np.testing.assert_allclose(model.points_[-1].cascade.mixtures[-1].weights, 0.5, atol=0.05)
 
 
 def test_documents_are_ranked_better_for_more():
     X, grades, queries = yahoo_like(1500, seed=1)
-    relevant, costs = (grades >= 3).astype(int), yahoo_costs()
+    # Grades of 3 are a tenth: by accuracy nothing is worth acquiring for so few.
+    relevant, costs = (grades >= 2).astype(int), yahoo_costs()
     keep = np.argsort(costs.costs, kind="stable")[::8]  # 65 of the 519 features, of every price
     X, costs = X[:, keep], FeatureCosts(costs.costs[keep])
     model = ScheduleCascadeClassifier(costs, n_stages=5, **QUICK).fit(X[:900], relevant[:900])
@@ -315,5 +349,29 @@ def test_documents_are_ranked_better_for_more():
         for shares in model.staged_predict_proba(X[900:])
     ]
     chance = average_precision_at_5(relevant[900:], np.zeros(600), queries[900:])
-    assert chance < scores[0] < scores[-1] - 0.1
+    assert scores[0] == chance  # the free constant
+    assert chance < scores[1] < scores[-1] - 0.1
     assert any(np.unique(stage.cost).size > 1 for stage in model.stages(X[900:]))
+
+
+def test_no_operating_point_promises_less_than_the_free_constant():
+    random = np.random.RandomState(3)
+    X, y = random.normal(size=(120, 4)), (random.rand(120) < 0.25).astype(int)  # nothing to learn
+    majority = 1 - y.mean()
+    cascade = ScheduleCascadeClassifier([1, 2, 3, 4], estimators="forest", cv=3, random_state=0)
+    points = cascade.fit(X, y).operating_points_
+    assert points[["score", "observed"]].to_numpy().min() >= majority - 1e-12
+    assert points["cost"].iloc[0] == 0
+    assert points["score"].iloc[0] == pytest.approx(majority)
+    free, cost = cascade.predict_with_cost(np.full((5, 4), np.nan), budget=0)
+    assert not free.any()
+    assert not cost.any()
+
+
+def test_no_operating_point_in_regression_promises_less_than_the_mean():
+    random = np.random.RandomState(0)
+    X, y = random.normal(size=(80, 3)), random.normal(size=80)
+    cascade = ScheduleCascadeRegressor(estimators="forest", cv=3, random_state=0).fit(X, y)
+    points = cascade.operating_points_
+    assert points[["score", "observed"]].to_numpy().min() >= 0.0
+    np.testing.assert_allclose(cascade.predict(X[:3], budget=0), y.mean())

@@ -45,7 +45,7 @@ def test_tables(folder, told, change, said):
         (PRICES.replace("age,1,,\n", ""), "no price for: 'age'. Add them"),
         (PRICES.replace("age,1", "age,-1"), "must be finite and >= 0"),
         (PRICES.replace("age,1", "age,cheap"), "line 2: cost must be a number, got 'cheap'"),
-        ("feature;cost\nage;1\n", "write commas instead"),
+        ("feature;cost\nage;1,500\n", "'1,500' may be 1500 or 1.5"),
     ],
 )
 def test_price_lists(folder, told, prices, said):

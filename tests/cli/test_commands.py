@@ -45,7 +45,14 @@ def test_predict_needs_only_what_is_bought(folder, told, method):
     status, _, err = told("predict", "m.joblib", "table.csv", "--out", "out.csv")
     assert (status, err) == (0, "")
     made = pd.read_csv("out.csv", keep_default_na=False)
-    assert made.columns.tolist() == ["ill", "probability", "cost", "bought"]
+    assert made.columns.tolist() == [
+        "ill",
+        "probability",
+        "probability_no",
+        "probability_yes",
+        "cost",
+        "bought",
+    ]
     assert (made["ill"] == patients()["ill"]).mean() > 0.7
     prices = {"age": 1, "smoker": 2, "glucose": 15.5, "insulin": 20.7, "": 0}
     for cost, bought in zip(made["cost"], made["bought"], strict=True):
@@ -67,7 +74,7 @@ def test_predict_tells_unknown_words_and_missing_columns(folder, told):
     patients()[["insulin"]].head(3).to_csv("new.csv", index=False)
     status, _, err = told("predict", "m.joblib", "new.csv")
     assert status == 2
-    assert "add the column" in err
+    assert "lacks columns that the prediction looks at: 'age' (found: none like it)" in err
     status, out, _ = told("predict", "m.joblib", "new.csv", "--fallback")
     assert (status, out.count("\n")) == (0, 4)
 
@@ -85,7 +92,7 @@ def test_ask_at_the_prompt_and_in_json_agree(folder, told, monkeypatch):
     states = [json.loads(line) for line in out.splitlines()]
     *steps, done = states
     assert [set(step) for step in steps] == [
-        {"next", "price", "prediction", "probability", "spent"}
+        {"next", "price", "prediction", "probability", "probabilities", "spent"}
     ] * len(steps)
     assert done["done"]
     spent = np.cumsum([step["price"] for step in steps if case[step["next"]] is not None])

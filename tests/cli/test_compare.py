@@ -274,7 +274,8 @@ def test_classes_too_rare_to_be_in_every_part_are_told_before_any_job(folder, to
     rare = np.where(np.arange(240) == 7, "odd", patients()["ill"])
     patients().assign(ill=rare).to_csv("table.csv", index=False)
     status, _, err = told("compare", "table.csv", *OWN, "--dry-run")
-    assert (status, err.count("\n")) == (2, 1)
+    assert (status, err.count("\n")) == (2, 2)
+    assert "Note: the class 'odd' has 1 of 240 rows: scores say little about it" in err
     assert "class 'odd' has 1 of 240 rows, too few" in err
     patients().head(6).assign(ill=list("ababab")).to_csv("table.csv", index=False)
     assert "table.csv has 6 rows: too few" in told("compare", "table.csv", *OWN)[2]

@@ -1,12 +1,17 @@
 """The page of one model: its picture has round numbers, and it says what was measured."""
 
 import re
+import sys
 
+import numpy as np
 import pytest
 
+from budgetlearn.cli import held_out
+from budgetlearn.cli.commands import run
 from budgetlearn.cli.output import labels, ticks
 from budgetlearn.cli.saved_model import SavedModel
-from tests.cli.conftest import FIT
+from budgetlearn.cli.serve import conversation
+from tests.cli.conftest import FIT, PRICES, patients
 
 
 @pytest.mark.parametrize(
@@ -41,3 +46,110 @@ def test_the_page_has_each_step_its_prices_and_its_categories(folder, told):
     assert "2.1 with insulin" in page
     assert "former; no; yes" in page
     assert not re.findall(r"<script|https?://", page)
+
+
+@pytest.fixture(scope="module")
+def paged(tmp_path_factory):
+    """The page of a cascade with a budget, and its model."""
+    folder = tmp_path_factory.mktemp("page")
+    patients().to_csv(folder / "table.csv", index=False)
+    (folder / "prices.csv").write_text(PRICES)
+    words = ("fit", folder / "table.csv", "--target", "ill", "--costs", folder / "prices.csv")
+    more = ("--budget", 20, "--out", folder / "m", "--report", folder / "m.html")
+    assert run([str(word) for word in (*words, "--method", "cascade", *more)]) == 0
+    return (folder / "m.html").read_text(), SavedModel.load(folder / "m")
+
+
+def cells_of(page, title):
+    """Return the texts of the cells, row by row, of the table below a headline."""
+    section = page[page.index(f"<h2>{title}") :]
+    body = section[section.index("<tbody>") : section.index("</tbody>")]
+    rows = re.findall(r"<tr.*?</tr>", body, re.DOTALL)
+    return [
+        [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[dh].*?</t[dh]>", row, re.DOTALL)]
+        for row in rows
+    ]
+
+
+def test_the_picture_has_the_lines_of_nothing_and_of_everything(paged):
+    page, saved = paged
+    everything = saved.held_out["everything"]
+    assert (
+        f"everything: {everything['model']} on all columns, {everything['test_score']:.3f}" in page
+    )
+    assert f"nothing: the constant, {saved.free['test_score']:.3f}" in page
+    assert page.count('class="across"') == 2
+    assert everything["test_score"] > saved.free["test_score"]
+
+
+def test_what_is_bought_first_is_what_the_rows_held_out_bought(paged):
+    page, saved = paged
+    rates = saved.held_out["rates"]
+    shown = cells_of(page, "What is bought first")
+    assert shown[0][0] == "age"
+    assert {row[0]: row[1] for row in shown} == {
+        name: f"{price:g}"
+        for name, price in zip(saved.preprocessor.feature_names_in_, saved.costs.costs, strict=True)
+        if name in rates
+    }
+    chosen = rates.loc[saved.stage()]
+    for name, _, *shares in shown:
+        at = sorted(saved.steps().index, key=saved.curve["cost"].get).index(saved.stage())
+        if len(shares) == len(saved.steps()):
+            assert shares[at] == ("" if not chosen[name] else f"{100 * chosen[name]:.0f}")
+    # The mean price that these shares make is the one that was measured.
+    prices = dict(zip(saved.preprocessor.feature_names_in_, saved.costs.costs, strict=True))
+    blood = saved.held_out["stops"]["way"].map(lambda way: {"glucose", "insulin"} & {*way} != set())
+    stops = saved.held_out["stops"]
+    shared = 2.1 * stops["n_rows"][blood].sum() / stops["n_rows"].sum()
+    mean = sum(prices[name] * share for name, share in chosen.items()) + shared
+    assert mean == pytest.approx(saved.curve.loc[saved.stage(), "test_cost"])
+
+
+def test_who_stops_where_are_all_rows_held_out(paged):
+    page, saved = paged
+    stops = saved.held_out["stops"]
+    assert stops["n_rows"].sum() == saved.n_rows[2]
+    row = saved.curve.loc[saved.stage()]
+    assert np.average(stops["score"], weights=stops["n_rows"]) == pytest.approx(row["test_score"])
+    assert np.average(stops["cost"], weights=stops["n_rows"]) == pytest.approx(row["test_cost"])
+    shown = cells_of(page, "Who stops where")
+    assert [cells[0] for cells in shown] == [" → ".join(way) for way in stops["way"]]
+    first = stops.iloc[0]
+    assert f"({first['n_rows']})" in shown[0][1]
+    assert shown[0][3] == f"{100 * first['score']:.0f} %"
+
+
+def test_ways_that_are_rare_are_put_together(paged, monkeypatch):
+    _, saved = paged
+    monkeypatch.setattr(held_out, "MOST_WAYS", 2)
+    table = patients()
+    X = saved.preprocessor.transform(table)
+    ways = held_out.stops(saved, X, table["ill"].to_numpy())
+    assert (ways["way"] == held_out.OTHERS).sum() == 1
+    assert ways["n_rows"].sum() == len(table)
+
+
+def test_the_page_of_a_regression_has_numbers(folder, told):
+    patients().assign(ill=lambda t: t["age"].fillna(50) * 2 + t["glucose"]).to_csv("table.csv")
+    words = ("fit", "table.csv", "--target", "ill", "--drop", "Unnamed: 0", "--report", "m.html")
+    assert told(*words)[0] == 0
+    page = (folder / "m.html").read_text()
+    assert "mean error" in page
+    assert "on average</td>" in page
+    assert re.search(r"everything: \S+ on all columns, 0\.\d+", page)
+
+
+def test_a_default_that_was_not_measured_shows_the_best_that_was(folder, told):
+    assert told(*FIT, "--method", "fmcc", "--out", "m.joblib", "--report", "m.html")[0] == 0
+    saved = SavedModel.load("m.joblib")
+    assert saved.stage() not in saved.curve.index
+    stops, best = saved.held_out["stops"], saved.curve.loc[saved.steps().index[-1]]
+    assert np.average(stops["cost"], weights=stops["n_rows"]) == pytest.approx(best["test_cost"])
+    assert "accuracy" in conversation(saved, None, None, [])["about"]
+
+
+def test_without_lightgbm_everything_is_what_scikit_learn_has(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    for task in ("classification", "regression"):
+        assert held_out._boosted_trees(task, 6)[0] == "scikit-learn's boosted trees"

@@ -16,7 +16,8 @@ LAYERS = [
     {"budgetlearn."},
     {"budgetlearn.exceptions"},
     {"budgetlearn.extras"},
-    {f"budgetlearn.{name}" for name in ("validation", "parallel", "files", "price_lists")},
+    {f"budgetlearn.{name}" for name in ("validation", "parallel", "files", "user_files")},
+    {"budgetlearn.price_lists"},
     {"budgetlearn.counting", "budgetlearn.features"},
     {f"budgetlearn.{name}" for name in ("costs", "curves", "metrics")},
     {"budgetlearn.preprocessing"},
@@ -25,6 +26,7 @@ LAYERS = [
     {"budgetlearn.export"},
     {f"budgetlearn.{name}" for name in ("forests", "budgetrf", "gif")},
     {f"budgetlearn.{name}" for name in ("msb", "sequential", "cascade", "peers")},
+    {"budgetlearn.auto"},
     {f"budgetlearn.{name}" for name in ("testing", "displays")},
     {"budgetbench."},
     {"budgetbench.datasets"},
@@ -32,6 +34,7 @@ LAYERS = [
     {"budgetbench.analysis"},
     {"budgetbench.report"},
     {"budgetlearn.cli"},
+    {"budgetlearn.__main__"},
 ]
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 # datasets is used from above like the methods are, but knows none of them.
@@ -39,6 +42,7 @@ ONLY = {
     "budgetbench.datasets": {
         *("budgetlearn.", "budgetlearn.exceptions", "budgetlearn.extras", "budgetlearn.validation"),
         *("budgetlearn.parallel", "budgetlearn.files", "budgetlearn.price_lists"),
+        "budgetlearn.user_files",
         *("budgetlearn.features", "budgetlearn.costs", "budgetlearn.preprocessing"),
     }
 }

@@ -9,7 +9,7 @@ from sklearn.utils import get_tags
 from budgetlearn.exceptions import MissingValueError
 from budgetlearn.protocol import BudgetedTags, Stage
 from tests.protocol.conftest import COSTS, fit
-from tests.protocol.estimators import NeverFree, OneByOne, SignOfFirst, SumOfFirst
+from tests.protocol.estimators import OneByOne, SignOfFirst, SumOfFirst
 
 
 def test_stages_share_no_facts():
@@ -204,10 +204,3 @@ def test_a_method_that_cannot_acquire_says_so(whole):
     assert not get_tags(whole).hard_cap
     with pytest.raises(NotImplementedError, match="WholeTable cannot acquire"):
         whole.session()
-
-
-def test_unmeasured_stages_are_the_better_the_later(table):
-    X, y = table
-    model = NeverFree(COSTS).fit(X, y)
-    assert not hasattr(model, "operating_points_")
-    assert [model.choose(budget) for budget in (1, 2.9, 3)] == [0, 0, 1]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from budgetbench.analysis.horizons import HORIZONS
+from budgetbench.analysis.areas import HORIZONS
 from tests.factories import METHODS, fail, make_points, make_report, make_study
 from tests.report.browsing import WIDTHS, emulate, resize
 from tests.report.test_browser import chart, choose, drawing, every, one, redraw, texts, wait

@@ -4,6 +4,6 @@ Pure functions on tidy frames; `budgetbench.analysis.schedules` says what the fr
 and `Results` has what several parts of a report need, each computed once.
 """
 
-from .results import Comparison, Results
+from .results import Results
 
-__all__ = ["Comparison", "Results"]
+__all__ = ["Results"]

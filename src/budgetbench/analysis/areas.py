@@ -1,4 +1,4 @@
-"""Areas under the Pareto staircase, and mean cost-accuracy curves with their spread over runs.
+"""Areas under the Pareto staircase, whole and up to a horizon, and mean cost-accuracy curves.
 
 A run that a method did not complete counts: the method has no model there, so it buys nothing at
 any budget and scores what the free constant does. Left out, it would raise a method that fails
@@ -13,27 +13,22 @@ from budgetlearn.curves import CostAccuracyCurve
 from budgetlearn.exceptions import ConfigError
 
 from ..study.records import OK, RecordError
-from .schedules import CASE, GROUP, RUN, check_points, counted_runs, first_message
+from .schedules import CASE_RUN, GROUP, RUN, check_points, counted_runs, first_message
 
+CONSTANT = "constant"  # the control that buys nothing
 MOST_BUDGETS = 100
 MIN_POINTS, MIN_COSTS = 20, 5  # of a smooth mean
+# Horizon → the share of the full cost that may be spent at most; "log" weighs each decade alike.
+HORIZONS = {"10 %": 0.1, "25 %": 0.25, "50 %": 0.5, "100 %": 1.0, "log": None}
+LOG_DECADES = 2.0  # the logarithmic axis starts at a hundredth of the full cost
+_DRAWN = ["cost_fraction", "test_score", "valid_fraction", "valid_score"]
 
 
 def staircase(costs, values, budgets, below):
     """Return for each budget the value of the most expensive point that it affords.
 
-    Parameters
-    ----------
-    costs, values : ndarray of shape (n_points,)
-        Points in any order.
-    budgets : ndarray of shape (n_budgets,)
-        In the unit of the costs.
-    below : object
-        What a budget gets that affords nothing.
-
-    Returns
-    -------
-    ndarray of shape (n_budgets,)
+    `costs` and `values` are arrays of shape (n_points,) in any order, `budgets` of shape
+    (n_budgets,) in the unit of the costs; a budget that affords nothing gets `below`.
     """
     # Stable: of models of equal cost the later one counts, in every figure alike.
     order = np.argsort(costs, kind="stable")
@@ -48,16 +43,8 @@ def lowess_mean(costs, scores):
     robustness iterations. The paper names only R's function; its defaults (two thirds, three
     iterations) take the few cheap models for outliers and miss the steep start of most curves.
 
-    Parameters
-    ----------
-    costs, scores : array-like of shape (n_points,)
-        Operating points of all runs.
-
-    Returns
-    -------
-    tuple of two ndarrays, or None
-        Distinct costs, ascending, and the mean there; None for fewer than 20 points or 5 distinct
-        costs, and where ties leave the local regression undetermined.
+    Returns the distinct costs, ascending, and the mean there; None for fewer than `MIN_POINTS`
+    points or `MIN_COSTS` distinct costs, and where ties leave the local regression undetermined.
     """
     from statsmodels.nonparametric.smoothers_lowess import lowess
 
@@ -79,22 +66,11 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
     so in a run that the method did not complete: on shares of the full cost the area under this
     curve is the mean AUP.
 
-    Parameters
-    ----------
-    points : DataFrame
-        The schedules of one method in one case, from `compressed_points`.
-    column : {"cost_fraction", "cost"}
-        The unit of the budgets.
-    baselines : Series
-        Test score of the free constant in each run of the case; runs that it lacks are left out.
-    most : int
-        Of more budgets at which some run changes its model, so many quantiles are kept.
-
-    Returns
-    -------
-    DataFrame
-        budget (ascending), mean, sd (NaN for one run), n_affording (runs that afford a model),
-        n_runs.
+    `points` are the schedules of one method in one case, `column` the unit of the budgets,
+    "cost_fraction" or "cost", `baselines` the test score of the free constant by run; runs that it
+    lacks are left out. Of more than `most` budgets at which some run changes its model, so many
+    quantiles are kept. The columns are budget (ascending), mean, sd (NaN for one run), n_affording
+    (runs that afford a model), n_runs.
     """
     points = points[points["run"].isin(baselines.index)]
     budgets = np.unique(points[column].to_numpy(dtype=float))
@@ -110,15 +86,10 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
         scores[row] = staircase(own[column].to_numpy(float), values, budgets, baseline)
     cheapest = points.groupby("run")[column].min().to_numpy(dtype=float)
     affording = affords(budgets, cheapest[:, None]).sum(axis=0)
-    return pd.DataFrame(
-        {
-            "budget": budgets,
-            "mean": scores.mean(axis=0) if n_runs else np.nan,
-            "sd": scores.std(axis=0, ddof=1) if n_runs > 1 else np.nan,
-            "n_affording": affording,
-            "n_runs": n_runs,
-        }
-    )
+    mean = scores.mean(axis=0) if n_runs else np.nan
+    sd = scores.std(axis=0, ddof=1) if n_runs > 1 else np.nan
+    curve = {"budget": budgets, "mean": mean, "sd": sd, "n_affording": affording}
+    return pd.DataFrame(curve | {"n_runs": n_runs})
 
 
 def control_point(points, column):
@@ -128,17 +99,8 @@ def control_point(points, column):
     return pd.DataFrame([row | {"n_affording": len(points), "n_runs": len(points)}])
 
 
-CONSTANT = "constant"
-_DRAWN = ["cost_fraction", "test_score", "valid_fraction", "valid_score"]
-
-
 def baselines_of(points, column="test_score"):
     """Return {(dataset, costs, run): score of the free constant, NaN where it failed}.
-
-    Parameters
-    ----------
-    column : {"test_score", "valid_score"}, default="test_score"
-        On which part.
 
     Raises
     ------
@@ -154,8 +116,8 @@ def baselines_of(points, column="test_score"):
             f"The method {CONSTANT!r} must cost nothing, but {len(priced)} of its operating points "
             f"do, first {tuple(priced.iloc[0][[*RUN, 'cost']])}."
         )
-    have = set(map(tuple, control[[*CASE, "run"]].to_numpy()))
-    need = list(map(tuple, points[[*CASE, "run"]].drop_duplicates().to_numpy()))
+    have = set(map(tuple, control[CASE_RUN].to_numpy()))
+    need = list(map(tuple, points[CASE_RUN].drop_duplicates().to_numpy()))
     absent = [key for key in need if key not in have]
     if absent:
         raise ConfigError(
@@ -164,65 +126,53 @@ def baselines_of(points, column="test_score"):
             f"Include the control method {CONSTANT!r} in the study."
         )
     # A constant that failed makes its run unusable for all: NaN, not a guess.
-    good = control["status"] == OK
-    scores = control[column].where(good)
-    return dict(zip(map(tuple, control[[*CASE, "run"]].to_numpy()), scores, strict=True))
+    scores = control[column].where(control["status"] == OK)
+    return dict(zip(map(tuple, control[CASE_RUN].to_numpy()), scores, strict=True))
 
 
-def _staircase(costs, scores, baseline):
-    """Return the area under a staircase of points in any order of cost, cost already a share."""
+def _each_run(points, schedules, expected):
+    """Yield the key of every run that counts, its case and run, and its schedule or None."""
+    kept = dict(list(schedules[[*RUN, *_DRAWN]].groupby(RUN)))
+    for key in counted_runs(points, expected).itertuples(index=False, name=None):
+        yield key, (key[0], key[1], key[3]), kept.get(key)
+
+
+def _points_of(schedule, part):
+    """Return the costs, as shares, and the scores of a schedule in the order of its costs."""
+    names = {"test": ["cost_fraction", "test_score"], "valid": ["valid_fraction", "valid_score"]}
+    costs, scores = schedule[names[part]].to_numpy(dtype=float).T
+    # Stable, so that of models of equal cost the same one counts as in `staircase`.
     order = np.argsort(costs, kind="stable")
-    return CostAccuracyCurve(costs[order], scores[order]).area(1.0, baseline)
+    return costs[order], scores[order]
 
 
 def _areas(kept, baseline, valid_baseline):
     """Return (aup_test, aup_valid) of one run's schedule; without one it buys nothing."""
     if kept is None:
         return baseline, valid_baseline
-    valid = kept["valid_score"].to_numpy(dtype=float)
-    test = _staircase(
-        kept["cost_fraction"].to_numpy(dtype=float),
-        kept["test_score"].to_numpy(dtype=float),
-        baseline,
-    )
-    return test, _staircase(kept["valid_fraction"].to_numpy(dtype=float), valid, valid[0])
+    test, valid = (CostAccuracyCurve(*_points_of(kept, part)) for part in ("test", "valid"))
+    # On validation data the cheapest model's own score is carried left.
+    return test.area(1.0, baseline), valid.area(1.0, kept["valid_score"].iloc[0])
 
 
 def area_table(points, schedules, expected=None):
     """Return the area under the Pareto staircase (AUP) of each method in each run.
 
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points with the control method "constant" in every run.
-    schedules : DataFrame
-        The same, compressed on validation data: `budgetbench.analysis.schedules.compressed_points`.
-    expected : DataFrame, default=None
-        dataset, costs, method, run of everything that was to be done: see `counted_runs`.
+    `points` are operating points with the control method "constant" in every run, `schedules` the
+    same from `compressed_points`; for `expected` see `budgetbench.analysis.schedules`.
 
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method, run;
-        aup_test: test scores over the share of the full cost, the majority-class rate left of
-        the cheapest model, and everywhere in a run that was not completed;
-        aup_valid: validation scores, the cheapest model's own score carried left;
-        n_points: length of the schedule;
-        status: "ok", else why there is no model. Both areas are NaN where the constant failed.
-
-    Raises
-    ------
-    ConfigError
-        When a run lacks the constant control.
+    The columns are dataset, costs, method, run; aup_test: test scores over the share of the full
+    cost, the majority-class rate left of the cheapest model, and everywhere in a run that was not
+    completed; aup_valid: validation scores, the cheapest model's own score carried left; n_points:
+    length of the schedule; status: "ok", else why there is no model. Both areas are NaN where the
+    constant failed.
     """
     points = check_points(points)
     # Section 5.2 of Yan et al.: left of the cheapest model stands the majority class.
     baselines, valid_baselines = baselines_of(points), baselines_of(points, "valid_score")
-    schedules = dict(list(schedules[[*RUN, *_DRAWN]].groupby(RUN)))
     statuses = points.groupby(RUN)["status"].agg(first_message).to_dict()
     rows = []
-    for key in counted_runs(points, expected).itertuples(index=False, name=None):
-        case_run, kept = (key[0], key[1], key[3]), schedules.get(key)
+    for key, case_run, kept in _each_run(points, schedules, expected):
         areas = _areas(kept, baselines[case_run], valid_baselines[case_run])
         status = OK if kept is not None else statuses.get(key, "missing: it left no record")
         # Such a run says nothing of the method: no area, rather than a wrong one.
@@ -236,30 +186,64 @@ def area_table(points, schedules, expected=None):
 def summary_table(areas):
     """Return mean and standard deviation of the areas over the runs of each method.
 
-    Parameters
-    ----------
-    areas : DataFrame
-        From `area_table`.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method, mean_test, sd_test, mean_valid, sd_valid; n_runs (completed),
-        n_failed (all others), n_constant (of these, the runs that count as the free constant).
-        Means of no run and standard deviations of one run are NaN.
+    The columns are dataset, costs, method, mean_test, sd_test, mean_valid, sd_valid; n_runs
+    (completed), n_failed (all others), n_constant (of these, the runs that count as the free
+    constant). Means of no run and standard deviations of one run are NaN.
     """
     # Runs that failed stay in the mean, by their area; here they are only counted.
     failed = areas["status"] != OK
-    groups = areas.assign(failed=failed, constant=failed & areas["aup_test"].notna())
-    groups = groups.groupby(GROUP)
-    return pd.DataFrame(
-        {
-            "mean_test": groups["aup_test"].mean(),
-            "sd_test": groups["aup_test"].std(),
-            "mean_valid": groups["aup_valid"].mean(),
-            "sd_valid": groups["aup_valid"].std(),
-            "n_runs": groups["failed"].size() - groups["failed"].sum(),
-            "n_failed": groups["failed"].sum(),
-            "n_constant": groups["constant"].sum(),
-        }
-    ).reset_index()
+    counted = areas.assign(done=~failed, failed=failed, constant=failed & areas["aup_test"].notna())
+    table = counted.groupby(GROUP).agg(
+        mean_test=("aup_test", "mean"),
+        sd_test=("aup_test", "std"),
+        mean_valid=("aup_valid", "mean"),
+        sd_valid=("aup_valid", "std"),
+        n_runs=("done", "sum"),
+        n_failed=("failed", "sum"),
+        n_constant=("constant", "sum"),
+    )
+    return table.reset_index()
+
+
+def _up_to_horizons(costs, scores, baseline):
+    """Return {horizon: mean height of a staircase up to it}, on the log axis too.
+
+    Points come in the order of their costs: on the log axis the cheapest fall together at its
+    start, and of these the last, the most expensive, counts there.
+    """
+    with np.errstate(divide="ignore"):
+        decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
+    # Both are areas under the same staircase; only the axis differs.
+    linear, logarithmic = CostAccuracyCurve(costs, scores), CostAccuracyCurve(decades, scores)
+    return {
+        horizon: logarithmic.area(1.0, baseline) if share is None else linear.area(share, baseline)
+        for horizon, share in HORIZONS.items()
+    }
+
+
+def horizon_areas(points, schedules, expected=None):
+    """Return the area under the test staircase of each run, up to each horizon.
+
+    It takes what `area_table` takes. The columns are dataset, costs, method, run, horizon, aup: the
+    mean over all budgets up to the horizon of the test score that a budget buys, the free
+    constant's where it buys nothing, as in a run that was not completed. At "100 %" that is
+    `aup_test` of `area_table`. Runs in which the constant failed are left out.
+    """
+    baselines, rows = baselines_of(points), []
+    for key, case_run, kept in _each_run(points, schedules, expected):
+        baseline = baselines[case_run]
+        if np.isnan(baseline):
+            continue
+        drawn = _points_of(schedules.iloc[:0] if kept is None else kept, "test")
+        rows += [(*key, *each) for each in _up_to_horizons(*drawn, baseline).items()]
+    return pd.DataFrame(rows, columns=[*RUN, "horizon", "aup"])
+
+
+def horizon_table(areas):
+    """Return mean_test, sd_test and n_runs of `horizon_areas` over runs.
+
+    One row for each dataset, costs, method and horizon.
+    """
+    groups = areas.groupby([*GROUP, "horizon"], sort=False)["aup"]
+    found = {"mean_test": groups.mean(), "sd_test": groups.std(), "n_runs": groups.count()}
+    return pd.DataFrame(found).reset_index()

@@ -7,9 +7,8 @@ from budgetlearn.costs import affords
 
 from ..study.records import OK, parse_variables
 from .areas import CONSTANT
-from .schedules import CASE, GROUP, RUN, of_case
+from .schedules import CASE, CASE_RUN, GROUP, RUN, of_case
 
-_CASE_RUN = [*CASE, "run"]
 _COLUMNS = [*GROUP, "rival", "cost_fraction", "score", "score_sd", "rival_score", "rival_sd"]
 _COLUMNS += ["wins", "n_affording", "n_runs"]
 SHARE = 0.5  # of the full cost, under which acquisitions are compared
@@ -20,30 +19,19 @@ def own_cost_table(points, schedules, methods, compared):
     """Return the accuracy of each such method, and of the others within its cost.
 
     A run in which a rival affords nothing counts with the free constant, as in the area under the
-    Pareto (Yan et al., section 5.2).
+    Pareto (Yan et al., section 5.2). Of `methods`, those without a choice of budget, the last stage
+    counts, the whole model; `compared` is the `Comparison` with their rivals.
 
-    Parameters
-    ----------
-    schedules : DataFrame
-        The same, from `budgetbench.analysis.schedules.compressed_points`.
-    methods : sequence of str
-        The methods without a choice of budget; their last stage counts, the whole model.
-    compared : Comparison
-        Their rivals.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method, rival, cost_fraction (mean share of the full cost that `method`
-        comes to), score and score_sd of `method`, rival_score and rival_sd at that cost (for a
-        control: at its own), wins (runs in which the rival is ahead), n_affording (runs in which
-        the rival has a model within that cost), n_runs that both completed.
+    The columns are dataset, costs, method, rival, cost_fraction (mean share of the full cost that
+    `method` comes to), score and score_sd of `method`, rival_score and rival_sd at that cost (for a
+    control: at its own), wins (runs in which the rival is ahead), n_affording (runs in which the
+    rival has a model within that cost), n_runs that both completed.
     """
     good = points[points["status"] == OK].sort_values([*RUN, "stage"])
     whole = good.groupby(RUN).tail(1)[[*RUN, "cost", "cost_fraction", "test_score"]]
     own = whole[whole["method"].isin(methods)]
-    free = whole.loc[whole["method"] == CONSTANT, [*_CASE_RUN, "test_score"]]
-    own = own.merge(free.rename(columns={"test_score": "free_score"}), on=_CASE_RUN, how="left")
+    free = whole.loc[whole["method"] == CONSTANT, [*CASE_RUN, "test_score"]]
+    own = own.merge(free.rename(columns={"test_score": "free_score"}), on=CASE_RUN, how="left")
     rows = []
     for rival in [*compared.competitors, *compared.controls]:
         if rival in methods:
@@ -59,8 +47,8 @@ def own_cost_table(points, schedules, methods, compared):
 
 def _with_rival(own, theirs, control):
     """Add the rival's score in each run, within the own cost unless it is a control."""
-    theirs = theirs[[*_CASE_RUN, "cost", "test_score"]]
-    pairs = own.merge(theirs, on=_CASE_RUN, suffixes=("", "_rival"))
+    theirs = theirs[[*CASE_RUN, "cost", "test_score"]]
+    pairs = own.merge(theirs, on=CASE_RUN, suffixes=("", "_rival"))
     # A control is shown at its own cost, beyond the budget or not.
     within = control | affords(pairs["cost"], pairs["cost_rival"])
     score = pairs["test_score_rival"].where(within, pairs["free_score"])
@@ -87,23 +75,13 @@ def acquisition_table(schedules, compared, prices):
     """Return the rate at which each method acquires each feature at half of the full cost.
 
     In each run a method is represented by the most expensive model of its schedule that costs at
-    most half of all features on validation data, so methods are compared under the same budget.
+    most half of all features on validation data, so methods are compared under the same budget;
+    controls are left out. `prices` has dataset, costs, run, feature (its name) and cost, for each
+    run in the order of the features.
 
-    Parameters
-    ----------
-    schedules : DataFrame
-        From `budgetbench.analysis.schedules.compressed_points`.
-    compared : Comparison
-        The methods, controls of which are left out.
-    prices : DataFrame
-        dataset, costs, run, feature (its name), cost, for each run in the order of the features.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, feature (its index), name, price (mean over runs, NaN where unknown),
-        method, rate (the share of test examples for which it is bought, mean over runs), n_runs
-        (that the mean is over: those that afford a model and tell what it buys).
+    The columns are dataset, costs, feature (its index), name, price (mean over runs, NaN where
+    unknown), method, rate (the share of test examples for which it is bought, mean over runs),
+    n_runs (that the mean is over: those that afford a model and tell what it buys).
     """
     # Chosen by validation cost, as a user would: test costs are not known then.
     affordable = schedules[affords(SHARE, schedules["valid_fraction"])]

@@ -17,21 +17,11 @@ _COLUMNS = [*GROUP, "splits", "prices", "rest", "n_splits", "n_prices"]
 def variance_table(areas, crossed):
     """Return the spread of AUP that is due to splits, to prices, and to neither alone.
 
-    Parameters
-    ----------
-    areas : DataFrame
-        From `budgetbench.analysis.areas.area_table`.
-    crossed : int
-        Cost profiles that each split was run with: run r has split r // crossed and profile
-        r modulo crossed.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method; splits, prices and rest: standard deviations, the roots of the
-        components of a two-way analysis of variance (0 where a component comes out below that);
-        n_splits, n_prices. Methods that did not complete every run, and cases of one split or one
-        profile, are left out.
+    `crossed` says with how many cost profiles each split was run: run r has split r // crossed and
+    profile r modulo crossed. The columns are dataset, costs, method; splits, prices and rest:
+    standard deviations, the roots of the components of a two-way analysis of variance (0 where a
+    component comes out below that); n_splits, n_prices. Methods that did not complete every run,
+    and cases of one split or one profile, are left out.
     """
     rows = []
     runs = areas["run"].nunique()
@@ -61,40 +51,20 @@ DRAWS = 4000
 def reference_of(ranking, methods):
     """Return whom all are compared with: the peer of the best mean rank, else the best method.
 
-    Parameters
-    ----------
-    ranking : budgetbench.analysis.ranks.Ranking
-        Of the methods.
-    methods : dict of str to object
-        With `peer`, by id.
-
-    Returns
-    -------
-    str or None
-        None where nothing is ranked.
+    None where nothing is ranked.
     """
     order = list(ranking.mean.index)
     peers = [name for name in order if methods[name].peer]
     return next(iter(peers or order), None)
 
 
-def difference_table(areas, methods, reference, ratios):
+def difference_table(areas, methods, reference, ratios, bounded=()):
     """Return the differences in AUP to a reference on each data set, measured within runs.
 
-    Parameters
-    ----------
-    areas : DataFrame
-        From `budgetbench.analysis.areas.area_table`.
-    reference : str
-        Whom they are compared with.
-    ratios : dict of str to float
-        Test rows by training rows of each data set.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method, mean, low, high (95 % interval), p, p_holm (Holm's correction over
-        all rows), n_runs. Only runs that both completed count.
+    `ratios` are test rows by training rows of each data set, `bounded` the data sets whose score
+    lies in [0, 1] by its nature. The columns are dataset, costs,
+    method, mean, low, high (95 % interval), p, p_holm (Holm's correction over all rows), n_runs.
+    Only runs that both completed count.
     """
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []
@@ -102,7 +72,8 @@ def difference_table(areas, methods, reference, ratios):
         pairs = wide[[method, reference]].dropna() if reference in wide else wide.iloc[:0]
         for case, frame in pairs.groupby(level=CASE):
             gap = (frame[method] - frame[reference]).to_numpy()
-            rows.append((*case, method, *corrected_interval(gap, ratios[case[0]]), len(gap)))
+            interval = corrected_interval(gap, ratios[case[0]], bounded=case[0] in bounded)
+            rows.append((*case, method, *interval, len(gap)))
     table = pd.DataFrame(rows, columns=[*CASE, "method", "mean", "low", "high", "p", "n_runs"])
     return table.assign(p_holm=_holm(table["p"].to_numpy(dtype=float)))
 
@@ -123,23 +94,9 @@ def overall_table(areas, differences, reference, random_state=0):
     Data sets are drawn with replacement, then runs within each: the interval speaks of data sets
     like these, not of these alone.
 
-    Parameters
-    ----------
-    areas : DataFrame
-        From `budgetbench.analysis.areas.area_table`.
-    differences : DataFrame
-        From `difference_table`.
-    reference : str
-        Whom methods are compared with.
-    random_state : int, default=0
-        Seed of the bootstrap.
-
-    Returns
-    -------
-    DataFrame
-        method, mean, low, high, wins, ties, losses (by whether the interval of a data set
-        excludes 0), n_cases; the best mean first. Intervals are NaN with fewer than `FEWEST_CASES`
-        data sets.
+    `differences` is from `difference_table` with the same reference. The columns are method, mean,
+    low, high, wins, ties, losses (by whether the interval of a data set excludes 0), n_cases; the
+    best mean first. Intervals are NaN with fewer than `FEWEST_CASES` data sets.
     """
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []
@@ -169,7 +126,7 @@ def _bootstrap(groups, random_state):
     return tuple(np.quantile(means, [LEVEL / 2, 1 - LEVEL / 2]))
 
 
-def lead_table(areas, methods, ratios):
+def lead_table(areas, methods, ratios, bounded=()):
     """Return the method of the best mean AUP in each case and its lead, run by run.
 
     All methods of a run share split and cost profile, so the lead over the runner-up is measured
@@ -181,20 +138,10 @@ def lead_table(areas, methods, ratios):
     most one of twenty studies, whoever happens to lead. A method behind the runner-up that lacks
     runs is not among these differences: its failures, not its scores, would make them uncertain.
 
-    Parameters
-    ----------
-    areas : DataFrame
-        From `area_table`.
-    ratios : dict of str to float
-        Test rows by training rows of each data set.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, best, runner_up, lead, lead_sd, low and high (95 % interval of the lead over
-        the best of the others), wins (runs in which the best was ahead of the runner-up), n_runs.
-        With one competitor runner_up is None and the numbers NaN. Who completed no run of a case is
-        not in it; a case that nobody completed is left to the coverage table.
+    The columns are dataset, costs, best, runner_up, lead, lead_sd, low and high (95 % interval of
+    the lead over the best of the others), wins (runs in which the best was ahead of the runner-up),
+    n_runs. With one competitor runner_up is None and the numbers NaN. Who completed no run of a
+    case is not in it; a case that nobody completed is left to the coverage table.
     """
     rows = []
     for case, frame in areas[areas["method"].isin(methods)].groupby(CASE):
@@ -212,7 +159,10 @@ def lead_table(areas, methods, ratios):
             rivals = [name for name in ranked[1:] if name == ranked[1] or name not in lacking]
             gaps = table[ranked[0]].to_numpy() - table[rivals].to_numpy().T
             # Bonferroni over the others: whoever leads was chosen by the same runs.
-            low, high = _over_all(gaps, ratios[case[0]], LEVEL / (len(ranked) - 1))
+            level = LEVEL / (len(ranked) - 1)
+            known = {"level": level, "bounded": case[0] in bounded}
+            bounds = [corrected_interval(gap, ratios[case[0]], **known)[1:3] for gap in gaps]
+            low, high = np.min(bounds, axis=0)
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
             row |= {"low": low, "high": high}
             row |= {"wins": int((lead > 0).sum()), "n_runs": len(lead)}
@@ -221,27 +171,12 @@ def lead_table(areas, methods, ratios):
     return pd.DataFrame(rows, columns=columns)
 
 
-def _over_all(gaps, ratio, level):
-    """Return the interval of the smallest mean of several differences, arrays over runs."""
-    return np.min([corrected_interval(gap, ratio, level)[1:3] for gap in gaps], axis=0)
+def corrected_interval(differences, ratio, level=LEVEL, bounded=False):
+    """Return mean, low, high and p of the corrected resampled t test over runs.
 
-
-def corrected_interval(differences, ratio, level=LEVEL):
-    """Return mean, interval and p-value of differences over runs that share examples.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (n_runs,)
-        One for each run.
-    ratio : float
-        Test rows by training rows.
-    level : float, default=0.05
-        How often the interval may miss the true mean.
-
-    Returns
-    -------
-    mean, low, high, p : float
-        Of the corrected resampled t test; NaN but for the mean with one run.
+    `differences` is an array (n_runs,) of runs that share examples, `ratio` test rows by training
+    rows, `level` how often the interval may miss the true mean. Differences of scores in [0, 1]
+    are `bounded`: their interval ends at -1 and 1. With one run all but the mean are NaN.
 
     References
     ----------
@@ -258,26 +193,18 @@ def corrected_interval(differences, ratio, level=LEVEL):
         return mean, mean, mean, float(mean == 0)
     reach = stats.t.ppf(1 - level / 2, n_runs - 1) * error
     p = 2 * stats.t.sf(abs(mean) / error, n_runs - 1)
-    return mean, mean - reach, mean + reach, float(p)
+    # The t interval knows no bounds: with two runs it may be wider than the scale.
+    most = 1.0 if bounded else np.inf
+    low, high = np.clip([mean - reach, mean + reach], -most, most)
+    return mean, float(low), float(high), float(p)
 
 
 def score_interval(scores, ratio, bounded):
-    """Return mean and 95 % interval of a score over runs that share examples.
+    """Return mean, low and high of the 95 % interval of a score over runs that share examples.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_runs,)
-        One for each run.
-    ratio : float
-        Test rows by training rows.
-    bounded : bool
-        Whether the score lies in [0, 1] by its nature, as accuracy does and R² does not. The
-        interval is then drawn on the logit axis (by the delta method), and stays inside.
-
-    Returns
-    -------
-    mean, low, high : float
-        NaN but for the mean with one run.
+    `scores` is an array (n_runs,), `ratio` test rows by training rows; `bounded` says whether the
+    score lies in [0, 1] by its nature, as accuracy does and R² does not. The interval is then drawn
+    on the logit axis (by the delta method), and stays inside. With one run it is NaN.
     """
     from scipy.special import expit, logit
 

@@ -1,129 +1,92 @@
-"""Models fitted, seconds to fit and to predict, and the gain by tuning of each method."""
+"""Models fitted, seconds to fit and to predict, and the gain by tuning of each method.
+
+The first fit of a run is always at the method's own settings (see study/tries.py): what it reaches
+is the method by default, what all fits reach together is the method tuned.
+"""
 
 import pandas as pd
 
 from ..study.records import OK
 from .areas import CONSTANT, area_table
-from .schedules import CASE, GROUP, RUN, check_points, compressed_points
+from .schedules import CASE_RUN, GROUP, RUN, check_points, columns_of, compressed_points
 
-
-def run_times(points):
-    """Return the seconds of each run.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method, run; fit_seconds (of all fits of the run: each operating point has
-        those of its own fit); predict_seconds (mean per operating point); n_points. Runs without
-        a single completed point are left to the coverage table.
-    """
-    points = check_points(points)
-    good = points[points["status"] == OK]
-    fits = good.groupby([*RUN, "fit"])["fit_seconds"].first()
-    times = good.groupby(RUN).agg(
-        predict_seconds=("predict_seconds", "mean"), n_points=("stage", "size")
-    )
-    times.insert(0, "fit_seconds", fits.groupby(RUN).sum())
-    return times.reset_index()
+EQUAL = 1e-9  # areas that differ by less are equal
 
 
 def time_table(points):
-    """Return mean and standard deviation over runs of the times of `run_times`.
+    """Return mean and standard deviation over runs of seconds to fit and to predict.
 
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method, fit_mean, fit_sd, predict_mean, predict_sd, n_points (mean number of
-        operating points), n_runs.
+    The columns are dataset, costs, method, fit_mean, fit_sd (of all fits of a run), predict_mean,
+    predict_sd (mean per operating point), n_points (mean number of operating points), n_runs. Runs
+    without a single completed point are left to the coverage table.
     """
-    return (
-        run_times(points)
-        .groupby(GROUP)
-        .agg(
-            fit_mean=("fit_seconds", "mean"),
-            fit_sd=("fit_seconds", "std"),
-            predict_mean=("predict_seconds", "mean"),
-            predict_sd=("predict_seconds", "std"),
-            n_points=("n_points", "mean"),
-            n_runs=("run", "size"),
-        )
-        .reset_index()
+    points = check_points(points)
+    good = points[points["status"] == OK]
+    # Each operating point has the seconds of its own fit: they count once.
+    fits = good.groupby([*RUN, "fit"])["fit_seconds"].first()
+    runs = good.groupby(RUN).agg(predict=("predict_seconds", "mean"), n_points=("stage", "size"))
+    runs = runs.assign(fit=fits.groupby(RUN).sum()).groupby(GROUP)
+    table = runs.agg(
+        fit_mean=("fit", "mean"),
+        fit_sd=("fit", "std"),
+        predict_mean=("predict", "mean"),
+        predict_sd=("predict", "std"),
+        n_points=("n_points", "mean"),
+        n_runs=("fit", "size"),
     )
+    return table.reset_index()
 
 
-# Areas that differ by less are equal.
-EQUAL = 1e-9
-
-
-def by_default(points):
+def _by_default(points):
     """Return the operating points of each run's first fit: the method at its own settings."""
     return points[(points["fit"] == 0) | (points["status"] != OK)]
+
+
+def _areas_of(points):
+    """Return the areas of operating points, compressed anew."""
+    return area_table(points, compressed_points(points))
+
+
+def _spent(points, areas):
+    """Return settings, models, (processor) seconds and area of each method, means over runs."""
+    runs = points[points["status"] == OK].drop_duplicates([*RUN, "fit"]).groupby(RUN)
+    spent = {
+        "settings": runs["fit"].count(),
+        # Unknown, not 0, where no job measured it.
+        "models": runs["n_fitted"].sum(min_count=1),
+        "seconds": runs["fit_seconds"].sum(),
+        "processor_seconds": runs["processor_seconds"].sum(min_count=1),
+    }
+    means = {name: values.groupby(GROUP).mean() for name, values in spent.items()}
+    return pd.DataFrame(means | {"aup": areas.groupby(GROUP)["aup_test"].mean()})
 
 
 def effort_table(points, areas):
     """Return models fitted, seconds and area of each method, by default and tuned.
 
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points with n_fitted.
-    areas : DataFrame
-        From `budgetbench.analysis.areas.area_table`.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method; default_models, default_seconds and default_aup of the first fit
-        of a run; settings (how many fits there are), models, seconds, processor_seconds and aup of
-        all its fits: means over runs.
+    `points` are operating points with n_fitted, `areas` their `area_table`. The columns are
+    dataset, costs, method; default_models, default_seconds and default_aup of the first fit of a
+    run; settings (how many fits there are), models, seconds, processor_seconds and aup of all its
+    fits: means over runs.
     """
-    fits = points[points["status"] == OK].drop_duplicates([*RUN, "fit"])
-    # The first fit of a run is always at the method's own settings (see study/tries.py).
-    first = by_default(points)
-    rows = {
-        "default_models": fits[fits["fit"] == 0].groupby(GROUP)["n_fitted"].mean(),
-        "default_seconds": fits[fits["fit"] == 0].groupby(GROUP)["fit_seconds"].mean(),
-        "default_aup": _mean_areas(area_table(first, compressed_points(first))),
-        "settings": fits.groupby(RUN)["fit"].count().groupby(GROUP).mean(),
-        "models": fits.groupby(RUN)["n_fitted"].sum().groupby(GROUP).mean(),
-        "seconds": fits.groupby(RUN)["fit_seconds"].sum().groupby(GROUP).mean(),
-        "processor_seconds": _sums(fits, "processor_seconds").groupby(GROUP).mean(),
-        "aup": _mean_areas(areas),
-    }
-    return pd.DataFrame(rows).reset_index()
+    first = _by_default(points)
+    names = ["models", "seconds", "aup"]
+    default = _spent(first, _areas_of(first))[names].add_prefix("default_")
+    return pd.DataFrame({**default, **_spent(points, areas)}).reset_index()
 
 
 def equal_seconds_table(points, beyond, other):
     """Return the areas of methods at equally many settings, and at equally many seconds.
 
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points of all fits.
-    beyond : ndarray of bool
-        Which of them come of seconds that were left after the tries.
-    other : str
-        Id of the method whose processor seconds in a run all others may use.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method; equal: "tries", or "seconds" (the settings begun before the seconds
-        were over); settings, processor_seconds and aup: means over runs.
+    `beyond` is a mask of the points that come of seconds that were left after the tries, `other`
+    the method whose processor seconds in a run all others may use. The columns are dataset, costs,
+    method; settings, processor_seconds and aup: means over runs; equal: "tries", or "seconds" (the
+    settings begun before the seconds were over).
     """
     parts = {"tries": points[~beyond], "seconds": points[_in_time(points, other)]}
-    return pd.concat([_reached(part).assign(equal=equal) for equal, part in parts.items()])
-
-
-def _reached(points):
-    """Return settings, processor seconds and area of each method, means over runs."""
-    fits = points[points["status"] == OK].drop_duplicates([*RUN, "fit"])
-    rows = {
-        "settings": fits.groupby(RUN)["fit"].count().groupby(GROUP).mean(),
-        "processor_seconds": _sums(fits, "processor_seconds").groupby(GROUP).mean(),
-        "aup": _mean_areas(area_table(points, compressed_points(points))),
-    }
-    return pd.DataFrame(rows).reset_index()
+    names = ["settings", "processor_seconds", "aup"]
+    tables = {equal: _spent(part, _areas_of(part))[names] for equal, part in parts.items()}
+    return pd.concat([table.reset_index().assign(equal=name) for name, table in tables.items()])
 
 
 def _in_time(points, other):
@@ -131,67 +94,35 @@ def _in_time(points, other):
     fits = points.drop_duplicates([*RUN, "fit"]).sort_values([*RUN, "fit"])
     seconds = fits["processor_seconds"].fillna(0.0)
     # Begun before the end, as a running fit is not cut off.
-    before = seconds.groupby([fits[name] for name in RUN]).cumsum() - seconds
+    before = seconds.groupby(columns_of(fits, RUN)).cumsum() - seconds
     own = fits["method"] == other
-    most = seconds[own].groupby([fits.loc[own, name] for name in (*CASE, "run")]).sum()
-    allowed = most.reindex(pd.MultiIndex.from_frame(fits[[*CASE, "run"]])).to_numpy()
+    most = seconds[own].groupby(columns_of(fits[own], CASE_RUN)).sum()
+    allowed = most.reindex(pd.MultiIndex.from_frame(fits[CASE_RUN])).to_numpy()
     kept = fits[own | (fits["fit"] == 0) | (before.to_numpy() < allowed)]
     places = pd.MultiIndex.from_frame(points[[*RUN, "fit"]])
     return places.isin(pd.MultiIndex.from_frame(kept[[*RUN, "fit"]]))
 
 
-def _sums(fits, column):
-    """Return the sum over the fits of each run, NaN where one is not known."""
-    return fits.groupby(RUN)[column].sum(min_count=1)
-
-
 def straw_men(points, areas, methods):
     """Return the methods that won nothing, or lost by being tuned, in every run of a data set.
 
-    A rival of that kind is more likely set up wrongly than beaten.
-
-    Parameters
-    ----------
-    areas : DataFrame
-        From `budgetbench.analysis.areas.area_table`.
-    methods : list of str
-        Those that compete.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method; below: "constant", where the AUP of no completed run is above that
-        of the free constant, else "default", where that of every run is below that of its first
-        fit; aup and other_aup, the means of both; n_runs.
+    A rival of that kind is more likely set up wrongly than beaten. `methods` are those that
+    compete. The columns are dataset, costs, method; below: "constant", where the AUP of no
+    completed run is above that of the free constant, else "default", where that of every run is
+    below that of its first fit; aup and other_aup, the means of both; n_runs.
     """
     own = areas[areas["method"].isin(methods)].set_index(RUN)["aup_test"].dropna()
-    free = areas[areas["method"] == CONSTANT].set_index([*CASE, "run"])["aup_test"]
+    free = areas[areas["method"] == CONSTANT].set_index(CASE_RUN)["aup_test"]
     keys = [(dataset, costs, run) for dataset, costs, _, run in own.index]
     constant = pd.Series(free.reindex(keys).to_numpy(), own.index)
-    first = by_default(points)
-    default = area_table(first, compressed_points(first)).set_index(RUN)["aup_test"]
-    default = default.reindex(own.index)
+    default = _areas_of(_by_default(points)).set_index(RUN)["aup_test"].reindex(own.index)
     # In every run: one bad run may be chance, all of them are a fault of set-up.
-    nothing = _everywhere(own <= constant + EQUAL)
-    worse = _everywhere(own < default - EQUAL) & ~nothing
+    nothing = (own <= constant + EQUAL).groupby(GROUP).transform("all")
+    worse = (own < default - EQUAL).groupby(GROUP).transform("all") & ~nothing
     found = [
-        pd.DataFrame({"below": name, "aup": own, "other_aup": other})[_of_groups(own, where)]
+        pd.DataFrame({"below": name, "aup": own, "other_aup": other})[where]
         for name, other, where in (("constant", constant, nothing), ("default", default, worse))
     ]
     groups = pd.concat(found).groupby([*GROUP, "below"])
     means = groups[["aup", "other_aup"]].mean()
     return means.assign(n_runs=groups.size()).reset_index()
-
-
-def _everywhere(true):
-    """Return whether something is true in all runs of a method on a data set."""
-    return true.groupby(GROUP).all()
-
-
-def _of_groups(runs, groups):
-    """Return for each run whether its data set and method are among those where `groups` is."""
-    return pd.MultiIndex.droplevel(runs.index, "run").isin(groups.index[groups])
-
-
-def _mean_areas(areas):
-    return areas.groupby(GROUP)["aup_test"].mean()

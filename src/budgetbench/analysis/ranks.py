@@ -1,4 +1,8 @@
-"""Mean ranks and Elo ratings of methods over data sets, and the differences beyond chance."""
+"""Mean ranks and Elo ratings of methods over data sets, and the differences beyond chance.
+
+Ranks follow Demšar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, 2006: a
+data set is one observation, however many runs its mean is over.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from .areas import HORIZONS
 from .differences import FEWEST_CASES, LEVEL
 from .schedules import CASE
 
@@ -64,26 +69,15 @@ class Ranking:
 
 
 def ranking_of(summary, methods, part="test"):
-    """Rank methods by their mean AUP.
+    """Rank methods by their mean AUP in `summary_table`, of `part` "test" or "valid".
 
     Only the cases on which the most methods compete are ranked: on others the same rank would
     mean something else.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        From `budgetbench.analysis.areas.summary_table`.
-    part : {"test", "valid"}, default="test"
-        Which reading of the area.
-
-    References
-    ----------
-    J. Demšar. Statistical comparisons of classifiers over multiple data sets. Journal of Machine
-    Learning Research 7, 2006. A data set is one observation, however many runs its mean is over.
     """
     rivals = summary[summary["method"].isin(methods)]
     n_rivals = rivals.groupby(CASE)["method"].transform("nunique")
     ranked = rivals[n_rivals == n_rivals.max()]
+    # Rounded: last bits are not ranks.
     means = ranked.pivot_table(index=CASE, columns="method", values=f"mean_{part}").round(12)
     complete = [name for name in methods if name in means and means[name].notna().all()]
     return Ranking(means[complete], [name for name in methods if name not in complete])
@@ -99,18 +93,10 @@ def critical_difference(ranking):
 
 
 def rank_table(ranking):
-    """Return a ranking as a table.
+    """Return method, mean_rank, n_cases and p_best of a ranking, sorted by mean rank.
 
-    Parameters
-    ----------
-    ranking : Ranking
-        From `ranking_of`.
-
-    Returns
-    -------
-    DataFrame
-        method, mean_rank, n_cases, p_best: Nemenyi's p-value against the method of the best mean
-        rank (NaN for that method itself and where there is no test); sorted by mean rank.
+    p_best is Nemenyi's p-value against the method of the best mean rank: NaN for that method itself
+    and where there is no test.
     """
     mean = ranking.mean
     table = pd.DataFrame({"method": mean.index, "mean_rank": mean.to_numpy()})
@@ -122,6 +108,40 @@ def rank_table(ranking):
     return table
 
 
+def horizon_ranks(table, methods):
+    """Return the mean ranks by `horizon_table` as methods × horizons, the best at 100 % first.
+
+    NaN where a method lacks an area somewhere.
+    """
+    ranks = {
+        horizon: ranking_of(table[table["horizon"] == horizon], methods).mean
+        for horizon in HORIZONS
+    }
+    return pd.DataFrame(ranks).sort_values("100 %", kind="stable")
+
+
+def winners(ranks):
+    """Return {horizon: method of the best mean rank}, in the order of the horizons."""
+    return {horizon: column.idxmin() for horizon, column in ranks.items() if column.notna().any()}
+
+
+def survives_leaving_one_out(table, methods):
+    """Tell for each horizon whether its winner stays first when any one data set is left out.
+
+    `table` is from `horizon_table`; with a single data set there is nothing to leave out, and all
+    are True.
+    """
+    cases = list(map(tuple, table[CASE].drop_duplicates().to_numpy()))
+    # A case is left out as a whole: one data set under one kind of costs.
+    keys = pd.MultiIndex.from_frame(table[CASE])
+    left = cases if len(cases) > 1 else []
+    without = [winners(horizon_ranks(table[keys != case], methods)) for case in left]
+    return {
+        horizon: all(w.get(horizon) == winner for w in without)
+        for horizon, winner in winners(horizon_ranks(table, methods)).items()
+    }
+
+
 MEAN, SCALE = 1000.0, 400.0  # 400 points: ten to one
 DRAWS = 400
 _PRIOR = 0.1  # of a win and a loss for each pair: nobody's rating is infinite
@@ -131,18 +151,9 @@ _STEPS = 500
 def elo_table(summary, methods, random_state=0):
     """Return the Elo rating of each method by mean AUP, a data set being one match of each pair.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        From `budgetbench.analysis.areas.summary_table`, or with the same columns.
-    random_state : int, default=0
-        Seed of the bootstrap over data sets.
-
-    Returns
-    -------
-    DataFrame
-        method, elo (1000 on average), low and high (95 % interval, NaN with fewer than
-        `FEWEST_CASES` data sets), wins, ties, losses (matches against all others); best first.
+    `summary` is from `summary_table`; `random_state` seeds the bootstrap over data sets. The
+    columns are method, elo (1000 on average), low and high (95 % interval, NaN with fewer than
+    `FEWEST_CASES` data sets), wins, ties, losses (matches against all others); best first.
 
     References
     ----------
@@ -177,16 +188,9 @@ def _match(scores):
 
 
 def _ratings(points):
-    """Return Bradley and Terry's strengths as Elo ratings.
+    """Return Bradley and Terry's strengths as Elo ratings, of one tournament or of many.
 
-    Parameters
-    ----------
-    points : ndarray of shape (..., n_methods, n_methods)
-        Points of rows against columns, of one tournament or of many.
-
-    Returns
-    -------
-    ndarray of shape (..., n_methods)
+    `points` are those of rows against columns, (..., n_methods, n_methods).
     """
     points = points + _PRIOR * ~np.eye(points.shape[-1], dtype=bool)
     games, won = points + np.swapaxes(points, -1, -2), points.sum(axis=-1)

@@ -19,15 +19,8 @@ HARD, MEAN = "hard", "mean"
 def budget_kinds(points):
     """Return {method: "hard" or "mean"}: whether any example ever cost more than its model's mean.
 
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points with cost and cost_max.
-
-    Returns
-    -------
-    dict of str to str
-        "hard" where all examples of a model cost the same, in every model of every run.
+    "hard" where all examples of a model cost the same (cost_max is cost), in every model of every
+    run.
     """
     good = points[points["status"] == OK]
     # Costs are sums of floats: equal prices may differ in the last bit.
@@ -39,17 +32,9 @@ def budget_kinds(points):
 def at_most(points):
     """Return operating points charged what their most expensive example costs.
 
-    Under a hard budget a model may be used only if no example exceeds it.
-
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points with cost_max, and valid_cost_max where the validation part was charged.
-
-    Returns
-    -------
-    DataFrame
-        The points that have both, cost, cost_fraction and valid_cost in these terms.
+    Under a hard budget a model may be used only if no example exceeds it. Returned are the points
+    that have cost_max, and valid_cost_max where the validation part was charged: with cost,
+    cost_fraction and valid_cost in these terms.
     """
     full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
     # The full cost of a run is the same for all its methods.
@@ -73,7 +58,7 @@ _COLUMNS += ["as_good", "n_runs", "runners_up", "models"]
 
 
 def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
-    """Return the method to use under each budget.
+    """Return the method to use under each budget in one case.
 
     In each run a budget buys the most expensive model of a method's schedule that it affords on
     validation data. Of the methods that afford one in every run of the case, controls included,
@@ -81,28 +66,18 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     the best of so many methods. Of these, and the cheaper recommendation so far, the cheapest is
     taken whose mean is within one standard error of the best.
 
-    Parameters
-    ----------
-    schedules : DataFrame
-        From `budgetbench.analysis.schedules.compressed_points`, with choice_score and
-        held_out_score.
-    methods : sequence of str
-        Whom to recommend, controls among them, in the order of display.
-    ratio : float
-        Test rows by training rows, by which standard errors over runs are corrected.
-    bounded : bool
-        Whether the score lies in [0, 1] by its nature: then so do its intervals.
+    `schedules` are from `compressed_points`, with choice_score and held_out_score; `methods` are
+    whom to recommend, controls among them, in the order of display; `ratio` is test rows by
+    training rows, by which standard errors over runs are corrected; `bounded` says whether the
+    score lies in [0, 1] by its nature: then so do its intervals.
 
-    Returns
-    -------
-    DataFrame
-        budget (share of the full cost, ascending), method, valid and valid_sd (validation score),
-        choice (score on the rows that chose), test and test_sd (held-out score), low and high (its
-        95 % interval), cost (mean share on test data), gain, gain_low, gain_high (held-out score
-        above the free constant's), as_good (whether that interval includes 0), n_runs: one row for
-        each budget from which on something else is recommended (of more than 200 budgets,
-        quantiles); runners_up: dicts of method, test, low, high, cost, the best choice first; and
-        models: the index in `schedules` of the model of each run, in the order of the runs.
+    There is one row for each budget from which on something else is recommended (of more than
+    `MOST_BUDGETS`, quantiles), with the columns budget (share of the full cost, ascending), method,
+    valid and valid_sd (validation score), choice (score on the rows that chose), test and test_sd
+    (held-out score), low and high (its 95 % interval), cost (mean share on test data), gain,
+    gain_low, gain_high (held-out score above the free constant's), as_good (whether that interval
+    includes 0), n_runs; runners_up: dicts of method, test, low, high, cost, the best choice first;
+    and models: the index in `schedules` of the model of each run, in the order of the runs.
     """
     frame = of_case(schedules, dataset, costs)
     runs = sorted(frame["run"].unique())
@@ -121,28 +96,16 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
 
 
 def all_recommendations(schedules, compared):
-    """Return the recommendations of several cases as one table.
-
-    Parameters
-    ----------
-    schedules : DataFrame
-        As for `recommendations`.
-    compared : budgetbench.analysis.Comparison
-        The methods, and what is known of the data sets.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, and the columns of `recommendations`.
-    """
+    """Return the recommendations of all cases as one table, with columns dataset and costs."""
     columns, tables = [*CASE, *_COLUMNS], []
-    for case in compared.cases(schedules):
-        sheet = compared.datasets[case[0]]
+    for dataset, costs in compared.cases(schedules):
+        sheet = compared.datasets[dataset]
         known = {"ratio": sheet.test_ratio, "bounded": sheet.bounded}
-        table = recommendations(schedules, list(compared.methods), *case, **known)
-        if len(table):
-            tables.append(table.assign(**dict(zip(CASE, case, strict=True))))
-    return pd.concat(tables)[columns] if tables else pd.DataFrame(columns=columns)
+        table = recommendations(schedules, list(compared.methods), dataset, costs, **known)
+        tables.append(table.assign(dataset=dataset, costs=costs))
+    # Cases without any recommendation are left out: their empty columns have no types.
+    some = [table for table in tables if len(table)]
+    return pd.concat(some or [pd.DataFrame(columns=columns)])[columns]
 
 
 def _budgets(fractions):
@@ -254,8 +217,8 @@ class _Chooser:
     def _row(self, budget, chosen, ranked):
         """Return the row of a recommendation."""
         row = {"budget": budget, "method": chosen[0], "n_runs": self.n_runs}
-        row |= self._held_out(chosen) | {"choice": self._mean(chosen, "choice")}
-        row["valid"] = self._mean(chosen, "valid")
+        row |= self._held_out(chosen)
+        row |= {name: self._mean(chosen, name) for name in ("valid", "choice")}
         for name in ("valid", "test"):
             values = self._values(chosen, name)
             row[f"{name}_sd"] = values.std(ddof=1) if self.n_runs > 1 else np.nan
@@ -277,4 +240,5 @@ class _Chooser:
         if CONSTANT not in self.offers:
             return (np.nan,) * 3
         free = self._values((CONSTANT, chosen[1]), "test")
-        return corrected_interval(self._values(chosen, "test") - free, self.ratio)[:3]
+        gaps = self._values(chosen, "test") - free
+        return corrected_interval(gaps, self.ratio, bounded=self.bounded)[:3]

@@ -1,10 +1,16 @@
-"""What became of every printed number: reproduced, explained by a variant, or not."""
+"""What became of every printed number: reproduced, explained by a variant, or not.
 
-import numpy as np
+A reason for a difference is an entry of `resources/published/deviations.yaml`, a dict: `why`, a
+sentence; `variant`, the study that takes the cause away; and any of `WHERE`, what it is about.
+"""
+
 import pandas as pd
 
 from .agreement import CLOCK, CLOCKS, INTERVAL, ONLY_MARGIN, UNJUDGED, WITHIN
 
+# What an entry is about: it may leave out what it is meant for all of.
+WHERE = ("table", "dataset", "method", "setting", "quantity")
+NUMBER = ["source", "dataset", "method", "setting", "quantity"]  # tells one number from all others
 # Outcomes, in the order of display.
 REPRODUCED, EXPLAINED, UNEXPLAINED = "reproduced", "explained", "unexplained"
 SINGLE, CLOCKED, NOT_RERUN, IMPOSSIBLE = "single run", "clock", "not rerun", "impossible"
@@ -12,24 +18,73 @@ OUTCOMES = (REPRODUCED, EXPLAINED, UNEXPLAINED, SINGLE, CLOCKED, NOT_RERUN, IMPO
 _SAME = ["paper", "dataset", "method", "quantity", "value", "value_sd", "budget"]
 
 
+def fits(entry, row):
+    """Return whether an entry is about a printed number."""
+    row = row | {"table": row["source"]}
+    return all(row[key] == entry[key] for key in WHERE if key in entry)
+
+
+def entry_of(row, entries):
+    """Return the entry that fits a printed number most closely, None where there is none."""
+    fitting = [entry for entry in entries if fits(entry, row)]
+    return max(fitting, key=lambda entry: sum(k in entry for k in WHERE), default=None)
+
+
+def with_reasons(table, entries):
+    """Return `agreement_table` with columns reason and variant for what is not reproduced.
+
+    Both are "" where none is known or none is asked for.
+    """
+    found = [
+        entry_of(row, entries) if row["verdict"] not in ("", WITHIN, CLOCK, UNJUDGED) else None
+        for row in table.to_dict("records")
+    ]
+    return table.assign(
+        reason=[entry["why"] if entry else "" for entry in found],
+        variant=[entry["variant"] if entry else "" for entry in found],
+    )
+
+
+def with_variants(table, entries, variants):
+    """Say of each number with a reason whether the variant that removes the cause is in the margin.
+
+    `table` is from `with_reasons` with the same entries, `variants` maps variant studies to their
+    `agreement_table`. New columns are variant_ours (the variant's number; NaN where it was not
+    rerun) and explained: whether that lies within the margin of the printed one.
+    """
+    ours, explained = [], []
+    for row in table.to_dict("records"):
+        entry = entry_of(row, entries) if row["variant"] else None
+        found = _variant_row(row, entry, variants)
+        ours.append(float("nan") if found is None else found["ours"])
+        explained.append(found is not None and bool(found["in_margin"]))
+    return table.assign(variant_ours=ours, explained=explained)
+
+
+def _variant_row(row, entry, variants):
+    """Return the row of the same printed number in the variant study, None where it has none."""
+    if entry is None or entry["variant"] not in variants:
+        return None
+    # The variant may answer by another quantity, such as another reading of the area.
+    wanted = {key: row[key] for key in NUMBER} | {"quantity": entry.get("reading", row["quantity"])}
+    numbers = variants[entry["variant"]]
+    hit = numbers["n_runs"] > 0
+    for key, value in wanted.items():
+        hit &= numbers[key] == value
+    rows = numbers[hit]
+    return rows.iloc[0] if len(rows) else None
+
+
 def with_outcomes(numbers, impossible):
     """Say of each printed number what became of it.
 
-    Parameters
-    ----------
-    numbers : DataFrame
-        From `budgetbench.analysis.deviations.with_variants`; a row for each printed number, ours
-        beside it or not.
-    impossible : list of dict
-        Entries with `why` and any of table, dataset, quantity: what cannot be rerun here.
-
-    Returns
-    -------
-    DataFrame
-        With the columns outcome (of `OUTCOMES`), why (of what is impossible) and stand_in (whether
-        ours is on other rows than the paper's).
+    `numbers` are from `with_variants`, ours beside them or not; `impossible` are entries as reasons
+    are, without a variant: why numbers cannot be rerun here. New columns are outcome (of
+    `OUTCOMES`), why (of what is impossible) and stand_in (whether ours is on other rows than the
+    paper's).
     """
     rows = numbers.to_dict("records")
+    # What was rerun all the same is judged: an entry never hides a number.
     why = ["" if row["n_runs"] else _impossible(row, impossible) for row in rows]
     outcomes = [_outcome(row, reason) for row, reason in zip(rows, why, strict=True)]
     stand_in = (numbers["n_runs"] > 0) & (numbers["run_on"] != numbers["dataset"])
@@ -38,10 +93,7 @@ def with_outcomes(numbers, impossible):
 
 def _impossible(row, entries):
     """Return why a number cannot be rerun here, "" where it can."""
-    row = row | {"table": row["source"]}
-    keys = ("table", "dataset", "quantity")
-    fitting = [e for e in entries if all(row[k] == e[k] for k in keys if k in e)]
-    return fitting[0]["why"] if fitting else ""
+    return next((entry["why"] for entry in entries if fits(entry, row)), "")
 
 
 def _outcome(row, why):
@@ -56,23 +108,15 @@ def _outcome(row, why):
 
 
 def counted_once(numbers, readings):
-    """Return the rows that count: each printed number once.
+    """Return the rows of printed numbers that count: each number once.
 
-    Parameters
-    ----------
-    numbers : DataFrame
-        With paper, source, dataset, method, setting, quantity, value and value_sd.
-    readings : list of str
-        Quantities that are other readings of a number that counts already.
-
-    Returns
-    -------
-    DataFrame
-        Without those readings, and without what a paper prints again in another of its tables: the
-        same mean with the same spread, of the same data set, method and node budget.
+    Left out are `readings`, quantities that are other readings of a number that counts already, and
+    what a paper prints again in another of its tables: the same mean with the same spread, of the
+    same data set, method and node budget.
     """
     own = numbers[~numbers["quantity"].isin(readings)]
     budget = own["setting"].str.extract(r"budget_percent=([\d.]+)", expand=False).fillna("")
+    # Without a printed spread equal values may be different numbers.
     again = own.assign(budget=budget).duplicated(_SAME) & own["value_sd"].notna()
     return own[~again]
 
@@ -84,34 +128,23 @@ def outcome_counts(numbers):
 
 
 def matrix(numbers):
-    """Return a row for each paper, table and data set: how many numbers, and what became of them.
+    """Return a row for each paper, table and data set of `with_outcomes`.
 
-    Parameters
-    ----------
-    numbers : DataFrame
-        From `with_outcomes`.
-
-    Returns
-    -------
-    DataFrame
-        paper, table, source, dataset, run_on (first of ours, "" without), n; a column for each
-        outcome; near (of the unexplained, those that meet one of both conditions); least and most
-        runs; study.
+    The columns are paper, table, source, dataset, run_on (first of ours, "" without), n (numbers);
+    one for each outcome; near (of the unexplained, those that meet one of both conditions); least
+    and most runs; study.
     """
     rows = []
     for (source, dataset), part in numbers.groupby(["source", "dataset"], sort=False):
         rerun = part[part["n_runs"] > 0]
         near = part["verdict"].isin((INTERVAL, ONLY_MARGIN)) & (part["outcome"] == UNEXPLAINED)
         first = part.iloc[0]
+        ours = {"run_on": "", "study": ""} if rerun.empty else rerun.iloc[0]
+        runs = [0] if rerun.empty else rerun["n_runs"]
         rows.append(
             {"paper": first["paper"], "table": first["table"], "source": source}
-            | {"dataset": dataset, "run_on": "" if rerun.empty else rerun["run_on"].iloc[0]}
+            | {"dataset": dataset, "run_on": ours["run_on"]}
             | {"n": len(part), **outcome_counts(part), "near": int(near.sum())}
-            | {"least": _runs(rerun, np.min), "most": _runs(rerun, np.max)}
-            | {"study": "" if rerun.empty else rerun["study"].iloc[0]}
+            | {"least": int(min(runs)), "most": int(max(runs)), "study": ours["study"]}
         )
     return pd.DataFrame(rows)
-
-
-def _runs(rerun, extreme):
-    return 0 if rerun.empty else int(extreme(rerun["n_runs"]))

@@ -9,9 +9,8 @@ from budgetlearn.exceptions import ConfigError
 
 from ..study.records import OK
 from ..study.study import ACQUISITION, MEMORY
-from .areas import area_table, summary_table
+from .areas import area_table, horizon_areas, horizon_table, summary_table
 from .efforts import time_table
-from .horizons import horizon_areas, horizon_table
 from .ranks import ranking_of
 from .recommendations import all_recommendations, at_most, budget_kinds
 from .schedules import CASE, RUN, compressed_points, counted_runs, coverage_table
@@ -50,82 +49,29 @@ class Comparison:
         """Test rows by training rows of each data set."""
         return {name: entry.test_ratio for name, entry in self.datasets.items()}
 
+    @property
+    def bounded(self):
+        """Ids of the data sets whose score lies in [0, 1] by its nature."""
+        return {name for name, entry in self.datasets.items() if entry.bounded}
+
     def rivals(self, frame):
-        """Return the methods of a frame that are not controls, in the order of display.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            With the column method.
-
-        Returns
-        -------
-        list of str
-        """
+        """Return the methods of a frame that are not controls, in the order of display."""
         present = set(frame["method"])
         return [name for name in self.competitors if name in present]
 
     def cases(self, frame):
-        """Return the cases of a frame, data sets in the order of display.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            With the columns dataset and costs.
-
-        Returns
-        -------
-        list of (str, str)
-            Data set and kind of cost profile.
-        """
+        """Return the (dataset, costs) pairs of a frame, data sets in the order of display."""
         present = set(map(tuple, frame[CASE].drop_duplicates().to_numpy()))
         order = list(self.datasets)
         return sorted(present, key=lambda case: (order.index(case[0]), case[1]))
 
     def under(self, budget, frame):
-        """Return the rows of a frame on data sets where methods are compared by a budget.
-
-        Parameters
-        ----------
-        budget : {"acquisition", "memory"}
-            Which one.
-        frame : DataFrame
-            With the column dataset.
-
-        Returns
-        -------
-        DataFrame
-        """
+        """Return the rows of a frame on data sets where this budget of the study counts."""
         budgets = {name: entry.budget for name, entry in self.datasets.items()}
         return frame[frame["dataset"].map(budgets) == budget]
 
-    def bought(self, frame):
-        """Return the rows of a frame on data sets that are compared by acquisition cost.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            With the column dataset.
-
-        Returns
-        -------
-        DataFrame
-        """
-        return self.under(ACQUISITION, frame)
-
     def check_covers(self, points):
-        """Refuse points of a method or data set that is not compared.
-
-        Parameters
-        ----------
-        points : DataFrame
-            Operating points.
-
-        Raises
-        ------
-        ConfigError
-            With the first such name.
-        """
+        """Refuse points of a method or data set that is not compared: raise a ConfigError."""
         for column, known in (("method", self.methods), ("dataset", self.datasets)):
             unknown = sorted(set(points[column]) - set(known))
             if unknown:
@@ -159,7 +105,7 @@ class Results:
     @cached_property
     def bought(self):
         """Operating points where methods are compared by acquisition cost."""
-        return self.compared.bought(self.points)
+        return self.compared.under(ACQUISITION, self.points)
 
     @cached_property
     def stored(self):
@@ -216,11 +162,11 @@ class Results:
         """As `horizons`, of `hard_schedules`; runs of unknown largest cost are left out."""
         charged = at_most(self.bought)
         runs = counted_runs(self.bought, self.expected)
-        unknown = pd.MultiIndex.from_frame(self.bought[RUN]).difference(
-            pd.MultiIndex.from_frame(charged[RUN])
+        every, priced, counted = map(
+            pd.MultiIndex.from_frame, (self.bought[RUN], charged[RUN], runs)
         )
         # A run without largest costs cannot be charged: left out, it counts for nobody.
-        known = runs[~pd.MultiIndex.from_frame(runs).isin(unknown)]
+        known = runs[~counted.isin(every.difference(priced))]
         return horizon_table(horizon_areas(charged, self.hard_schedules, known))
 
     @cached_property

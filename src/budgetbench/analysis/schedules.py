@@ -4,6 +4,9 @@ One row per operating point: dataset, costs, method, run, stage, fit, cost, cost
 valid_score, test_score, fit_seconds, predict_seconds, status, and optionally valid_cost, as in
 `budgetbench.study.records`. A row whose status is not "ok" stands for a fit that failed or ran
 out of time.
+
+Several functions take `expected`: a frame with dataset, costs, method, run of everything that was
+to be done. Without it a run counts of which the points hold a row.
 """
 
 import numpy as np
@@ -14,6 +17,7 @@ from budgetlearn.curves import pareto_indices
 from ..study.records import OK, RecordError
 
 CASE = ["dataset", "costs"]
+CASE_RUN = [*CASE, "run"]
 GROUP = [*CASE, "method"]
 RUN = [*GROUP, "run"]
 
@@ -24,6 +28,11 @@ _COLUMNS = [*RUN, "stage", "fit", *_NUMBERS, "status"]
 def of_case(frame, dataset, costs):
     """Return the rows of one data set under one kind of cost profile."""
     return frame[(frame["dataset"] == dataset) & (frame["costs"] == costs)]
+
+
+def columns_of(frame, names):
+    """Return columns as a list, to group another series of the same rows by them."""
+    return [frame[name] for name in names]
 
 
 def check_points(points):
@@ -84,8 +93,8 @@ def _with_valid_fraction(points):
         return points.assign(valid_fraction=fraction)
     paid = points[points["cost"] > 0]
     # The full cost is not a column; any row that paid something tells it.
-    full = (paid["cost"] / paid["cost_fraction"]).groupby([paid[c] for c in [*CASE, "run"]]).max()
-    full = points[[*CASE, "run"]].join(full.rename("full"), on=[*CASE, "run"])["full"]
+    full = (paid["cost"] / paid["cost_fraction"]).groupby(columns_of(paid, CASE_RUN)).max()
+    full = points[CASE_RUN].join(full.rename("full"), on=CASE_RUN)["full"]
     own = points["valid_cost"] / full
     return points.assign(valid_fraction=own.where(own.notna(), fraction))
 
@@ -93,16 +102,8 @@ def _with_valid_fraction(points):
 def compressed_points(points):
     """Keep, in each run, the operating points that beat every cheaper one on validation data.
 
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points, failed ones included.
-
-    Returns
-    -------
-    DataFrame
-        The kept rows, cheap to expensive within a run, with the column valid_fraction added: msB's
-        compressed model schedule (Yan et al., section 3.1), applied to every method alike.
+    Returns the kept rows, cheap to expensive within a run, with the column valid_fraction added:
+    msB's compressed model schedule (Yan et al., section 3.1), applied to every method alike.
     """
     points = _with_valid_fraction(check_points(points))
     good = points[points["status"] == OK]
@@ -116,70 +117,46 @@ def compressed_points(points):
     return good.iloc[np.concatenate(kept)].reset_index(drop=True)
 
 
-_CASE_RUN = [*CASE, "run"]
-
-
 def first_message(status):
     """Return the first status that is not ok, or "ok"."""
     bad = status[status != OK]
     return bad.iloc[0] if len(bad) else OK
 
 
-def _expected_runs(points):
-    """Return every method in every run that any method of the case has a row for."""
-    runs = points[_CASE_RUN].drop_duplicates()
-    return runs.merge(points[["method"]].drop_duplicates(), how="cross")[RUN]
-
-
 def counted_runs(points, expected=None):
-    """Return every run of every method that counts, whether or not it left a record.
+    """Return dataset, costs, method, run of all that counts, whether or not it left a record.
 
-    Parameters
-    ----------
-    expected : DataFrame, default=None
-        dataset, costs, method, run of everything that was to be done. By default every method that
-        has a record in a case, in every run of that case.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method, run, in their order: of the runs that any method has a record of.
+    Runs that no method has a record of are left out. Without `expected` every method that has a
+    record in a case counts in every run of that case.
     """
-    runs = points[_CASE_RUN].drop_duplicates()
+    runs = points[CASE_RUN].drop_duplicates()
     if expected is None:
         expected = runs.merge(points[GROUP].drop_duplicates(), on=CASE)
     # Runs nobody has begun are not missing but still to come.
-    counted = pd.concat([expected[RUN].merge(runs, on=_CASE_RUN), points[RUN]])
+    counted = pd.concat([expected[RUN].merge(runs, on=CASE_RUN), points[RUN]])
     return counted.drop_duplicates().sort_values(RUN, ignore_index=True)
 
 
 def coverage_table(points, expected=None):
     """Return the numbers of runs of each method that completed, failed, or left no record.
 
-    Parameters
-    ----------
-    expected : DataFrame, default=None
-        dataset, costs, method, run of everything that was to be done. By default every method in
-        every run for which any record exists.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method; n_ok, n_partial (some operating points failed), n_failed (all
-        did), n_missing; message: the first status that is not ok, else "".
+    The columns are dataset, costs, method; n_ok, n_partial (some operating points failed),
+    n_failed (all did), n_missing; message: the first status that is not ok, else "".
     """
     points = check_points(points)
-    expected = _expected_runs(points) if expected is None else expected[RUN]
+    if expected is None:
+        # Every method in every run: here a method without any record of a case is missing there.
+        runs = points[CASE_RUN].drop_duplicates()
+        expected = runs.merge(points[["method"]].drop_duplicates(), how="cross")
     done = points.groupby(RUN)["status"].agg(
         state=lambda s: "ok" if (s == OK).all() else "partial" if (s == OK).any() else "failed",
         message=first_message,
     )
-    runs = expected.merge(done.reset_index(), how="outer", on=RUN)
+    runs = expected[RUN].merge(done.reset_index(), how="outer", on=RUN)
     # After the outer merge: a run that left no record is in `expected` only.
-    runs["state"] = runs["state"].fillna("missing")
-    runs["message"] = runs["message"].fillna(OK)
+    runs = runs.fillna({"state": "missing", "message": OK})
     counts = {
-        f"n_{state}": (runs["state"] == state).groupby([runs[c] for c in GROUP]).sum()
+        f"n_{state}": (runs["state"] == state).groupby(columns_of(runs, GROUP)).sum()
         for state in ("ok", "partial", "failed", "missing")
     }
     message = runs.groupby(GROUP)["message"].agg(first_message).replace(OK, "")
@@ -187,20 +164,12 @@ def coverage_table(points, expected=None):
 
 
 def score_table(points, methods):
-    """Return mean and standard deviation over runs of the test score of one-point methods.
+    """Return mean and sd over runs, and n_runs, of the test score of one-point methods.
 
-    Parameters
-    ----------
-    methods : sequence of str
-        Methods with one operating point in each run, the controls.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method, mean, sd, n_runs; one row for each of `methods` in each case.
+    One row for each of `methods`, the controls, in each case: dataset, costs, method.
     """
     own = check_points(points)
     own = own[own["method"].isin(methods)]
     # NaN, not dropped: the count says how many completed.
-    scores = own["test_score"].where(own["status"] == OK).groupby([own[c] for c in GROUP])
+    scores = own["test_score"].where(own["status"] == OK).groupby(columns_of(own, GROUP))
     return scores.agg(mean="mean", sd="std", n_runs="count").reset_index()

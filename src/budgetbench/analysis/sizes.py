@@ -11,22 +11,13 @@ def size_table(points, competitors, tuned=()):
     """Return mean nodes, bytes and test error of every method at each of its sizes.
 
     The sizes of a tuned method are budgets: 1, 2, 5, 10, … nodes, with the model that validation
-    data choose in each run among all that fit; a budget that changes no choice is left out.
+    data choose in each run among all that fit; a budget that changes no choice is left out. `tuned`
+    are the data sets and methods of which validation data choose among several settings.
 
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points, with n_nodes where a method has nodes.
-    tuned : collection of (str, str)
-        Data sets and methods of which validation data choose among several settings.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, method, variant (the settings that a grid fits the method with, "" for a
-        method without a grid or tuned), setting (or the budget), n_nodes, n_bytes, valid_score,
-        error (mean squared error in regression, else 1 − score), error_sd, fit_seconds, n_runs;
-        variants in the order of the grid, sorted by nodes.
+    The columns are dataset, costs, method, variant (the settings that a grid fits the method with,
+    "" for a method without a grid or tuned), setting (or the budget), n_nodes, n_bytes,
+    valid_score, error (mean squared error in regression, else 1 − score), error_sd, fit_seconds,
+    n_runs; variants in the order of the grid, sorted by nodes.
     """
     shown = points[
         (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
@@ -82,12 +73,10 @@ def _round_numbers(values):
 def _best_within(points, budgets):
     """Return the best row on validation data within each budget, −1 for none; and the rows."""
     rows = points.sort_values("n_nodes", kind="stable")
-    best, leader = -np.inf, -1
-    leaders = []  # of the smallest rows, the first of the best
-    for place, score in enumerate(rows["valid_score"]):
-        if score > best:
-            best, leader = score, place
-        leaders.append(leader)
+    scores = rows["valid_score"].to_numpy(dtype=float)
+    # Of the smallest rows, the first of the best: a place counts once it beats all before it.
+    ahead = scores > np.maximum.accumulate(np.append(-np.inf, scores))[:-1]
+    leaders = np.maximum.accumulate(np.where(ahead, np.arange(len(rows)), -1))
     # Leaders are cumulative: the last that fits is the best that fits.
     fitting = np.searchsorted(rows["n_nodes"], budgets, side="right")
     return np.append(leaders, -1)[fitting - 1], rows
@@ -109,24 +98,10 @@ def _variants(points):
 def best_in_little(table, cases, size="n_nodes"):
     """Return the method of lowest mean error in little memory, for each case with rivals.
 
-    Little is, in each case, the smallest size in which every method has a model; each is
-    represented by its largest model within it, of several variants by the one that validation data
-    prefer. Where one method alone is fitted with a grid, its variants compete. A case where a size
-    is not known is left out.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `size_table`.
-    cases : sequence of (str, str)
-        The (dataset, costs) pairs.
-    size : {"n_nodes", "n_bytes"}, default="n_nodes"
-        What memory is counted in.
-
-    Returns
-    -------
-    list of str
-        A method, or a variant of a method that is alone, for each such case.
+    Little is, in each case, the smallest `size` (n_nodes or n_bytes) in which every method has a
+    model; each is represented by its largest model within it, of several variants by the one that
+    validation data prefer. Where one method alone is fitted with a grid, its variants compete, and
+    are returned in place of methods. A case where a size is not known is left out.
     """
     frames = [_with_rivals(of_case(table, *case)) for case in cases]
     return [

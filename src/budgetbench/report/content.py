@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from ..analysis import Results
-from ..analysis.schedules import check_points
+from ..analysis.schedules import RUN, check_points
 from ..study.study import Study
 from .display import Display
 
@@ -85,4 +85,4 @@ def _expected(study):
     """Return every (dataset, costs, method, run) that the study asks for."""
     runs = range(study.config["runs"])
     rows = [(*cell, run) for cell, run in itertools.product(study.cells, runs)]
-    return pd.DataFrame(rows, columns=["dataset", "costs", "method", "run"])
+    return pd.DataFrame(rows, columns=RUN)

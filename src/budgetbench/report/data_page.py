@@ -1,6 +1,5 @@
-"""The data sets of a study on one page: what is in them, their prices, their sources."""
+"""The data sets of a study: their sheets and prices, and a page of what is in them."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +12,11 @@ from ..analysis.schedules import of_case
 from ..datasets import Dataset
 from .display import DataSheet
 from .page import data_uri, template_environment
-from .style import figure_bytes, house_style, new_figure
+from .style import drawing, figure_bytes
 from .text import as_text
 
 PRICE_COLUMNS = ["dataset", "costs", "run", "feature", "cost"]
+_MOST_BARS = 26
 
 
 def read_sheets(study, paths):
@@ -72,11 +72,11 @@ def price_table(paths):
     DataFrame
         dataset, costs, run, feature (its name), cost, for each run in the order of the features.
     """
-    frames = []
-    for path in map(Path, paths):
-        # The path says what a price list of one run cannot: its data set and kind.
-        kind, dataset = path.parts[-2], path.parts[-3]
-        frames.append(read_prices(path).assign(dataset=dataset, costs=kind))
+    # The path says what a price list of one run cannot: its data set and kind.
+    frames = [
+        read_prices(path).assign(dataset=path.parts[-3], costs=path.parts[-2])
+        for path in map(Path, paths)
+    ]
     return pd.concat(frames, ignore_index=True)[PRICE_COLUMNS]
 
 
@@ -93,38 +93,8 @@ def names_of(prices, dataset):
     return dict(enumerate(own["feature"].drop_duplicates()))
 
 
-_MOST_BARS = 26
-
-
-@dataclass(frozen=True)
-class Page:
-    """One data set as the page shows it.
-
-    Attributes
-    ----------
-    facts : dict
-        Name to value, in the order of the page.
-    images : dict of str to str
-        Caption to the drawing as a data URI.
-    categories : dict of str to tuple of str
-        Columns that were text in the files.
-    """
-
-    id: str
-    title: str
-    facts: dict
-    images: dict
-    categories: dict
-
-
 def write_data_page(study, files, path):
-    """Write the page.
-
-    Parameters
-    ----------
-    files : iterable of path-like
-        Its prepared data sets.
-    """
+    """Write the page of the prepared data sets in `files`."""
     pages = [_page(study, Dataset.load(file)) for file in files]
     template = template_environment().get_template("data.html.j2")
     with whole_file(path) as unfinished:
@@ -132,6 +102,7 @@ def write_data_page(study, files, path):
 
 
 def _page(study, data):
+    """Return what the page shows of a data set: facts by name, drawings by caption."""
     shown, prices = study.shown[data.id], _prices(study, data)
     facts = {
         "task": data.task,
@@ -146,30 +117,28 @@ def _page(study, data):
         "citation": as_text(shown["citation"] or None),
         "sha256 of the prepared table": data.sha256,
     }
-    images = {"Classes" if data.class_names else "Target": _uri(_target_figure(data))}
+    drawn = {"Classes" if data.class_names else "Target": _target_figure(data)}
     if prices is not None:
-        images["Prices, from the most expensive"] = _uri(_price_figure(prices))
-    return Page(data.id, shown["title"], facts, images, data.categories)
+        drawn["Prices, from the most expensive"] = _price_figure(prices)
+    images = {name: data_uri(figure_bytes(figure, "svg")) for name, figure in drawn.items()}
+    page = {"id": data.id, "title": shown["title"], "facts": facts, "images": images}
+    return page | {"categories": data.categories}
 
 
 def _target_facts(data):
     if data.class_names:
         counts = data.class_counts
-        return {
-            "classes": len(data.class_names),
-            "largest class": f"{counts.max() / counts.sum():.1%} of the rows",
-        }
+        share = f"{counts.max() / counts.sum():.1%} of the rows"
+        return {"classes": len(data.class_names), "largest class": share}
     low, mean, high = data.y.min(), data.y.mean(), data.y.max()
     return {"target": f"{low:.4g} to {high:.4g}, mean {mean:.4g}"}
 
 
 def _split(study, data):
-    sizes = study.sizes(data.id)
-    if data.groups is not None:
-        queries = f"; {len(np.unique(data.groups)):,} queries stay whole"
-    else:
-        queries = ""
-    return f"{as_text(sizes)}{queries}"
+    sizes = as_text(study.sizes(data.id))
+    if data.groups is None:
+        return sizes
+    return f"{sizes}; {len(np.unique(data.groups)):,} queries stay whole"
 
 
 def _prices(study, data):
@@ -184,9 +153,8 @@ def _price_fact(prices):
 
 
 def _target_figure(data):
-    with house_style():
-        figure = new_figure(5.2, 2.8)
-        axes = figure.subplots()
+    """Draw the rows of the largest classes, or a histogram of the target."""
+    with drawing(5.2, 2.8) as (figure, axes):
         if not data.class_names:
             axes.hist(data.y, bins=40, color="#0072b2")
             axes.set(xlabel="target", ylabel="rows")
@@ -205,11 +173,10 @@ def _target_figure(data):
 
 
 def _price_figure(prices):
+    """Draw the prices from the most expensive feature down."""
     shown = prices.sort_values(ascending=False, kind="stable")
     few = len(shown) <= _MOST_BARS
-    with house_style():
-        figure = new_figure(5.2, 2.8 if not few else 3.4)
-        axes = figure.subplots()
+    with drawing(5.2, 3.4 if few else 2.8) as (figure, axes):
         # Many bars without gaps read as one outline.
         axes.bar(range(len(shown)), shown, color="#d55e00", width=0.8 if few else 1.0)
         if few:
@@ -217,7 +184,3 @@ def _price_figure(prices):
         axes.set(ylabel="price", xlabel="feature")
         axes.grid(axis="x", visible=False)
     return figure
-
-
-def _uri(figure):
-    return data_uri(figure_bytes(figure, "svg"))

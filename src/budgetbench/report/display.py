@@ -2,25 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from ..analysis import Comparison
-from ..study.study import ACQUISITION, SCHEDULE
-
-_EXHAUSTIVE = ".ExhaustiveSearch"
-
-
-def sequence_method(study, dataset):
-    """Return the first method of a data set that is built from sequences; None without one."""
-    scheduled = study.methods_of(SCHEDULE)
-    own = [method for case, _, method in study.cells if case == dataset and method in scheduled]
-    return own[0] if own else None
-
-
-def exhaustive_method(study, dataset):
-    """Return the first method of a data set that tries every subset; None without one."""
-    names = [method for case, _, method in study.cells if case == dataset]
-    searching = (name for name in names if study.methods[name]["class"].endswith(_EXHAUSTIVE))
-    return next(searching, None)
-
+from ..analysis.results import Comparison
+from ..study.study import ACQUISITION
 
 # Okabe and Ito's palette, told apart by all common kinds of colour-blindness, with a wine red for
 # its yellow, which is too faint on white. Each has a marker of its own, for print without colour;
@@ -34,72 +17,35 @@ CONTROL_MARKERS = ("*", "_")
 
 @dataclass(frozen=True)
 class Method:
-    """The label, colour, line and marker of a method.
+    """The label, colour, line and marker of a method."""
 
-    Attributes
-    ----------
-    id, label : str
-        Its names in the records and on the page.
-    colour, marker, line : str
-        As matplotlib knows them; no two methods share all three.
-    control : bool
-        Whether it only brackets the others (no feature, or all of them) and does not compete.
-    peer : bool
-        Whether it is what users pick today, beside the papers' methods.
-    spec : dict
-        What it is: class, parameters and the grid of settings tried, shown as they are.
-    """
-
-    id: str
-    label: str
-    colour: str
+    id: str  # in the records
+    label: str  # on the page
+    colour: str  # as matplotlib knows it, like marker and line; no two methods share all three
     marker: str
     line: str
-    control: bool
-    peer: bool
-    spec: dict
+    control: bool  # only brackets the others: no feature, or all of them
+    peer: bool  # what users would pick instead
+    spec: dict  # its class, parameters and grid, as they are
 
 
 @dataclass(frozen=True)
 class DataSheet:
-    """The facts of a data set that readers see.
+    """The facts of a data set that readers see."""
 
-    Attributes
-    ----------
-    title : str
-        Its name on the page.
-    score : str
-        What predictions are scored by, in a word.
-    budget : str
-        What methods are compared by there, acquisition cost or memory.
-    rows, features : int or None
-        Size of the data.
-    classes : int, dict or None
-        How many classes there are, or class to rows.
-    licence, citation : str or None
-        Whose they are.
-    sha256 : dict of str to str
-        File to hash; nothing for data that are not fetched.
-    categories : dict of str to tuple of str
-        Feature that was words in the files → the words, in the order of their codes 0, 1, …
-    test_ratio : float
-        Test rows by the rows that a model trains on.
-    bounded : bool
-        Whether the score lies in [0, 1] by its nature.
-    """
-
-    title: str
-    score: str = "accuracy"
-    budget: str = ACQUISITION
+    title: str  # its name on the page
+    score: str = "accuracy"  # what predictions are scored by, in a word
+    budget: str = ACQUISITION  # what methods are compared by there, or memory
     rows: int | None = None
     features: int | None = None
-    classes: object = None
+    classes: object = None  # how many there are, or class to rows
     licence: str | None = None
     citation: str | None = None
-    sha256: dict | None = None
+    sha256: dict | None = None  # file to hash; nothing for data that are not fetched
+    # Feature that was words in the files → the words, in the order of their codes 0, 1, …
     categories: dict = field(default_factory=dict)
-    test_ratio: float = 1 / 3
-    bounded: bool = True
+    test_ratio: float = 1 / 3  # test rows by the rows that a model trains on
+    bounded: bool = True  # whether the score lies in [0, 1] by its nature
 
 
 class Display(Comparison):

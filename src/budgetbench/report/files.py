@@ -6,18 +6,13 @@ from pathlib import Path
 from budgetlearn.files import csv_text, whole_file
 
 from .page import render_page
+from .section import case_name
 from .sections import sections_of
 from .style import figure_bytes
 
 
 def build_tables(sections, report):
-    """Return the report with the tables of all its sections.
-
-    Parameters
-    ----------
-    sections : list of Section
-        From `budgetbench.report.sections.sections_of`.
-    """
+    """Return the report with the tables of all its sections."""
     return replace(report, tables=_of_all(sections, report, "tables"))
 
 
@@ -26,17 +21,10 @@ def build_figures(sections, report):
     return _of_all(sections, report, "figures")
 
 
-def build_files(sections, report):
-    """Return {name: bytes} of the files of other kinds of all sections; `report` has its tables."""
-    return _of_all(sections, report, "files")
-
-
 def _of_all(sections, report, kind):
     """Return the products of one kind of all sections, by name."""
-    made = {}
-    for section in sections:
-        made |= getattr(section, kind)(report)
-    return made
+    made = [getattr(section, kind)(report) for section in sections]
+    return {name: product for products in made for name, product in products.items()}
 
 
 def build_cases(sections, report):
@@ -47,7 +35,7 @@ def build_cases(sections, report):
             cases.setdefault(case, {})[section.id] = data
     display = report.display
     for dataset, costs in report.cases:
-        if (name := f"{dataset}_{costs}") in cases:
+        if (name := case_name(dataset, costs)) in cases:
             titles = {"title": display.case_title(dataset, costs), "score": display.score(dataset)}
             cases[name] = titles | cases[name]
     return cases
@@ -81,8 +69,8 @@ def write_report(report, folder):
     drawn = {name: figure_bytes(figure, "svg") for name, figure in figures.items()}
     page = render_page(sections, report, drawn, build_cases(sections, report))
     for name, frame in report.tables.items():
-        write_table(frame, folder / "tables" / f"{name}.csv")
-    for name, content in build_files(sections, report).items():
+        _write(csv_text(frame).encode(), folder / "tables" / f"{name}.csv")
+    for name, content in _of_all(sections, report, "files").items():
         _write(content, folder / "tables" / name)
     for name, figure in figures.items():
         _write(drawn[name], folder / "figures" / f"{name}.svg")
@@ -92,11 +80,6 @@ def write_report(report, folder):
     # Last: whoever sees a page sees all that it links to.
     _write(page.encode(), folder / "report.html")
     return folder / "report.html"
-
-
-def write_table(frame, path):
-    """Write a frame as csv."""
-    _write(csv_text(frame).encode(), path)
 
 
 def _write(content, path):

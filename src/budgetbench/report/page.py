@@ -11,21 +11,8 @@ from . import text
 def render_page(sections, report, drawings, cases):
     """Return the report as one HTML document that works offline.
 
-    Parameters
-    ----------
-    sections : list of Section
-        From `budgetbench.report.sections.sections_of`.
-    report : Report
-        The content, with its tables.
-    drawings : dict of str to bytes
-        The figures as SVG, by name.
-    cases : dict of str to dict
-        What the page's scripts show, from `budgetbench.report.files.build_cases`.
-
-    Returns
-    -------
-    str
-        HTML with inline style and scripts, and with figures as data URIs.
+    `report` has its tables, `drawings` are the figures as SVG by name, and `cases` is what the
+    page's scripts show, from `build_cases`. Style and scripts are inline, figures are data URIs.
     """
     environment = template_environment()
     # As images of their own: ids of one drawing cannot reach into another.
@@ -49,6 +36,9 @@ def render_page(sections, report, drawings, cases):
     )
 
 
+_FILTERS = (text.as_text, text.n_classes, text.counted, text.number, text.mean_rank, text.seconds)
+
+
 def template_environment():
     """Return the template environment: escapes everything, refuses unknown names."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -68,8 +58,7 @@ def template_environment():
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "as_text": text.as_text,
-        "n_classes": text.n_classes,
+        **{each.__name__: each for each in _FILTERS},
         "first_upper": lambda string: string[:1].upper() + string[1:],
     }
     return environment
@@ -92,18 +81,10 @@ _DASHES = {"-": [], "--": [7, 4], ":": [2, 3]}
 
 
 def script_data(cases, display):
-    """Return the JSON that the page embeds for its scripts.
+    """Return the JSON that the page embeds for its scripts: it may stand inside a script element.
 
-    Parameters
-    ----------
-    cases : dict of str to dict
-        <dataset>_<costs> to title, score (its name), and what each section's script shows, by the
-        section's id.
-
-    Returns
-    -------
-    str
-        JSON that may stand inside a script element.
+    `cases` maps <dataset>_<costs> to title, score (its name), and what each section's script shows,
+    by the section's id.
     """
     methods = [
         {

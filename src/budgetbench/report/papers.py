@@ -10,8 +10,7 @@ from budgetlearn.files import read_yaml, whole_file
 from ..study.reruns import keep
 from ..study.study import Study
 from .reproduction import Reproduction
-from .reproduction_page import reproduction_page
-from .reproduction_text import PLACE, reproduction_text
+from .reproduction_pages import PLACE, reproduction_page, reproduction_text
 
 PAGE = "results/papers/report.html"
 
@@ -19,21 +18,9 @@ PAGE = "results/papers/report.html"
 def run_papers(root, cores, settings):
     """Run every study of the papers and keep what it gives; one that fails stops no other.
 
-    A study goes on where it stopped; runs that it finished are kept even if others failed.
-
-    Parameters
-    ----------
-    root : Path
-        The folder of the workflow.
-    cores : int
-        Cores for each study.
-    settings : dict
-        Settings laid over every study's, such as {"runs": 1}.
-
-    Returns
-    -------
-    list of str
-        The studies that ended with an error.
+    A study goes on where it stopped; runs that it finished are kept even if others failed. `root`
+    is the folder of the workflow, `cores` those of each study, and `settings` are laid over every
+    study's, such as {"runs": 1}. Returns the studies that ended with an error.
     """
     failed = []
     for name in Reproduction(root).studies:
@@ -58,15 +45,7 @@ def _command(root, file, cores, settings):
 
 
 def write_reproduction(root, page=PAGE):
-    """Write docs/reproduction.md and the page from the reruns that are kept.
-
-    Parameters
-    ----------
-    root : path-like
-        The folder of the workflow.
-    page : path-like, default="results/papers/report.html"
-        Where the page is written.
-    """
+    """Write docs/reproduction.md and the page from the reruns that are kept below `root`."""
     found = Reproduction(root)
     for place, text in (
         (Path(root) / PLACE, reproduction_text(found)),

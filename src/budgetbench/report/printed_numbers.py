@@ -15,31 +15,23 @@ import pandas as pd
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
-from ..analysis.deviations import WHERE
 from ..analysis.published import AREAS, QUANTITIES
+from ..analysis.reproduction import WHERE
 from ..study.records import setting_text
 
 KEYS = ["dataset", "method", "setting", "quantity"]
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
 _SPREAD, _RUNS, _REMARK = "value_sd", "runs", "remark"
 _ENTRY = {"why", "variant"}  # what an entry of the reasons must have
-_MAY = {*WHERE, "reading", "chosen_after"}
+_MAY = {*WHERE, "reading", "chosen_after", "narrowed_after"}
 
 
 def read_published(paths):
-    """Read tables of printed numbers.
+    """Read tables of printed numbers from csv files; the name of each is kept as `source`.
 
-    Parameters
-    ----------
-    paths : iterable of path-like
-        csv files; the name of each is kept as `source`.
-
-    Returns
-    -------
-    DataFrame
-        source, paper, table, dataset, method, setting (as in records: "trees=10", "" for none),
-        quantity, value, value_sd (NaN where the paper prints none), unit (that of the last digit of
-        value), printed_runs (1 where no number is given), remark.
+    The columns are source, paper, table, dataset, method, setting (as in records: "trees=10", ""
+    for none), quantity, value, value_sd (NaN where the paper prints none), unit (that of the last
+    digit of value), printed_runs (1 where no number is given), remark.
 
     Raises
     ------
@@ -53,6 +45,7 @@ def read_published(paths):
 
 
 def _read_one(path):
+    """Read one table and check it."""
     # "None" is a setting (candidate_window=None: all of them), an empty field is not.
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
     absent = [column for column in _PRINTED if column not in frame]
@@ -85,19 +78,13 @@ def _unit(text):
 
 
 def read_reasons(path):
-    """Read the reasons of known deviations, each an experiment.
+    """Read the reasons of known deviations, each an experiment, as a list of dicts from YAML.
 
-    Parameters
-    ----------
-    path : path-like
-        YAML: a list of entries with `why`, a sentence; `variant`, the study that takes the cause
-        away; any of table, dataset, method, setting, quantity, as the tables of printed numbers
-        name them; `reading`, the quantity to take of the variant where it is another one; and
-        `chosen_after: true` where the variant was chosen after seeing the printed numbers.
-
-    Returns
-    -------
-    list of dict
+    An entry has `why`, a sentence; `variant`, the study that takes the cause away; any of table,
+    dataset, method, setting, quantity, as the tables of printed numbers name them; `reading`, the
+    quantity to take of the variant where it is another one; `chosen_after: true` where the variant
+    was chosen after seeing the printed numbers; and `narrowed_after: true` where the entry was
+    narrowed, after seeing the variant's results, to what it has right.
 
     Raises
     ------

@@ -8,12 +8,19 @@ import pandas as pd
 
 from budgetlearn.files import read_yaml
 
-from ..analysis.agreement import agreement_table
+from ..analysis.agreement import FEWEST_AT_FIRST, agreement_table, check_claim
 from ..analysis.areas import area_table
-from ..analysis.claims import check_claim
-from ..analysis.deviations import fits, with_reasons, with_variants
 from ..analysis.published import AREAS, OurValues, published_table
-from ..analysis.reproduction import counted_once, matrix, with_outcomes
+from ..analysis.reproduction import (
+    EXPLAINED,
+    NUMBER,
+    counted_once,
+    fits,
+    matrix,
+    with_outcomes,
+    with_reasons,
+    with_variants,
+)
 from ..analysis.schedules import RUN, compressed_points
 from ..study import records, reruns
 from ..study.study import PUBLISHED
@@ -39,6 +46,11 @@ class Kept:
         return OurValues(self.points, self.areas)
 
     @property
+    def runs(self):
+        """Number of runs by data set."""
+        return self.points.groupby("dataset")["run"].nunique().to_dict()
+
+    @property
     def hours(self):
         """Core-hours of the jobs that fitted, where they were recorded."""
         return sum(one.get("seconds", 0.0) for one in self.origins) / 3600
@@ -56,13 +68,7 @@ class Kept:
 
 
 class Reproduction:
-    """The papers' numbers and claims, judged against the kept reruns.
-
-    Parameters
-    ----------
-    root : path-like
-        The project's folder.
-    """
+    """The papers' numbers and claims, judged against the kept reruns in the project's folder."""
 
     def __init__(self, root="."):
         folder = Path(root) / PUBLISHED
@@ -72,7 +78,7 @@ class Reproduction:
         self._root = Path(root)
         self._tables, self._held_out = about["tables"], about["held_out"]
         self._claims = read_yaml(folder / "claims.yaml")
-        self._entries = read_reasons(folder / "deviations.yaml")
+        self.entries = read_reasons(folder / "deviations.yaml")
         self._folder = folder
         self.kept = {
             name: Kept(
@@ -87,7 +93,7 @@ class Reproduction:
     def studies(self):
         """Every study of the papers that has a file, in the order in which they are run."""
         named = [*self._tables.values(), *self._held_out.values(), *self._others]
-        named.append([entry["variant"] for entry in self._entries])
+        named.append([entry["variant"] for entry in self.entries])
         every = dict.fromkeys(name for names in named for name in names)
         return [name for name in every if (self._root / f"config/studies/{name}.yaml").exists()]
 
@@ -116,37 +122,45 @@ class Reproduction:
         """Of each entry of the deviations, the share of its numbers that its variant has right."""
         rows = self.all_numbers.to_dict("records")
         shares = []
-        for entry in self._entries:
+        for entry in self.entries:
             own = [row for row in rows if row["n_runs"] and fits(entry, row)]
-            told = self._variants(own, entry) if own else None
-            shares.append(float("nan") if told is None else told["explained"].mean())
+            # Whether they need it or not: a reason must hold for all that it is about.
+            asked = pd.DataFrame(own).assign(variant=entry["variant"])
+            judged = with_variants(asked, [entry], self.of_variants) if own else None
+            shares.append(float("nan") if judged is None else judged["explained"].mean())
         return shares
 
     @cached_property
     def claims(self):
-        """Every claim with verdict and evidence."""
-        return [claim | check_claim(claim, self._values) for claim in self._claims]
+        """Every claim with verdict and evidence, and its verdict by the rule at first."""
+        return [
+            claim
+            | check_claim(claim, self._values)
+            | {"at_first": check_claim(claim, self._values, FEWEST_AT_FIRST)["verdict"]}
+            for claim in self._claims
+        ]
+
+    def explained_after(self, numbers):
+        """Count the explained numbers whose variant was chosen after seeing what is printed."""
+        after = [(e["variant"], e["why"]) for e in self.entries if e.get("chosen_after")]
+        explained = numbers.loc[numbers["outcome"] == EXPLAINED, ["variant", "reason"]]
+        return sum(pair in after for pair in explained.itertuples(index=False, name=None))
 
     def _judged(self, tables):
         parts = [self._best(table, studies) for table, studies in tables.items()]
-        numbers = with_reasons(pd.concat(parts, ignore_index=True), self._entries)
-        explained = with_variants(numbers, self._entries, self._of_variants)
+        numbers = with_reasons(pd.concat(parts, ignore_index=True), self.entries)
+        explained = with_variants(numbers, self.entries, self.of_variants)
         return with_outcomes(explained, self.impossible)
 
     @cached_property
-    def _of_variants(self):
+    def of_variants(self):
         """The numbers of every variant study that is kept."""
-        variants = {entry["variant"]: entry["table"] for entry in self._entries}
+        variants = {entry["variant"]: entry["table"] for entry in self.entries}
         return {
             name: self.kept[name].numbers(self._printed(table))
             for name, table in variants.items()
             if name in self.kept
         }
-
-    def _variants(self, rows, entry):
-        """Return rows of one entry with what its variant has, whether they need it or not."""
-        asked = pd.DataFrame(rows).assign(variant=entry["variant"])
-        return with_variants(asked, [entry], self._of_variants)
 
     def _printed(self, table):
         return read_published([self._folder / f"{table}.csv"])
@@ -159,21 +173,19 @@ class Reproduction:
             for name in studies
             if name in self.kept
         ]
-        keys = ["source", "dataset", "method", "setting", "quantity"]
         found.append(_alone(printed))
         rows = pd.concat(found, ignore_index=True)
-        rows = rows.assign(absent=rows["n_runs"] == 0)
-        rows = rows.sort_values("absent", kind="stable").drop_duplicates(keys)
-        return printed[keys].merge(rows.drop(columns="absent"), on=keys)
+        # Stable: of the studies that reran a number the first named one counts.
+        rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")
+        return printed[NUMBER].merge(rows.drop_duplicates(NUMBER), on=NUMBER)
 
     def _values(self, side):
         """Return our values of one side of a claim, by run."""
         kept = self.kept.get(side["study"])
-        if kept is None:
+        own = [] if kept is None else kept.points["dataset"] == side["dataset"]
+        if not any(own):
             return pd.Series(dtype=float)
-        cases = kept.points.loc[kept.points["dataset"] == side["dataset"], "costs"]
-        if cases.empty:
-            return pd.Series(dtype=float)
+        cases = kept.points.loc[own, "costs"]
         where = {"run_on": side["dataset"], "costs": side.get("costs", cases.iloc[0])}
         return kept.ours.of(where | {"setting": ""} | side)
 

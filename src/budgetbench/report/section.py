@@ -1,5 +1,6 @@
-"""The base of all sections in `budgetbench.report.sections`."""
+"""The base of all sections in `budgetbench.report.sections`, and the files that they announce."""
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,28 +10,13 @@ FIGURE, TABLE, FILE = "figure", "table", "file"
 
 @dataclass(frozen=True)
 class Part:
-    """A file of the report.
+    """A file of the report."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file, that of a figure or table without its ending.
-    kind : {"figure", "table", "file"}
-        A figure is in figures/ as svg (and png), a table in tables/ as csv, any other file there
-        too, its ending in its name.
-    category : str
-        Under which heading Snakemake's own report shows it.
-    caption : str
-        What it shows, as reStructuredText.
-    labels : dict of str to str
-        What tells it from others of its category.
-    """
-
-    name: str
-    kind: str
-    category: str
-    caption: str
-    labels: dict = field(default_factory=dict)
+    name: str  # of the file, that of a figure or table without its ending
+    kind: str  # a figure (svg and png), a table (csv), or any other file, its ending in its name
+    category: str  # heading under which Snakemake's own report shows it
+    caption: str  # what it shows, as reStructuredText
+    labels: dict = field(default_factory=dict)  # what tells it from others of its category
 
     @property
     def path(self):
@@ -60,40 +46,38 @@ def file(name, caption):
     return Part(name, FILE, "Tables", caption, {"table": name})
 
 
+def case_name(dataset, costs, stem=None):
+    """Return the name of a case, after that of what is shown of it, in files and on the page."""
+    return "_".join(filter(None, (stem, dataset, costs)))
+
+
 class Section:
     """A section of the report's page, with the tables and figures that belong to it.
 
     A section is a subclass in a module of `budgetbench.report.sections`, where it is found without
-    being listed anywhere; beside the module lies its template of the same name (.html.j2), and if
-    it has one its script (.js). The template gets `report`, `section`, `images` (figure's name to
-    data URI) and what `context` returns. The Snakefile asks `applies`, `inputs` and `parts` at
-    every start, so modules import drawing libraries only where they draw.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-
-    Attributes
-    ----------
-    id : str
-        The section's anchor on the page.
-    title : str
-        Its link on top of the page.
-    place : int
-        Sections stand on the page from small to large.
+    being listed anywhere; beside the module lies its template, called as the class is
+    (CostCurves: cost_curves.html.j2), and if it has one its script (.js). The template gets
+    `report`, `section`, `images` (figure's name to data URI) and what `context` returns. The
+    Snakefile asks `applies`, `inputs` and `parts` at every start, so modules import drawing
+    libraries only where they draw.
     """
 
-    id = ""
-    title = ""
-    place = 0
+    id = ""  # anchor on the page
+    title = ""  # of the link on top of the page
+    place = 0  # sections stand on the page from small to large
+    under = None  # the budget by which the study must compare some data set, if any
 
     def __init__(self, study):
         self.study = study
 
+    @property
+    def cases(self):
+        """The (dataset, costs) pairs that the section shows."""
+        return self.study.cases_under(self.under)
+
     def applies(self):
         """Return whether the study has anything for the section to show."""
-        return True
+        return self.under is None or bool(self.cases)
 
     @property
     def inputs(self):
@@ -104,6 +88,18 @@ class Section:
     def parts(self):
         """The `Part` of each figure and table."""
         return []
+
+    def case_figures(self, stem, category, caption):
+        """Return the `Part` of a figure of each case."""
+        return [
+            figure(
+                case_name(*case, stem),
+                category,
+                caption,
+                **dict(zip(("data set", "costs"), case, strict=True)),
+            )
+            for case in self.cases
+        ]
 
     def tables(self, report):
         """Return {name: DataFrame}; `report` is the `Report` without tables and images."""
@@ -130,13 +126,17 @@ class Section:
         return {}
 
     @cached_property
+    def _stem(self):
+        return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", type(self).__name__).lower()
+
+    @property
     def template(self):
         """Name of the template."""
-        return f"{type(self).__module__.rpartition('.')[2]}.html.j2"
+        return f"{self._stem}.html.j2"
 
     @cached_property
     def script(self):
         """Name of the script; None where there is none."""
-        # Found by its name beside the module, like the template: no list to keep.
-        name = f"{type(self).__module__.rpartition('.')[2]}.js"
+        # Found by its name, like the template: no list to keep.
+        name = f"{self._stem}.js"
         return name if (Path(__file__).parent / "sections" / name).exists() else None

@@ -1,27 +1,21 @@
 """Sentences on who wins, computed from the data."""
 
-import pandas as pd
-
+from ..analysis.areas import HORIZONS
 from ..analysis.differences import FEWEST_CASES
-from ..analysis.horizons import horizon_ranks, survives_leaving_one_out, winners
-from ..analysis.ranks import LEVEL, critical_difference, ranking_of
+from ..analysis.ranks import (
+    LEVEL,
+    critical_difference,
+    horizon_ranks,
+    ranking_of,
+    survives_leaving_one_out,
+    winners,
+)
 from ..analysis.schedules import CASE, of_case
 from .text import counted
 
 
 def lead_sentences(leads, display):
-    """Return sentences on the method of the best mean AUP, its data sets and its certainty.
-
-    Parameters
-    ----------
-    leads : DataFrame
-        From `budgetbench.analysis.differences.lead_table`.
-
-    Returns
-    -------
-    list of str
-        One sentence each.
-    """
+    """Return sentences on the best mean AUP, its data sets and its certainty, from `lead_table`."""
     if leads.empty:
         return ["No method completed a single run: see the coverage table."]
     # A data set with one method is no comparison, and is not counted as a win.
@@ -30,19 +24,23 @@ def lead_sentences(leads, display):
     if contested.empty:
         return ["No data set has completed runs of two methods, so there is nothing to compare."]
     gap = [f"On {alone} more, only one method completed runs: no comparison."] if alone else []
-    return [_who_wins(contested, display), *_how_sure(contested), *gap]
+    return [_who_wins(contested, display), _how_sure(contested), *gap]
+
+
+def counts_of(names):
+    """Return how often each name stands in a Series, the most frequent first."""
+    # Stable: of equal counts the one that comes first in the order of data sets.
+    return names.value_counts(sort=False).sort_values(ascending=False, kind="stable")
 
 
 def _who_wins(leads, display):
     """Return the sentence that counts the best means."""
-    # Stable: of equal counts the one that leads first in the order of data sets.
-    wins = leads["best"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
-    labels = [display.label(name) for name in wins.index]
-    if len(labels) == 1:
+    wins = counts_of(leads["best"]).rename(display.label)
+    if len(wins) == 1:
         few = {1: "the one data set compared", 2: "both data sets"}
         where = few.get(len(leads), f"all {len(leads)} data sets")
-        return f"{labels[0]} has the best mean AUP on {where}."
-    shares = [f"{label} on {n}" for label, n in zip(labels, wins, strict=True)]
+        return f"{wins.index[0]} has the best mean AUP on {where}."
+    shares = [f"{label} on {n}" for label, n in wins.items()]
     return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."
 
 
@@ -51,27 +49,19 @@ def _how_sure(leads):
     # One run has no spread, so no interval.
     measured = leads.dropna(subset="low")
     if measured.empty:
-        return ["One run each: the spread between runs is unknown."]
+        return "One run each: the spread between runs is unknown."
     clear, n_cases = int((measured["low"] > 0).sum()), len(measured)
     # "On none of them" would be odd of a single data set.
     if clear < n_cases == 1:
-        return ["Other splits may well put another method first: the lead may be chance (95 %)."]
+        return "Other splits may well put another method first: the lead may be chance (95 %)."
     if clear == 0:
-        return ["On none of them is the lead sure: other splits may put another first (95 %)."]
+        return "On none of them is the lead sure: other splits may put another first (95 %)."
     where = "" if n_cases == 1 else f" on {'all' if clear == n_cases else clear} of these {n_cases}"
-    return [f"The lead over every other method is more than chance would give (95 %){where}."]
+    return f"The lead over every other method is more than chance would give (95 %){where}."
 
 
 def peers_ahead(summary, display):
-    """Return a sentence on the data sets on which a peer beats every method of the papers.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        From `budgetbench.analysis.areas.summary_table`.
-    display : Display
-        Which methods are peers.
-    """
+    """Return a sentence on the data sets on which a peer beats every method of the papers."""
     ahead = {}
     cases = display.cases(summary)
     for case in cases:
@@ -84,27 +74,21 @@ def peers_ahead(summary, display):
     if not ahead:
         return []
     where = "; ".join(f"{display.methods[n].label} on {', '.join(t)}" for n, t in ahead.items())
-    count = pd.Series(ahead).map(len).sum()
+    count = sum(map(len, ahead.values()))
     return [f"On {count} of {counted(len(cases), 'data set')} what users pick today wins: {where}."]
 
 
 def rank_sentences(ranking, display):
-    """Return the outcome of the rank tests in words, and the methods they leave out.
-
-    Parameters
-    ----------
-    ranking : Ranking
-        From `budgetbench.analysis.ranks.ranking_of`.
-    """
+    """Return the outcome of the rank tests in words, and the methods they leave out."""
     sentences = []
+    n_cases = counted(len(ranking.ranks), "data set")
     # Tests over few data sets are blind or lucky: no p-value is shown.
     if 0 < len(ranking.ranks) < FEWEST_CASES:
         sentences.append(
-            f"{counted(len(ranking.ranks), 'data set')} are too few for a claim about ranks in "
+            f"{n_cases} are too few for a claim about ranks in "
             f"general ({FEWEST_CASES} at least): read the areas and their intervals."
         )
     elif ranking.pairs is not None:
-        n_cases = counted(len(ranking.ranks), "data set")
         alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"
         sentences.append(
             f"Friedman's test over {n_cases}: p = {ranking.friedman:.2g}, so the differences of "
@@ -120,15 +104,7 @@ def rank_sentences(ranking, display):
 def winner_sentences(horizons, display):
     """Return sentences on the dependence of the best mean rank on horizon and single data sets.
 
-    Parameters
-    ----------
-    horizons : DataFrame
-        From `budgetbench.analysis.horizons.horizon_table`.
-
-    Returns
-    -------
-    list of str
-        Empty where fewer than two methods are ranked.
+    `horizons` is from `horizon_table`; there are none where fewer than two methods are ranked.
     """
     methods = display.rivals(horizons)
     ranks = horizon_ranks(horizons, methods)
@@ -157,16 +133,17 @@ def _ranked_part(horizons, methods):
 
 def _where(horizon):
     """Return a horizon in words."""
-    return "on a logarithmic cost axis" if horizon == "log" else f"up to {horizon}"
+    return "on a logarithmic cost axis" if HORIZONS[horizon] is None else f"up to {horizon}"
 
 
 def _by_horizon(first, display):
     """Return the winner at each horizon in words, without a full stop."""
-    if len(set(first.values())) == 1:
-        name = display.label(next(iter(first.values())))
-        return f"{name} has the best mean rank however much of the full cost may be spent"
     named = {}
     for horizon, method in first.items():
         named.setdefault(display.label(method), []).append(_where(horizon))
+    if len(named) == 1:
+        return (
+            f"{next(iter(named))} has the best mean rank however much of the full cost may be spent"
+        )
     listed = "; ".join(f"{label} {', '.join(places)}" for label, places in named.items())
     return f"The best mean rank depends on how much of the full cost may be spent: {listed}"

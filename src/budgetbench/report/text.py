@@ -11,19 +11,26 @@ def counted(number, noun):
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def span_of_runs(counts):
+    """Return "2 runs" or "1 to 3 runs", from the least to the largest of some numbers."""
+    least, most = int(min(counts)), int(max(counts))
+    return counted(most, "run") if least == most else f"{least} to {most} runs"
+
+
+def number(value, form):
+    """Return a number in a format; a dash for none."""
+    return DASH if pd.isna(value) else format(value, form)
+
+
 def plus_minus(mean, sd, digits=3):
     """Return "mean ± sd"; a dash for no mean, no ± where a single run has no spread."""
-    if pd.isna(mean):
-        return DASH
-    return f"{mean:.{digits}f}" if pd.isna(sd) else f"{mean:.{digits}f} ± {sd:.{digits}f}"
+    return number(mean, f".{digits}f") + ("" if pd.isna(sd) else f" ± {sd:.{digits}f}")
 
 
 def interval(mean, low, high, digits=3):
     """Return "+0.012 [0.001, 0.023]"; a dash for no mean, no brackets for a single run."""
-    if pd.isna(mean):
-        return DASH
     bounds = "" if pd.isna(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
-    return f"{mean:+.{digits}f}{bounds}"
+    return DASH if pd.isna(mean) else f"{mean:+.{digits}f}{bounds}"
 
 
 def mean_rank(mean):
@@ -33,29 +40,19 @@ def mean_rank(mean):
 
 def seconds(mean, sd=float("nan")):
     """Return seconds with three digits that matter, with their spread."""
-    if pd.isna(mean):
-        return DASH
-    return f"{mean:.3g}" if pd.isna(sd) else f"{mean:.3g} ± {sd:.2g}"
+    return number(mean, ".3g") + ("" if pd.isna(sd) else f" ± {sd:.2g}")
 
 
 def scope(table, display):
-    """Return in one sentence what was compared.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.schedules.coverage_table`.
-    """
+    """Return in one sentence what was compared, from `coverage_table`."""
     runs = table[[name for name in table if name.startswith("n_")]].sum(axis=1)
-    least, most = int(runs.min()), int(runs.max())
-    span = counted(most, "run") if least == most else f"{least} to {most} runs"
     cases = counted(len(display.cases(table)), "data set")
     peers = [name for name in display.competitors if display.methods[name].peer]
     others = [name for name in display.competitors if name not in peers]
     parts = [_listed(display, others)] if others else []
     parts += [f"as peers {_listed(display, peers)}"] if peers else []
     parts.append(f"as controls {_listed(display, display.controls)}")
-    return f"{'; '.join(parts)}; {cases}, {span} each."
+    return f"{'; '.join(parts)}; {cases}, {span_of_runs(runs)} each."
 
 
 def complete(table):
@@ -65,10 +62,8 @@ def complete(table):
 
 def _listed(display, names):
     """Return the labels of methods as a list in words."""
-    labels = [display.label(name) for name in names]
-    return (
-        " and ".join([", ".join(labels[:-1]), labels[-1]]) if len(labels) > 1 else "".join(labels)
-    )
+    *others, last = [display.label(name) for name in names] or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def n_classes(classes):

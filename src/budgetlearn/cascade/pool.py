@@ -1,12 +1,15 @@
 """Candidates for operating points of a cascade, judged out of fold, and the best at each cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..curves import pareto_indices
-from .models import fit_temperature, with_temperature
+from .temperature import fit_temperature, with_temperature
 from .thresholds import TRADEOFFS, exit_stages, exit_thresholds
+
+# Sums of equal scores differ in the last bits.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +216,29 @@ def _judged(cascade, evidence, thresholds, tradeoff):
         observed_se=float(scores.std() / np.sqrt(scores.size)),
         n_features=float(at_stop(evidence.n_acquired).mean()),
     )
+
+
+def above_constant(pool, constant):
+    """Return the constant, and the candidates that promise more than it for what they cost.
+
+    What the constant scores is known from the labels alone, not estimated: nobody should pay for
+    a point that is expected, or was seen out of fold, to do worse.
+
+    Parameters
+    ----------
+    pool : list of Candidate
+        Of any number of cascades.
+    constant : Candidate
+        The prediction without any feature.
+
+    Returns
+    -------
+    list of Candidate
+    """
+    # A mean's R² is 0, but for the last bits of its sum.
+    least = constant.observed if abs(constant.observed) > ROUNDING else 0.0
+    better = [each for each in pool if min(each.score, each.observed) > least]
+    return [replace(constant, score=least, observed=least), *better]
 
 
 def best_at_each_cost(pool):

@@ -4,70 +4,12 @@ import json
 import sys
 
 import click
-import numpy as np
-import pandas as pd
 
 from ..exceptions import DatasetError
-from ..preprocessing.reading import MISSING_MARKS
 from . import options
-from .output import shown
+from .case import Case
+from .messages import shown
 from .saved_model import SavedModel
-
-
-class Case:
-    """One case: what is asked for next, and what is known of it, in the table's own columns.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    budget, max_cost : float or None
-        What it may cost on average, and at most.
-    """
-
-    def __init__(self, saved, budget, max_cost):
-        self.encoder = saved.preprocessor
-        self._missing = {*MISSING_MARKS, saved.reading.get("na")}
-        self.session = saved.model.session(saved.limit(budget), max_cost)
-        names = self.encoder.get_feature_names_out()
-        # The model asks for encoded columns, a person answers in those of the table.
-        originals = self.encoder.feature_names_in_[self.encoder.origins_]
-        self._original = dict(zip(names, originals, strict=True))
-
-    @property
-    def next(self):
-        """The column that is asked for, None at the end."""
-        return None if self.session.done else self._original[self.session.wanted[0][0]]
-
-    @property
-    def price(self):
-        """Its price now."""
-        return self.session.wanted[0][1]
-
-    def give(self, name, text):
-        """Hand in the value of a column, as text; what stands for a missing one cannot be had."""
-        text = None if text is None or str(text).strip() in self._missing else text
-        frame = pd.DataFrame({name: [np.nan if text is None else text]})
-        # At a prompt an unknown word is a slip of the pen; in a table it is taken as missing.
-        unknown = self.encoder.unknown_words(frame)
-        if unknown:
-            known = ", ".join(map(shown, self.encoder.categories_[name]))
-            raise DatasetError(f"{text!r} is unknown; known are: {known}.")
-        made = self.encoder.transform(frame)
-        # All indicators of a word are given at once, so that none is asked for again.
-        values = made.iloc[0] if text is not None else made.iloc[0] * np.nan
-        self.session.give(values.to_dict())
-
-    def state(self):
-        """Return the state of the case as plain data."""
-        now = self.session
-        prediction = now.prediction
-        # JSON knows no types of NumPy.
-        prediction = prediction.item() if hasattr(prediction, "item") else prediction
-        known = {"prediction": prediction, "probability": now.probability, "spent": now.cost}
-        if now.done:
-            return {"done": True, **known}
-        return {"next": self.next, "price": self.price, **known}
 
 
 @click.command()
@@ -81,8 +23,9 @@ def ask(model, budget, max_cost, as_json, trust):
     """Buy the features of one case step by step, and predict it.
 
     Each step names the next column and its price; type its value, or nothing if it cannot be had.
-    With --json each line out is an object with "next", "price", "prediction", "probability" and
-    "spent", at the end with "done"; each line in is {"value": 5.1}, or {"value": null}.
+    With --json each line out is an object with "next", "price", "prediction", "probability",
+    "probabilities" and "spent", at the end with "done"; each line in is {"value": 5.1}, or
+    {"value": null}. `budgetlearn serve` asks on a page.
     """
     case = Case(SavedModel.load(model, trust), budget, max_cost)
     (_in_json if as_json else _at_the_prompt)(case)
@@ -98,8 +41,13 @@ def _at_the_prompt(case):
     while case.next is not None:
         state, name = case.state(), case.next
         click.echo(f"next: {shown(name)}, {case.price:.2f}; now {_sure(state)}")
-        text = click.prompt(f"  {shown(name)}", default="", show_default=False)
+        hint = f" ({', '.join(map(shown, case.words[:8]))})" if case.words else ""
+        hint = f" (such as {case.form})" if case.form else hint
+        text = click.prompt(f"  {shown(name)}{hint}", default="", show_default=False)
         try:
+            beyond = case.beyond(name, text)
+            if beyond and not click.confirm(f"  {beyond}"):
+                continue
             case.give(name, text)
         except DatasetError as error:
             click.echo(f"  {error}")

@@ -9,8 +9,10 @@ from ..exceptions import BudgetlearnError
 from .ask import ask
 from .compare import compare
 from .fit import fit
+from .messages import in_options, one_line, warnings_as_notes
 from .predict import predict
 from .recommend import recommend
+from .serve import serve
 
 # What bad input raises: our own errors, scikit-learn's ValueError, files that cannot be opened.
 BAD_INPUT = (BudgetlearnError, ValueError, OSError)
@@ -22,7 +24,7 @@ def cli():
     """Predict under a budget: train on a table with a price list, buy only what is needed."""
 
 
-for command in (fit, predict, ask, compare, recommend):
+for command in (fit, predict, ask, serve, compare, recommend):
     cli.add_command(command)
 
 
@@ -32,7 +34,8 @@ def run(arguments=None):
     debug = "--debug" in arguments
     try:
         # Not standalone: click would exit by itself, and take 1 for bad input.
-        return cli.main(arguments, prog_name="budgetlearn", standalone_mode=False) or 0
+        with warnings_as_notes():
+            return cli.main(arguments, prog_name="budgetlearn", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
         return 2
@@ -42,16 +45,11 @@ def run(arguments=None):
     except BAD_INPUT as error:
         if debug:
             raise
-        click.echo(f"Error: {_one_line(error)}", err=True)
+        click.echo(f"Error: {in_options(error)}", err=True)
         return 2
     except Exception as error:
         if debug:
             raise
-        said = _one_line(f"{type(error).__name__}: {error}")
+        said = one_line(f"{type(error).__name__}: {error}")
         click.echo(f"Error: {said} (--debug shows where it happened)", err=True)
         return 1
-
-
-def _one_line(error):
-    """Return an error's message on one line; blanks within a line stay."""
-    return " ".join(line.strip() for line in str(error).splitlines())

@@ -15,6 +15,7 @@ from ..preprocessing.column_encoders import MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..validation import holdout
 from . import options
+from .held_out import seen
 from .output import print_schedule, write_page
 from .saved_model import SavedModel
 from .table import CLASSIFICATION, REGRESSION, described, read_own_table, tell_notes
@@ -44,8 +45,9 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 
 
 @click.command()
-@click.argument("table", type=options.FILE)
+@options.table
 @options.columns
+@options.dates
 @click.option(
     "--one-hot",
     multiple=True,
@@ -58,8 +60,8 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 )
 @options.budget
 @options.guaranteed
-@click.option("--out", type=options.OUT, help="Write the model to this file.")
-@click.option("--report", type=options.OUT, help="Write a page about the model (html).")
+@options.out
+@options.report
 @click.option(
     "--max-rows",
     type=click.IntRange(min=10),
@@ -72,7 +74,7 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @options.jobs
 @options.debug
 def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **rest):
-    """Train on TABLE (csv or Parquet) and print what each price buys.
+    """Train on TABLE (csv, .xlsx or Parquet; - for a pipe) and print what each price buys.
 
     A fifth of the rows is held out: the model does not see them, and its score on them is what to
     expect of new rows. For example:
@@ -268,7 +270,7 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
         certificate = estimator.certify(*calibration_data, **limits)
-    return SavedModel(
+    saved = SavedModel(
         preprocessor=encoder,
         model=estimator,
         curve=_curve(estimator, encoder, *test_data),
@@ -283,6 +285,8 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         reading=table.reading,
         **about,
     )
+    saved.held_out = seen(saved, train_data, valid_data, test_data)
+    return saved
 
 
 def _curve(estimator, encoder, X_test, y_test):

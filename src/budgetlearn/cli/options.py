@@ -1,12 +1,37 @@
 """Options that several commands share."""
 
+import sys
+
 import click
 
 from ..preprocessing.column_encoders import INDICATOR, MEDIAN, REFUSE
 from ..preprocessing.reading import MISSING_MARKS
+from ..user_files import InMemory
 
 FILE = click.Path(exists=True, dir_okay=False)
-OUT = click.Path(dir_okay=False, writable=True)
+
+
+def _from_pipe(context, parameter, value):
+    """Return a path, or for - what comes through a pipe, which is read once and kept."""
+    if value != "-":
+        return value
+    return InMemory("standard input", sys.stdin.buffer.read())
+
+
+def _no_screen(context, parameter, value):
+    """Return the path of a model or a page, which are no text for a screen or a pipe."""
+    if value == "-":
+        raise click.BadParameter("write it to a file, and name that one.")
+    return value
+
+
+PIPE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+OUT = click.Path(dir_okay=False, writable=True, allow_dash=True)
+table = click.argument("table", type=PIPE, callback=_from_pipe)
+out = click.option("--out", type=OUT, callback=_no_screen, help="Write the model to this file.")
+report = click.option(
+    "--report", type=OUT, callback=_no_screen, help="Write a page about the model (html)."
+)
 
 
 def needs_budget(guaranteed, budget):
@@ -35,11 +60,20 @@ def reading(command):
     return _with(
         command,
         click.option(
-            "--separator", help="Between fields.  [default: the , ; or tab of the header]"
+            "--separator",
+            help="Between fields.  [default: the , ; | or tab that the header has most of]",
         ),
         click.option("--decimal", help="Before decimals: . or ,  [default: .]"),
         click.option("--na", help=f"What stands for a missing value, beside {_ALWAYS_MISSING}."),
     )
+
+
+row_id = click.option(
+    "--id", "row_id", help="The column that names the rows: kept in the output, never a feature."
+)
+dates = click.option(
+    "--date", "dates", multiple=True, help="A column of dates, taken as days; repeatable."
+)
 
 
 def columns(command):
@@ -52,6 +86,7 @@ def columns(command):
             type=FILE,
             help="Price list: feature,cost and optionally group,group_cost.  [default: 1 each]",
         ),
+        row_id,
         click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
         click.option(
             "--keep",

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..extras import extra
 from ..files import whole_file
+from .messages import shown
 
 MOST_NAMES = 5
 MOST_STEPS = 12
@@ -17,12 +18,6 @@ MOST_COLUMNS, MOST_WORDS = 500, 50
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
 FOLDERS = [Path(__file__).parent / "templates", Path(__file__).parents[1] / "displays"]
-
-
-def shown(name):
-    """Return a name on one line, as a terminal can show it."""
-    text = str(name)
-    return text if text.isprintable() else repr(text)
 
 
 def plus_minus(score, error):
@@ -43,19 +38,7 @@ def bought(row):
 
 
 def lines_of(saved, budget=None):
-    """Return the schedule of a model: one line for each step that pays off.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    budget : float, default=None
-        Marks what it buys.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the schedule of a model: one line for each step that pays off."""
     steps, chosen = saved.steps(), None if budget is None else saved.stage(budget)
     if chosen is not None and chosen not in steps.index:
         steps = saved.curve.loc[sorted([*steps.index, chosen], key=saved.curve["cost"].get)]
@@ -145,15 +128,7 @@ def for_nothing(saved):
 
 
 def write_page(saved, path):
-    """Write the page of a model; it needs no network and no other file.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    path : path-like
-        The file.
-    """
+    """Write the page of a model; it needs no network and no other file."""
     with extra("cli", "the page of a model"):
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -171,22 +146,61 @@ def write_page(saved, path):
 
 def _content(saved):
     # The chosen point may lie off the front; it is drawn all the same.
-    steps, index = saved.steps(), None if saved.budget is None else saved.stage()
-    if index is not None and index not in steps.index:
+    steps, index = saved.steps(), saved.measured_stage()
+    if index not in steps.index:
         steps = saved.curve.loc[[*steps.index, index]].sort_values("cost")
+    chosen = None if saved.budget is None else index
     columns = _columns(saved)
     return {
         "saved": saved,
         "rows": list(steps.itertuples()),
-        "chosen": None if index is None else saved.curve.loc[index],
-        "chosen_index": index,
+        "chosen": None if chosen is None else saved.curve.loc[chosen],
+        "chosen_index": chosen,
+        "stopping": saved.curve.loc[index],
         "for_nothing": for_nothing(saved),
-        "kept": None if index is None else how_kept(saved),
+        "kept": None if chosen is None else how_kept(saved),
         "varies": any(len(row.variables) > row.n_features + 0.05 for row in steps.itertuples()),
-        "drawn": drawing(steps, index),
+        "drawn": drawing(steps, chosen, references(saved)),
+        "purchases": purchases(saved, steps, index),
+        "ways": list(saved.held_out["stops"].itertuples()),
+        "n_seen": int(saved.held_out["stops"]["n_rows"].sum()),
         "columns": columns[:MOST_COLUMNS],
         "n_hidden": max(0, len(columns) - MOST_COLUMNS),
         "most": MOST_COLUMNS,
+    }
+
+
+def references(saved):
+    """Return the two lines that any model is compared with: (what, score on rows held out)."""
+    everything = saved.held_out["everything"]
+    return [
+        (f"everything: {everything['model']} on all columns", everything["test_score"]),
+        ("nothing: the constant", saved.free["test_score"]),
+    ]
+
+
+def purchases(saved, steps, index):
+    """Return the picture of what each step buys: a cell for each column and each step.
+
+    The columns stand in the order in which the steps begin to buy them, which makes a staircase.
+    """
+    rates = saved.held_out["rates"].reindex(steps.index)
+    if len(rates) > MOST_STEPS:
+        kept = np.linspace(0, len(rates) - 1, MOST_STEPS).round().astype(int).tolist()
+        rates = rates.iloc[sorted({*kept, rates.index.get_loc(index)})]
+    # A purchase that hardly any row makes does not begin a step.
+    begins = (rates >= 0.05).to_numpy().argmax(axis=0)
+    order = np.lexsort((-rates.iloc[-1].to_numpy(), begins))
+    rates = rates[rates.columns[order]]
+    place = {name: k for k, name in enumerate(saved.preprocessor.feature_names_in_)}
+    prices = [saved.costs.costs[place[name]] for name in rates.columns]
+    return {
+        "prices": [f"{cost:.2f}" for cost in steps.loc[rates.index, "cost"]],
+        "chosen": rates.index.get_loc(index),
+        "rows": [
+            {"name": name, "price": price, "shares": shares.tolist()}
+            for name, price, shares in zip(rates.columns, prices, rates.to_numpy().T, strict=True)
+        ],
     }
 
 
@@ -213,19 +227,7 @@ def _columns(saved):
 
 
 def ticks(low, high, most=6):
-    """Return round numbers between two, a few of them.
-
-    Parameters
-    ----------
-    low, high : float
-        The range; may be of no length.
-    most : int, default=6
-        About how many.
-
-    Returns
-    -------
-    list of float
-    """
+    """Return round numbers between two, a few of them."""
     span = (high - low) or abs(high) or 1.0
     # The largest of 1, 2, 5 times a power of ten that leaves few enough ticks.
     step = 10 ** floor(log10(span / most))
@@ -239,26 +241,14 @@ def labels(values):
     return [f"{value:.{max(digits, 0)}f}" for value in values]
 
 
-def drawing(steps, chosen=None):
-    """Return the parts of the picture: points, error bars, the staircase and the axes.
-
-    Parameters
-    ----------
-    steps : DataFrame
-        cost, score, score_se and test_score, ascending.
-    chosen : int, default=None
-        Index of the point to mark.
-
-    Returns
-    -------
-    dict
-        In units of the picture.
-    """
+def drawing(steps, chosen=None, lines=()):
+    """Return the parts of the picture: points, error bars, the staircase and the axes."""
     tests = steps["test_score"]
-    low = min((steps["score"] - steps["score_se"]).min(), tests.min())
-    high = max((steps["score"] + steps["score_se"]).max(), tests.max())
+    across = [score for _, score in lines]
+    low = min((steps["score"] - steps["score_se"]).min(), tests.min(), *across)
+    high = max((steps["score"] + steps["score_se"]).max(), tests.max(), *across)
     # A flat curve still needs an axis of some height.
-    pad = 0.05 * (high - low) or 0.05
+    pad = (0.1 if lines else 0.05) * (high - low) or 0.05
     low, high, most = low - pad, high + pad, float(steps["cost"].max()) * 1.05 or 1.0
 
     def x(cost):
@@ -289,6 +279,7 @@ def drawing(steps, chosen=None):
         "height": HEIGHT,
         "box": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
         "points": points,
+        "lines": [{"y": y(score), "says": f"{what}, {score:.3f}"} for what, score in lines],
         "staircase": f"{path}H{WIDTH - RIGHT}",
         "x_ticks": list(zip(map(x, x_ticks), labels(x_ticks), strict=True)),
         "y_ticks": list(zip(map(y, y_ticks), labels(y_ticks), strict=True)),

@@ -8,56 +8,85 @@ import numpy as np
 import pandas as pd
 
 from ..costs import affords
-from ..exceptions import DatasetError, MissingValueError
+from ..exceptions import DatasetError
 from ..files import csv_text, whole_file
 from ..preprocessing.reading import read_table
+from ..protocol.tables import checked_table, missing_cells
 from . import options
-from .output import mean_cost, shown
+from .dates import with_days
+from .messages import listed, needed_and_found, shown
+from .output import mean_cost
 from .saved_model import SavedModel
 
 
 @click.command()
 @click.argument("model", type=options.FILE)
-@click.argument("table", type=options.FILE)
+@options.table
 @options.budget
-@click.option("--fallback", is_flag=True, help="Where cells are missing, do with what is there.")
-@click.option("--out", type=options.OUT, help="Write here instead of to the screen.")
+@click.option("--fallback", is_flag=True, help="Do without columns that are absent or empty.")
+@click.option("--out", type=options.OUT, help="Write here instead of to the screen (-).")
+@options.row_id
 @options.reading
 @options.trust
 @options.debug
-def predict(model, table, budget, fallback, out, separator, decimal, na, trust):
-    """Predict the rows of TABLE with a MODEL of `budgetlearn fit`, and write them as csv.
+def predict(model, table, budget, fallback, out, row_id, separator, decimal, na, trust):
+    """Predict the rows of TABLE (- for a pipe) with a MODEL of `budgetlearn fit`, as csv.
 
     Only the columns that are bought are read: others may be empty or absent. Each row gets its
-    prediction, the probability of it, what it costs, and the columns bought. How cells are written
-    (--decimal, --na) is as in the table of `fit`, unless it is said here.
+    prediction, the probability of it and of each class, what it costs, and the columns bought. How
+    the table is read (--separator, --decimal, --na, dates, --id) is as in `fit`, unless it is said
+    here. Rows that lack a value are predicted with what is there, and it is told how many.
     """
     saved = SavedModel.load(model, trust)
     known = saved.reading
     source = partial(
-        read_table, table, separator, decimal or known.get("decimal"), na or known.get("na")
+        read_table,
+        table,
+        separator or known.get("separator"),
+        decimal or known.get("decimal"),
+        na or known.get("na"),
     )
     # Only these columns are parsed: others may be broken, or missing altogether.
     wanted = needed(saved, budget)
-    frame = _frame(source, table, wanted)
+    names = _names(source, table, row_id, known.get("id"))
+    frame = with_days(_frame(source, table, wanted), known.get("dates", {}))
     _tell_unknown(saved, frame)
+    X = saved.preprocessor.transform(frame)
+    lacking = cells_to_do_without(saved, X, budget)
     absent = [name for name in wanted if name not in frame.columns]
-    if absent and fallback:
+    if not fallback:
+        _refuse_absent(table, source, lacking, absent)
+    elif absent:
         click.echo(f"Note: {table} lacks {', '.join(map(shown, absent))}.", err=True)
-    try:
-        rows = predictions(saved, frame, budget, fallback)
-    except MissingValueError as error:
-        text = str(error).replace("pass fallback=True", "take --fallback")
-        if absent:
-            found = ", ".join(map(repr, source().columns[:20]))
-            text += f" {table} has the columns: {found}."
-        raise DatasetError(text) from error
+    rows = predictions(saved, X, budget, lacking)
+    _tell_lacking(lacking, names)
     _tell_overspent(saved, rows["cost"], budget)
-    if out:
-        with whole_file(out, through_links=True) as unfinished:
-            unfinished.write_text(csv_text(rows), encoding="utf-8")
+    columns = [saved.target, *rows.columns[1:]]
+    if names is not None:
+        rows.insert(0, "name", names.to_numpy())
+        columns.insert(0, names.name)
+    text = csv_text(rows.set_axis(_different(columns), axis=1))
+    if out in (None, "-"):
+        sys.stdout.write(text)
     else:
-        sys.stdout.write(csv_text(rows))
+        with whole_file(out, through_links=True) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+
+
+def _names(source, table, asked, remembered):
+    """Return the column that names the rows, as text; None where there is none."""
+    name = asked or remembered
+    if name is None:
+        return None
+    frame = source(columns=[name], text=True)
+    if frame.shape[1]:
+        return frame[name]
+    if asked:
+        raise DatasetError(
+            f"{table} has no column {name!r} (--id): {needed_and_found([name], source().columns)}."
+        )
+    click.echo(f"Note: {table} has no column {shown(name)}: rows are not named.", err=True)
+    return None
 
 
 def _frame(source, table, wanted):
@@ -67,10 +96,21 @@ def _frame(source, table, wanted):
     frame = source(columns=wanted)
     if not frame.shape[1]:
         raise DatasetError(
-            f"{table} has none of the columns that are bought: {', '.join(map(shown, wanted))}. "
-            "Is --separator right?"
+            f"{table} has none of the columns that are bought: "
+            f"{needed_and_found(wanted, source().columns)}. Is --separator right?"
         )
     return frame
+
+
+def _different(names):
+    """Return names of columns of which none repeats: a target may be called cost."""
+    seen, different = set(), []
+    for name in names:
+        while name in seen:
+            name = f"{name} (2)"
+        seen.add(name)
+        different.append(name)
+    return different
 
 
 def _tell_unknown(saved, frame):
@@ -105,31 +145,79 @@ def needed(saved, budget):
     return saved.preprocessor.feature_names_in_.tolist()
 
 
-def predictions(saved, frame, budget, fallback=False):
-    """Return one row for each row of a table: prediction, probability, cost, bought.
+def cells_to_do_without(saved, X, budget):
+    """Return the missing cells that predictions look at, by the table's own columns."""
+    model, encoder, stage = saved.model, saved.preprocessor, saved.stage(budget)
+    mask = None
+    if stage in saved.curve.index:  # the constant looks at nothing
+        mask = missing_cells(model, checked_table(model, X)[0], stage)
+    if mask is None:
+        return pd.DataFrame(index=X.index)
+    cells = pd.DataFrame(encoder.original_features(mask), columns=encoder.feature_names_in_)
+    return cells.loc[:, cells.any(axis=0)]
 
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    frame : DataFrame
-        Its columns, as far as they are there.
-    budget : float or None
-        What a prediction may cost on average; None: the model's own.
-    fallback : bool, default=False
-        Whether missing cells are done without.
 
-    Returns
-    -------
-    DataFrame
+def _refuse_absent(table, source, lacking, absent):
+    """Refuse a column that is absent or empty: that is a mistake more often than a gap."""
+    absent = [name for name in absent if name in lacking.columns]
+    if absent:
+        found = source().columns
+        raise DatasetError(
+            f"{table} lacks columns that the prediction looks at: "
+            f"{needed_and_found(absent, found)}. It has: {listed(found)}. Rename them, or take "
+            "--fallback to do without."
+        )
+    empty = lacking.columns[lacking.all(axis=0)].tolist() if len(lacking) > 1 else []
+    if empty:
+        raise DatasetError(
+            f"{table}: {listed(empty)}, which the prediction looks at, has no value in any of its "
+            f"{len(lacking)} rows. Fill it in, or take --fallback to do without."
+        )
+
+
+def _tell_lacking(lacking, names):
+    """Say how many rows are predicted without a value that they would have bought."""
+    rows = np.flatnonzero(lacking.any(axis=1))
+    if rows.size:
+        first = rows[0]
+        named = "" if names is None else f", {names.name} {names.iloc[first]}"
+        what = ", ".join(shown(name) for name in lacking.columns[lacking.iloc[first]])
+        click.echo(
+            f"Note: {rows.size} of {len(lacking)} rows lack a value that would be bought, and are "
+            f"predicted with what is there; the first is row {first + 1}{named} (without {what}).",
+            err=True,
+        )
+
+
+def predictions(saved, X, budget, lacking):
+    """Return prediction, probabilities, cost, bought and missing for each row of an encoded table.
+
+    Rows with a cell that is `lacking` are predicted with what is there.
     """
+    gaps = lacking.any(axis=1).to_numpy()
+    # Apart: what a row lacks must not slow down the others.
+    parts = [
+        _predicted(saved, X[rows], budget, lack) for rows, lack in ((~gaps, False), (gaps, True))
+    ]
+    order = np.argsort(np.r_[np.flatnonzero(~gaps), np.flatnonzero(gaps)], kind="stable")
+    made = pd.concat([part for part in parts if len(part)]).iloc[order].reset_index(drop=True)
+    if gaps.any():
+        names = lacking.columns.to_numpy()
+        made["missing"] = ["; ".join(names[row]) for row in lacking.to_numpy()]
+    return made
+
+
+def _predicted(saved, X, budget, fallback):
+    if not len(X):
+        return pd.DataFrame()
     encoder, model = saved.preprocessor, saved.model
-    X, how = encoder.transform(frame), {"budget": saved.limit(budget), "fallback": fallback}
-    made = {saved.target: model.predict(X, **how)}
+    how = {"budget": saved.limit(budget), "fallback": fallback}
+    made = {"prediction": model.predict(X, **how)}
     if saved.task == "classification" and hasattr(model, "predict_proba"):
-        shares = model.predict_proba(X, **how)
-        place = np.searchsorted(model.classes_, made[saved.target])
-        made["probability"] = shares[np.arange(len(shares)), place].round(6)
+        shares = model.predict_proba(X, **how).round(6)
+        place = np.searchsorted(model.classes_, made["prediction"])
+        made["probability"] = shares[np.arange(len(shares)), place]
+        made |= {f"probability_{label}": shares[:, k] for k, label in enumerate(model.classes_)}
     acquired = model.acquired_features(X, **how)
     bought = encoder.original_features(acquired)
     # Rounded, so that sums in another order write the same text.

@@ -24,7 +24,7 @@ from .study_files import folders, read_study, refuse_outdated, target_of
     help="Most that a prediction may cost on average.",
 )
 @options.guaranteed
-@click.option("--out", type=options.OUT, help="Write the model to this file.")
+@options.out
 @click.option("--max-rows", type=click.IntRange(min=10), default=100_000, show_default=True)
 @options.trust
 @options.jobs

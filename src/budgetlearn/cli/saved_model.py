@@ -22,14 +22,25 @@ from ..files import whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..protocol.guarantees import Certificate
 
-FORMAT = 3
+FORMAT = 4
 _MAGIC = b"budgetlearn model "
 _HEAD = 64  # bytes, of which the first line has fewer
 
 # Where budgetlearn's own classes of models lie; one of them opens files when it is made.
 _OWN = {
-    *("budgetrf", "cascade", "costs", "curves", "export", "features", "forests", "gif", "msb"),
-    *("peers", "preprocessing", "protocol", "sequential", "tree"),
+    *(
+        "auto",
+        "budgetrf",
+        "cascade",
+        "costs",
+        "curves",
+        "export",
+        "features",
+        "forests",
+        "gif",
+        "msb",
+    ),
+    *("msb", "peers", "preprocessing", "protocol", "sequential", "tree"),
 }
 _OPENS_FILES = "budgetlearn.msb.subset_scores"
 # What other packages may contribute: classes of these kinds and names, and functions that rebuild.
@@ -87,7 +98,9 @@ class SavedModel:
     certificate : Certificate or None
         The guarantee that this budget is kept, where one was asked for.
     reading : dict
-        How the table's cells were written: decimal and na, as options name them.
+        How the table was read, as of an `OwnTable`.
+    held_out : dict
+        What the rows held out show, as `held_out.seen` returns it.
     version : str
         Of budgetlearn.
     """
@@ -106,6 +119,7 @@ class SavedModel:
     budget: float | None = None
     certificate: Certificate | None = None
     reading: dict = field(default_factory=dict)
+    held_out: dict = field(default_factory=dict)
     version: str = field(default=__version__)
 
     @property
@@ -116,6 +130,11 @@ class SavedModel:
     def stage(self, budget=None):
         """Return the index of the operating point for a budget, by default the model's own."""
         return self.model.choose(self.limit(budget))
+
+    def measured_stage(self, budget=None):
+        """Return the operating point for a budget, or the best one where that was not measured."""
+        stage = self.stage(budget)
+        return stage if stage in self.curve.index else self.steps().index[-1]
 
     def limit(self, budget=None):
         """Return the mean cost on validation data that a budget allows.
@@ -197,15 +216,7 @@ def _is_kind(found):
 
 
 def write_model(content, path):
-    """Write plain data about a model; the file appears whole or not at all.
-
-    Parameters
-    ----------
-    content : dict
-        What to keep.
-    path : path-like
-        The file.
-    """
+    """Write plain data about a model; the file appears whole or not at all."""
     with whole_file(path, through_links=True) as partial, partial.open("wb") as file:
         file.write(_MAGIC + f"{FORMAT}\n".encode())
         # mtime=0: the same model gives the same bytes.
@@ -214,24 +225,7 @@ def write_model(content, path):
 
 
 def read_model(path, trust=False):
-    """Return the content of a file of `write_model`.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    trust : bool, default=False
-        Whether classes of any origin are taken, whose code then runs.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ModelFileError
-        When it is no such file, one of another format, or holds what no model is made of.
-    """
+    """Return the content of a file of `write_model`; with `trust` code that it names runs."""
     with open(path, "rb") as file:
         # Bounded: the file may be anything, and have no line end.
         first = file.readline(_HEAD)

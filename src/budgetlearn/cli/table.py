@@ -2,7 +2,6 @@
 
 import shlex
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import click
 import numpy as np
@@ -12,14 +11,17 @@ from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..preprocessing.categories import is_number, refuse_blank_twins, refuse_numbers
 from ..preprocessing.reading import read_table
+from ..user_files import as_file
 from ..validation import in_row
-from .output import shown
+from .dates import form_of, with_days
+from .messages import closest, listed, needed_and_found, shown
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 FEWEST_ROWS = 10
 # A target of more different numbers than the first, and no more than the last, may be meant as
 # amounts or as names of classes.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
+RARE = 0.05  # a class of a smaller share is told
 MOST_CLASSES = 20  # a target of whole numbers with more different values is one to be estimated
 
 
@@ -46,7 +48,9 @@ class OwnTable:
     notes : tuple of str
         What was taken for granted and could be meant otherwise.
     reading : dict
-        How cells are written: decimal and na, as options name them.
+        How the table is read: separator, decimal, na, as options name them, id (the column that
+        names the rows), dates (column to form) and ranges (column of numbers to least and greatest
+        value).
     """
 
     name: str
@@ -60,7 +64,9 @@ class OwnTable:
     reading: dict = field(default_factory=dict)
 
 
-def read_own_table(path, target, costs, drop, task, separator, decimal, na, keep=()):
+def read_own_table(
+    path, target, costs, drop, task, separator, decimal, na, keep=(), row_id=None, dates=()
+):
     """Return the `OwnTable` that options of the command line describe.
 
     Columns that number the rows are left out, unless `keep` names them or is None.
@@ -70,39 +76,70 @@ def read_own_table(path, target, costs, drop, task, separator, decimal, na, keep
     DatasetError, CostError
         When they do not fit each other; the message names the option to change.
     """
+    name = as_file(path).name
     frame = read_table(path, separator, decimal, na)
-    wanted = (target, *drop, *(keep or ()))
-    # Checked first: a wrong separator shows here, as one column with all names.
-    unknown = [name for name in wanted if name not in frame.columns]
-    if unknown:
-        raise DatasetError(
-            f"{Path(path).name} has no column {unknown[0]!r}. It has: "
-            f"{_listed(frame.columns)}.{_hint(frame)}"
-        )
-    y, X = frame[target], frame.drop(columns=[target, *drop])
+    ids = () if row_id is None else (row_id,)
+    _refuse_unknown(name, frame, (target, *ids, *drop, *dates, *(keep or ())))
+    if target in (*ids, *drop, *dates):
+        raise DatasetError(f"--target {target} is the column to predict: no other option names it.")
+    forms = {column: form_of(frame[column]) for column in dates if column not in (*ids, *drop)}
+    frame = with_days(frame, forms)
+    y, X = frame[target], frame.drop(columns=list({target, *ids, *drop}))
     if not X.shape[1]:
         raise DatasetError(
-            f"{Path(path).name} has no column beside the target {target!r}: nothing to buy."
-            f"{_hint(frame)}"
+            f"{name} has no column beside the target {target!r}: nothing to buy.{_hint(frame)}"
         )
-    y, task, note = _target(y, task)
+    y, task, notes = _target(y, task)
     if len(y) < FEWEST_ROWS:
         raise DatasetError(
-            f"{Path(path).name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, to "
+            f"{name} has {len(y)} row{'s' * (len(y) != 1)}: too few to train, to "
             f"validate and to hold out. Give at least {FEWEST_ROWS}, better hundreds."
         )
     # An identifier predicts the training rows perfectly, and new ones not at all.
-    left_out = () if keep is None else _identifiers(X, keep)
+    left_out = () if keep is None else _identifiers(X, (*keep, *forms))
     X = X.drop(columns=list(left_out))
     if not X.shape[1]:
         raise DatasetError(
-            f"{Path(path).name} has only columns with a different whole number in each row, as "
-            f"identifiers have: {_listed(left_out)}. Name those that are measurements with --keep."
+            f"{name} has only columns with a different whole number in each row, as "
+            f"identifiers have: {listed(left_out)}. Name those that are measurements with --keep."
         )
-    prices = _prices(costs, X, target, (*drop, *left_out))
-    notes = (*map(_left_out, left_out), *([note] if note else []))
-    reading = {"decimal": decimal, "na": na}
-    return OwnTable(Path(path).name, X, y, target, task, prices, left_out, notes, reading)
+    prices = _prices(costs, X, target, (*drop, *ids, *left_out))
+    notes = (*map(_left_out, left_out), *_repeated(frame, ids), *notes)
+    reading = {"separator": separator, "decimal": decimal, "na": na, "id": row_id, "dates": forms}
+    reading["ranges"] = _ranges(X)
+    return OwnTable(name, X, y, target, task, prices, (*ids, *left_out), notes, reading)
+
+
+def _refuse_unknown(name, frame, wanted):
+    # A wrong separator shows here, as one column with all names.
+    unknown = [column for column in wanted if column not in frame.columns]
+    if unknown:
+        near = closest(unknown[0], frame.columns)
+        meant = f" Is {near!r} meant?" if near else ""
+        raise DatasetError(
+            f"{name} has no column {unknown[0]!r}. It has: {listed(frame.columns)}.{meant}"
+            f"{_hint(frame)}"
+        )
+
+
+def _ranges(X):
+    """Return the least and the greatest number of each column of numbers."""
+    numbers = X[[name for name in X.columns if is_number(X[name]) and X[name].notna().any()]]
+    return {
+        name: (float(low), float(high))
+        for name, low, high in zip(numbers.columns, numbers.min(), numbers.max(), strict=True)
+    }
+
+
+def _repeated(frame, ids):
+    """Return a note where a column that names the rows has a name more than once."""
+    names = frame[ids[0]].dropna() if ids else ()
+    if len(names) == len(set(names)):
+        return ()
+    return (
+        f"{shown(ids[0])} names {len(set(names))} different in {len(frame)} rows: what is held out "
+        "may be of the same as what is trained on, and scores may be too good.",
+    )
 
 
 def described(options):
@@ -110,9 +147,12 @@ def described(options):
 
     What is named as categorical or to be spread out is no identifier.
     """
-    names = ("target", "costs", "drop", "task", "separator", "decimal", "na")
+    names = ("target", "costs", "drop", "task", "separator", "decimal", "na", "row_id")
     known = (*options["keep"], *options["categorical"], *options.get("one_hot", ()))
-    return {name: options[name] for name in names} | {"keep": known}
+    return {name: options[name] for name in names} | {
+        "keep": known,
+        "dates": options.get("dates", ()),
+    }
 
 
 def tell_notes(own):
@@ -123,11 +163,6 @@ def tell_notes(own):
 
 def _hint(frame):
     return " Is --separator right?" if frame.shape[1] <= 1 else ""
-
-
-def _listed(names, most=20):
-    first = ", ".join(map(repr, names[:most]))
-    return first if len(names) <= most else f"{first} and {len(names) - most} more"
 
 
 def _identifiers(X, keep):
@@ -149,15 +184,15 @@ def _left_out(name):
 
 
 def _target(column, task):
-    """Return the target as labels or numbers, the task, and what to tell of how it was taken."""
+    """Return the target as labels or numbers, the task, and notes on how it was taken."""
     rows = np.flatnonzero(column.isna())
     if rows.size:
         raise DatasetError(
             f"The target {column.name!r} is empty {in_row(rows)}. Leave these rows out."
         )
-    numbers, note = is_number(column), None
+    numbers, notes = is_number(column), ()
     if task is None:
-        task, note = _suggested(column) if numbers else (CLASSIFICATION, None)
+        task, notes = _suggested(column) if numbers else (CLASSIFICATION, ())
         if not numbers:
             _refuse_amounts(column)
     if task == REGRESSION:
@@ -166,7 +201,7 @@ def _target(column, task):
                 f"The target {column.name!r} must be finite numbers for regression; the first is "
                 f"{column.iloc[0]!r}. Use --task classification, or correct it."
             )
-        return column.to_numpy(np.float64), task, note
+        return column.to_numpy(np.float64), task, notes
     labels = column.astype(object).map(_label).to_numpy(dtype=str)
     refuse_blank_twins(np.unique(labels).tolist(), f"The target {column.name!r}")
     if len(set(labels)) < 2:
@@ -174,18 +209,31 @@ def _target(column, task):
             f"The target {column.name!r} has one class only, {str(labels[0])!r}: there is "
             "nothing to tell apart."
         )
-    return labels, task, note or _twins(labels)
+    return labels, task, (*notes, *(_twins(labels) or _rare(labels)))
+
+
+def _rare(labels):
+    """Return a note where a class is so rare that scores say little about it."""
+    classes, counts = np.unique(labels, return_counts=True)
+    rare, often, n_rows = counts.argmin(), counts.argmax(), counts.sum()
+    if counts[rare] >= n_rows * min(RARE, 0.25 / classes.size):
+        return ()
+    return (
+        f"the class {str(classes[rare])!r} has {counts[rare]} of {n_rows} rows: scores say little "
+        f"about it, and always saying {str(classes[often])!r} is right in "
+        f"{100 * counts[often] / n_rows:.0f} %.",
+    )
 
 
 def _twins(labels):
-    """Return a note where two classes differ only in capitals, else None."""
+    """Return a note where two classes differ only in capitals."""
     # Capitals are a frequent slip; yet both may be meant, so that it is a note and no error.
     seen = {}
     for label in np.unique(labels).tolist():
         first = seen.setdefault(label.casefold(), label)
         if first != label:
-            return f"the classes {first!r} and {label!r} differ in capitals only: taken as two."
-    return None
+            return (f"the classes {first!r} and {label!r} differ in capitals only: taken as two.",)
+    return ()
 
 
 def _refuse_amounts(column):
@@ -197,20 +245,26 @@ def _refuse_amounts(column):
 
 
 def _suggested(column):
-    """Return the task that a target of numbers suggests, and a note where it could be another."""
+    """Return the task that a target of numbers suggests, and notes where it could be another."""
     n_values, whole = column.nunique(), bool((column % 1 == 0).all())
     what = f"the target {shown(column.name)} holds {n_values} different numbers"
     if n_values <= FEWEST_AMOUNTS:
-        return CLASSIFICATION, None
+        return CLASSIFICATION, ()
     if whole and n_values <= MOST_CLASSES:
         return CLASSIFICATION, (
-            f"{what}, taken as names of classes. If they are amounts to estimate: --task regression"
+            f"{what}, taken as names of classes. If they are amounts to estimate: --task "
+            "regression",
+        )
+    if n_values == len(column) and whole:
+        return REGRESSION, (
+            f"the target {shown(column.name)} holds a different whole number in each row, as an "
+            "identifier has; it is taken as amounts to estimate (regression).",
         )
     if n_values > SURELY_AMOUNTS:
-        return REGRESSION, None
+        return REGRESSION, ()
     return REGRESSION, (
         f"{what}, taken as amounts to estimate (regression). If they name classes: --task "
-        "classification"
+        "classification",
     )
 
 
@@ -232,14 +286,19 @@ def _prices(path, X, target, drop):
     place, known = {name: k for k, name in enumerate(costs.names)}, {*names, target, *drop}
     unknown = [name for name in place if name not in known]
     missing = [name for name in names if name not in place]
+    if unknown and missing:
+        raise CostError(
+            f"{path} has unknown features: {listed(unknown, 5)}, and no price for: "
+            f"{needed_and_found(missing, unknown)}. Write the names as in the table."
+        )
     if unknown:
         raise CostError(
-            f"{Path(path).name} has unknown features: {_listed(unknown, 5)}. Take them out, or "
-            f"write the names as in the table: {_listed(names, 10)}."
+            f"{path} has unknown features: {listed(unknown, 5)}. Take them out, or "
+            f"write the names as in the table: {listed(names, 10)}."
         )
     if missing:
         raise CostError(
-            f"{Path(path).name} has no price for: {_listed(missing, 5)}. Add them (0 if they are "
+            f"{path} has no price for: {listed(missing, 5)}. Add them (0 if they are "
             "free), or leave these columns out with --drop."
         )
     kept = [place[name] for name in names]

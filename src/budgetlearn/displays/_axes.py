@@ -48,7 +48,7 @@ def chosen_points(estimator):
 
     Those on the front of validation cost and score; all stages of an estimator that measured none.
     """
-    if not hasattr(estimator, "operating_points_"):
+    if "operating_points_" not in vars(estimator):
         return np.arange(estimator.n_stages_)
     points = estimator.operating_points_
     return pareto_indices(points["cost"], points["score"])

@@ -53,18 +53,8 @@ class ScheduleDisplay:
         Returns
         -------
         ScheduleDisplay
-
-        Raises
-        ------
-        ValueError
-            When it has no `operating_points_`.
         """
         check_is_fitted(estimator)
-        if not hasattr(estimator, "operating_points_"):
-            raise ValueError(
-                f"this {type(estimator).__name__} was fitted without validation data, so nothing "
-                "is known about its operating points: fit(X, y, X_val, y_val) first."
-            )
         points = estimator.operating_points_.iloc[chosen_points(estimator)]
         own = estimator.feature_costs_.labels
         acquired = np.array([[name in set(point) for name in own] for point in points["variables"]])

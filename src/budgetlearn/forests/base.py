@@ -300,6 +300,8 @@ class ForestRegressor(RegressorMixin, Forest):
 class CodedFit:
     """Mixin, named first, of forests whose `fit` takes a table that is coded already."""
 
+    _binned = None  # outside of `fit`: refits on a part of the rows code them anew
+
     def fit(self, X, y, X_val=None, y_val=None, sample_weight=None, binned=None):
         """Grow the forest.
 

@@ -1,5 +1,7 @@
 """Categorical columns to codes; numbers that only look like text are an error, never a rank."""
 
+import re
+import shlex
 import warnings
 
 import numpy as np
@@ -95,6 +97,11 @@ def refuse_numbers(column):
         return
     plain = pd.to_numeric(column.map(str).str.strip(), errors="coerce").notna()
     odd = np.flatnonzero(column.notna() & ~plain)
+    if not odd.size:
+        raise DatasetError(
+            f"Column {column.name!r} holds numbers that are stored as text. Turn it into numbers "
+            "(pandas.to_numeric), or name it among the categorical columns if they name categories."
+        )
     first = odd[:_MOST_CELLS]
     named = ", ".join(f"{column.iloc[row]!r} in row {row + 1}" for row in first)
     more = ", …" if odd.size > first.size else ""
@@ -102,9 +109,32 @@ def refuse_numbers(column):
         f"Column {column.name!r} holds numbers, but {odd.size} of its {len(column)} cells are not "
         f"plain numbers: {named}{more} (rows counted from 1, without the header). "
         "Write them as 1234.5 (a point, no unit, no sign but - and +), leave out "
-        "rows in which the value is missing, or drop the column. On the command line --decimal , "
-        "and --na '?' tell how cells are written."
+        "rows in which the value is missing, or drop the column. "
+        f"{how_to_read(column.iloc[odd])}"
     )
+
+
+def how_to_read(cells):
+    """Return a sentence on the option of the command line that reads some cells as numbers.
+
+    Parameters
+    ----------
+    cells : Series
+        Those that are not plain numbers.
+
+    Returns
+    -------
+    str
+    """
+    different = cells.map(str).str.strip().unique()
+    if all(re.fullmatch(r"[-+]?\d+,\d+", cell) for cell in different):
+        return "If the comma stands before decimals: on the command line --decimal , reads them."
+    if len(different) == 1 and not re.search(r"\d", different[0]):
+        return (
+            f"If {different[0]!r} stands for a missing value: on the command line --na "
+            f"{shlex.quote(different[0])} reads it so."
+        )
+    return "On the command line --decimal , and --na '?' tell how cells are written."
 
 
 def _look_like_numbers(cells):

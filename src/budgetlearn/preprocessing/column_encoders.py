@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from ..exceptions import DatasetError
 from ..validation import in_row
+from .categories import how_to_read
 from .kinds import as_words
 
 INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
@@ -162,5 +163,5 @@ def _as_numbers(column):
             return numbers.astype(np.float64)
         raise DatasetError(
             f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r} "
-            f"{in_row(odd)}. Correct or empty these cells."
+            f"{in_row(odd)}. Correct or empty these cells. {how_to_read(column.iloc[odd])}"
         ) from None

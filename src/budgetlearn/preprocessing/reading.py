@@ -1,8 +1,7 @@
-"""A user's table from a file: delimited text or Parquet, with one kind of error for all damage."""
+"""A user's table from a file: delimited text, a workbook or Parquet, and one kind of error."""
 
 import csv
 import errno
-import gzip
 import lzma
 import struct
 import tarfile
@@ -11,12 +10,21 @@ import zlib
 from collections import Counter
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from pathlib import Path
 
 import pandas as pd
 
-from ..exceptions import DatasetError
+from ..exceptions import DatasetError, MissingExtraError
 from ..extras import extra
+from ..user_files import (
+    PARQUET,
+    as_file,
+    encoding_of,
+    is_workbook,
+    opened,
+    separator_of,
+    starts_with,
+    workbook_as_csv,
+)
 
 # Everything that zip, tar, gzip, lzma, idx, csv and SVMlight readers were seen to raise on
 # damaged content; encrypted archives are RuntimeError, unknown methods NotImplementedError.
@@ -63,7 +71,7 @@ def reading(path, form, also=()):
     """
     try:
         yield
-    except DatasetError:
+    except (DatasetError, MissingExtraError):
         raise
     except FileNotFoundError as error:
         raise DatasetError(f"{path} cannot be read: No such file.") from error
@@ -91,6 +99,8 @@ def read_frame(
     missing=None,
     decimal=".",
     columns=None,
+    encoding="utf-8-sig",
+    text=False,
 ):
     """Read a file of delimited text, plain or gzip-compressed.
 
@@ -113,6 +123,10 @@ def read_frame(
         Before the decimals of numbers.
     columns : collection of str, default=None
         Names of the columns to read, where they are there; None: all.
+    encoding : str, default="utf-8-sig"
+        Of the text.
+    text : bool, default=False
+        Whether cells stay as they are written: 007 is no 7.
 
     Returns
     -------
@@ -127,8 +141,9 @@ def read_frame(
     pattern = _pattern(separator)
     with reading(path, "a table"):
         # pandas fills short rows with gaps and takes repeated names: refused before it reads.
-        _check_rows(path, separator, header, skip_rows, max_rows)
-        with opened(path) as stream:
+        with opened(path, encoding) as stream:
+            _check_rows(path, stream, separator, header, skip_rows, max_rows)
+        with opened(path, encoding) as stream:
             return pd.read_csv(
                 stream,
                 sep=pattern,
@@ -142,6 +157,7 @@ def read_frame(
                 usecols=None if columns is None else lambda name: name.strip() in columns,
                 # In one piece: in pieces, a column could be numbers here and words there.
                 low_memory=False,
+                dtype=str if text else None,
             )
 
 
@@ -161,20 +177,6 @@ def _pattern(separator):
     return separator
 
 
-def is_gzip(path):
-    """Return whether `path` starts as a gzip file does."""
-    with path.open("rb") as stream:
-        return stream.read(2) == b"\x1f\x8b"
-
-
-@contextmanager
-def opened(path):
-    """Open a text file; a byte order mark, as spreadsheets write it, is not part of a name."""
-    opener = gzip.open if is_gzip(path) else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as stream:
-        yield stream
-
-
 def _rows(stream, separator, line):
     """Yield (line number, fields) of each row that is not blank."""
     if separator == WHITESPACE:
@@ -188,13 +190,12 @@ def _rows(stream, separator, line):
             yield line + reader.line_num, fields
 
 
-def _check_rows(path, separator, header, skip_rows, max_rows):
+def _check_rows(path, stream, separator, header, skip_rows, max_rows):
     """Refuse a file whose names repeat or whose rows differ in width, naming the line."""
-    with opened(path) as stream:
-        # Lines, not records: what is skipped need not be a table.
-        for _ in range(skip_rows):
-            next(stream, None)
-        _check_widths(path, _rows(stream, separator, skip_rows), header, max_rows)
+    # Lines, not records: what is skipped need not be a table.
+    for _ in range(skip_rows):
+        next(stream, None)
+    _check_widths(path, _rows(stream, separator, skip_rows), header, max_rows)
 
 
 def _check_widths(path, rows, header, max_rows):
@@ -202,10 +203,7 @@ def _check_widths(path, rows, header, max_rows):
     if first is None:
         raise DatasetError(f"{path.name} is empty: it holds no table.")
     if header:
-        counts = Counter(first)
-        repeated = sorted(name for name in counts if name and counts[name] > 1)
-        if repeated:
-            raise DatasetError(f"{path.name}: column names must differ; repeated: {repeated}.")
+        _refuse_repeated(first, path)
     count = 0 if header else 1
     for line, fields in rows:
         if count == max_rows:
@@ -221,18 +219,22 @@ def _check_widths(path, rows, header, max_rows):
         raise DatasetError(f"{path.name} has column names, but no rows.")
 
 
-SEPARATORS = (",", ";", "\t")
+def _refuse_repeated(names, path):
+    counts = Counter(names)
+    repeated = sorted(name for name in counts if name and counts[name] > 1)
+    if repeated:
+        raise DatasetError(f"{path.name}: column names must differ; repeated: {repeated}.")
 
 
-def read_table(path, separator=None, decimal=None, missing=None, columns=None):
-    """Read a table with a header: csv, also compressed by gzip, or Parquet (``.parquet``).
+def read_table(path, separator=None, decimal=None, missing=None, columns=None, text=False):
+    """Read a table with a header: csv, also compressed by gzip, an .xlsx workbook, or Parquet.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or InMemory
         The file. A byte order mark is not part of the first name.
     separator : str, default=None
-        Between fields; None: the comma, semicolon or tab that the header has most of.
+        Between fields; None: the comma, semicolon, tab or | that the header has most of.
     decimal : str, default=None
         Before the decimals of numbers; None: a point.
     missing : str, default=None
@@ -240,6 +242,8 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None):
         `budgetlearn.preprocessing.reading.MISSING_MARKS`; in Parquet, beside its own gaps.
     columns : collection of str, default=None
         The columns to read, where they are there; None: all.
+    text : bool, default=False
+        Whether cells stay as they are written; those of Parquet have their types.
 
     Returns
     -------
@@ -250,22 +254,38 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None):
     ------
     DatasetError
         When the file cannot be read, or is damaged; the message names the line.
+    MissingExtraError
+        When the package that reads workbooks or Parquet is not installed.
     """
-    path = Path(path)
-    if path.suffix in (".parquet", ".pq"):
-        with extra("workflow", "reading Parquet"):
-            arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-        with reading(path, "a Parquet table", (arrow.ArrowException,)):
-            for batch in parquet.ParquetFile(path).iter_batches():
-                batch.validate(full=True)  # text that is none would come up much later
-            frame = pd.read_parquet(path)
-        frame.columns = _stripped(frame.columns)
-        frame = frame[[name for name in frame.columns if columns is None or name in columns]]
-        return frame if missing is None else _emptied(frame, missing)
-    separator = separator or _separator(path)
+    path = as_file(path)
+    with reading(path, "a table"):
+        if path.suffix in (".parquet", ".pq") or starts_with(path, PARQUET):
+            return _read_parquet(path, missing, columns)
+        workbook = is_workbook(path)
+    if workbook:
+        with reading(path, "a workbook (.xlsx)"):
+            path, separator = workbook_as_csv(path, decimal or "."), ","
+    with reading(path, "a table"):
+        encoding = encoding_of(path)
+        separator = separator or _separator(path, encoding)
     how = {"decimal": decimal or ".", "missing": missing, "columns": columns}
-    frame = read_frame(path, separator, **how)
-    return frame.set_axis(_stripped(frame.columns), axis=1)
+    frame = read_frame(path, separator, encoding=encoding, text=text, **how)
+    return _stripped(frame, path)
+
+
+def _read_parquet(path, missing, columns):
+    with extra("tables", "reading Parquet"):
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    with reading(path, "a Parquet table", (arrow.ArrowException,)), path.open("rb") as stream:
+        for batch in parquet.ParquetFile(stream).iter_batches():
+            batch.validate(full=True)  # text that is none would come up much later
+        stream.seek(0)
+        frame = pd.read_parquet(stream)
+    # An index with a name is a column to everybody but pandas.
+    frame = frame.reset_index() if any(frame.index.names) else frame
+    frame = _stripped(frame, path)
+    frame = frame[[name for name in frame.columns if columns is None or name in columns]]
+    return frame if missing is None else _emptied(frame, missing)
 
 
 def _emptied(frame, mark):
@@ -276,18 +296,17 @@ def _emptied(frame, mark):
     return frame.mask(frame.isin(marks))
 
 
-def _stripped(names):
-    """Return names of columns as text without blanks around, as price lists are read."""
-    return [str(name).strip() for name in names]
+def _stripped(frame, path):
+    """Return a frame whose names are text without blanks around, as price lists are read."""
+    frame = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
+    _refuse_repeated(frame.columns, path)
+    return frame
 
 
-def _separator(path):
-    """Return the separator that splits the header into most fields."""
-    with reading(path, "a table"):
-        with opened(path) as stream:
-            header = stream.readline(1_000_000)
-        if "\0" in header:
-            raise DatasetError(f"{path.name} is not text: expected csv, or Parquet as .parquet.")
-        # The header alone: cells may hold any of the three.
-        widths = {sep: len(next(csv.reader([header], delimiter=sep), [])) for sep in SEPARATORS}
-    return max(SEPARATORS, key=widths.__getitem__)
+def _separator(path, encoding):
+    """Return the separator of the first line."""
+    with opened(path, encoding) as stream:
+        header = stream.readline(1_000_000)
+    if "\0" in header:
+        raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
+    return separator_of(header)

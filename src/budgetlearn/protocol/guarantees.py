@@ -14,8 +14,12 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from ..curves import pareto_indices
-from ..exceptions import BudgetError, GuaranteeError
+from ..exceptions import GuaranteeError
 from ..validation import ParameterError, check_number
+
+# How a mean cost keeps a budget: as it was measured, or beyond reasonable doubt.
+EXPECTED, GUARANTEED = "expected", "guaranteed"
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,35 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     )
 
 
+def surely_within(estimator, costs, budget):
+    """Return the mask of operating points whose mean cost is within a budget beyond doubt.
+
+    All of them at once with the confidence of 0.95 (Bonferroni), so that whichever is chosen keeps
+    the budget. The bound speaks of the models that the costs were measured with: those of
+    validation data are the estimator's own, those out of fold its refits.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        Fitted.
+    costs : Series of shape (n_stages,)
+        Measured mean cost of each point.
+    budget : float
+        Limit of the mean cost.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_stages,)
+    """
+    full = estimator.feature_costs_.full
+    # A cost that is the same for all examples is exact, and nothing exceeds that of all features.
+    if estimator.fixed_costs() is not None or budget >= full:
+        return np.ones(len(costs), dtype=bool)
+    level = (1 - CONFIDENCE) / len(costs)
+    n = estimator._n_measured
+    return np.array([hoeffding_bentkus_p(cost / full, n, budget / full) <= level for cost in costs])
+
+
 def _check_limits(estimator, cost, error, confidence):
     if cost is None and error is None:
         raise ParameterError("certify needs a limit: give cost, error or both.")
@@ -137,11 +170,6 @@ def _check_limits(estimator, cost, error, confidence):
         if not is_classifier(estimator):
             raise ParameterError("error is the rate of wrong classes: regressors take cost only.")
     check_number(confidence, "confidence", low=0, high=1, low_open=True)
-    if not hasattr(estimator, "operating_points_"):
-        raise BudgetError(
-            "certify chooses among operating points measured on validation data: fit with X_val "
-            "and y_val."
-        )
 
 
 def _p_values(estimator, outcomes, y, cost, error):

@@ -1,11 +1,13 @@
 """Operating points: the cost and the score of each stage on validation data."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, r2_score
 
-from ..exceptions import BudgetError
+from ..exceptions import BudgetlearnWarning
 from ..validation import ParameterError
 
 RESAMPLES = 100
@@ -182,7 +184,26 @@ def scored_parts(estimator):
 
 
 def known_points(estimator):
-    """Return cost and score of each stage; where nothing was measured the last is the best.
+    """Return cost and score of each stage; where nothing was measured, of fixed cost and its rank.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        Fitted.
+
+    Returns
+    -------
+    DataFrame
+    """
+    if "operating_points_" in vars(estimator):
+        return estimator.operating_points_
+    costs = estimator.fixed_costs()
+    # Stages go from cheap to expensive, so that a later one is taken to be better.
+    return pd.DataFrame({"cost": costs, "score": np.arange(len(costs))})
+
+
+def points_to_choose_from(estimator):
+    """Return cost and score of each stage, measured now where they are not yet.
 
     Parameters
     ----------
@@ -196,15 +217,20 @@ def known_points(estimator):
     Raises
     ------
     BudgetError
-        When costs differ between examples, and nothing was measured.
+        When costs differ between examples, and the rows to measure them on are gone.
     """
-    if hasattr(estimator, "operating_points_"):
+    known = vars(estimator)
+    if "operating_points_" in known or estimator.fixed_costs() is None:
         return estimator.operating_points_
-    costs = estimator.fixed_costs()
-    if costs is None:
-        raise BudgetError(
-            f"this {type(estimator).__name__} does not know what its operating points cost on "
-            "average: pass validation data, fit(X, y, X_val, y_val), to keep a budget."
+    # One stage leaves nothing to choose.
+    if estimator.n_stages_ > 1 and known.get("_unmeasured") is not None:
+        return estimator.operating_points_
+    if estimator.n_stages_ > 1:
+        warnings.warn(
+            f"this {type(estimator).__name__} was stored before its operating points were "
+            "measured: the last one within the budget is taken to be the best. Read "
+            "operating_points_ before storing it.",
+            BudgetlearnWarning,
+            stacklevel=4,
         )
-    # Stages go from cheap to expensive, so that a later one is taken to be better.
-    return pd.DataFrame({"cost": costs, "score": np.arange(len(costs))})
+    return known_points(estimator)

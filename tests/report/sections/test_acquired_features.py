@@ -47,4 +47,4 @@ def test_sections_show_every_rate(table, display):
     assert first["methods"] == [("msB", 5), ("logitB", 5)]
     assert len(first["rows"]) == 13
     assert first["hidden"] == 0
-    assert all(len(row["rates"]) == 2 for row in first["rows"])
+    assert all(len(rates) == 2 for _, _, rates in first["rows"])

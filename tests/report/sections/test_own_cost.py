@@ -2,7 +2,7 @@
 
 from budgetbench.analysis.budgets import own_cost_table
 from budgetbench.analysis.schedules import compressed_points
-from budgetbench.report.sections.fixed_cost import own_cost_rows
+from budgetbench.report.sections.own_cost import own_cost_rows
 from tests.analysis.test_within_cost import stopping_early
 from tests.factories import make_display, make_points, make_report, make_study
 from tests.report.writing import write_page

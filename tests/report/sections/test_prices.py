@@ -2,7 +2,7 @@
 
 import pytest
 
-from budgetbench.report.sections.prices import price_summary
+from budgetbench.report.sections.about import price_summary
 from tests.factories import make_points, make_prices, make_report, prices_of
 from tests.report.writing import write_page
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from budgetbench.report.sections.solution_space import SolutionSpace, space_figure
+from budgetbench.report.sections.inside_msb import SolutionSpace, space_figure
 from tests.factories import METHODS, make_points, make_report, make_study
 
 SPACE = pd.DataFrame([{"run": 0, "subset": s, "cost": 10.0 * s, "score": s / 4} for s in (1, 2, 3)])

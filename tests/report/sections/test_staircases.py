@@ -1,7 +1,7 @@
 """Schedules of several methods in one run."""
 
 from budgetbench.analysis.schedules import compressed_points
-from budgetbench.report.sections.staircases import staircase_figure
+from budgetbench.report.sections.inside_msb import staircase_figure
 from tests.factories import fail, make_display, make_points, make_report, make_study
 from tests.report.writing import write_page
 

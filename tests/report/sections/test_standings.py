@@ -8,8 +8,7 @@ import pytest
 
 from budgetbench.analysis.ranks import critical_difference, ranking_of
 from budgetbench.report.display import Display
-from budgetbench.report.sections.standings import standings
-from budgetbench.report.standings_figures import area_figure, rank_figure
+from budgetbench.report.sections.standings import area_figure, rank_figure, standings
 from budgetbench.report.style import figure_bytes
 from budgetbench.report.summary import peers_ahead, rank_sentences
 from tests.factories import (

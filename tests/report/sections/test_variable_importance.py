@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from budgetbench.report.data_page import names_of
-from budgetbench.report.sections.variable_importance import VariableImportance, importance_figure
+from budgetbench.report.sections.inside_msb import VariableImportance, importance_figure
 from tests.factories import make_points, make_prices, make_report, make_study
 
 

@@ -1,4 +1,4 @@
-"""The sections of the report: one module each, its template of the same name beside it."""
+"""The sections of the report: classes in modules, each with its template beside it."""
 
 import importlib
 import pkgutil
@@ -26,11 +26,8 @@ def sections_of(study):
 
 @cache
 def _classes():
-    """Return the sections of all modules of this package."""
+    """Return the sections of all modules of this package, without their common bases."""
     names = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
     found = [value for name in names for value in vars(importlib.import_module(name)).values()]
-    return [
-        value
-        for value in found
-        if isinstance(value, type) and issubclass(value, Section) and value.__module__ in names
-    ]
+    classes = [value for value in found if isinstance(value, type) and issubclass(value, Section)]
+    return [value for value in classes if value.__module__ in names and value.id]

@@ -6,11 +6,11 @@ import pandas as pd
 from ...analysis.budgets import acquisition_table
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
-from ..section import Section, figure, table
-from ..style import house_style, message_figure, new_figure
+from ..section import Section, case_name, table
+from ..style import drawing, message_figure
 from ..text import shortened
 
-MOST_FEATURES = 40
+MOST_FEATURES = 40  # rows that fit a screen
 _FIGURE = """Which features each method buys on one data set, in percent of the test examples, mean
 over runs; prices (means over runs) in brackets. Each run shows the most expensive model of a
 method's schedule that costs at most half of all features on validation data. The features bought
@@ -26,21 +26,11 @@ class AcquiredFeatures(Section):
     id = "acquisition"
     title = "Acquisition"
     place = 60
-
-    def applies(self):
-        return bool(self.study.cases_under(ACQUISITION))
+    under = ACQUISITION
 
     @property
     def parts(self):
-        figures = [
-            figure(
-                f"acquisition_{dataset}_{costs}",
-                "Features bought",
-                _FIGURE,
-                **{"data set": dataset, "costs": costs},
-            )
-            for dataset, costs in self.study.cases_under(ACQUISITION)
-        ]
+        figures = self.case_figures("acquisition", "Features bought", _FIGURE)
         return [*figures, table("acquisition", _TABLE)]
 
     def tables(self, report):
@@ -50,7 +40,7 @@ class AcquiredFeatures(Section):
     def figures(self, report):
         table, display = report.tables["acquisition"], report.display
         return {
-            f"acquisition_{'_'.join(case)}": acquisition_figure(table, display, *case)
+            case_name(*case, "acquisition"): acquisition_figure(table, display, *case)
             for case in report.cases
         }
 
@@ -61,45 +51,29 @@ class AcquiredFeatures(Section):
 def most_bought(table, dataset, costs):
     """Return the rates of a case with its most bought features as rows and methods as columns.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.budgets.acquisition_table`.
-
-    Returns
-    -------
-    tuple of (DataFrame, DataFrame, int)
-        Name and price of the features, most bought over all methods first, 40 at most; their
-        rates, a column for each method; and the number of features that are left out.
+    Returned are name and price of the features, most bought over all methods first,
+    `MOST_FEATURES` at most; their rates; and the number of features that are left out.
     """
     case = of_case(table, dataset, costs)
     # Columns in the order of display; a pivot sorts them by name.
     rates = case.pivot_table("rate", "feature", "method")[list(case["method"].unique())]
-    # Forty rows fit a screen; the figure says how many are left out.
+    # Stable: features bought equally often stay in the order of the data.
     shown = rates.index[np.argsort(-rates.mean(axis=1).to_numpy(), kind="stable")[:MOST_FEATURES]]
     features = case.drop_duplicates("feature").set_index("feature")[["name", "price"]]
     return features.loc[shown], rates.loc[shown], len(rates) - len(shown)
 
 
 def acquisition_figure(table, display, dataset, costs):
-    """Draw a heat map of features × methods, prices in brackets.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.budgets.acquisition_table`.
-    """
+    """Draw a heat map of features × methods, prices in brackets."""
     import seaborn as sns
 
     if of_case(table, dataset, costs).empty:
         return message_figure("No model within half of the full cost records what it buys.")
     features, rates, hidden = most_bought(table, dataset, costs)
-    names = [shortened(feature_label(*feature)) for feature in features.to_numpy()]
+    names = [shortened(_feature_label(*feature)) for feature in features.to_numpy()]
     # Labels only now: two methods may have the same one.
     rates.columns = [display.label(method) for method in rates]
-    with house_style():
-        figure = new_figure(3.4 + 0.5 * rates.shape[1], 1.8 + 0.2 * len(rates))
-        axes = figure.subplots()
+    with drawing(3.4 + 0.5 * rates.shape[1], 1.8 + 0.2 * len(rates)) as (figure, axes):
         sns.heatmap(
             100 * rates, vmin=0, vmax=100, cmap="Blues", annot=True, fmt=".0f", ax=axes,
             annot_kws={"size": 7}, linewidths=0.5, yticklabels=names,
@@ -112,43 +86,25 @@ def acquisition_figure(table, display, dataset, costs):
     return figure
 
 
-def feature_label(name, price):
+def _feature_label(name, price):
     """Return a feature with its price in brackets, if it is known."""
     return name if pd.isna(price) else f"{name} ({price:.3g})"
 
 
 def acquisition_maps(table, display):
-    """Return the heat maps as the page shows them.
+    """Return name, title, features, rates and what else the page shows of each heat map."""
+    return [_map(of_case(table, *case), case, display) for case in display.cases(table)]
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.budgets.acquisition_table`.
 
-    Returns
-    -------
-    list of dict
-        name, title; runs: the most that a mean is over; methods: label and runs of each column;
-        rows: feature, price and rates; hidden: the number of features left out.
-    """
-    sections = []
-    for dataset, costs in display.cases(table):
-        features, rates, hidden = most_bought(table, dataset, costs)
-        # Methods may lack runs, so each column says how many it is the mean of.
-        runs = of_case(table, dataset, costs).groupby("method")["n_runs"].first()
-        sections.append(
-            {
-                "name": f"{dataset}_{costs}",
-                "title": display.case_title(dataset, costs),
-                "runs": int(runs.max()),
-                "methods": [(display.label(m), int(runs[m])) for m in rates],
-                "rows": [
-                    {"feature": name, "price": price, "rates": row.tolist()}
-                    for (name, price), row in zip(
-                        features.to_numpy(), rates.to_numpy(), strict=True
-                    )
-                ],
-                "hidden": hidden,
-            }
-        )
-    return sections
+def _map(table, case, display):
+    features, rates, hidden = most_bought(table, *case)
+    # Methods may lack runs, so each column says how many it is the mean of.
+    runs = table.groupby("method")["n_runs"].first()
+    return {
+        "name": case_name(*case),
+        "title": display.case_title(*case),
+        "runs": int(runs.max()),
+        "methods": [(display.label(m), int(runs[m])) for m in rates],
+        "rows": list(zip(features["name"], features["price"], rates.to_numpy(), strict=True)),
+        "hidden": hidden,
+    }

@@ -1,10 +1,23 @@
-"""Ranks and areas of the data sets, methods and budgets that a reader picks."""
+"""Ranks and areas up to each horizon: a table, and a filter for what a reader picks."""
 
-from ...analysis.horizons import HORIZONS
+import pandas as pd
+
+from ...analysis.areas import HORIZONS
+from ...analysis.ranks import horizon_ranks
 from ...analysis.recommendations import HARD, MEAN
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
-from ..section import Section
+from ..section import Section, case_name, table
+from ..summary import winner_sentences
+
+_HORIZONS = """Mean AUP of every method on every data set when at most 10, 25, 50 or 100 % of the
+full cost may be spent, and on a logarithmic cost axis from 1 % on, where each decade counts alike;
+charged the mean over examples (``budget`` mean) or the most expensive example (hard)."""
+
+
+def _views(results):
+    """Return the areas by what is charged: the mean example, or the most expensive one."""
+    return {MEAN: results.horizons, HARD: results.hard_horizons}
 
 
 class Compare(Section):
@@ -13,27 +26,21 @@ class Compare(Section):
     id = "compare"
     title = "Compare"
     place = 10
-
-    def applies(self):
-        return bool(self.study.cases_under(ACQUISITION))
+    under = ACQUISITION
 
     def context(self, report):
-        kinds = report.results.budget_kinds
-        names = report.display.rivals(report.results.bought)
-        return {
-            "horizons": list(HORIZONS),
-            "keeping": {
-                kind: [report.display.label(name) for name in names if kinds.get(name) == kind]
-                for kind in (HARD, MEAN)
-            },
+        kinds, display = report.results.budget_kinds, report.display
+        names = display.rivals(report.results.bought)
+        keeping = {
+            kind: [display.label(name) for name in names if kinds.get(name) == kind]
+            for kind in (HARD, MEAN)
         }
+        return {"horizons": list(HORIZONS), "keeping": keeping}
 
     def script_data(self, report):
-        views = {MEAN: report.results.horizons, HARD: report.results.hard_horizons}
+        views = _views(report.results).items()
         return {
-            "_".join(case): {
-                kind: _areas(of_case(table, *case), report.display) for kind, table in views.items()
-            }
+            case_name(*case): {k: _areas(of_case(t, *case), report.display) for k, t in views}
             for case in report.cases
         }
 
@@ -47,3 +54,30 @@ def _areas(table, display):
         for name in display.competitors
         if name in known.index
     }
+
+
+class Horizons(Section):
+    """Mean ranks when only a part of the full cost may be spent."""
+
+    id = "horizons"
+    title = "How much to spend"
+    place = 21
+    under = ACQUISITION
+
+    @property
+    def parts(self):
+        return [table("horizons", _HORIZONS)]
+
+    def summary(self, report):
+        results = report.results
+        found = winner_sentences(results.horizons, report.display) if results.completed else []
+        return found[1:]
+
+    def tables(self, report):
+        views = _views(report.results).items()
+        return {"horizons": pd.concat([view.assign(budget=name) for name, view in views])}
+
+    def context(self, report):
+        found = report.results.horizons
+        ranks = horizon_ranks(found, report.display.rivals(found))
+        return {"horizons": list(HORIZONS), "ranks": ranks, "best": ranks.min()}

@@ -6,12 +6,11 @@ from ...analysis.areas import CONSTANT, control_point, lowess_mean, mean_curve
 from ...analysis.recommendations import MEAN
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
-from ..section import Section, figure
-from ..style import MANY_POINTS, house_style, legend_below, message_figure, new_figure
+from ..section import Section, case_name
+from ..style import MANY_POINTS, bars, drawing, legend_below, message_figure, split_axis
 
-CHEAP = (
-    0.1  # a share of the full cost: where most models cost less, the axis shows their square root
-)
+# A share of the full cost: where most models cost less, the axis shows their square root.
+CHEAP = 0.1
 MOST_POINTS = 2000  # of single runs, in a chart
 _CAPTION = """Test score over acquisition cost on one data set. Faint: the models of every run that
 beat each cheaper one on validation data. Lines: lowess means over all runs, where there are enough
@@ -24,37 +23,23 @@ class CostCurves(Section):
     id = "curves"
     title = "Curves"
     place = 30
-
-    def applies(self):
-        return bool(self.study.cases_under(ACQUISITION))
+    under = ACQUISITION
 
     @property
     def parts(self):
-        return [
-            figure(
-                f"curves_{dataset}_{costs}",
-                "Cost–accuracy curves",
-                _CAPTION,
-                **{"data set": dataset, "costs": costs},
-            )
-            for dataset, costs in self.study.cases_under(ACQUISITION)
-        ]
+        return self.case_figures("curves", "Cost–accuracy curves", _CAPTION)
 
     def figures(self, report):
         schedules, display = report.results.schedules, report.display
         return {
-            f"curves_{'_'.join(case)}": curve_figure(schedules, display, *case)
+            case_name(*case, "curves"): curve_figure(schedules, display, *case)
             for case in report.cases
         }
 
     def context(self, report):
         display = report.display
         cases = [
-            {
-                "name": "_".join(case),
-                "title": display.case_title(*case),
-                "score": display.score(case[0]),
-            }
+            (case_name(*case), display.case_title(*case), display.score(case[0]))
             for case in report.cases
         ]
         return {"score": display.score(), "cases": cases}
@@ -66,7 +51,7 @@ class CostCurves(Section):
         hard = results.hard_schedules[results.hard_schedules["method"].isin(uneven)]
         absent = _absent(results.coverage, display)
         return {
-            "_".join(case): case_curves(results.schedules, display, *case, hard)
+            case_name(*case): case_curves(results.schedules, display, *case, hard)
             | {"absent": absent.get(case, [])}
             for case in display.cases(results.schedules)
         }
@@ -75,22 +60,15 @@ class CostCurves(Section):
 def curve_figure(schedules, display, dataset, costs):
     """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.).
 
-    Where prices differ between runs, cost is the share of what all features cost, its square root
-    where most models are cheap. Where prices do not differ, cost is in its own unit, and
-    logarithmic over more than two decades.
-
-    Parameters
-    ----------
-    schedules : DataFrame
-        From `budgetbench.analysis.schedules.compressed_points`.
+    Where prices differ between runs, cost is the share of what all features cost: its square root
+    where most models are cheap, else the first fifth has half of the axis. Where prices do not
+    differ, cost is in its own unit, and logarithmic over more than two decades.
     """
     frame = of_case(schedules, dataset, costs)
     if frame.empty:
         return message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
     score = display.score(dataset)
-    with house_style():
-        figure = new_figure(6.4, 4.4)
-        axes = figure.subplots()
+    with drawing(6.4, 4.4) as (figure, axes):
         # Places first: the smooth mean is taken on the axis as it is drawn.
         frame = frame.assign(place=_draw_cost_axis(axes, frame, costs))
         for method in display.methods.values():
@@ -127,6 +105,8 @@ def _draw_cost_axis(axes, points, costs):
         if (paid < CHEAP).sum() > len(paid) / 2:
             axes.set_xscale("function", functions=(_root, _square))
             axes.set_xlim(0, 1.03)
+        else:
+            split_axis(axes)
         return points["cost_fraction"]
     axes.set_xlabel("mean acquisition cost")
     paid = points.loc[points["cost"] > 0, "cost"]
@@ -172,7 +152,7 @@ def _draw_control(axes, points, method):
         return
     axes.errorbar(
         points["place"].mean(), score.mean(),
-        yerr=score.std() if len(score) > 1 else None,
+        yerr=bars(score.mean(), score.std(), most=1)[:, None] if len(score) > 1 else None,
         fmt=method.marker, color=method.colour, markersize=9, capsize=3, label=method.label,
         zorder=5,
     )  # fmt: skip
@@ -191,21 +171,14 @@ def _absent(coverage, display):
 def case_curves(schedules, display, dataset, costs, hard=None):
     """Return the curves of a case and the points of its runs, as the page embeds them.
 
-    Parameters
-    ----------
-    schedules : DataFrame
-        From `budgetbench.analysis.schedules.compressed_points`.
-    hard : DataFrame, default=None
-        Schedules of the methods whose examples differ in cost, charged the most expensive one.
+    `hard` are the schedules of the methods whose examples differ in cost, charged the most
+    expensive one.
 
-    Returns
-    -------
-    dict
-        curves: for each method a dict of method (its id), kind ("curve", "level" for a free
-        control, "point" for another one), and under share and cost, and hard where examples differ
-        in cost (a share again), the columns of `mean_curve` as lists; points: the lists method,
-        share, cost, score of the models of single runs; runs_shown, n_runs: how many runs these
-        points are of, and how many there are.
+    Returned is a dict of curves: for each method a dict of method (its id), kind ("curve", "level"
+    for a free control, "point" for another one), and under share and cost, and hard where examples
+    differ in cost (a share again), the columns of `mean_curve` as lists; points: the lists method,
+    share, cost, score of the models of single runs; runs_shown, n_runs: how many runs these points
+    are of, and how many there are.
     """
     frame = of_case(schedules, dataset, costs)
     # Runs in which the constant failed have no level to start from, and are left out.
@@ -246,11 +219,8 @@ def _method_curve(points, method, baselines):
         kind = "level" if (points["cost"] == 0).all() else "point"
     entry = {"method": method.id, "kind": kind}
     for name, column in (("share", "cost_fraction"), ("cost", "cost")):
-        if method.control:
-            curve = control_point(points, column)
-        else:
-            curve = mean_curve(points, column, baselines)
-        entry[name] = _lists(curve)
+        own = (points, column)
+        entry[name] = _lists(control_point(*own) if method.control else mean_curve(*own, baselines))
     return entry
 
 

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from ...analysis.schedules import GROUP
 from ...study.study import PUBLISHED, place_of
 from ..section import Section, table
 from ..text import DASH
 
 _CAPTION = """Runs that completed (``n_ok``), completed in part, failed, or left no record, by data
 set and method, with the first message."""
+_WORDS = {"n_ok": "ok", "n_partial": "in part", "n_failed": "failed", "n_missing": "missing"}
 
 
 class Coverage(Section):
@@ -41,38 +43,23 @@ class Coverage(Section):
 def coverage_rows(table, display):
     """Return completed runs of every method in every case, and what kept the others from it.
 
-    Returns
-    -------
-    tuple of (list of str, list of dict, list of str)
-        Titles of the cases; rows of a method's label and cells (text, good); one line for each
-        method that lacks something.
+    Returned are the titles of the cases; a method's label and its cells (text, whether all is well)
+    for each row; and one line for each method that lacks something.
     """
-    cases = display.cases(table)
-    titles = [display.case_title(*case) for case in cases]
-    known = {tuple(row[:3]): row for row in table.itertuples(index=False)}
+    titles = {case: display.case_title(*case) for case in display.cases(table)}
+    known = table.set_index(GROUP).to_dict("index")
     rows, gaps = [], []
     for method in display.methods.values():
         cells = []
-        for title, case in zip(titles, cases, strict=True):
-            row = known.get((*case, method.id))
-            text, good = _coverage_text(row)
-            cells.append({"text": text, "good": good})
+        for case, title in titles.items():
+            row = known.get((*case, method.id), {})
+            counts = {word: row[name] for name, word in _WORDS.items() if row and row[name]}
+            # Nothing was asked for where there is no row: that is no gap.
+            text = ", ".join(f"{count} {word}" for word, count in counts.items()) if row else DASH
+            good = set(counts) <= {"ok"}
+            cells.append((text, good))
             if not good:
-                message = row.message or "no record of it was found"
+                message = row["message"] or "no record of it was found"
                 gaps.append(f"{title}, {method.label}: {text} ({message})")
-        rows.append({"label": method.label, "cells": cells})
-    return titles, rows, gaps
-
-
-def _coverage_text(row):
-    """Return the number of completed runs in words, and whether these are all."""
-    if row is None:
-        return DASH, True
-    counts = {
-        "ok": row.n_ok,
-        "in part": row.n_partial,
-        "failed": row.n_failed,
-        "missing": row.n_missing,
-    }
-    parts = [f"{count} {word}" for word, count in counts.items() if count]
-    return ", ".join(parts), bool(sum(counts.values()) == row.n_ok)
+        rows.append((method.label, cells))
+    return list(titles.values()), rows, gaps

@@ -10,7 +10,7 @@ from ...analysis.differences import (
     variance_table,
 )
 from ...analysis.ranks import elo_table
-from ...analysis.schedules import of_case
+from ...analysis.schedules import CASE
 from ...study.study import ACQUISITION
 from ..section import Section, table
 from ..text import DASH, counted, interval
@@ -35,20 +35,20 @@ class Differences(Section):
     id = "differences"
     title = "How sure"
     place = 22
-
-    def applies(self):
-        return bool(self.study.cases_under(ACQUISITION))
+    under = ACQUISITION
 
     @property
     def parts(self):
-        crossed = [table("variances", _VARIANCES)] if self.study.config.get("crossed") else []
         parts = [table("differences", _EACH), table("differences_overall", _OVERALL)]
-        return [*parts, table("elo", _ELO), *crossed]
+        parts.append(table("elo", _ELO))
+        crossed = self.study.config.get("crossed")
+        return [*parts, table("variances", _VARIANCES)] if crossed else parts
 
     def tables(self, report):
         results, display = report.results, report.display
         methods, reference = display.rivals(results.summary), self._reference(report)
-        each = difference_table(results.areas, methods, reference, display.test_ratios)
+        known = display.test_ratios, display.bounded
+        each = difference_table(results.areas, methods, reference, *known)
         tables = {
             "differences": each,
             "differences_overall": overall_table(results.areas, each, reference),
@@ -68,6 +68,7 @@ class Differences(Section):
         reference, display = self._reference(report), report.display
         each, overall = report.tables["differences"], report.tables["differences_overall"]
         cases = display.cases(each)
+        cells = each.set_index([*CASE, "method"]).to_dict("index")
         return {
             "reference": None if reference is None else display.methods[reference],
             "few": f"fewer than {FEWEST_CASES}" if len(cases) < FEWEST_CASES else "",
@@ -77,30 +78,26 @@ class Differences(Section):
             "variances": _variance_rows(report.tables.get("variances"), display),
             "columns": [display.case_title(*case) for case in cases],
             "rows": [
-                {
-                    "label": display.label(method),
-                    "cells": [_cell(of_case(each, *case), method) for case in cases],
-                }
+                (display.label(method), [_cell(cells.get((*case, method))) for case in cases])
                 for method in overall["method"]
             ],
         }
 
 
+def _named(row, display):
+    """Return the label of a row's method, and what it won, tied and lost."""
+    record = f"{row['wins']} / {row['ties']} / {row['losses']}"
+    return {"label": display.label(row["method"]), "record": record}
+
+
 def _overall_row(row, display):
-    return {
-        "label": display.label(row["method"]),
-        "mean": interval(row["mean"], row["low"], row["high"]),
-        "record": f"{row['wins']} / {row['ties']} / {row['losses']}",
-        "n_cases": row["n_cases"],
-    }
+    mean = interval(row["mean"], row["low"], row["high"])
+    return _named(row, display) | {"mean": mean, "n_cases": row["n_cases"]}
 
 
 def _elo_row(row, display):
     bounds = "" if pd.isna(row["low"]) else f" [{row['low']:.0f}, {row['high']:.0f}]"
-    record = f"{row['wins']} / {row['ties']} / {row['losses']}"
-    return {"label": display.label(row["method"]), "elo": f"{row['elo']:.0f}{bounds}"} | {
-        "record": record
-    }
+    return _named(row, display) | {"elo": f"{row['elo']:.0f}{bounds}"}
 
 
 def _variance_rows(variances, display):
@@ -116,12 +113,10 @@ def _variance_rows(variances, display):
     ]
 
 
-def _cell(frame, method):
+def _cell(row):
     """Return the text of a difference and how it counts."""
-    own = frame[frame["method"] == method]
-    if own.empty:
-        return {"text": DASH, "kind": ""}
-    row = own.iloc[0]
+    if row is None:
+        return DASH, ""
     # Coloured only where the interval leaves 0 out.
     kind = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
-    return {"text": interval(row["mean"], row["low"], row["high"]), "kind": kind}
+    return interval(row["mean"], row["low"], row["high"]), kind

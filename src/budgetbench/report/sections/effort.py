@@ -1,15 +1,13 @@
 """Effort of every method: models fitted, seconds, and the gain by tuning."""
 
-import pandas as pd
-
 from budgetlearn.curves import pareto_indices
 
 from ...analysis.efforts import effort_table, equal_seconds_table, straw_men
 from ...analysis.schedules import CASE
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
-from ..style import house_style, legend_below, message_figure, new_figure, plain_decades
-from ..text import DASH, seconds
+from ..style import drawing, legend_below, message_figure, plain_decades
+from ..text import number, seconds
 
 _EFFORT = """Settings tried and models fitted in a run, seconds that their fits took by the clock
 and of processors, and AUP on test data: of the first fit, the method by default, and of all fits,
@@ -28,19 +26,13 @@ class Effort(Section):
     id = "effort"
     title = "Effort"
     place = 24
-
-    def applies(self):
-        return bool(self.study.cases_under(ACQUISITION))
+    under = ACQUISITION
 
     @property
     def parts(self):
-        equal = [table("equal_seconds", _EQUAL)] if self._other else []
-        return [
-            figure("effort", "Time", _PARETO),
-            table("effort", _EFFORT),
-            table("straw_men", _STRAW_MEN),
-            *equal,
-        ]
+        parts = [figure("effort", "Time", _PARETO), table("effort", _EFFORT)]
+        parts.append(table("straw_men", _STRAW_MEN))
+        return [*parts, table("equal_seconds", _EQUAL)] if self._other else parts
 
     @property
     def _other(self):
@@ -49,13 +41,11 @@ class Effort(Section):
 
     def tables(self, report):
         points, areas = report.results.bought, report.results.areas
-        tables = {
-            "effort": effort_table(points, areas),
-            "straw_men": straw_men(points, areas, report.display.competitors),
-        }
+        found = straw_men(points, areas, report.display.competitors)
+        tables = {"effort": effort_table(points, areas), "straw_men": found}
         if self._other:
             # With the fits beyond equal tries, which all other tables leave out.
-            whole = report.display.bought(report.all_points)
+            whole = report.display.under(ACQUISITION, report.all_points)
             beyond = self.study.beyond_tries(whole)
             tables["equal_seconds"] = equal_seconds_table(whole, beyond, self._other)
         return tables
@@ -71,20 +61,25 @@ class Effort(Section):
         return {"effort": effort_figure(_over_data_sets(report), report.display)}
 
     def context(self, report):
-        ranking, n_cases = report.results.ranking, len(report.cases)
-        some = 0 < len(ranking.means) < n_cases
+        display, n_cases = report.display, len(report.cases)
+        n_ranked = len(report.results.ranking.means)
+        some = 0 < n_ranked < n_cases
+        rows = _over_data_sets(report).to_dict("records")
         return {
-            "rows": [
-                _row(row, report.display) for row in _over_data_sets(report).to_dict("records")
-            ],
-            "warnings": straw_man_sentences(report.tables["straw_men"], report.display),
+            "rows": [_row(row, display) for row in rows],
+            "warnings": straw_man_sentences(report.tables["straw_men"], display),
             "equal": equal_rows(report) if self._other else [],
-            "other": report.display.label(self._other) if self._other else "",
+            "other": display.label(self._other) if self._other else "",
             "tries": self.study.config.get("tries"),
-            "over": f" ({len(ranking.means)} of {n_cases}, those with the most methods)"
-            if some
-            else "",
+            "over": f" ({n_ranked} of {n_cases}, those with the most methods)" if some else "",
         }
+
+
+def _on_ranked(table, ranking):
+    """Return the rows on the data sets on which methods are ranked, or all where none is."""
+    if not len(ranking.means):
+        return table
+    return table[table.set_index(CASE).index.isin(ranking.means.index)]
 
 
 def _over_data_sets(report):
@@ -93,68 +88,47 @@ def _over_data_sets(report):
     Over the data sets on which methods are ranked, and without methods that lack one of them: a
     mean over others could not be compared.
     """
-    table, ranking = report.tables["effort"], report.results.ranking
-    if len(ranking.means):
-        table = table[table.set_index(CASE).index.isin(ranking.means.index)]
-    table = table[~table["method"].isin(ranking.left_out)]
-    groups = table.groupby("method")
+    ranking = report.results.ranking
+    table = _on_ranked(report.tables["effort"], ranking)
+    groups = table[~table["method"].isin(ranking.left_out)].groupby("method")
     means = groups[["default_models", "default_aup", "settings", "models", "aup"]].mean()
+    # Medians: one large data set would decide a mean of seconds.
     medians = groups[["default_seconds", "seconds", "processor_seconds"]].median()
     return means.join(medians).sort_values("aup", ascending=False, kind="stable").reset_index()
 
 
 def _row(row, display):
-    def number(value, form):
-        return DASH if pd.isna(value) else format(value, form)
-
+    names = ("default_seconds", "seconds", "processor_seconds")
     return {
         "label": display.label(row["method"]),
         "settings": number(row["settings"], ".0f"),
-        "models": (number(row["default_models"], ".0f"), number(row["models"], ".0f")),
-        "seconds": (
-            seconds(row["default_seconds"]),
-            seconds(row["seconds"]),
-            seconds(row["processor_seconds"]),
-        ),
-        "aup": (number(row["default_aup"], ".3f"), number(row["aup"], ".3f")),
+        "models": tuple(number(row[name], ".0f") for name in ("default_models", "models")),
+        "seconds": tuple(seconds(row[name]) for name in names),
+        "aup": tuple(number(row[name], ".3f") for name in ("default_aup", "aup")),
     }
 
 
 def equal_rows(report):
     """Return one row for each method: settings, processor seconds and AUP at both equalities."""
-    table, ranking = report.tables["equal_seconds"], report.results.ranking
+    table = _on_ranked(report.tables["equal_seconds"], report.results.ranking)
     table = table[table["method"].isin(report.display.competitors)]
-    if len(ranking.means):
-        table = table[table.set_index(CASE).index.isin(ranking.means.index)]
     means = table.groupby(["method", "equal"])[["settings", "processor_seconds", "aup"]].mean()
     # By the better of both readings, so that neither decides the order alone.
     best = means["aup"].groupby("method").max().sort_values(ascending=False, kind="stable")
-    return [
-        {
-            "label": report.display.label(name),
-            "cells": [
-                text
-                for equal in ("tries", "seconds")
-                for text in _reach_texts(means.loc[name, equal])
-            ],
-        }
-        for name in best.index
-    ]
+    rows = []
+    for name in best.index:
+        reached = (means.loc[name, equal] for equal in ("tries", "seconds"))
+        cells = [text for row in reached for text in _reach_texts(row)]
+        rows.append({"label": report.display.label(name), "cells": cells})
+    return rows
 
 
 def _reach_texts(row):
-    aup = DASH if pd.isna(row["aup"]) else f"{row['aup']:.3f}"
-    return f"{row['settings']:.0f}", seconds(row["processor_seconds"]), aup
+    return f"{row['settings']:.0f}", seconds(row["processor_seconds"]), number(row["aup"], ".3f")
 
 
 def straw_man_sentences(found, display):
-    """Return a sentence of doubt about each method that `straw_men` found.
-
-    Parameters
-    ----------
-    found : DataFrame
-        From `budgetbench.analysis.efforts.straw_men`.
-    """
+    """Return a sentence of doubt about each method that `straw_men` found."""
     return [
         _doubt(row, display.label(row.method), display.case_title(row.dataset, row.costs))
         for row in found.itertuples()
@@ -170,23 +144,13 @@ def _doubt(row, label, where):
 
 
 def effort_figure(means, display):
-    """Draw mean AUP against median seconds to fit, and who is beaten in both.
-
-    Parameters
-    ----------
-    means : DataFrame
-        method, seconds, aup.
-    display : Display
-        Labels and colours; controls are left out.
-    """
+    """Draw mean AUP against median seconds to fit, and who is beaten in both."""
     shown = means[means["method"].isin(display.competitors)].dropna(subset=["seconds", "aup"])
     if shown.empty:
         return message_figure("No run completed.")
     # A fit of no measurable time has a place on a logarithmic axis all the same.
     shown = shown.assign(seconds=shown["seconds"].clip(lower=1e-4))
-    with house_style():
-        figure = new_figure(6.4, 4.2)
-        axes = figure.subplots()
+    with drawing(6.4, 4.2) as (figure, axes):
         # Seconds as a cost: less time and more area are both better.
         front = shown.iloc[pareto_indices(shown["seconds"], shown["aup"])]
         axes.step(front["seconds"], front["aup"], where="post", color="#777777", linewidth=1.2)
@@ -194,9 +158,8 @@ def effort_figure(means, display):
             method = display.methods[row.method]
             style = {"color": method.colour, "marker": method.marker, "linestyle": "none"}
             axes.plot([row.seconds], [row.aup], markersize=8, label=method.label, **style)
-        axes.set(
-            xscale="log", xlabel="seconds to fit a run, all tries", ylabel="mean AUP, test data"
-        )
+        names = {"xlabel": "seconds to fit a run, all tries", "ylabel": "mean AUP, test data"}
+        axes.set(xscale="log", **names)
         plain_decades(axes.xaxis, shown["seconds"])
         legend_below(figure, *axes.get_legend_handles_labels())
     return figure

@@ -6,9 +6,10 @@ import pandas as pd
 from ...analysis.schedules import of_case
 from ...analysis.sizes import best_in_little, size_table
 from ...study.study import MEMORY
-from ..section import Section, figure, table
-from ..style import house_style, legend_below, message_figure, new_figure, plain_decades
-from ..text import counted, plus_minus, seconds
+from ..section import Section, case_name, table
+from ..style import bars, drawing, label_ends, message_figure, plain_decades
+from ..summary import counts_of
+from ..text import counted, number, plus_minus, seconds
 
 # Above this many sizes (every tree of a forest, say) points alone are drawn: they need no line.
 _FEW_SIZES = 12
@@ -19,6 +20,7 @@ of it (splits and values of leaves in 32 bits): mean and standard deviation over
 tries several settings shows, within 1, 2, 5, 10, … nodes, the model that validation data choose."""
 # Column of the table, factor of what is drawn, and how the axis is called.
 _SIZES = {"n_nodes": (1, "nodes of the model"), "n_bytes": (1e-3, "kB of the model")}
+_ERRORS = {"accuracy": "test error", "R²": "test mean squared error"}  # that belong to scores
 
 
 class Memory(Section):
@@ -27,21 +29,11 @@ class Memory(Section):
     id = "memory"
     title = "Memory"
     place = 70
-
-    def applies(self):
-        return bool(self.study.cases_under(MEMORY))
+    under = MEMORY
 
     @property
     def parts(self):
-        figures = [
-            figure(
-                f"memory_{dataset}_{costs}",
-                "Error against memory",
-                _CAPTION,
-                **{"data set": dataset, "costs": costs},
-            )
-            for dataset, costs in self.study.cases_under(MEMORY)
-        ]
+        figures = self.case_figures("memory", "Error against memory", _CAPTION)
         return [*figures, table("memory", _CAPTION)]
 
     def tables(self, report):
@@ -55,7 +47,7 @@ class Memory(Section):
     def figures(self, report):
         table, display = report.tables["memory"], report.display
         return {
-            f"memory_{'_'.join(case)}": memory_figure(table, display, *case)
+            case_name(*case, "memory"): memory_figure(table, display, *case)
             for case in display.cases(report.results.stored)
         }
 
@@ -63,47 +55,48 @@ class Memory(Section):
         return memory_sentences(report.tables["memory"], report.display)
 
     def context(self, report):
-        return {"cases": memory_cases(report.tables["memory"], report.display)}
+        table, display = report.tables["memory"], report.display
+        return {"cases": [_case(table, case, display) for case in display.cases(table)]}
 
 
-def error_name(score):
-    """Return the name of the error that belongs to a score."""
-    names = {"accuracy": "test error", "R²": "test mean squared error"}
-    return names.get(score, f"1 − test {score}")
+def _error_name(display, dataset):
+    """Return the name of the error that belongs to the score of a data set."""
+    score = display.score(dataset)
+    return _ERRORS.get(score, f"1 − test {score}")
 
 
 def memory_figure(table, display, dataset, costs):
     """Draw test error against nodes and bytes, logarithmic, one line for each variant.
 
     Bytes are left out where no model's are known.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.sizes.size_table`.
     """
     frame = of_case(table, dataset, costs)
     if frame.empty:
         return message_figure(f"{display.case_title(dataset, costs)}: no model has nodes.")
     sizes = [size for size in _SIZES if frame[size].notna().any()]
-    with house_style():
-        figure = new_figure(6.4, 4.4)
-        panels = figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]
+    with drawing(6.4, 4.4, 1, len(sizes), sharey=True, squeeze=False) as (figure, (panels,)):
         for axes, size in zip(panels, sizes, strict=True):
             scale, name = _SIZES[size]
             drawn = frame.assign(size=scale * frame[size]).dropna(subset=["size"])
-            for method in display.methods.values():
-                _draw_method(axes, drawn[drawn["method"] == method.id], method)
+            ends = [
+                end
+                for method in display.methods.values()
+                for end in _draw_method(axes, drawn[drawn["method"] == method.id], method)
+            ]
             axes.set(xscale="log", xlabel=name)
             plain_decades(axes.xaxis, drawn["size"])
-        panels[0].set_ylabel(error_name(display.score(dataset)))
+        panels[0].set_ylabel(_error_name(display, dataset))
         figure.suptitle(display.case_title(dataset, costs))
-        legend_below(figure, *panels[0].get_legend_handles_labels())
+        # Beside the last panel: a reader of a line finds its name where it ends.
+        label_ends(panels[-1], ends)
     return figure
 
 
 def _draw_method(axes, own, method):
-    """Draw a method's variants over `size`, from its colour to pale, or many as points alone."""
+    """Draw a method's variants over `size`, from its colour to pale, or many as points alone.
+
+    Returns (name, height of the end, colour) of each.
+    """
     from matplotlib.colors import to_rgb
 
     variants = list(own.groupby("variant", sort=False))
@@ -111,71 +104,57 @@ def _draw_method(axes, own, method):
     joined = len(variants) <= _FEW_VARIANTS
     if not joined:
         variants = [("", own)]
+    ends = []
     for (name, line), pale in zip(variants, np.linspace(0, 0.7, len(variants)), strict=True):
+        label = f"{method.label}, {name}" if name else method.label
+        arms = bars(line["error"], line["error_sd"], 0)
         axes.errorbar(
             line["size"], line["error"],
-            yerr=line["error_sd"] if line["error_sd"].notna().all() else None,
+            yerr=None if np.isnan(arms).any() else arms,
             color=tuple(pale + (1 - pale) * part for part in to_rgb(method.colour)),
             marker=method.marker, capsize=3, linewidth=1.6,
-            linestyle=method.line if joined and len(line) <= _FEW_SIZES else "none",
-            label=f"{method.label}, {name}" if name else method.label,
+            linestyle=method.line if joined and len(line) <= _FEW_SIZES else "none", label=label,
         )  # fmt: skip
-
-
-def memory_cases(table, display):
-    """Return name, title, error's name and rows of texts of each case for the page.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.sizes.size_table`.
-    """
-    return [_case(of_case(table, *case), case, display) for case in display.cases(table)]
+        # In full colour: the pale shades are too faint for letters.
+        ends += [(label, error, method.colour) for error in line.nlargest(1, "size")["error"]]
+    return ends
 
 
 def memory_sentences(table, display):
     """Return a sentence on the methods of lowest mean test error in little memory.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.sizes.size_table`.
-
-    Returns
-    -------
-    list of str
-        A sentence for nodes and one for bytes; none where nothing competes, or not all bytes are
-        known.
+    There is one for nodes and one for bytes where they differ; none where nothing competes, or not
+    all bytes are known.
     """
-    labels, sentences = {name: method.label for name, method in display.methods.items()}, []
+    labels, found = {name: method.label for name, method in display.methods.items()}, {}
     for size, unit in (("n_nodes", "nodes"), ("n_bytes", "bytes")):
         best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)
-        # Stable: equal counts stay in the order of the data sets.
-        counts = best.value_counts(sort=False).sort_values(ascending=False, kind="stable")
-        winners = "; ".join(f"{labels.get(name, name)} on {n}" for name, n in counts.items())
+        # A variant of a method that is alone stands for itself: it has no label.
+        counts = counts_of(best).rename(lambda name: labels.get(name, name))
+        winners = "; ".join(f"{name} on {n}" for name, n in counts.items())
         if winners:
-            sentences.append(
-                f"Where memory is short (the fewest {unit} in which every method has a model), the "
-                f"lowest mean test error, of {counted(len(best), 'data set')}: {winners}."
-            )
-    return sentences
+            found.setdefault((counted(len(best), "data set"), winners), []).append(unit)
+    return [
+        f"Where memory is short (the fewest {' or '.join(units)} in which every method has a "
+        f"model), the lowest mean test error, of {cases}: {winners}."
+        for (cases, winners), units in found.items()
+    ]
 
 
-def _case(frame, case, display):
-    return {
-        "name": "_".join(case),
-        "title": display.case_title(*case),
-        "error": error_name(display.score(case[0])),
-        "rows": [
-            {
-                "method": display.label(row["method"]),
-                "setting": row["setting"] if pd.notna(row["setting"]) else "",
-                "nodes": f"{row['n_nodes']:,.0f}",
-                "bytes": f"{row['n_bytes']:,.0f}" if pd.notna(row["n_bytes"]) else "–",
-                "error": plus_minus(row["error"], row["error_sd"], 4),
-                "seconds": seconds(row["fit_seconds"]),
-            }
-            for method in display.competitors
-            for row in frame[frame["method"] == method].to_dict("records")
-        ],
-    }
+def _case(table, case, display):
+    """Return name, title, error's name and rows of texts of a case for the page."""
+    frame = of_case(table, *case)
+    rows = [
+        {
+            "method": display.label(row["method"]),
+            "setting": row["setting"] if pd.notna(row["setting"]) else "",
+            "nodes": number(row["n_nodes"], ",.0f"),
+            "bytes": number(row["n_bytes"], ",.0f"),
+            "error": plus_minus(row["error"], row["error_sd"], 4),
+            "seconds": seconds(row["fit_seconds"]),
+        }
+        for method in display.competitors
+        for row in frame[frame["method"] == method].to_dict("records")
+    ]
+    titles = {"title": display.case_title(*case), "error": _error_name(display, case[0])}
+    return {"name": case_name(*case), "rows": rows} | titles

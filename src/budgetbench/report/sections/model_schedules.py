@@ -9,14 +9,15 @@ from ...analysis.schedules import of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
 from ..data_page import prices_of
-from ..section import Section, figure, table
-from ..style import house_style, message_figure, new_figure
+from ..section import Section, case_name, table
+from ..style import drawing, message_figure
 from ..text import shortened
 
 _MOST_VARIABLES = 30
 _CAPTION = """A model schedule of one data set in one run: above, the score of the model to use
 under each budget; below, the variables that the budget buys, with their prices in brackets."""
 _TABLE = "The models of one schedule, cheap to expensive, with their variables and prices."
+_COLUMNS = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
 
 
 class ModelSchedules(Section):
@@ -25,40 +26,27 @@ class ModelSchedules(Section):
     id = "schedules"
     title = "Schedules"
     place = 50
-
-    def applies(self):
-        return bool(self.study.cases_under(ACQUISITION))
+    under = ACQUISITION
 
     @property
     def parts(self):
-        cases = self.study.cases_under(ACQUISITION)
-        return [
-            *(
-                figure(
-                    f"schedule_{dataset}_{costs}",
-                    "Model schedules",
-                    _CAPTION,
-                    **{"data set": dataset, "costs": costs},
-                )
-                for dataset, costs in cases
-            ),
-            *(table(f"schedule_{dataset}_{costs}", _TABLE) for dataset, costs in cases),
-        ]
+        figures = self.case_figures("schedule", "Model schedules", _CAPTION)
+        return [*figures, *(table(part.name, _TABLE) for part in figures)]
 
     def tables(self, report):
+        examples = _examples(report).items()
         return {
-            f"schedule_{'_'.join(case)}": schedule_table(*example)
-            for case, example in _examples(report).items()
+            case_name(*case, "schedule"): schedule_table(*example) for case, example in examples
         }
 
     def figures(self, report):
         return {
-            f"schedule_{'_'.join(case)}": schedule_figure(chosen, report.display, prices)
+            case_name(*case, "schedule"): schedule_figure(chosen, report.display, prices)
             for case, (chosen, prices) in _examples(report).items()
         }
 
     def context(self, report):
-        shown = ((case, report.tables[f"schedule_{'_'.join(case)}"]) for case in report.cases)
+        shown = ((case, report.tables[case_name(*case, "schedule")]) for case in report.cases)
         return {
             "cases": [_case(case, table, report.display) for case, table in shown if len(table)]
         }
@@ -78,31 +66,16 @@ def _examples(report):
 def _case(case, table, display):
     """Return the values of one schedule for the page."""
     rows = table.assign(variables=table["variables"].map(json.loads)).to_dict("records")
-    return {
-        "name": "_".join(case),
-        "title": display.case_title(*case),
-        "score": display.score(case[0]),
-        "method": display.label(rows[0]["method"]),
-        "run": rows[0]["run"],
-        "rows": rows,
-    }
+    titles = {"title": display.case_title(*case), "score": display.score(case[0])}
+    shown = {"method": display.label(rows[0]["method"]), "run": rows[0]["run"], "rows": rows}
+    return {"name": case_name(*case)} | titles | shown
 
 
 def example_schedule(schedules, methods, dataset, costs):
-    """Return the schedule to show for a case.
+    """Return the schedule to show for a case: empty if there is none.
 
-    Parameters
-    ----------
-    schedules : DataFrame
-        From `budgetbench.analysis.schedules.compressed_points`.
-    methods : sequence of str
-        Whose schedule to show, in the order of preference.
-
-    Returns
-    -------
-    DataFrame
-        The rows of the lowest completed run of the first of the methods whose models name their
-        variables; empty if there is none.
+    It is that of the lowest completed run of the first of the methods, in the order of preference,
+    whose models name their variables.
     """
     case = of_case(schedules, dataset, costs)
     for method in methods:
@@ -129,46 +102,20 @@ def variable_labels(prices, features):
 
 
 def schedule_table(schedule, prices):
-    """Return a schedule with its variables by name.
+    """Return a schedule with n_variables, and variables by name and price.
 
-    Parameters
-    ----------
-    schedule : DataFrame
-        From `example_schedule`.
-    prices : DataFrame
-        feature (its name) and cost, indexed from 0.
-
-    Returns
-    -------
-    DataFrame
-        method, run, cost, cost_fraction, valid_score, test_score, n_variables, variables (a JSON
-        list of names with prices: a name may hold any sign).
+    `prices` has feature (its name) and cost, indexed from 0. The variables are a JSON list: a name
+    may hold any sign.
     """
     sets = variable_sets(schedule)
     labels = variable_labels(prices, set().union(*sets))
-    columns = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
-    return (
-        schedule[columns]
-        .reset_index(drop=True)
-        .assign(
-            n_variables=[len(chosen) for chosen in sets],
-            variables=[
-                json.dumps([labels[f] for f in chosen], ensure_ascii=False) for chosen in sets
-            ],
-        )
-    )
+    named = [json.dumps([labels[f] for f in chosen], ensure_ascii=False) for chosen in sets]
+    table = schedule[_COLUMNS].reset_index(drop=True)
+    return table.assign(n_variables=list(map(len, sets)), variables=named)
 
 
 def schedule_figure(schedule, display, prices):
-    """Draw a schedule as a staircase over the budget, and below it what each budget buys.
-
-    Parameters
-    ----------
-    schedule : DataFrame
-        From `example_schedule`; an empty one becomes a figure that says so.
-    prices : DataFrame
-        feature (its name) and cost, indexed from 0.
-    """
+    """Draw a schedule as a staircase over the budget, and below it what each budget buys."""
     if schedule.empty:
         return message_figure("No completed run of a method whose models name their variables.")
     first = schedule.iloc[0]
@@ -177,10 +124,9 @@ def schedule_figure(schedule, display, prices):
     spans = _ownership(schedule)
     shown = spans["feature"].drop_duplicates()[:_MOST_VARIABLES]
     hidden = spans["feature"].nunique() - len(shown)
-    with house_style():
-        figure = new_figure(6.8, 3.3 + 0.2 * len(shown))
-        ratios = [2.3, max(0.2 * len(shown), 0.4)]
-        top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=ratios)
+    size = 6.8, 3.3 + 0.2 * len(shown)
+    ratios = [2.3, max(0.2 * len(shown), 0.4)]
+    with drawing(*size, 2, 1, sharex=True, height_ratios=ratios) as (figure, (top, bottom)):
         _draw_staircase(top, schedule, method)
         top.set_ylabel(display.score(first["dataset"]))
         _draw_ownership(bottom, spans[spans["feature"].isin(shown)], prices, method)
@@ -203,27 +149,18 @@ def _draw_staircase(axes, schedule, method):
     # The last step is drawn to the end: larger budgets buy the last model.
     valid = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
     colour, dots = method.colour, {"linestyle": "none", "marker": "o"}
+    hollow = {"markerfacecolor": "white", "markeredgecolor": "#222222"}
     axes.step(cost, valid, where="post", color=colour, linewidth=1.8)
     axes.plot(cost[:-1], valid[:-1], **dots, color=colour, label="validation")
-    axes.plot(
-        cost[:-1],
-        schedule["test_score"],
-        **dots,
-        markerfacecolor="white",
-        markeredgecolor="#222222",
-        label="test",
-    )
+    axes.plot(cost[:-1], schedule["test_score"], **dots, **hollow, label="test")
     axes.legend(loc="lower right")
 
 
 def _ownership(schedule):
-    """Return the ranges of budget over which each variable is bought.
+    """Return feature, start and width of the budgets over which each variable is bought.
 
-    Returns
-    -------
-    DataFrame
-        feature, start, width: one row per model and variable; the widest bought variables come
-        first, of equals the one that is bought under the smaller budget.
+    There is one row per model and variable; the widest bought variables come first, of equals the
+    one that is bought under the smaller budget.
     """
     edges = [*schedule["cost"], _right_end(schedule)]
     rows = [

@@ -3,12 +3,12 @@
 import pandas as pd
 
 from ...analysis.agreement import OUTSIDE, WITHIN, agreement_table
-from ...analysis.deviations import with_reasons
 from ...analysis.published import published_table
+from ...analysis.reproduction import with_reasons
 from ...study.study import PUBLISHED, place_of
 from ..printed_numbers import read_published, read_reasons
 from ..section import Section, table
-from ..text import DASH, counted, plus_minus
+from ..text import DASH, counted, plus_minus, span_of_runs
 
 _REASONS = f"{PUBLISHED}/deviations.yaml"
 _CAPTION = """Numbers that the paper prints (``value``) beside the mean of our runs (``ours``), with
@@ -65,29 +65,16 @@ class Printed(Section):
 
     def context(self, report):
         numbers = report.tables["published"]
-        return {
-            "tables": printed_tables(numbers, report.display),
-            "not_rerun": left_out(numbers),
-        }
+        return {"tables": printed_tables(numbers, report.display), "not_rerun": left_out(numbers)}
 
 
 def printed_tables(table, display):
     """Return what the page shows of the published tables that the study reruns.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.deviations.with_reasons`.
-    display : Display
-        Labels.
-
-    Returns
-    -------
-    list of dict
-        One for each published table and case: title; note (how many runs, on the paper's data or
-        on others); quantities (names of the groups of columns); rows of method, setting and cells
-        (printed, ours, difference and its kind: near, off, better or worse); reasons: remarks on
-        the printed numbers, and the variants that answer for differences.
+    There is a dict for each published table and case: title; note (how many runs, on the paper's
+    data or on others); quantities (names of the groups of columns); rows of method, setting and
+    cells (printed, ours, difference and its kind: near, off, better or worse); reasons: remarks on
+    the printed numbers, and the variants that answer for differences.
     """
     rerun = table[table["n_runs"] > 0]
     keys = ["source", "run_on", "costs"]
@@ -116,11 +103,7 @@ def _shown(part, case_title):
         "quantities": [_NAMES[name] for name in quantities],
         "reasons": [*filter(None, part["remark"].drop_duplicates()), *_reasons(part)],
         "rows": [
-            {
-                "method": method,
-                "setting": setting or DASH,
-                "cells": _cells(numbers.set_index("quantity"), quantities),
-            }
+            (method, setting or DASH, _cells(numbers.set_index("quantity"), quantities))
             for (method, setting), numbers in part.groupby(["method", "setting"], sort=False)
         ],
     }
@@ -128,8 +111,7 @@ def _shown(part, case_title):
 
 def _note(part, first):
     """Return how many runs of ours, and whether on the paper's data."""
-    least, most = int(part["n_runs"].min()), int(part["n_runs"].max())
-    runs = counted(most, "run") if least == most else f"{least} to {most} runs"
+    runs = span_of_runs(part["n_runs"])
     if first["run_on"] == first["dataset"]:
         return f"{runs} of ours"
     return f"{runs} of ours, on other rows than the paper's {first['dataset']}: expect a gap"

@@ -1,13 +1,16 @@
-"""The standings over all data sets: table, mean ranks and leads."""
+"""The standings over all data sets: table, mean ranks, leads, and the areas of all runs."""
 
+from textwrap import fill
+
+import numpy as np
 import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
-from ...analysis.ranks import rank_table
-from ...analysis.schedules import of_case, score_table
+from ...analysis.ranks import LEVEL, rank_table
+from ...analysis.schedules import CASE, GROUP, of_case, score_table
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
-from ..standings_figures import area_figure, rank_figure
+from ..style import LABEL_WIDTH, MANY_POINTS, drawing, legend_below, message_figure
 from ..summary import lead_sentences, peers_ahead, rank_sentences
 from ..text import DASH, counted, interval, mean_rank, plus_minus
 
@@ -27,6 +30,8 @@ best was ahead, and the 95 % interval of the lead over all others at once (corre
 Bonferroni): the same runs say who is best, and who comes second."""
 _CONTROLS = "Test score of the controls, which bracket all methods: no feature bought, and all."
 _EVERY_RUN = "AUP of every method in every run, and the length of its schedule."
+_TABLES = {"areas": _EVERY_RUN, "summary": _SUMMARY, "ranks": _RANKS, "leads": _LEADS}
+_TABLES |= {"controls": _CONTROLS}
 
 
 class Standings(Section):
@@ -35,29 +40,24 @@ class Standings(Section):
     id = "areas"
     title = "Who wins"
     place = 20
-
-    def applies(self):
-        return bool(self.study.cases_under(ACQUISITION))
+    under = ACQUISITION
 
     @property
     def parts(self):
         return [
             figure("ranks", "Who wins", _RANKS, figure="mean ranks"),
             figure("areas", "Who wins", _AREAS, figure="areas under the Pareto"),
-            table("areas", _EVERY_RUN),
-            table("summary", _SUMMARY),
-            table("ranks", _RANKS),
-            table("leads", _LEADS),
-            table("controls", _CONTROLS),
+            *(table(name, caption) for name, caption in _TABLES.items()),
         ]
 
     def tables(self, report):
         results, display = report.results, report.display
+        known = display.test_ratios, display.bounded
         return {
             "areas": results.areas,
             "summary": results.summary,
             "ranks": rank_table(results.ranking),
-            "leads": lead_table(results.areas, display.competitors, display.test_ratios),
+            "leads": lead_table(results.areas, display.competitors, *known),
             "controls": score_table(results.bought, display.controls),
         }
 
@@ -69,22 +69,19 @@ class Standings(Section):
 
     def summary(self, report):
         display = report.display
-        return [
-            *peers_ahead(report.results.summary, display),
-            *lead_sentences(report.tables["leads"], display),
-        ]
+        leads = lead_sentences(report.tables["leads"], display)
+        # The leads and their certainty first: they stand above the picture.
+        return [*leads, *peers_ahead(report.results.summary, display)]
 
     def context(self, report):
         results, display = report.results, report.display
+        summary, ranking = results.summary, results.ranking
         return {
             "score": display.score(),
-            "standings": standings(results.summary, results.ranking, display),
-            "valid_standings": standings(
-                results.summary, results.valid_ranking, display, part="valid"
-            ),
-            "ranked": results.ranking.pairs is not None
-            and len(results.ranking.ranks) >= FEWEST_CASES,
-            "rank_sentences": rank_sentences(results.ranking, display),
+            "standings": standings(summary, ranking, display),
+            "valid_standings": standings(summary, results.valid_ranking, display, part="valid"),
+            "ranked": ranking.pairs is not None and len(ranking.ranks) >= FEWEST_CASES,
+            "rank_sentences": rank_sentences(ranking, display),
             "control_rows": control_rows(report.tables["controls"], display),
             "lead_rows": lead_rows(report.tables["leads"], display),
         }
@@ -93,21 +90,9 @@ class Standings(Section):
 def standings(summary, ranking, display, part="test"):
     """Return the table methods × data sets of mean AUP, the best mean rank first.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        From `budgetbench.analysis.areas.summary_table`.
-    ranking : Ranking
-        From `budgetbench.analysis.ranks.ranking_of`.
-    part : {"test", "valid"}, default="test"
-        Which reading of the area.
-
-    Returns
-    -------
-    dict
-        columns: title and runs (in words) of each case; rows: for each method its Method,
-        mean rank as text and cells, each a dict of text, best (bool) and note (runs that count as
-        the constant).
+    `part` is the reading of the area, "test" or "valid". Returned are columns: title and runs (in
+    words) of each case; rows: for each method its Method, mean rank as text and cells, each a dict
+    of text, best (bool) and note (runs that count as the constant).
     """
     cases = display.cases(summary)
     mean = ranking.mean
@@ -118,19 +103,19 @@ def standings(summary, ranking, display, part="test"):
         {
             "method": display.methods[name],
             "rank": mean_rank(mean.get(name)),
-            "cells": [column["cells"].get(name, _EMPTY) for column in columns],
+            "cells": [cells.get(name, _EMPTY) for _, cells in columns],
         }
         for name in rivals
     ]
     heads = [
-        {"title": display.case_title(*case), "runs": counted(column["runs"], "run")}
-        for case, column in zip(cases, columns, strict=True)
+        {"title": display.case_title(*case), "runs": counted(runs, "run")}
+        for case, (runs, _) in zip(cases, columns, strict=True)
     ]
     return {"columns": heads, "rows": rows}
 
 
 def _column(frame, part):
-    """Return the cells of one case by method, and the runs that its means are over."""
+    """Return the runs that the means of one case are over, and its cells by method."""
     # Last bits do not make one of two equal areas the best.
     means = frame[f"mean_{part}"].round(12)
     counting = frame["n_runs"] + frame["n_constant"]
@@ -143,40 +128,30 @@ def _column(frame, part):
         }
         for row, mean in zip(frame.to_dict("records"), means, strict=True)
     }
-    return {"runs": runs, "cells": cells}
+    return runs, cells
 
 
 def control_rows(scores, display):
-    """Return for each control its Method and the texts of its mean test score in each case.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        From `budgetbench.analysis.schedules.score_table`.
-    """
-    known = scores.set_index(["dataset", "costs", "method"])[["mean", "sd"]]
-    return [
-        {
-            "method": display.methods[name],
-            "texts": [
-                plus_minus(*known.loc[(*case, name)]) if (*case, name) in known.index else DASH
-                for case in display.cases(scores)
-            ],
-        }
-        for name in display.controls
-        if name in set(scores["method"])
-    ]
+    """Return for each control its Method and the texts of its mean test score in each case."""
+    known = scores.set_index(GROUP)[["mean", "sd"]].T.to_dict("list")
+    cases = display.cases(scores)
+    rows = []
+    for name in display.controls:
+        cells = [known.get((*case, name)) for case in cases]
+        texts = [DASH if cell is None else plus_minus(*cell) for cell in cells]
+        rows.append({"method": display.methods[name], "texts": texts})
+    # A control that the study does not ask for has no row.
+    return [row for row in rows if row["method"].id in set(scores["method"])]
 
 
 def lead_rows(table, display):
-    """Return the leads of `budgetbench.analysis.differences.lead_table` as words."""
+    """Return the leads of `lead_table` as words, in the order of the data sets."""
     rows = []
-    ordered = [of_case(table, *case) for case in display.cases(table)]
-    for row in (row for part in ordered for row in part.to_dict("records")):
+    for case, row in table.set_index(CASE).loc[display.cases(table)].iterrows():
         alone = pd.isna(row["runner_up"])
         rows.append(
             {
-                "title": display.case_title(row["dataset"], row["costs"]),
+                "title": display.case_title(*case),
                 "best": display.label(row["best"]),
                 "runner_up": DASH if alone else display.label(row["runner_up"]),
                 "lead": interval(row["lead"], row["low"], row["high"]),
@@ -184,3 +159,71 @@ def lead_rows(table, display):
             }
         )
     return rows
+
+
+def rank_figure(ranking, display):
+    """Draw the critical-difference diagram: mean ranks, bars joining what may be chance."""
+    from scikit_posthocs import critical_difference_diagram
+
+    if ranking.pairs is None or len(ranking.ranks) < FEWEST_CASES:
+        few = f"Ranks need {FEWEST_CASES} data sets and three methods to be tested."
+        return message_figure(few)
+    labels = {name: display.label(name) for name in ranking.ranks}
+    mean = ranking.mean.rename(labels)
+    pairs = ranking.pairs.rename(index=labels, columns=labels)
+    with drawing(7.6, 1.2 + 0.15 * len(mean)) as (figure, axes):
+        drawn = critical_difference_diagram(
+            mean, pairs, alpha=LEVEL, ax=axes,
+            color_palette={labels[name]: display.methods[name].colour for name in labels},
+            label_fmt_left="{label}  {rank:.2f} ", label_fmt_right=" {rank:.2f}  {label}",
+            text_h_margin=0.02,
+            crossbar_props={"color": "#222222", "linewidth": 2.4},
+        )  # fmt: skip
+        # A bar goes through its methods in the order of a set, which is another in each process.
+        for (bar,) in drawn["crossbars"]:
+            bar.set_xdata(sorted(bar.get_xdata()))
+        axes.set_title(f"mean rank over {counted(len(ranking.ranks), 'data set')}, 1 is the best")
+    return figure
+
+
+def area_figure(areas, display):
+    """Draw AUP per case and method: every run, and mean ± standard deviation (Fig. 11)."""
+    import seaborn as sns
+
+    frame = areas[areas["method"].isin(display.competitors)].dropna(subset="aup_test")
+    if frame.empty:
+        return message_figure("No run completed.")
+    names = {c: fill(display.case_title(*c), LABEL_WIDTH) for c in display.cases(frame)}
+    titles = list(names.values())
+    frame = frame.assign(case=[names[tuple(case)] for case in frame[CASE].to_numpy()])
+    methods = [m for m in display.methods.values() if m.id in set(frame["method"])]
+    shared = {
+        "data": frame, "x": "aup_test", "y": "case", "order": titles, "hue": "method",
+        "hue_order": [m.id for m in methods], "palette": {m.id: m.colour for m in methods},
+        "legend": False,
+    }  # fmt: skip
+    # The means stand where the strips of single runs do, which are dodged by their own rule.
+    width = 0.8 * (1 - 1 / len(methods))
+    least = 0 if display.bounded >= set(frame["dataset"]) else -np.inf
+
+    def spread(values):
+        return np.clip([values.mean() - values.std(), values.mean() + values.std()], least, 1)
+
+    with drawing(6.4, 1.3 + 0.26 * len(titles) * max(len(methods), 2)) as (figure, axes):
+        many = len(frame) > MANY_POINTS
+        sns.stripplot(
+            **shared, dodge=True, size=4, alpha=0.35, jitter=False, rasterized=many, ax=axes
+        )
+        sns.pointplot(
+            **shared, dodge=width, linestyle="none", errorbar=spread, capsize=0.1, markersize=7,
+            err_kws={"linewidth": 1.6}, markers=[m.marker for m in methods], ax=axes,
+        )  # fmt: skip
+        label = "area under the Pareto (AUP), test data"
+        axes.set(xlabel=label, ylabel="", ylim=(len(titles) - 0.5, -0.5))
+        for border in range(1, len(titles)):
+            axes.axhline(border - 0.5, color="#cccccc", linewidth=0.8)
+        marks = [
+            axes.plot([], [], linestyle="none", marker=m.marker, color=m.colour)[0] for m in methods
+        ]
+        legend_below(figure, marks, [m.label for m in methods])
+    return figure

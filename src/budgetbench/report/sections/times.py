@@ -1,7 +1,8 @@
 """Seconds to fit and to predict, by method and data set."""
 
+from ...analysis.areas import CONSTANT
 from ..section import Section, figure, table
-from ..style import house_style, message_figure, new_figure, plain_decades
+from ..style import drawing, message_figure, plain_decades
 from ..text import DASH, seconds
 
 # Shorter times are the clock's; a logarithmic axis needs some floor.
@@ -22,10 +23,8 @@ class Times(Section):
 
     @property
     def parts(self):
-        return [
-            figure("times", "Time", _TIMES, figure="by method and data set"),
-            table("times", _TABLE),
-        ]
+        times = figure("times", "Time", _TIMES, figure="by method and data set")
+        return [times, table("times", _TABLE)]
 
     def tables(self, report):
         return {"times": report.results.times}
@@ -38,21 +37,16 @@ class Times(Section):
 
 
 def time_figure(table, display):
-    """Draw the times of every method: each data set's mean, and their median.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.efforts.time_table`.
-    """
-    shown = _shown(table)
+    """Draw the times of every method: each data set's mean, and their median."""
+    means = [f"{part}_mean" for part in _PARTS]
+    # The constant does nothing, and its time would stretch the axis.
+    shown = table[table["method"] != CONSTANT]
+    shown = shown.assign(**shown[means].clip(lower=_SHORTEST))
     if shown.empty:
         return message_figure("No run completed.")
     by_speed = shown.groupby("method")["fit_mean"].median().sort_values(kind="stable")
     labels = [display.label(name) for name in by_speed.index]
-    with house_style():
-        figure = new_figure(8.6, 0.9 + 0.25 * len(labels))
-        panels = figure.subplots(1, 2, sharey=True)
+    with drawing(8.6, 0.9 + 0.25 * len(labels), 1, 2, sharey=True) as (figure, panels):
         for axes, part in zip(panels, _PARTS, strict=True):
             for place, name in enumerate(by_speed.index):
                 own = shown.loc[shown["method"] == name, f"{part}_mean"]
@@ -67,32 +61,14 @@ def time_figure(table, display):
     return figure
 
 
-def _shown(table):
-    """Return the times above the clock's resolution, without the control that does nothing."""
-    means = [f"{part}_mean" for part in _PARTS]
-    shown = table[table["method"] != "constant"]
-    return shown.assign(**{name: shown[name].clip(lower=_SHORTEST) for name in means})
-
-
 def time_rows(table, display):
-    """Return the times as the page words them.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.efforts.time_table`.
-
-    Returns
-    -------
-    dict
-        columns: the titles of the cases; fit and predict: for each method its label and texts.
-    """
+    """Return the titles of the cases, and for fit and predict each method's label and texts."""
     cases = display.cases(table)
-    known = table.set_index(["method", "dataset", "costs"])
+    known = table.set_index(["method", "dataset", "costs"]).to_dict("index")
     methods = [m for m in display.methods.values() if m.id in set(table["method"])]
     parts = {
         part: [
-            {"label": m.label, "texts": [_text(known, (m.id, *case), part) for case in cases]}
+            {"label": m.label, "texts": [_text(known.get((m.id, *case)), part) for case in cases]}
             for m in methods
         ]
         for part in _PARTS
@@ -100,7 +76,5 @@ def time_rows(table, display):
     return {"columns": [display.case_title(*case) for case in cases], **parts}
 
 
-def _text(known, key, part):
-    if key not in known.index:
-        return DASH
-    return seconds(known.loc[key, f"{part}_mean"], known.loc[key, f"{part}_sd"])
+def _text(row, part):
+    return DASH if row is None else seconds(row[f"{part}_mean"], row[f"{part}_sd"])

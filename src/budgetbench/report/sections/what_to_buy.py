@@ -7,7 +7,7 @@ from ...analysis.schedules import of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
 from ..data_page import prices_of
-from ..section import Section, table
+from ..section import Section, case_name, table
 
 MOST_RUNS = 10  # whose models are shown with their variables
 _CAPTION = """What to use under each budget (a share of what all features cost). Half of the test
@@ -22,9 +22,7 @@ class WhatToBuy(Section):
     id = "recommendations"
     title = "What to buy"
     place = 40
-
-    def applies(self):
-        return bool(self.study.cases_under(ACQUISITION))
+    under = ACQUISITION
 
     @property
     def parts(self):
@@ -38,7 +36,7 @@ class WhatToBuy(Section):
     def script_data(self, report):
         schedules, table = report.results.schedules, report.results.recommendations
         return {
-            "_".join(case): offers_of(of_case(table, *case), schedules, report.prices, *case)
+            case_name(*case): offers_of(of_case(table, *case), schedules, report.prices, *case)
             for case in report.display.cases(schedules)
         }
 
@@ -51,24 +49,12 @@ def _in_words(runners_up):
 def offers_of(table, schedules, prices, dataset, costs):
     """Return the recommendations of a case with their models, as the page embeds them.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.recommendations.recommendations`.
-    schedules : DataFrame
-        From `budgetbench.analysis.schedules.compressed_points`.
-    prices : DataFrame
-        From `budgetbench.report.data_page.price_table`.
-
-    Returns
-    -------
-    dict
-        offers: one dict per recommendation, models being indices into models, one of each run in
-        runs (the first ten at most); runs: run, full (what all features cost) and prices (of each
-        feature; none where unknown);
-        names: of the features; models: cost, share, valid, test, setting, and bought: pairs of
-        a feature's index and the share of examples for which it is bought, most bought first
-        (None where a method does not tell).
+    `table` is from `recommendations`. Returned is a dict of offers: one dict per recommendation,
+    models being indices into models, one of each run in runs (the first ten at most); runs: run,
+    full (what all features cost) and prices (of each feature; none where unknown); names: of the
+    features; models: cost, share, valid, test, setting, and bought: pairs of a feature's index and
+    the share of examples for which it is bought, most bought first (None where a method does not
+    tell).
     """
     # Ten runs show how models vary; more would only swell the page.
     runs = sorted(of_case(schedules, dataset, costs)["run"].unique())[:MOST_RUNS]

@@ -5,12 +5,11 @@ from textwrap import fill
 import numpy as np
 
 from ...analysis.budgets import own_cost_table
-from ...analysis.schedules import of_case
+from ...analysis.schedules import CASE, of_case
 from ..section import Section, figure, table
-from ..style import house_style, legend_below, message_figure, new_figure
+from ..style import LABEL_WIDTH, bars, drawing, legend_below, message_figure
 from ..text import counted, plus_minus
 
-_LABEL_WIDTH = 28  # characters of a case's title on one line
 _CAPTION = """Methods without a choice of budget, beside what others reach within their cost, and
 the controls at their own: test score, mean and standard deviation over runs."""
 
@@ -47,33 +46,22 @@ class OwnCost(Section):
 
 
 def own_cost_figure(table, display, own_cost):
-    """Draw test accuracy at the method's own cost by data set, one panel for each method.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `budgetbench.analysis.budgets.own_cost_table`.
-    own_cost : sequence of str
-        The methods without a choice of budget.
-    """
+    """Draw test accuracy at the method's own cost by data set, one panel for each method."""
     if table.empty:
         return message_figure("No run completed.")
     methods = [name for name in own_cost if (table["method"] == name).any()]
     cases = display.cases(table)
-    with house_style():
-        figure = new_figure(1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases))
-        grid = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
-        for axes, name in zip(grid, methods, strict=True):
+    size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
+    with drawing(*size, 1, len(methods), sharey=True, squeeze=False) as (figure, grid):
+        entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
+        for axes, name in zip(grid[0], methods, strict=True):
             _draw_panel(axes, table[table["method"] == name], display, cases)
             axes.set(title=display.label(name), xlabel="test accuracy")
-        titles = [fill(display.case_title(*case), _LABEL_WIDTH) for case in cases]
-        grid[0].set_yticks(range(len(cases)), titles)
-        grid[0].set_ylim(len(cases) - 0.5, -0.5)
-        entries = {
-            label: handle
-            for axes in grid
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
+            handles, labels = axes.get_legend_handles_labels()
+            entries |= dict(zip(labels, handles, strict=True))
+        titles = [fill(display.case_title(*case), LABEL_WIDTH) for case in cases]
+        grid[0][0].set_yticks(range(len(cases)), titles)
+        grid[0][0].set_ylim(len(cases) - 0.5, -0.5)
         legend_below(figure, list(entries.values()), list(entries))
     return figure
 
@@ -83,7 +71,7 @@ def _draw_panel(axes, part, display, cases):
     own = display.methods[part["method"].iloc[0]]
     rivals = [name for name in display.methods if name in set(part["rival"])]
     lines = np.linspace(-0.25, 0.25, len(rivals) + 1)
-    first = part.drop_duplicates(["dataset", "costs"])
+    first = part.drop_duplicates(CASE)
     _dots(axes, first, "score", "score_sd", own, ", at its own cost", lines[0], cases)
     for rival, line in zip(rivals, lines[1:], strict=True):
         method = display.methods[rival]
@@ -93,10 +81,10 @@ def _draw_panel(axes, part, display, cases):
 
 
 def _dots(axes, rows, score, spread, method, note, line, cases):
-    places = [cases.index(tuple(case)) + line for case in rows[["dataset", "costs"]].to_numpy()]
+    places = [cases.index(tuple(case)) + line for case in rows[CASE].to_numpy()]
     axes.errorbar(
-        rows[score], places, xerr=rows[spread], fmt=method.marker, color=method.colour,
-        capsize=2, markersize=6, label=method.label + note,
+        rows[score], places, xerr=bars(rows[score], rows[spread], 0, 1), fmt=method.marker,
+        color=method.colour, capsize=2, markersize=6, label=method.label + note,
     )  # fmt: skip
 
 

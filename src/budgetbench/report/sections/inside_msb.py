@@ -1,0 +1,291 @@
+"""Figures of Yan et al. on how msB works: importance, solution space, schedules compared."""
+
+from pathlib import Path
+from string import ascii_lowercase
+
+import numpy as np
+import pandas as pd
+
+from budgetlearn.curves import pareto_indices
+
+from ...analysis.schedules import of_case
+from ...study.study import ACQUISITION, SCHEDULE
+from ..data_page import names_of
+from ..section import Section, case_name, figure
+from ..style import MANY_POINTS, drawing, message_figure
+
+_MOST_VARIABLES = 40
+_NUMBERED = {
+    "cost": ("#0072b2", [str(number) for number in range(1, 100)]),
+    "importance": ("#d55e00", [*ascii_lowercase, *(f"{a}{a}" for a in ascii_lowercase)]),
+}
+_IMPORTANCE = """Mean fall in validation accuracy of the full model when a variable's values are
+shuffled; bars are standard deviations over runs."""
+_SPACE = """Every subset of the variables by cost and validation accuracy, and the models that msB
+visits: by cost 1, 2, 3 …, by importance a, b, c …, other sequences as crosses."""
+_STAIRCASES = "Validation accuracy to expect under each budget, in one run."
+_SUBSETS = ["run", "subset", "cost", "score"]
+_VISITED = ["run", "sequence", "step", "variables", "cost", "score"]
+
+
+class _OnRequest(Section):
+    """A section with a figure of each of its cases, or of what else `shown` names."""
+
+    under = ACQUISITION
+    stem, caption = "", ""
+
+    @property
+    def shown(self):
+        """Keys of the figures' names → what `title_of` takes."""
+        return {case_name(*case, self.stem): case for case in self.cases}
+
+    @property
+    def parts(self):
+        return [figure(name, "Inside msB", self.caption) for name in self.shown]
+
+    def title_of(self, display, case):
+        """Return the heading of a figure."""
+        return display.case_title(*case)
+
+    def context(self, report):
+        shown = self.shown.items()
+        return {"figures": [(name, self.title_of(report.display, what)) for name, what in shown]}
+
+
+def _method_of(study, dataset, wanted):
+    """Return the first method of a data set that is wanted; None without one."""
+    names = (method for case, _, method in study.cells if case == dataset)
+    return next((name for name in names if wanted(name)), None)
+
+
+def sequence_method(study, dataset):
+    """Return the first method of a data set that is built from sequences; None without one."""
+    return _method_of(study, dataset, study.methods_of(SCHEDULE).__contains__)
+
+
+def exhaustive_method(study, dataset):
+    """Return the first method of a data set that tries every subset; None without one."""
+    searches = ".ExhaustiveSearch"
+    return _method_of(study, dataset, lambda m: study.methods[m]["class"].endswith(searches))
+
+
+def _read(paths, columns):
+    """Return the rows of several files."""
+    # Under `strict: false` some are not there.
+    frames = [pd.read_csv(path) for path in paths if Path(path).exists()]
+    return pd.concat(frames) if frames else pd.DataFrame(columns=columns)
+
+
+class VariableImportance(_OnRequest):
+    """The permutation importance of each variable in the full model (Fig. 2)."""
+
+    id = "importance"
+    title = "Importance"
+    place = 80
+    caption = _IMPORTANCE
+
+    def applies(self):
+        return "importance" in self.study.config.get("figures", []) and bool(self.shown)
+
+    @property
+    def shown(self):
+        names = dict.fromkeys(name for name, _ in self.cases)
+        return {f"importance_{n}": n for n in names if sequence_method(self.study, n)}
+
+    def title_of(self, display, dataset):
+        return display.datasets[dataset].title
+
+    def _files(self, dataset):
+        study, msb = self.study, sequence_method(self.study, dataset)
+        return [f"{study.folder}/importance/{dataset}/{msb}/{c}.csv" for c in study.chunks]
+
+    @property
+    def inputs(self):
+        """Tables of importance, …/<dataset>/<method>/<chunk>.csv."""
+        return [path for dataset in self.shown.values() for path in self._files(dataset)]
+
+    def figures(self, report):
+        columns = ["run", "variable", "importance"]
+        return {
+            name: importance_figure(
+                # A run in which it failed is a row without a variable.
+                _read(self._files(dataset), columns).dropna(subset="variable"),
+                names_of(report.prices, dataset),
+                self.title_of(report.display, dataset),
+            )
+            for name, dataset in self.shown.items()
+        }
+
+
+def importance_figure(importance, names, title):
+    """Draw the importance of each variable (run, variable, importance), the largest first."""
+    if importance.empty:
+        return message_figure(f"{title}: no importance was computed.")
+    groups = importance.groupby("variable")["importance"]
+    table = groups.agg(["mean", "std", "count"]).sort_values("mean", ascending=False, kind="stable")
+    shown = table.head(_MOST_VARIABLES)
+    with drawing(6.4, 1.2 + 0.2 * len(shown)) as (figure, axes):
+        places = np.arange(len(shown))
+        # A bar for some variables only would say that the others do not vary.
+        spread = shown["std"] if (shown["count"] > 1).all() else None
+        axes.barh(places, shown["mean"], xerr=spread, color="#0072b2", height=0.7)
+        axes.set_yticks(places, [names.get(v, f"x{v}") for v in shown.index])
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        axes.grid(axis="y", visible=False)
+        more = len(table) - len(shown)
+        left_out = f" ({more} less important ones left out)" if more else ""
+        axes.set(xlabel=f"fall in validation accuracy when shuffled{left_out}", title=title)
+    return figure
+
+
+class Staircases(_OnRequest):
+    """Schedules of one run over the budget (Fig. 4 to 7)."""
+
+    id = "staircases"
+    title = "Schedules compared"
+    place = 81
+    stem, caption = "staircases", _STAIRCASES
+
+    def applies(self):
+        return bool(self.study.config.get("staircases")) and bool(self.cases)
+
+    @property
+    def cases(self):
+        """The cases in which all the methods are compared."""
+        shown = set().union(*self.study.config["staircases"].values())
+        # A panel with a method missing would compare something else.
+        there = {((dataset, costs), method) for dataset, costs, method in self.study.cells}
+        return [case for case in super().cases if {(case, method) for method in shown} <= there]
+
+    def figures(self, report):
+        schedules, panels = report.results.schedules, self.study.config["staircases"]
+        return {
+            name: staircase_figure(schedules, report.display, panels, *case)
+            for name, case in self.shown.items()
+        }
+
+
+def staircase_figure(schedules, display, panels, dataset, costs):
+    """Draw the schedules of the lowest run that all the methods compared completed.
+
+    `panels` maps the title of each comparison to its methods.
+    """
+    case = of_case(schedules, dataset, costs)
+    compared = set().union(*panels.values())
+    # The same run for all: each has its own prices and split.
+    done = case[case["method"].isin(compared)].groupby("run")["method"].nunique()
+    complete = done.index[done == len(compared)]
+    if not len(complete):
+        return message_figure(f"{display.case_title(dataset, costs)}: no run completed.")
+    run = case[case["run"] == complete.min()]
+    grid = {"sharey": True, "squeeze": False}
+    with drawing(0.6 + 4.4 * len(panels), 4.8, 1, len(panels), **grid) as (figure, axes_grid):
+        for axes, (title, methods) in zip(axes_grid[0], panels.items(), strict=True):
+            for method in methods:
+                _draw_steps(axes, run[run["method"] == method], display.methods[method], run)
+            axes.set(title=title, xlabel="budget")
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
+        axes_grid[0][0].set_ylabel(f"validation {display.score(dataset)}")
+        figure.suptitle(f"{display.case_title(dataset, costs)}, run {complete.min()}")
+    return figure
+
+
+def _draw_steps(axes, schedule, method, run):
+    """Draw a staircase, from the cheapest model to the most expensive one of all methods."""
+    # All lines end at the same budget, so that none looks better by its length.
+    cost = [*schedule["valid_cost"], run["valid_cost"].max()]
+    score = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
+    style = {"color": method.colour, "linestyle": method.line}
+    axes.step(cost, score, where="post", linewidth=1.6, label=method.label, **style)
+    axes.plot(cost[:-1], score[:-1], linestyle="none", color=method.colour, marker=method.marker,
+              markersize=4)  # fmt: skip
+
+
+class SolutionSpace(_OnRequest):
+    """The whole solution space of a small problem, in one run (Fig. 8)."""
+
+    id = "solution-space"
+    title = "Solution space"
+    place = 82
+    stem, caption = "space", _SPACE
+
+    def applies(self):
+        return "solution_space" in self.study.config.get("figures", []) and bool(self.cases)
+
+    @property
+    def cases(self):
+        """The cases in which all subsets are searched."""
+        return [case for case in super().cases if exhaustive_method(self.study, case[0])]
+
+    def _files(self, dataset, costs):
+        """Every subset of one run of the first chunk, and the models that msB visits in it."""
+        # One chunk is enough: the figure shows a single run.
+        study, chunk = self.study, self.study.chunks[0]
+        search, msb = exhaustive_method(study, dataset), sequence_method(study, dataset)
+        case = f"{dataset}/{costs}"
+        visited = [
+            f"{study.folder}/sequences/{case}/{msb}/{sequence}/{chunk}.csv"
+            for sequence in (study.sequences(msb, dataset) if msb else [])
+        ]
+        return [f"{study.folder}/spaces/{case}/{search}/{chunk}.csv"], visited
+
+    @property
+    def inputs(self):
+        files = (self._files(*case) for case in self.cases)
+        return [path for space, visited in files for path in (*space, *visited)]
+
+    def figures(self, report):
+        display, drawn = report.display, {}
+        for name, case in self.shown.items():
+            space, visited = self._files(*case)
+            frames = _read(space, _SUBSETS), _read(visited, _VISITED)
+            titles = display.case_title(*case), display.score(case[0])
+            drawn[name] = space_figure(*frames, *titles)
+        return drawn
+
+
+def space_figure(space, visited, title, score):
+    """Draw cost and validation score of every subset, and number the steps of two sequences.
+
+    `space` has run, subset, cost, score, `visited` run, sequence, step, variables, cost, score of
+    msB's models. The lowest run is shown; the steps of the cost sequence are 1, 2, 3 …, those of
+    the importance sequence a, b, c …, from the full model down.
+    """
+    if space.empty:
+        return message_figure(f"{title}: no search completed.")
+    # Costs differ between runs, so that one figure can show only one.
+    run = space["run"].min()
+    space = space[space["run"] == run]
+    visited = visited[visited["run"] == run]
+    with drawing(7.2, 5.4) as (figure, axes):
+        axes.scatter(
+            space["cost"], space["score"], s=14, color="#bbbbbb", linewidths=0,
+            rasterized=len(space) > MANY_POINTS, label=f"all {len(space):,} subsets",
+        )  # fmt: skip
+        # Drawn from all subsets: what any search could reach at best.
+        best = space.iloc[pareto_indices(space["cost"], space["score"])]
+        steps = [*best["cost"], space["cost"].max()], [*best["score"], best["score"].iloc[-1]]
+        axes.step(*steps, where="post", color="#222222", linewidth=1.2, label="best schedule")
+        # Numbers on all sequences would hide each other.
+        others = visited[~visited["sequence"].isin(_NUMBERED)]
+        axes.scatter(others["cost"], others["score"], marker="x", s=30, color="#009e73",
+                     linewidths=1.2, label="other sequences")  # fmt: skip
+        for sequence, (colour, marks) in _NUMBERED.items():
+            _number(axes, visited[visited["sequence"] == sequence], sequence, colour, marks)
+        share = f"run {run}: msB visits {visited['variables'].nunique()} of {len(space):,} subsets"
+        axes.set(xlabel="cost", ylabel=f"validation {score}")
+        axes.set_title(f"{title}\n{share}")
+        axes.legend(loc="lower right")
+    return figure
+
+
+def _number(axes, models, sequence, colour, marks):
+    """Mark the models of a sequence with the number or letter of their step."""
+    axes.plot(models["cost"], models["score"], color=colour, linewidth=0.8, alpha=0.6)
+    axes.scatter(
+        models["cost"], models["score"], s=90, facecolors="white", edgecolors=colour, zorder=3,
+        label=f"by {sequence}",
+    )  # fmt: skip
+    for mark, cost, score in zip(marks, models["cost"], models["score"], strict=False):
+        axes.annotate(mark, (cost, score), color=colour, fontsize=7, ha="center", va="center",
+                      zorder=4)  # fmt: skip

@@ -1,0 +1,422 @@
+"""`AutoBudgetClassifier` and `AutoBudgetRegressor`: the best policy found for each budget."""
+
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length
+
+from ..cascade.models import with_temperature
+from ..costs import FeatureCosts
+from ..protocol import BudgetedEstimator, Outcome, Stage
+from ..protocol.documenting import described, documented
+from ..protocol.prediction import decided as decided_stage
+from ..protocol.prediction import each_stage
+from ..validation import INT32_MAX, ParameterError, check_number
+from .evidence import Comparison, spread
+from .methods import CONSTANT, Stages, competitors
+from .scores import Objective, check_scoring, decide, error_matrix
+from .selection import Field, best_at_budgets, everything, optimism
+from .subset_average import SHARES
+
+ALL = frozenset({"output", "probabilities", "acquired"})
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A row of the schedule: a stage of a model that was fitted on all rows.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    model : BudgetedEstimator or None
+        None: the constant, which buys nothing.
+    stage : int
+        Index of the model's stage.
+    temperature : float
+        Of its probabilities.
+    """
+
+    method: str
+    model: Any = None
+    stage: int = 0
+    temperature: float = 1.0
+
+
+@documented
+class AutoBudget(BudgetedEstimator):
+    """Compare methods out of fold, and keep the one for each budget that is surely best.
+
+    Parameters
+    ----------
+    scoring : str, default=None
+        What counts. Of classes "accuracy" (None), "balanced_accuracy", "roc_auc", "neg_log_loss" or
+        "f1" (of two classes that of the rarer one, of more their mean); of numbers "r2" (None) or
+        "neg_mean_absolute_error".
+    budgets : sequence of float, default=()
+        Budgets at which policies are made, beside shares of the full cost.
+    max_minutes : float or None, default=10
+        Methods that would take longer, together with those before them, are not compared: see
+        `skipped_`. The constant and the models on all features always are. None: no limit.
+
+    Attributes
+    ----------
+    operating_points_ : DataFrame
+        The schedule: first what buys nothing, last what buys everything. `score` is out of fold,
+        less what the choice among methods flatters it by; `setting` names the method.
+    recommended_ : int
+        The row that `predict` uses without a budget: no cheaper one is as good beyond chance.
+    comparison_ : DataFrame
+        Each method at each budget: mean cost and score out of fold, before any choice.
+    skipped_ : dict of str to str
+        Methods that were not compared, and why.
+    """
+
+    trains_on_validation = True
+    _groups = True
+    _chooses_on_validation = True
+
+    def _learn_from(self, train, valid):
+        if valid is not None:
+            train = train.joined(valid)
+        self._fit(train, None, check_random_state(self.random_state))
+
+    def _fit(self, train, valid, seeds):
+        self._check(len(train.y))
+        classifies = is_classifier(self)
+        seed = int(seeds.randint(INT32_MAX))
+        self.objective_ = self._objective()
+        self.decision_costs_ = None
+        if classifies:
+            n_classes = self.classes_.size
+            self.decision_costs_ = self.objective_.decision_costs(train.y, n_classes)
+        comparison = self._comparison(train, seed)
+        methods = competitors(classifies, train.X.shape[1])
+        evidence = comparison.run(CONSTANT[classifies], methods)
+        self.skipped_ = evidence.skipped
+        self._keep(comparison, evidence)
+
+    def _check(self, n_samples):
+        if self.max_minutes is not None:
+            check_number(self.max_minutes, "max_minutes", low=0, low_open=True)
+        for budget in self.budgets:
+            check_number(budget, "budgets (each)", low=0)
+        if n_samples < 10:
+            raise ParameterError(f"methods are compared on 10 rows or more, got {n_samples}.")
+
+    def _objective(self):
+        scoring = check_scoring(self.scoring, is_classifier(self))
+        errors = getattr(self, "error_costs", None)
+        if errors is None:
+            return Objective(scoring)
+        if self.scoring is not None:
+            raise ParameterError("error_costs say what counts: give them or scoring, not both.")
+        return Objective("total_cost", error_matrix(errors, self.classes_))
+
+    def _comparison(self, train, seed):
+        own = self.feature_costs_
+        # Without names: models of parts of the data get arrays.
+        costs = FeatureCosts(own.costs, own.groups, own.group_costs)
+        given = [float(budget) for budget in self.budgets if budget < costs.full]
+        budgets = sorted({*given, *(share * costs.full for share in SHARES)})
+        classes = self.classes_ if is_classifier(self) else None
+        deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
+        return Comparison(
+            *(train, None if classes is None else classes.size, classes, costs, budgets),
+            *(self.objective_, seed, self.n_jobs, deadline),
+        )
+
+    def _keep(self, comparison, evidence):
+        """Fit the chosen methods on all rows and keep the schedule."""
+        field, train = Field.of(evidence), comparison.train
+        chosen, flattery = best_at_budgets(field), optimism(field, comparison.seed)
+        self.comparison_ = _table_of(evidence, comparison.budgets)
+        models, found = {}, []
+        last = everything(field)
+        # The first budget at which a policy is chosen is its own; later ones repeat it.
+        places = {k: place for place, k in reversed(list(enumerate(chosen)))}
+        for policy in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
+            method, place = evidence.policies[policy]
+            if policy and method.name not in models:
+                model = comparison.fitted(method, train)
+                models[method.name] = model, Stages(model, train.X)
+            made = self._entry(policy, evidence, models, comparison.budgets[place])
+            if made is not None:
+                bias = float(flattery[places[policy]]) if policy in places else 0.0
+                rows = evidence.rows[policy]
+                score, error = rows.mean() - bias * bool(policy), rows.std() / np.sqrt(rows.size)
+                found.append((*made, score, error, policy == last, policy in places))
+        self._set_entries(_increasing(found), train.X)
+
+    def _entry(self, policy, evidence, models, budget):
+        """Return an entry and its cost; None where the model of all rows has none in the budget."""
+        method = evidence.policies[policy][0]
+        if not policy:
+            return Entry(method.name), 0.0
+        model, stages = models[method.name]
+        stage = stages.choose(budget)
+        if stage is None:
+            return None
+        return Entry(method.name, model, stage, evidence.temperatures[policy]), stages.cost(stage)
+
+    def _set_entries(self, found, X):
+        self.entries_ = [entry for entry, *_ in found]
+        rows, names = [], np.array(self.feature_costs_.labels, dtype=object)
+        wanted = frozenset({"acquired"})
+        stages = self._stages(X, range(len(found)), wanted)
+        for (entry, cost, score, error, *_), stage in zip(found, stages, strict=True):
+            rows.append(
+                {
+                    "cost": cost,
+                    "score": score,
+                    "score_se": error,
+                    "nodes": stage.nodes,
+                    "n_features": float(stage.acquired.sum(axis=1).mean()),
+                    "setting": {"method": entry.method},
+                    "variables": tuple(names[stage.acquired.any(axis=0)]),
+                }
+            )
+        self.operating_points_ = pd.DataFrame(rows)
+        # All but what is last only because it buys everything.
+        surely = [k for k, (*_, surely) in enumerate(found) if surely or k == 0]
+        self.recommended_ = surely[-1]
+
+    @property
+    def n_stages_(self):
+        """Number of rows of the schedule."""
+        return len(self.entries_)
+
+    def _default_stage(self):
+        return self.recommended_
+
+    def _stages(self, X, which, want):
+        for index in which:
+            entry = self.entries_[index]
+            if entry.model is None:
+                stage = self._free(len(X))
+                stage.acquired = np.zeros(X.shape, dtype=bool)
+            else:
+                kinds = entry.model._dtype
+                dtype = kinds[0] if isinstance(kinds, tuple) else kinds
+                known = X.astype(dtype, copy=False)
+                needs = want | ({"probabilities"} if "output" in want else set())
+                stage = next(iter(entry.model._stages(known, [entry.stage], frozenset(needs))))
+                self._decide(stage, entry)
+            yield replace(stage, setting={"method": entry.method}, cost=None)
+
+    def _free(self, n_samples):
+        """Return the prediction that costs nothing, as a stage without acquisitions."""
+        stage = Stage({})
+        if not is_classifier(self):
+            stage.output = np.full(n_samples, self.constant_[0])
+            return stage
+        stage.probabilities = np.tile(self.constant_, (n_samples, 1))
+        stage.output = self.classes_[decide(stage.probabilities, self.decision_costs_)]
+        return stage
+
+    def _decide(self, made, entry):
+        """Correct the probabilities of a `Stage` or `Outcome`, and predict what they imply."""
+        if is_classifier(self) and made.probabilities is not None:
+            wide = spread(made.probabilities, entry.model.classes_, self.classes_)
+            made.probabilities = with_temperature(wide, entry.temperature)
+            made.output = self.classes_[decide(made.probabilities, self.decision_costs_)]
+
+    def _acquisitions(self, n_samples, stage, ledger):
+        entry = self.entries_[stage]
+        if entry.model is None:
+            return self._outcome(None, entry, n_samples)
+        inner = entry.model._acquisitions(n_samples, entry.stage, ledger)
+        answer = None
+        while True:
+            try:
+                request = inner.send(answer)
+            except StopIteration as stop:
+                return self._outcome(stop.value, entry, n_samples)
+            # A session shows the prediction so far: decided as the last one will be.
+            answer = yield replace(
+                request,
+                estimate=lambda asked=request: self._outcome(asked.estimate(), entry, n_samples),
+            )
+
+    def _outcome(self, made, entry, n_samples):
+        """Return the outcome of a model, where it has no answer that of the constant."""
+        free, everyone = self._free(n_samples), np.ones(n_samples, dtype=bool)
+        if made is None:
+            return Outcome(free.output, free.probabilities, everyone)
+        self._decide(made, entry)
+        output, probabilities = np.array(made.output), made.probabilities
+        output[~made.answered] = free.output[~made.answered]
+        if probabilities is not None:
+            probabilities = np.array(probabilities)
+            probabilities[~made.answered] = free.probabilities[~made.answered]
+        return Outcome(output, probabilities, everyone)
+
+    def _score_rows(self, stage, y):
+        """Return the contribution of each row to the score of a stage with its cost."""
+        if not is_classifier(self):
+            predictions = np.reshape(stage.output, (-1, 1))
+            return self.objective_.rows(np.asarray(y, dtype=float), predictions, None, stage.cost)
+        place = {label: code for code, label in enumerate(self.classes_.tolist())}
+        codes = np.array([place.get(label, -1) for label in np.asarray(y).tolist()])
+        if (codes < 0).any():
+            raise ParameterError("y has classes that the training data lack: leave these rows out.")
+        decided = np.searchsorted(self.classes_, stage.output)
+        return self.objective_.rows(codes, stage.probabilities, decided, stage.cost)
+
+    @described
+    def measure(self, X, y):
+        """Measure every operating point on other examples than those of `fit`.
+
+        Parameters
+        ----------
+        {X}
+        y : array-like of shape (n_samples,)
+            Their true targets.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Like `operating_points_`: one row per stage, in the same order.
+        """
+        check_consistent_length(X, y)
+        points = self.operating_points_.copy()
+        for index, stage in enumerate(each_stage(self, X, ALL)):
+            stage.cost = self.feature_costs_.total(stage.acquired)
+            rows = self._score_rows(stage, y)
+            points.loc[index, "cost"] = stage.cost.mean()
+            points.loc[index, "score"] = rows.mean()
+            points.loc[index, "score_se"] = rows.std() / np.sqrt(rows.size)
+            points.loc[index, "n_features"] = stage.acquired.sum(axis=1).mean()
+        return points
+
+    @described
+    def score(self, X, y, sample_weight=None, budget=None, max_cost=None, *, fallback=False):
+        """Return the score of the predictions by what counts: `scoring`, or minus the total cost.
+
+        Parameters
+        ----------
+        {X}
+        y : array-like of shape (n_samples,)
+            True targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the examples.
+        {choice}
+
+        Returns
+        -------
+        float
+        """
+        stage = decided_stage(self, X, budget, max_cost, fallback, ALL)
+        stage.cost = self.feature_costs_.total(stage.acquired)
+        return float(np.average(self._score_rows(stage, y), weights=sample_weight))
+
+
+def _increasing(found):
+    """Return the entries by cost, without those that a cheaper one equals; the last one stays."""
+    kept, best = [], -np.inf
+    for each in sorted(found, key=lambda each: (each[1], -each[2])):
+        score, is_last = each[2], each[4]
+        if score > best or is_last or not kept:
+            kept.append(each)
+            best = max(best, score)
+    return kept
+
+
+def _table_of(evidence, budgets):
+    """Return the mean cost and score of each policy as a frame."""
+    rows = [
+        {
+            "method": method.name,
+            "budget": budgets[place],
+            "cost": spent.mean(),
+            "score": scores.mean(),
+            "score_se": scores.std() / np.sqrt(scores.size),
+        }
+        for (method, place), scores, spent in zip(
+            evidence.policies, evidence.rows, evidence.spent, strict=True
+        )
+    ]
+    return pd.DataFrame(rows)
+
+
+@documented
+class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
+    """Find out which method serves a table best at each budget, and predict with that.
+
+    The free constant, the cascade, msB, LightGBM that charges for features, boosting on filtered
+    features, BudgetRF, a priced L1 path, averages on subsets, and models on all features are
+    compared out of fold at several budgets. The schedule begins with what buys nothing and ends
+    with what buys everything; a row between them is there only if it is better, beyond one standard
+    error of the paired difference, than all that costs less. The cascade serves a budget unless
+    another method is surely better.
+
+    Parameters
+    ----------
+    error_costs : array-like of shape (n_classes, n_classes) or dict, default=None
+        What predicting the second class costs where the first is true, in the unit of
+        `feature_costs`; a dict by (true, predicted). Then purchases and errors together are made
+        small: classes are decided by expected cost, and the score is minus the total cost.
+
+    Notes
+    -----
+    Costs of the schedule are those of the models that were fitted on all rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from budgetlearn import AutoBudgetClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> auto = AutoBudgetClassifier(range(1, 14), max_minutes=0.05, random_state=0).fit(X, y)
+    >>> float(auto.operating_points_["cost"].iloc[0])
+    0.0
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        scoring=None,
+        error_costs=None,
+        budgets=(),
+        max_minutes=10,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.feature_costs = feature_costs
+        self.scoring = scoring
+        self.error_costs = error_costs
+        self.budgets = budgets
+        self.max_minutes = max_minutes
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+@documented
+class AutoBudgetRegressor(RegressorMixin, AutoBudget):
+    """Find out which method predicts numbers best at each budget, and predict with that.
+
+    As `AutoBudgetClassifier`, with the methods that predict numbers: the mean, the cascade,
+    BudgetRF, averages on subsets, and models on all features.
+    """
+
+    def __init__(
+        self,
+        feature_costs=None,
+        *,
+        scoring=None,
+        budgets=(),
+        max_minutes=10,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.feature_costs = feature_costs
+        self.scoring = scoring
+        self.budgets = budgets
+        self.max_minutes = max_minutes
+        self.random_state = random_state
+        self.n_jobs = n_jobs

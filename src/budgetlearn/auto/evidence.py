@@ -1,0 +1,212 @@
+"""Out-of-fold predictions of each method at each budget, and what they cost."""
+
+from dataclasses import dataclass, field
+from time import monotonic
+
+import numpy as np
+
+from ..cascade.models import assign_folds, fit_temperature, with_temperature
+from ..exceptions import BudgetlearnError
+from ..parallel import progress
+from .methods import CONSTANT, Stages
+from .scores import decide
+
+N_FOLDS = 5
+REPEATS = ((200, 3), (500, 2))  # below so many rows, so many times: chance counts more
+
+
+@dataclass(eq=False)
+class Evidence:
+    """How policies did on rows that their models had not seen.
+
+    A policy is a method at a budget.
+
+    Attributes
+    ----------
+    policies : list of (Method, int)
+        The method, and the index of its budget.
+    rows : list of ndarray of shape (n_samples,)
+        Contribution of each row to the score, for each policy.
+    spent : list of ndarray of shape (n_samples,)
+        What each row paid.
+    temperatures : list of float
+        By which the probabilities of each policy are as sure as they are right.
+    skipped : dict of str to str
+        Methods that were not compared, and why.
+    """
+
+    policies: list = field(default_factory=list)
+    rows: list = field(default_factory=list)
+    spent: list = field(default_factory=list)
+    temperatures: list = field(default_factory=list)
+    skipped: dict = field(default_factory=dict)
+
+    def add(self, policy, rows, spent, temperature):
+        """Add a policy."""
+        self.policies.append(policy)
+        self.rows.append(rows)
+        self.spent.append(spent)
+        self.temperatures.append(temperature)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A comparison of methods out of fold.
+
+    Attributes
+    ----------
+    train : Examples
+        The data.
+    n_classes : int or None
+        None in regression.
+    classes : ndarray or None
+        Class labels, None in regression.
+    costs : FeatureCosts
+        Prices, without names.
+    budgets : list of float
+        Ascending; the last is the full cost.
+    objective : Objective
+        What is to be large.
+    seed : int
+        Of the folds and the models.
+    n_jobs : int or None
+        Threads.
+    deadline : float or None
+        Time by the monotonic clock at which the final fits should begin.
+    """
+
+    train: object
+    n_classes: int | None
+    classes: np.ndarray | None
+    costs: object
+    budgets: list
+    objective: object
+    seed: int
+    n_jobs: int | None
+    deadline: float | None
+
+    def run(self, constant, methods):
+        """Return the `Evidence` of methods; those beyond the deadline are skipped.
+
+        Parameters
+        ----------
+        constant : Method
+            The policy that buys nothing.
+        methods : list of Method
+            Those that compete, cheap to fit first.
+        """
+        evidence = Evidence()
+        folds = self._folds()
+        self._compare(constant, [0], folds, evidence, None)
+        for method in progress(methods, "methods"):
+            last = len(self.budgets) - 1
+            places = [last] if method.everything else list(range(len(self.budgets)))
+            # What everything bought is worth must be known, whatever time there is.
+            deadline = None if method.everything else self.deadline
+            try:
+                self._compare(method, places, folds, evidence, deadline)
+            except (BudgetlearnError, ValueError) as error:
+                evidence.skipped[method.name] = str(error)
+        return evidence
+
+    def _folds(self):
+        n = len(self.train.y)
+        repeats = next((times for rows, times in REPEATS if n < rows), 1)
+        random = np.random.RandomState(self.seed)
+        n_folds = min(N_FOLDS, n)
+        return [assign_folds(self.train.y, self.n_classes, n_folds, random) for _ in range(repeats)]
+
+    def _compare(self, method, places, repeats, evidence, deadline):
+        """Add the policies of one method, unless it would take beyond the deadline."""
+        n, n_outputs = len(self.train.y), self.n_classes or 1
+        found = np.zeros((len(repeats), len(places), n, n_outputs))
+        spent = np.zeros((len(repeats), len(places), n))
+        start, done = monotonic(), 0
+        total = sum(int(folds.max()) + 1 for folds in repeats) + 1  # and the fit on all rows
+        for repeat, folds in enumerate(repeats):
+            for fold in range(int(folds.max()) + 1):
+                out = folds == fold
+                budgets = [self.budgets[place] for place in places]
+                made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)
+                found[repeat][:, out], spent[repeat][:, out] = made
+                done += 1
+                ends = start + (monotonic() - start) / done * total
+                if deadline is not None and ends > deadline:
+                    evidence.skipped[method.name] = "not within the time (max_minutes)"
+                    return
+        for k, place in enumerate(places):
+            self._add(evidence, (method, place), found[:, k], spent[:, k])
+
+    def _predicted(self, method, train, out, budgets):
+        """Return predictions and costs, for each budget, of a model of other rows."""
+        X, free = self.train.X, (self._free(train, out.size), 0.0)
+        if method is CONSTANT[self.n_classes is not None]:
+            return free[0][None], np.zeros((1, out.size))
+        model = self.fitted(method, self.train.take(train))
+        stages, known = Stages(model, X[train]), {None: free}
+        for budget in budgets:
+            stage = stages.choose(budget)
+            if stage not in known:
+                known[stage] = self.predicted(model, stage, X[out])
+        chosen = [known[stages.choose(budget)] for budget in budgets]
+        predictions = np.array([each[0] for each in chosen])
+        return predictions, np.array([np.broadcast_to(each[1], out.size) for each in chosen])
+
+    def fitted(self, method, examples):
+        """Return a method fitted on examples."""
+        return method.make(self.costs, self.seed, self.n_jobs).fit(examples.X, examples.targets)
+
+    def predicted(self, model, stage, X):
+        """Return a stage's predictions, a column for each class, and the cost of each row."""
+        want = frozenset({"output", "probabilities", "acquired"})
+        made = next(iter(model._stages(X.astype(_dtype(model), copy=False), [stage], want)))
+        spent = self.costs.total(made.acquired)
+        if self.n_classes is None:
+            return np.asarray(made.output, dtype=np.float64).reshape(-1, 1), spent
+        return spread(made.probabilities, model.classes_, self.classes), spent
+
+    def _free(self, train, n):
+        """Return the prediction of the constant for n rows."""
+        y = self.train.y[train]
+        if self.n_classes is None:
+            return np.full((n, 1), y.mean())
+        return np.tile(np.bincount(y, minlength=self.n_classes) / y.size, (n, 1))
+
+    def _add(self, evidence, policy, found, spent):
+        y, temperature = self.train.y, 1.0
+        if self.n_classes is not None and policy[0].name != "constant":
+            # The repeats as so many more rows: one temperature for the policy.
+            temperature = fit_temperature(found.reshape(-1, self.n_classes), np.tile(y, len(found)))
+            found = np.array([with_temperature(each, temperature) for each in found])
+        scored = [self.score_rows(*each) for each in zip(found, spent, strict=True)]
+        evidence.add(policy, np.mean(scored, axis=0), spent.mean(axis=0), temperature)
+
+    def score_rows(self, predictions, spent):
+        """Return the contribution of each training row to the score of predictions."""
+        y, decided = self.train.y, None
+        if self.n_classes is not None:
+            decided = decide(predictions, self.objective.decision_costs(y, self.n_classes))
+        return self.objective.rows(y, predictions, decided, spent)
+
+
+def _dtype(model):
+    kinds = model._dtype
+    return kinds[0] if isinstance(kinds, tuple) else kinds
+
+
+def spread(probabilities, known, classes):
+    """Return probabilities with a column for each class, 0 where the model knows none.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_known)
+    known : ndarray of shape (n_known,)
+        The classes of the model, ascending.
+    classes : ndarray of shape (n_classes,)
+        All classes, ascending.
+    """
+    if known.size == classes.size:
+        return probabilities
+    wide = np.zeros((len(probabilities), classes.size))
+    wide[:, np.searchsorted(classes, known)] = probabilities
+    return wide

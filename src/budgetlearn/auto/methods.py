@@ -1,0 +1,160 @@
+"""The methods that compete, cheap to fit first, and how each keeps a budget."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..budgetrf import BudgetRFClassifier, BudgetRFRegressor
+from ..cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+from ..costs import affords
+from ..exceptions import BudgetError
+from ..msb import ModelScheduleSearch
+from ..peers import (
+    FilterBoostingClassifier,
+    FreeConstantClassifier,
+    FreeConstantRegressor,
+    LightGBMCostClassifier,
+    SparseLinearClassifier,
+)
+from .subset_average import SubsetClassifier, SubsetRegressor
+
+DEFAULT = "cascade"
+MOST_FOR_MSB = 60  # it fits models on hundreds of subsets of the columns
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to turn a budget into a policy.
+
+    Attributes
+    ----------
+    name : str
+        What output calls it.
+    kind : type
+        The estimator.
+    parameters : dict
+        Its parameters.
+    everything : bool
+        Whether it acquires all features of every row: a policy of the full budget alone.
+    """
+
+    name: str
+    kind: type
+    parameters: dict
+    everything: bool = False
+
+    def make(self, costs, seed, n_jobs):
+        """Return the unfitted estimator.
+
+        Parameters
+        ----------
+        costs : FeatureCosts
+            The prices.
+        seed : int
+            Its `random_state`, where it has such.
+        n_jobs : int or None
+            Its `n_jobs`, where it has such.
+        """
+        made = self.kind(feature_costs=costs, **self.parameters)
+        wanted = {"random_state": seed, "n_jobs": n_jobs}
+        known = made.get_params(deep=False)
+        return made.set_params(**{name: wanted[name] for name in wanted if name in known})
+
+
+_ALL = {"shares": (1.0,)}
+_BUDGETRF = {
+    "n_estimators": 40,
+    "max_depth": 8,
+    "max_features": 0.5,
+    "cost_exponent": 1,
+    "reuse_discount": 0.5,
+    "prune": 1,
+    "refit_leaves": 10,
+}
+CONSTANT = {
+    True: Method("constant", FreeConstantClassifier, {}),
+    False: Method("constant", FreeConstantRegressor, {}),
+}
+_CLASSIFIERS = (
+    Method("LightGBM", SubsetClassifier, {"kinds": ("boosting",), **_ALL}, everything=True),
+    Method("linear model", SubsetClassifier, {"kinds": ("linear",), **_ALL}, everything=True),
+    Method("sparse linear", SparseLinearClassifier, {}),
+    Method("LightGBM costs", LightGBMCostClassifier, {"tradeoffs": None, "n_trees": (20, 40)}),
+    Method(
+        "BudgetRF+",
+        BudgetRFClassifier,
+        {**_BUDGETRF, "impurity": "entropy", "split": "expected"},
+    ),
+    Method("filter + boosting", FilterBoostingClassifier, {}),
+    Method("average", SubsetClassifier, {}),
+    Method(DEFAULT, ScheduleCascadeClassifier, {}),
+    Method("msB", ModelScheduleSearch, {"refit": True}),
+)
+_REGRESSORS = (
+    Method("LightGBM", SubsetRegressor, {"kinds": ("boosting",), **_ALL}, everything=True),
+    Method("linear model", SubsetRegressor, {"kinds": ("linear",), **_ALL}, everything=True),
+    Method("BudgetRF+", BudgetRFRegressor, _BUDGETRF),
+    Method("average", SubsetRegressor, {}),
+    Method(DEFAULT, ScheduleCascadeRegressor, {}),
+)
+
+
+def competitors(classifies, n_features):
+    """Return the methods for a task, cheap to fit first.
+
+    Parameters
+    ----------
+    classifies : bool
+        Whether classes are predicted.
+    n_features : int
+        How many features there are.
+
+    Returns
+    -------
+    list of Method
+    """
+    methods = _CLASSIFIERS if classifies else _REGRESSORS
+    return [each for each in methods if each.name != "msB" or n_features <= MOST_FOR_MSB]
+
+
+class Stages:
+    """The operating points of a fitted model, as budgets choose among them.
+
+    Parameters
+    ----------
+    model : BudgetedEstimator
+        Fitted.
+    X : ndarray of shape (n_samples, n_features)
+        Its training examples: what they would cost is no matter of labels.
+    """
+
+    def __init__(self, model, X):
+        self.model = model
+        self.measured = hasattr(model, "operating_points_")
+        if not self.measured:
+            stages = model._stages(X, range(model.n_stages_), frozenset({"acquired"}))
+            total = model.feature_costs_.total
+            self.costs = np.array([total(stage.acquired).mean() for stage in stages])
+
+    def choose(self, budget):
+        """Return the index of the stage for a budget; None where there is none.
+
+        Of a model that has measured its stages the best affordable one, else the one that costs
+        most: models of more price come later on a path of growing ones.
+        """
+        if self.measured:
+            try:
+                return self.model.choose(budget)
+            except BudgetError:
+                return None
+        within = np.flatnonzero(affords(budget, self.costs))
+        # Of equal costs the last: most trees.
+        return (
+            int(within[self.costs[within] >= self.costs[within].max()][-1]) if within.size else None
+        )
+
+    def cost(self, stage):
+        """Return the mean cost of a stage, as the model itself expects it."""
+        return float(
+            self.model.operating_points_["cost"][stage] if self.measured else self.costs[stage]
+        )

@@ -1,0 +1,203 @@
+"""Scores as means over rows, so that two policies can be compared row by row.
+
+Every score here is the mean of one number for each row; AUC and F1, which are no means, are written
+as the mean of their influence function. The standard error of a difference is then that of paired
+numbers.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from ..validation import ParameterError, check_choice
+
+CLASSIFICATION = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "f1")
+REGRESSION = ("r2", "neg_mean_absolute_error")
+LEAST = 1e-6  # a class is never thought less probable, so that one row cannot decide the log loss
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is to be large: a score, or minus the cost of purchases and errors together.
+
+    Parameters
+    ----------
+    scoring : str
+        One of `CLASSIFICATION` or `REGRESSION`.
+    errors : ndarray of shape (n_classes, n_classes) or None
+        What predicting the second class costs where the first is true, in the unit of the prices.
+    """
+
+    scoring: str
+    errors: np.ndarray | None = None
+
+    def decision_costs(self, y, n_classes):
+        """Return the matrix by which classes are decided; None where the likeliest is right.
+
+        Parameters
+        ----------
+        y : ndarray of int of shape (n_samples,)
+            Class indices of the training data.
+        n_classes : int
+            How many classes there are.
+        """
+        if self.errors is not None:
+            return self.errors
+        if self.scoring not in ("balanced_accuracy", "f1"):
+            return None
+        # The best decisions for balanced accuracy weigh an error by 1 / the share of its class; for
+        # F1 they lie between these and the likeliest class.
+        power = 1.0 if self.scoring == "balanced_accuracy" else 0.5
+        weights = (y.size / np.maximum(np.bincount(y, minlength=n_classes), 1.0)) ** power
+        return weights[:, None] * (1.0 - np.eye(n_classes))
+
+    def rows(self, y, predictions, decided, spent):
+        """Return one number for each row, whose mean is the score.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,)
+            Class indices, or numbers.
+        predictions : ndarray of shape (n_samples, n_outputs)
+            Class probabilities, or numbers.
+        decided : ndarray of int of shape (n_samples,) or None
+            The predicted classes.
+        spent : ndarray of shape (n_samples,)
+            Price of what was acquired for each row.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        if self.errors is not None:
+            return -(self.errors[y, decided] + spent)
+        return _ROWS[self.scoring](y, predictions, decided)
+
+
+def decide(probabilities, costs):
+    """Return the index of the class with the least expected cost of errors.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_classes)
+    costs : ndarray of shape (n_classes, n_classes) or None
+        As `Objective.decision_costs`.
+    """
+    return probabilities.argmax(axis=1) if costs is None else (probabilities @ costs).argmin(axis=1)
+
+
+def check_scoring(scoring, classifies):
+    """Return the name of a score, the default of the task where it is None."""
+    known = CLASSIFICATION if classifies else REGRESSION
+    if scoring is None:
+        return known[0]
+    check_choice(scoring, "scoring", known)
+    return scoring
+
+
+def error_matrix(errors, classes):
+    """Return the costs of errors as a matrix in the order of the classes.
+
+    Parameters
+    ----------
+    errors : array-like of shape (n_classes, n_classes) or dict
+        What predicting the second class costs where the first is true; a dict by (true, predicted),
+        where pairs that are left out cost nothing.
+    classes : ndarray of shape (n_classes,)
+        Class labels, ascending.
+
+    Raises
+    ------
+    ParameterError
+        When a class is unknown, a number not finite or below 0, or the shape another.
+    """
+    n = classes.size
+    if isinstance(errors, dict):
+        place = {label: k for k, label in enumerate(classes.tolist())}
+        matrix = np.zeros((n, n))
+        for pair, cost in errors.items():
+            unknown = [label for label in pair if label not in place]
+            if unknown:
+                raise ParameterError(
+                    f"error_costs names the class {unknown[0]!r}; y has {list(place)[:8]}."
+                )
+            matrix[place[pair[0]], place[pair[1]]] = cost
+    else:
+        matrix = np.asarray(errors, dtype=np.float64)
+    if matrix.shape != (n, n) or not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise ParameterError(
+            f"error_costs must be finite and >= 0, a row and a column for each of the {n} classes, "
+            f"got {errors!r}."
+        )
+    if not (matrix > np.diag(matrix)[:, None]).any():
+        raise ParameterError("error_costs must make some error cost more than the right class.")
+    return matrix
+
+
+def _accuracy(y, predictions, decided):
+    return (decided == y).astype(np.float64)
+
+
+def _balanced(y, predictions, decided):
+    counts = np.bincount(y)
+    # Each class of the data has the same share in the mean.
+    return (decided == y) * (y.size / (counts[y] * np.count_nonzero(counts)))
+
+
+def _log_loss(y, predictions, decided):
+    return np.log(np.maximum(predictions[np.arange(y.size), y], LEAST))
+
+
+def _auc(y, predictions, decided):
+    if predictions.shape[1] == 2:
+        return _auc_of_one(y == 1, predictions[:, 1])
+    # One class against the rest, averaged: as "roc_auc_ovr" of scikit-learn.
+    present = [k for k in range(predictions.shape[1]) if 0 < np.count_nonzero(y == k) < y.size]
+    return np.mean([_auc_of_one(y == k, predictions[:, k]) for k in present], axis=0)
+
+
+def _auc_of_one(positive, score):
+    """Return the placements of DeLong, centred so that their mean is the area."""
+    n, n_positive = positive.size, np.count_nonzero(positive)
+    if n_positive in (0, n):
+        return np.full(n, 0.5)
+    area = roc_auc_score(positive, score)
+    rows = np.empty(n)
+    for mine, sign in ((positive, 1.0), (~positive, -1.0)):
+        others = np.sort(sign * score[~mine])
+        own = sign * score[mine]
+        below = np.searchsorted(others, own, "left") + np.searchsorted(others, own, "right")
+        rows[mine] = (below / (2 * others.size) - area) * n / np.count_nonzero(mine)
+    return area + rows
+
+
+def _f1(y, predictions, decided):
+    """Return the influence of each row on F1 of the rarer of two classes, or on their mean."""
+    counts = np.bincount(y, minlength=predictions.shape[1])
+    classes = [int(counts.argmin())] if counts.size == 2 else np.flatnonzero(counts)
+    parts = []
+    for k in classes:
+        hits, named = (y == k) & (decided == k), (y == k) * 1.0 + (decided == k)
+        score = 2 * hits.sum() / max(named.sum(), 1.0)
+        parts.append(score + (2 * hits - score * named) / max(named.mean(), 1e-12))
+    return np.mean(parts, axis=0)
+
+
+def _r2(y, predictions, decided):
+    return 1 - (predictions[:, 0] - y) ** 2 / (y.var() or 1.0)
+
+
+def _absolute(y, predictions, decided):
+    return -np.abs(predictions[:, 0] - y)
+
+
+_ROWS = {
+    "accuracy": _accuracy,
+    "balanced_accuracy": _balanced,
+    "roc_auc": _auc,
+    "neg_log_loss": _log_loss,
+    "f1": _f1,
+    "r2": _r2,
+    "neg_mean_absolute_error": _absolute,
+}

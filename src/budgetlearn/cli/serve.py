@@ -1,0 +1,238 @@
+"""`budgetlearn serve`: one case, acquired step by step on a page of this machine."""
+
+import json
+import secrets
+import webbrowser
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Lock
+
+import click
+
+from ..exceptions import DatasetError
+from . import options
+from .case import Case
+from .output import plus_minus
+from .saved_model import SavedModel
+
+PAGE = Path(__file__).parent / "templates" / "case.html"
+LOCAL = "127.0.0.1"
+MOST_BYTES = 1 << 20  # of a request
+
+
+@click.command()
+@click.argument("model", type=options.FILE)
+@options.budget
+@click.option("--max-cost", type=click.FloatRange(min=0), help="Most that a case may cost.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="[default: a free one]")
+@click.option("--browser/--no-browser", default=True, help="Open the page.  [default: browser]")
+@options.trust
+@options.debug
+def serve(model, budget, max_cost, port, browser, trust):
+    """Ask for the features of one case after another on a page, until it is enough.
+
+    The page is served to this machine only, without a network; its address holds a secret, so that
+    no other page can ask. Nothing is kept. Ctrl-C ends it.
+    """
+    saved = SavedModel.load(model, trust)
+    Case(saved, budget, max_cost)  # a budget below the cheapest is refused before the page opens
+    with server(saved, budget, max_cost, port) as running:
+        click.echo(f"{running.address}  (Ctrl-C ends it)")
+        if browser:
+            webbrowser.open(running.address)
+        running.serve_forever()
+
+
+def server(saved, budget=None, max_cost=None, port=0):
+    """Return a server of the page of a model; its `address` is what a browser is to open."""
+    return _Server((LOCAL, port), saved, budget, max_cost)
+
+
+class _Server(ThreadingHTTPServer):
+    """Serves a page and the states of its cases to whoever knows the address."""
+
+    daemon_threads = True
+
+    def __init__(self, place, saved, budget, max_cost):
+        super().__init__(place, _Handler)
+        self.secret = secrets.token_urlsafe(24)
+        self.hosts = {f"{name}:{self.server_port}" for name in (LOCAL, "localhost")}
+        self.address = f"http://{LOCAL}:{self.server_port}/{self.secret}/"
+        self._case, self._lock = (saved, budget, max_cost), Lock()
+
+    def state(self, asked):
+        """Return the state after some answers; models need not be safe between threads."""
+        with self._lock:
+            return conversation(*self._case, **asked)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self._is_allowed(""):
+            nonce = secrets.token_urlsafe(16)
+            page = PAGE.read_text(encoding="utf-8").replace("NONCE", nonce)
+            self._send(HTTPStatus.OK, "text/html; charset=utf-8", page, nonce)
+
+    def do_POST(self):
+        if not self._is_allowed("case"):
+            return
+        try:
+            length = int(self.headers.get("Content-Length", ""))
+            # Other pages can send forms without asking, but no JSON.
+            is_json = self.headers.get_content_type() == "application/json"
+            if not (is_json and 0 < length <= MOST_BYTES):
+                raise ValueError
+            asked = json.loads(self.rfile.read(length))
+            answers = [(name, text) for name, text in asked["answers"]]
+            state = self.server.state({"answers": answers, "sure": bool(asked.get("sure"))})
+        except (ValueError, KeyError, TypeError):
+            self.send_error(HTTPStatus.BAD_REQUEST)
+            return
+        self._send(HTTPStatus.OK, "application/json", json.dumps(state))
+
+    def _is_allowed(self, name):
+        """Answer requests that are not the page's own, and return whether this one is."""
+        # A name that leads here from elsewhere, as in DNS rebinding, is none of ours.
+        host = self.headers.get("Host", "")
+        origin = self.headers.get("Origin", f"http://{host}")
+        known = secrets.compare_digest(self.path.encode(), f"/{self.server.secret}/{name}".encode())
+        if host not in self.server.hosts or origin != f"http://{host}":
+            self.send_error(HTTPStatus.FORBIDDEN)
+        elif not known:
+            self.send_error(HTTPStatus.NOT_FOUND)
+        else:
+            return True
+        return False
+
+    def _send(self, status, kind, text, nonce=""):
+        content = text.encode()
+        rules = f"default-src 'none'; img-src data:; style-src 'nonce-{nonce}'; "
+        rules += f"script-src 'nonce-{nonce}'; connect-src 'self'; base-uri 'none'; "
+        self.send_response(status)
+        for header, value in {
+            "Content-Type": kind,
+            "Content-Length": str(len(content)),
+            "Content-Security-Policy": f"{rules}form-action 'none'; frame-ancestors 'none'",
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "Cross-Origin-Resource-Policy": "same-origin",
+        }.items():
+            self.send_header(header, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        """Keep the screen for the address: answers are nobody else's."""
+
+
+def conversation(saved, budget, max_cost, answers, sure=False):
+    """Return all that the page shows after some answers, as plain data.
+
+    Parameters
+    ----------
+    saved : SavedModel
+        The model.
+    budget, max_cost : float or None
+        What a case may cost on average, and at most.
+    answers : list of (str, str or None)
+        Columns and their values, None for what cannot be had. They are given anew to a new case
+        each time: the server keeps nothing, and the page can take back a step.
+    sure : bool, default=False
+        Whether the last answer holds although no row of the table is like it.
+
+    Returns
+    -------
+    dict
+    """
+    case = Case(saved, budget, max_cost)
+    steps, said, question = [], None, None
+    for place, (name, text) in enumerate(answers):
+        spent, last = case.session.cost, place == len(answers) - 1
+        try:
+            question = case.beyond(name, text) if last and not sure else None
+            if question or name != case.next:
+                break
+            case.give(name, text)
+        except DatasetError as error:
+            said = str(error)
+            break
+        after = case.state()
+        # What it has cost, not what the next one will.
+        steps.append({**after, "name": name, "value": text, "price": after["spent"] - spent})
+    return {
+        "target": saved.target,
+        "about": about(saved, budget),
+        "full": saved.costs.full,
+        "budget": saved.budget if budget is None else budget,
+        "max_cost": max_cost,
+        "steps": steps,
+        "now": case.state(),
+        "said": said,
+        "question": question,
+        "asked": asked(case),
+        "enough": enough(case),
+    }
+
+
+def about(saved, budget):
+    """Return what is to be expected of the model, in a sentence."""
+    row = saved.curve.loc[saved.measured_stage(budget)]
+    quality = plus_minus(row["test_score"], row["test_score_se"])
+    return (
+        f"{saved.method}, learned from {saved.n_rows[0]:,} rows of {saved.table}. On "
+        f"{saved.n_rows[2]:,} rows that it had not seen: {saved.score_name} {quality}, for "
+        f"{row['test_cost']:.2f} on average."
+    )
+
+
+def asked(case):
+    """Return the column that is asked for, its price and the reason, None at the end."""
+    name = case.next
+    if name is None:
+        return None
+    low, high = case.saved.reading.get("ranges", {}).get(name, (None, None))
+    return {
+        "name": name,
+        "price": case.price,
+        "why": why(case),
+        "words": list(case.words),
+        "form": case.form,
+        "low": low,
+        "high": high,
+    }
+
+
+def why(case):
+    """Return the reason for the next column, and what its price is made of."""
+    saved, name = case.saved, case.next
+    columns = list(saved.preprocessor.feature_names_in_)
+    if saved.model.fixed_costs() is None:
+        reason = "What is known so far is not enough: this is what the model needs next."
+        rates = saved.held_out["rates"]
+        if name in rates and case.stage in rates.index:
+            share = 100 * rates.loc[case.stage, name]
+            reason += f" It was needed for {share:.0f} % of the cases held out."
+    else:
+        reason = "The model looks at the same columns in every case, and this is one of them."
+    members, charge = saved.costs.group_of(columns.index(name))
+    others = [columns[member] for member in members if columns[member] != name]
+    if others and case.price > saved.costs.costs[columns.index(name)]:
+        reason += f" {charge:g} of its price is shared with {', '.join(others)}, and paid once."
+    elif others:
+        reason += f" The {charge:g} that it shares with {', '.join(others)} is paid already."
+    return reason
+
+
+def enough(case):
+    """Return why nothing more is asked for, None while something is."""
+    if case.next is not None:
+        return None
+    saved = case.saved
+    rest = saved.costs.full - case.session.cost
+    if saved.model.fixed_costs() is None:
+        reason = "Enough: for this case nothing more is worth its price."
+    else:
+        reason = "Enough: all that the model looks at within the budget is known."
+    return f"{reason} {case.given} of {saved.costs.n_features} columns; {rest:g} saved."

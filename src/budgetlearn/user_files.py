@@ -1,0 +1,313 @@
+"""Files as people have them: text in several encodings, workbooks, and what came through a pipe."""
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import warnings
+from contextlib import contextmanager
+from datetime import datetime, time
+from pathlib import Path
+
+from .exceptions import BudgetlearnWarning, DatasetError
+from .extras import extra
+
+SEPARATORS = (",", ";", "\t", "|")
+WORKBOOK, OLD_WORKBOOK, PARQUET = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
+_CHUNK = 1 << 20
+_WORD = re.compile(r"\w*[^\x00-\x7f]\w*")  # a word that shows whether the encoding is right
+
+
+class InMemory:
+    """A file held in memory: it can be read twice, as a pipe cannot.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    content : bytes
+        What it holds.
+    """
+
+    suffix = ""
+
+    def __init__(self, name, content):
+        self.name, self._content = name, content
+
+    def __str__(self):
+        return self.name
+
+    def open(self, mode="rb"):
+        """Return its content as a binary file.
+
+        Parameters
+        ----------
+        mode : str, default="rb"
+            As of a path; no other one is there.
+
+        Returns
+        -------
+        BytesIO
+        """
+        return io.BytesIO(self._content)
+
+
+def as_file(source):
+    """Return a path, or what is held in memory, as it is opened here.
+
+    Parameters
+    ----------
+    source : path-like or InMemory
+        The file.
+
+    Returns
+    -------
+    Path or InMemory
+    """
+    return source if isinstance(source, InMemory) else Path(source)
+
+
+def starts_with(path, magic):
+    """Compare the first bytes of a file.
+
+    Parameters
+    ----------
+    path : Path or InMemory
+        The file.
+    magic : bytes
+        What it may start with.
+
+    Returns
+    -------
+    bool
+    """
+    with path.open("rb") as stream:
+        return stream.read(len(magic)) == magic
+
+
+def is_gzip(path):
+    """Return whether a file starts as a gzip file does.
+
+    Parameters
+    ----------
+    path : Path or InMemory
+        The file.
+
+    Returns
+    -------
+    bool
+    """
+    return starts_with(path, b"\x1f\x8b")
+
+
+@contextmanager
+def _opened_bytes(path):
+    with path.open("rb") as stream:
+        if not is_gzip(path):
+            yield stream
+        else:
+            with gzip.GzipFile(fileobj=stream) as plain:
+                yield plain
+
+
+@contextmanager
+def opened(path, encoding="utf-8-sig"):
+    """Open a text file; a byte order mark, as spreadsheets write it, is not part of a name.
+
+    Parameters
+    ----------
+    path : Path or InMemory
+        The file, plain or gzip-compressed.
+    encoding : str, default="utf-8-sig"
+        Its encoding.
+
+    Yields
+    ------
+    TextIOWrapper
+    """
+    with _opened_bytes(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as stream:
+        yield stream
+
+
+def encoding_of(path):
+    """Return the encoding of a text file: UTF-8, UTF-16 with its mark, or Windows-1252.
+
+    The last one, of which Latin-1 is the part that people use, is told by a warning: it gives some
+    text for nearly all bytes, and it may be the wrong one.
+
+    Parameters
+    ----------
+    path : Path or InMemory
+        The file, plain or gzip-compressed.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    DatasetError
+        When it is none of them.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with _opened_bytes(path) as stream:
+        chunk = stream.read(_CHUNK)
+        if chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        try:
+            while chunk:
+                decoder.decode(chunk)
+                last, chunk = chunk, stream.read(_CHUNK)
+                decoder.decode(b"", final=not chunk)
+        except UnicodeDecodeError:
+            _tell_windows_1252(path, chunk or last)
+            return "cp1252"
+    return "utf-8-sig"
+
+
+def _tell_windows_1252(path, chunk):
+    """Warn with a word of the chunk in which UTF-8 ended, or refuse bytes of no such text."""
+    if b"\0" in chunk:
+        raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
+    try:
+        text = chunk.decode("cp1252")
+    except UnicodeDecodeError as error:
+        raise DatasetError(
+            f"{path.name} is text in an encoding that is neither UTF-8, UTF-16 nor Windows-1252. "
+            "Save it as UTF-8."
+        ) from error
+    word = next(iter(_WORD.findall(text)), "")
+    warnings.warn(
+        f"{path.name} is not UTF-8 and is read as Windows-1252 (Latin-1), for example {word!r}. If "
+        "that looks wrong, save it as UTF-8.",
+        BudgetlearnWarning,
+        stacklevel=3,
+    )
+
+
+def separator_of(header):
+    """Return the separator that splits a header into most fields.
+
+    Parameters
+    ----------
+    header : str
+        The first line. It alone decides: cells may hold any of the separators.
+
+    Returns
+    -------
+    str
+        One of `SEPARATORS`.
+    """
+    widths = {sep: len(next(csv.reader([header], delimiter=sep), [])) for sep in SEPARATORS}
+    return max(SEPARATORS, key=widths.__getitem__)
+
+
+def is_workbook(path):
+    """Return whether a file is a workbook of Excel (.xlsx); refuse the old form (.xls).
+
+    Parameters
+    ----------
+    path : Path or InMemory
+        The file.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    DatasetError
+        For a workbook of the old form.
+    """
+    if starts_with(path, OLD_WORKBOOK):
+        raise DatasetError(
+            f"{path.name} is a workbook of the old form (.xls). Save it as .xlsx or csv."
+        )
+    return starts_with(path, WORKBOOK)
+
+
+def workbook_as_csv(path, decimal="."):
+    """Return the first sheet of an .xlsx workbook as csv, so that all tables are read one way.
+
+    Parameters
+    ----------
+    path : Path or InMemory
+        The workbook; its first row that is not empty holds names.
+    decimal : str, default="."
+        What to write before the decimals of numbers.
+
+    Returns
+    -------
+    InMemory
+        UTF-8 with commas; line numbers are those of the rows.
+
+    Raises
+    ------
+    DatasetError
+        When the sheet is empty, or a formula has no value.
+    MissingExtraError
+        Without openpyxl.
+    """
+    with extra("tables", "reading an .xlsx workbook"):
+        import openpyxl
+    rows, formulas = _sheet(openpyxl, path, values=False)
+    if formulas:
+        rows, _ = _sheet(openpyxl, path, values=True)
+        empty = [cell for cell in formulas if rows[cell[0]][cell[1]] is None]
+        if empty:
+            row, column = empty[0]
+            place = f"{openpyxl.utils.get_column_letter(column + 1)}{row + 1}"
+            raise DatasetError(
+                f"{path.name}, cell {place}: a formula whose value the file does not hold "
+                f"({len(empty)} such cells). Open it in a spreadsheet program and save it again."
+            )
+    width = next(filter(None, map(_width, rows)), 0)
+    if not width:
+        raise DatasetError(f"{path.name} is empty: its first sheet holds no table.")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        full = _width(row)
+        # Cells beside the table stay, and are refused as such; an empty row stays an empty line.
+        cells = [_cell_text(cell, decimal) for cell in row[: max(width, full)]]
+        writer.writerow([*cells, *[""] * (width - len(cells))] if full else [])
+    return InMemory(path.name, text.getvalue().encode())
+
+
+def _sheet(openpyxl, path, values):
+    """Return the rows of the first sheet, and the places of its formulas."""
+    with path.open("rb") as stream, warnings.catch_warnings():
+        # About styles and extensions, which are not read.
+        warnings.simplefilter("ignore", UserWarning)
+        book = openpyxl.load_workbook(stream, read_only=True, data_only=values)
+        sheet = book.worksheets[0]
+        # The size that a file states may be wrong.
+        sheet.reset_dimensions()
+        rows, formulas = [], []
+        for number, row in enumerate(sheet.iter_rows()):
+            rows.append([cell.value for cell in row])
+            formulas += [(number, k) for k, cell in enumerate(row) if cell.data_type == "f"]
+        names = book.sheetnames
+    if len(names) > 1 and not values:
+        warnings.warn(
+            f"{path.name} has {len(names)} sheets: the first one, {names[0]!r}, is read.",
+            BudgetlearnWarning,
+            stacklevel=3,
+        )
+    return rows, formulas
+
+
+def _width(row):
+    """Return how many cells a row has up to its last one that is not empty."""
+    return max((place for place, cell in enumerate(row, 1) if cell not in (None, "")), default=0)
+
+
+def _cell_text(cell, decimal):
+    if cell is None:
+        return ""
+    if isinstance(cell, float):
+        return (str(int(cell)) if cell.is_integer() else repr(cell)).replace(".", decimal)
+    if isinstance(cell, datetime):
+        return str(cell.date() if cell.time() == time() else cell)
+    return str(cell)
