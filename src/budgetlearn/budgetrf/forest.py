@@ -204,6 +204,7 @@ class GrownOnBudget:
         best = self._choose(forests, valid)
         for name, value in best.setting.items():
             setattr(self, f"{name}_", value)
+        # Set without validation data, too: those of an earlier fit would be wrong.
         self.validation_costs_ = self.validation_errors_ = None
         if validation is not None:
             self.validation_costs_ = np.array(best.costs)
@@ -262,6 +263,7 @@ class GrownOnBudget:
 
         The cost of the new trees is that of predicting the examples that they were grown on.
         """
+        # Names of settings are those of the attributes that hold what was chosen.
         used = {name: getattr(self, f"{name}_") for name in self._tried}
         rules = [rule for rule in self._rules(examples.X.shape[1]) if rule[0] == used]
         prefixes, self._refitted = self._refitted, ()
@@ -430,6 +432,7 @@ class GrownOnBudget:
         if not self._refitted:
             yield from super()._walks(X, which, parts)
             return
+        # Each stage has leaf values of its own: no walk goes on from the one before.
         for index in which:
             yield index, self._model(index)[0].walk(X, **parts)
 

@@ -71,6 +71,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _drawn(self, examples, seed):
         """Return the weight of each example for a tree."""
+        # From the tree's seed alone: who asks later gets the same sample, which need not be kept.
         n = len(examples.y)
         drawn = bootstrap_weights(n, seed) if self._growth.bootstrap else np.ones(n)
         return drawn if examples.weight is None else drawn * examples.weight
@@ -132,6 +133,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
                 outcome.probabilities[had] = found.probabilities
             return outcome
 
+        # The same walk as `predict` takes, cell by cell: what it asks for is what that is charged.
         votes = self._vote_kind == "votes"
         return (
             yield from tree_acquisitions(
@@ -186,6 +188,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         n_nodes_ptr : ndarray of int of shape (n_trees + 1,)
             Columns of tree i: from n_nodes_ptr[i] up to n_nodes_ptr[i + 1].
         """
+        # From the leaves up by the parents: as many steps as the deepest tree has levels.
         leaves = self.apply(X)
         starts = np.cumsum([0, *(tree.node_count for tree in self.trees_)])
         rows, columns = [], []
@@ -343,6 +346,7 @@ class UsedFeaturesForest(ForestClassifier):
 
     def _used(self, trees):
         """Return the mask of the features that some node of the trees tests."""
+        # Of leaves the feature is -1, which would mark the last one.
         used = np.zeros(self.n_features_in_, dtype=bool)
         for tree in trees:
             used[tree.feature[~tree.is_leaf]] = True
