@@ -70,6 +70,7 @@ cdef class Table:
         # Until a smaller node comes that fits, the whole table is read.
         if n > self.most or n < LEAST or n * PART > self.n_rows:
             return
+        # What is constant here is asked for by no node below: it is left out.
         for i in range(n_varying):
             if self.bundle[features[i]] < 0:
                 copy_codes(
