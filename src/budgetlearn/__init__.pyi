@@ -55,6 +55,48 @@ class AllFeaturesClassifier(BudgetedEstimator):
     n_features_in_: int
     random_state: Any
 
+class AutoBudgetClassifier(BudgetedEstimator):
+    def __init__(self, feature_costs: Any = ..., *, scoring: Any = ..., error_costs: Any = ..., budgets: Any = ..., max_minutes: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def measure(self, X: Any, y: Any) -> Any: ...
+    @property
+    def n_stages_(self) -> Any: ...
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    budgets: Any
+    classes_: NDArray[Any]
+    comparison_: pd.DataFrame
+    error_costs: Any
+    feature_costs: Any
+    feature_costs_: Any
+    feature_names_in_: NDArray[Any]
+    max_minutes: Any
+    n_features_in_: int
+    n_jobs: int | None
+    operating_points_: pd.DataFrame
+    random_state: Any
+    recommended_: int
+    scoring: Any
+    skipped_: dict[Any, Any]
+
+class AutoBudgetRegressor(BudgetedEstimator):
+    def __init__(self, feature_costs: Any = ..., *, scoring: Any = ..., budgets: Any = ..., max_minutes: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def measure(self, X: Any, y: Any) -> Any: ...
+    @property
+    def n_stages_(self) -> Any: ...
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    budgets: Any
+    comparison_: pd.DataFrame
+    feature_costs: Any
+    feature_costs_: Any
+    feature_names_in_: NDArray[Any]
+    max_minutes: Any
+    n_features_in_: int
+    n_jobs: int | None
+    operating_points_: pd.DataFrame
+    random_state: Any
+    recommended_: int
+    scoring: Any
+    skipped_: dict[Any, Any]
+
 class BoostingNodeShares(BudgetedEstimator):
     def __init__(self, estimator: Any, percents: Any = ..., n_full_trees: int = ..., n_probes: int = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
     @property
@@ -121,7 +163,7 @@ class BudgetPreprocessor:
     origins_: NDArray[Any]
 
 class BudgetRFClassifier(BudgetedEstimator):
-    def __init__(self, feature_costs: Any = ..., *, budget: float | None = ..., n_estimators: int = ..., cost_exponent: Any = ..., reuse_discount: float = ..., prune: Any = ..., refit_leaves: Any = ..., thresholds: str = ..., ties: str = ..., max_bins: int | None = ..., codes_folder: Any = ..., bootstrap: bool = ..., oob_score: bool = ..., max_depth: int | None = ..., max_features: Any = ..., validation_fraction: float = ..., refit: bool = ..., scoring: Any = ..., warm_start: bool = ..., verbose: int = ..., n_jobs: int | None = ..., random_state: Any = ..., alpha: Any = ..., impurity: Any = ..., split: str = ..., voting: str = ..., class_weight: Any = ...) -> None: ...
+    def __init__(self, feature_costs: Any = ..., *, budget: float | None = ..., n_estimators: int = ..., cost_exponent: Any = ..., growth: Any = ..., leaves: Any = ..., oob_score: bool = ..., validation_fraction: float = ..., refit: bool = ..., scoring: Any = ..., warm_start: bool = ..., n_jobs: int | None = ..., random_state: Any = ..., alpha: Any = ..., class_weight: Any = ...) -> None: ...
     def apply(self, X: Any) -> Any: ...
     def compact(self, format: str = ...) -> Any: ...
     def decision_path(self, X: Any) -> Any: ...
@@ -131,26 +173,24 @@ class BudgetRFClassifier(BudgetedEstimator):
     @property
     def feature_importances_(self) -> Any: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
+    def get_params(self, deep: Any = ...) -> Any: ...
     @property
     def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    def set_params(self, **params: Any) -> Any: ...
     alpha: Any
     alpha_: float
-    bootstrap: bool
     budget: float | None
     class_weight: Any
     classes_: NDArray[Any]
-    codes_folder: Any
     cost_exponent: Any
     cost_exponent_: float
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
-    impurity: Any
-    max_bins: int | None
-    max_depth: int | None
-    max_features: Any
+    growth: Any
+    leaves: Any
     n_estimators: int
     n_features_in_: int
     n_jobs: int | None
@@ -158,27 +198,19 @@ class BudgetRFClassifier(BudgetedEstimator):
     oob_score: bool
     oob_score_: float
     penalties_: Any
-    prune: Any
     prune_: float
     random_state: Any
     refit: bool
-    refit_leaves: Any
-    reuse_discount: float
     scoring: Any
-    split: str
-    thresholds: str
-    ties: str
     tree_seeds_: Any
     trees_: Any
     validation_costs_: NDArray[Any]
     validation_errors_: NDArray[Any]
     validation_fraction: float
-    verbose: int
-    voting: str
     warm_start: bool
 
 class BudgetRFRegressor(BudgetedEstimator):
-    def __init__(self, feature_costs: Any = ..., *, budget: float | None = ..., n_estimators: int = ..., cost_exponent: Any = ..., reuse_discount: float = ..., prune: Any = ..., refit_leaves: Any = ..., thresholds: str = ..., ties: str = ..., max_bins: int | None = ..., codes_folder: Any = ..., bootstrap: bool = ..., oob_score: bool = ..., max_depth: int | None = ..., max_features: Any = ..., validation_fraction: float = ..., refit: bool = ..., scoring: Any = ..., warm_start: bool = ..., verbose: int = ..., n_jobs: int | None = ..., random_state: Any = ...) -> None: ...
+    def __init__(self, feature_costs: Any = ..., *, budget: float | None = ..., n_estimators: int = ..., cost_exponent: Any = ..., growth: Any = ..., leaves: Any = ..., oob_score: bool = ..., validation_fraction: float = ..., refit: bool = ..., scoring: Any = ..., warm_start: bool = ..., n_jobs: int | None = ..., random_state: Any = ...) -> None: ...
     def apply(self, X: Any) -> Any: ...
     def compact(self, format: str = ...) -> Any: ...
     def decision_path(self, X: Any) -> Any: ...
@@ -188,21 +220,20 @@ class BudgetRFRegressor(BudgetedEstimator):
     @property
     def feature_importances_(self) -> Any: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
+    def get_params(self, deep: Any = ...) -> Any: ...
     @property
     def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
-    bootstrap: bool
+    def set_params(self, **params: Any) -> Any: ...
     budget: float | None
-    codes_folder: Any
     cost_exponent: Any
     cost_exponent_: float
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
-    max_bins: int | None
-    max_depth: int | None
-    max_features: Any
+    growth: Any
+    leaves: Any
     n_estimators: int
     n_features_in_: int
     n_jobs: int | None
@@ -210,21 +241,15 @@ class BudgetRFRegressor(BudgetedEstimator):
     oob_score: bool
     oob_score_: float
     penalties_: Any
-    prune: Any
     prune_: float
     random_state: Any
     refit: bool
-    refit_leaves: Any
-    reuse_discount: float
     scoring: Any
-    thresholds: str
-    ties: str
     tree_seeds_: Any
     trees_: Any
     validation_costs_: NDArray[Any]
     validation_errors_: NDArray[Any]
     validation_fraction: float
-    verbose: int
     warm_start: bool
 
 class BudgetedEstimator:
@@ -554,7 +579,7 @@ class GIFClassifier(BudgetedEstimator):
     def trees_(self) -> Any: ...
     def within(self, node_budget: int) -> Any: ...
     alpha: Any
-    alpha_: Any
+    alpha_: float | None
     byte_budget: int | None
     byte_format: str
     candidate_window: int | None
@@ -563,7 +588,8 @@ class GIFClassifier(BudgetedEstimator):
     early_stopping: bool
     feature_costs: Any
     feature_costs_: Any
-    intercept_: Any
+    feature_names_in_: NDArray[Any]
+    intercept_: NDArray[Any]
     learning_rate: float
     loss: str
     loss_: str
@@ -571,7 +597,7 @@ class GIFClassifier(BudgetedEstimator):
     n_estimators: Any
     n_features_in_: int
     n_jobs: int | None
-    n_nodes_: Any
+    n_nodes_: int
     n_thresholds: int
     node_budget: int
     prune_factor: float
@@ -630,6 +656,7 @@ class GIFRegressor(BudgetedEstimator):
     early_stopping: bool
     feature_costs: Any
     feature_costs_: Any
+    feature_names_in_: NDArray[Any]
     intercept_: NDArray[Any]
     learning_rate: float
     loss: str

@@ -128,7 +128,7 @@ class Stages:
 
     def __init__(self, model, X):
         self.model = model
-        self.measured = hasattr(model, "operating_points_")
+        self.measured = "operating_points_" in vars(model)  # reading it may refit
         if not self.measured:
             stages = model._stages(X, range(model.n_stages_), frozenset({"acquired"}))
             total = model.feature_costs_.total
