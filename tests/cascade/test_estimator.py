@@ -368,6 +368,17 @@ def test_no_operating_point_promises_less_than_the_free_constant():
     assert not cost.any()
 
 
+@pytest.mark.parametrize("seed", [1, 2])  # .575 and .555 where nothing is taken off
+def test_of_coins_no_more_is_promised_than_of_guesses(seed):
+    random = np.random.RandomState(seed)
+    X, y = random.normal(size=(200, 50)), random.permutation(np.arange(200) % 2)
+    cascade = ScheduleCascadeClassifier(
+        estimators="linear", orders="lightgbm", cv=3, random_state=seed
+    )
+    points = cascade.fit(X, y).operating_points_
+    assert points[["score", "observed"]].to_numpy().max() <= 0.5 + np.sqrt(0.25 / 200)
+
+
 def test_no_operating_point_in_regression_promises_less_than_the_mean():
     random = np.random.RandomState(0)
     X, y = random.normal(size=(80, 3)), random.normal(size=80)

@@ -32,6 +32,7 @@ from .pool import (
     class_evidence,
     number_evidence,
 )
+from .selection import confirmed_share
 from .stages import StageModels, Units, geometric_stages, nested_stages, with_whole_groups
 
 # What a dynamic order chooses among: the features, or where there are more, stretches of an order.
@@ -198,7 +199,19 @@ class ScheduleCascade(BudgetedEstimator):
             evidence = self._evidence(trace, reference, table, models, seed)
             pool += candidates(trace.route, evidence, self.feature_costs_.full)
         constant = self._constant(reference, table, models, seed)
-        return best_at_each_cost(above_constant(pool, constant))
+        share = self._confirmed(orders, reference, table, seed)
+        return best_at_each_cost(above_constant(pool, constant, share))
+
+    def _confirmed(self, orders, reference, table, seed):
+        """Return the share of the gains that remains where orders are chosen without the fold."""
+        chosen = next((name for name in orders if name in ORDERS), None)
+        # Sets that were given are no choice of ours.
+        if chosen is None:
+            return 1.0
+        self._say("what remains of the gain out of fold")
+        return confirmed_share(
+            table, self.feature_costs_, chosen, orders[chosen], reference, seed, self.n_jobs
+        )
 
     def _constant(self, reference, table, models, seed):
         """Return the candidate that acquires nothing: a cascade of one stage without features."""
