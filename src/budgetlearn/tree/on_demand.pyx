@@ -301,16 +301,7 @@ cdef class WaitingTrees:
     ):
         """Give what came of a feature to the examples that wait for it, and walk on.
 
-        Parameters
-        ----------
-        feature : int
-            The feature.
-        rows : ndarray of intp of shape (n_rows,)
-            What `rows` returned.
-        values : ndarray of float64 of shape (n_rows,)
-            Of the feature.
-        refused : ndarray of uint8 of shape (n_rows,)
-            Whether the value cannot be had.
+        The rows are those that `rows` returned; a refused value cannot be had.
         """
         cdef Py_ssize_t i
         cdef int32_t waiting
