@@ -1,4 +1,4 @@
-"""Scores as means over rows: they are those of scikit-learn, and their errors those of resampling."""
+"""Scores as means over rows: those of scikit-learn, with the errors that resampling shows."""
 
 import numpy as np
 import pytest

@@ -388,6 +388,8 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     0.0
     """
 
+    score = AutoBudget.score  # by what counts, not the mixin's
+
     def __init__(
         self,
         feature_costs=None,
@@ -417,6 +419,8 @@ class AutoBudgetRegressor(RegressorMixin, AutoBudget):
     As `AutoBudgetClassifier`, with the methods that predict numbers: the mean, the cascade,
     BudgetRF, averages on subsets, and models on all features.
     """
+
+    score = AutoBudget.score  # by what counts, not the mixin's
 
     def __init__(
         self,

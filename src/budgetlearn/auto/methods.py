@@ -66,9 +66,13 @@ class Method:
 
 _ALL = {"shares": (1.0,)}
 _BUDGETRF = {
-    **{"n_estimators": 40, "cost_exponent": 1, "growth__max_depth": 8},
-    **{"growth__max_features": 0.5, "growth__reuse_discount": 0.5},
-    **{"leaves__prune": 1, "leaves__refit": 10},
+    "n_estimators": 40,
+    "cost_exponent": 1,
+    "growth__max_depth": 8,
+    "growth__max_features": 0.5,
+    "growth__reuse_discount": 0.5,
+    "leaves__prune": 1,
+    "leaves__refit": 10,
 }
 CONSTANT = {
     True: Method("constant", FreeConstantClassifier, {}),
