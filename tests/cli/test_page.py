@@ -10,6 +10,7 @@ from budgetlearn.cli import held_out
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.output import labels, ticks
 from budgetlearn.cli.saved_model import SavedModel
+from budgetlearn.cli.serve import conversation
 from tests.cli.conftest import FIT, PRICES, patients
 
 
@@ -139,7 +140,16 @@ def test_the_page_of_a_regression_has_numbers(folder, told):
     assert re.search(r"everything: \S+ on all columns, 0\.\d+", page)
 
 
+def test_a_default_that_was_not_measured_shows_the_best_that_was(folder, told):
+    assert told(*FIT, "--method", "fmcc", "--out", "m.joblib", "--report", "m.html")[0] == 0
+    saved = SavedModel.load("m.joblib")
+    assert saved.stage() not in saved.curve.index
+    stops, best = saved.held_out["stops"], saved.curve.loc[saved.steps().index[-1]]
+    assert np.average(stops["cost"], weights=stops["n_rows"]) == pytest.approx(best["test_cost"])
+    assert "accuracy" in conversation(saved, None, None, [])["about"]
+
+
 def test_without_lightgbm_everything_is_what_scikit_learn_has(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     for task in ("classification", "regression"):
-        assert held_out._boosted_trees(task)[0] == "scikit-learn's boosted trees"
+        assert held_out._boosted_trees(task, 6)[0] == "scikit-learn's boosted trees"

@@ -3,9 +3,8 @@
 import numpy as np
 
 from budgetlearn.gif.fitting import all_candidates
-from budgetlearn.gif.grower import grow, grow_on_residuals
+from budgetlearn.gif.grower import RandomWindow, grow, grow_on_residuals
 from budgetlearn.gif.nodes import NodeTable
-from budgetlearn.gif.pool import RandomWindow
 from budgetlearn.gif.splitter import GiniSplitter, VarianceSplitter
 
 

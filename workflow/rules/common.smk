@@ -12,7 +12,7 @@ from budgetbench.study.methods import classes_of
 
 def script_path(name):
     """The script of a rule."""
-    return os.path.join(workflow.basedir, "workflow", "scripts", name)
+    return os.path.join(ROOT, "workflow", "scripts", name)
 
 
 @cache
@@ -30,7 +30,8 @@ def repeated(output):
     """No input, but jobs with runs to repeat are forced when a plan that has them asks for it."""
 
     def force(w):
-        file = f"{DIR}/{output}".format(**w)
+        # As jobs know their outputs: with a module's prefix, or where a storage has its local copy.
+        file = str(rules.prepare.output[0]).partition(DIR)[0] + f"{DIR}/{output}".format(**w)
         if main and STUDY.config["strict"] and is_repeated(config, file):
             workflow.dag.forcefiles.add(file)
         return []
@@ -55,4 +56,10 @@ def minutes(w, attempt):
 
 def there(files):
     """What a study that is not strict makes do with: the files that are there."""
-    return files if STUDY.config["strict"] else [file for file in files if os.path.exists(file)]
+    if STUDY.config["strict"]:
+        return files
+    # Snakemake's own `exists` knows storage, but no prefix of a module.
+    return [file for file in files if exists(file.replace(DIR, PLACE, 1))]
+
+
+DATA = [f"{DIR}/data/{dataset}.parquet" for dataset in STUDY.datasets]

@@ -2,8 +2,9 @@
 
 
 rule fetch:
+    localrule: True
     input:
-        own=lambda w: STUDY.own_table(w.dataset),
+        own=lambda w: local(STUDY.own_table(w.dataset)),
     output:
         manifest="resources/data/{dataset}/manifest.json",
     log:
@@ -61,5 +62,6 @@ rule split:
 
 
 rule data:
+    localrule: True
     input:
-        expand(rules.prepare.output[0], dataset=STUDY.datasets),
+        DATA,

@@ -65,11 +65,10 @@ rule msb_sequence:
 rule msb_schedule:
     input:
         importance=rules.msb_importance.output[0],
-        sequences=lambda w: expand(
-            rules.msb_sequence.output.points,
-            sequence=STUDY.sequences(w.method, w.dataset),
-            allow_missing=True,
-        ),
+        sequences=lambda w: [
+            f"{DIR}/sequences/{w.dataset}/{w.costs}/{w.method}/{sequence}/{w.chunk}.parquet"
+            for sequence in STUDY.sequences(w.method, w.dataset)
+        ],
         repeated=repeated("points/{dataset}/{costs}/{method}/{chunk}.parquet"),
     output:
         f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",

@@ -2,6 +2,7 @@
 
 
 rule keep:
+    localrule: True
     input:
         POINTS,
     log:
@@ -13,6 +14,7 @@ rule keep:
 
 
 rule papers:
+    localrule: True
     log:
         "results/papers/logs/papers.log",
     conda:
@@ -25,6 +27,7 @@ rule papers:
 
 
 rule reproduction:
+    localrule: True
     log:
         "results/papers/logs/reproduction.log",
     conda:

@@ -2,9 +2,10 @@
 
 
 rule rerun_check:
+    localrule: True
     input:
         fresh=rules.collect.output[0],
-        stored=lambda w: stored_points(STUDY.config["stored"], DIR),
+        stored=lambda w: local(stored_points(STUDY.config["stored"], PLACE)),
     log:
         f"{DIR}/logs/rerun_check.log",
     conda:
@@ -14,6 +15,7 @@ rule rerun_check:
 
 
 rule archive:
+    localrule: True
     input:
         page=rules.report.output.page,
         points=rules.collect.output[0],
@@ -32,7 +34,7 @@ rule archive:
 
 rule data_report:
     input:
-        data=expand(rules.prepare.output[0], dataset=STUDY.datasets),
+        data=DATA,
     output:
         f"{DIR}/data.html",
     log:

@@ -49,6 +49,11 @@ class Comparison:
         """Test rows by training rows of each data set."""
         return {name: entry.test_ratio for name, entry in self.datasets.items()}
 
+    @property
+    def bounded(self):
+        """Ids of the data sets whose score lies in [0, 1] by its nature."""
+        return {name for name, entry in self.datasets.items() if entry.bounded}
+
     def rivals(self, frame):
         """Return the methods of a frame that are not controls, in the order of display."""
         present = set(frame["method"])

@@ -23,7 +23,7 @@ KEYS = ["dataset", "method", "setting", "quantity"]
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
 _SPREAD, _RUNS, _REMARK = "value_sd", "runs", "remark"
 _ENTRY = {"why", "variant"}  # what an entry of the reasons must have
-_MAY = {*WHERE, "reading", "chosen_after"}
+_MAY = {*WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
 
 
 def read_published(paths):
@@ -82,8 +82,11 @@ def read_reasons(path):
 
     An entry has `why`, a sentence; `variant`, the study that takes the cause away; any of table,
     dataset, method, setting, quantity, as the tables of printed numbers name them; `reading`, the
-    quantity to take of the variant where it is another one; and `chosen_after: true` where the
-    variant was chosen after seeing the printed numbers.
+    quantity to take of the variant where it is another one; `chosen_after: true` where the variant
+    was chosen after seeing the printed numbers; `narrowed_after: true` where the entry was
+    narrowed, after seeing the variant's results, to what it has right; and `one_sample: true` where
+    the variant draws other rows in every run, so that the printed number must also be a likely draw
+    of one sample.
 
     Raises
     ------

@@ -26,13 +26,9 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         Threshold of `"threshold_pairs"`: the larger, the smaller and cheaper the trees. Of a list
         the value with the least validation error within the budget is used (the paper's list is
         0, 2, 4, 6, 8, 10, 15, 25, 35, 45).
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, as in scikit-learn.
 
     Attributes
     ----------
-    trees_ : list of Tree
-        Node values are class counts.
     alpha_ : float
         The threshold in use.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)

@@ -70,8 +70,6 @@ class GrownOnBudget(GroupedParameters):
     warm_start : bool, default=False
         Whether `fit` keeps the trees of the last fit, on the same rows, and adds more up to
         `n_estimators`. Only where nothing is chosen on validation data.
-    n_jobs : int, default=None
-        Threads, as in joblib. The forest does not depend on it.
 
     Attributes
     ----------

@@ -19,25 +19,8 @@ BATCH = 4
 class TreeSource:
     """Grows trees on one coded table.
 
-    Parameters
-    ----------
-    data : BinnedData
-        Coded table.
-    examples : Examples
-        The same table, and its classes.
-    n_classes : int
-        Number of classes.
-    feature_costs : FeatureCosts
-        Prices.
-    draw : callable
-        Takes a seed and returns how much each example counts for its tree.
-    n_jobs : int or None
-        Threads.
-
-    Attributes
-    ----------
-    counted : ndarray of shape (n_features,)
-        Prices of which the risk takes the power, where that is not 1.
+    `draw` takes a seed and returns how much each example counts for its tree; `counted` are the
+    prices of which the risk takes the power, where that is not 1.
     """
 
     def __init__(self, data, examples, n_classes, feature_costs, draw, n_jobs):
@@ -135,30 +118,15 @@ class TreeSource:
 
 @dataclass
 class BudgetedForest:
-    """The trees that fit a budget, and how each prefix of them did on validation data.
+    """The trees that fit a budget, and how each prefix of them did on validation data."""
 
-    Attributes
-    ----------
-    setting : dict
-        What they were grown with, of what is chosen on validation data.
-    trees : list of Tree
-        In the order of growth.
-    costs : list of float
-        Mean acquisition cost on the validation data of the first tree, the first two, ...
-    errors : list of float
-        Validation errors of the same prefixes.
-    broke_at : float or None
-        Cost with the tree that broke the budget and was dropped; None if none did.
-    refitted : list of RefittedPrefix
-        Prefixes whose leaves were fitted together; empty where that was not asked for.
-    """
-
-    setting: dict
+    setting: dict  # what they were grown with, of what is chosen on validation data
     trees: list = field(default_factory=list)
+    # Mean acquisition cost, and error, on validation data of the first tree, the first two, ...
     costs: list = field(default_factory=list)
     errors: list = field(default_factory=list)
-    broke_at: float | None = None
-    refitted: list = field(default_factory=list)
+    broke_at: float | None = None  # cost with the tree that broke the budget and was dropped
+    refitted: list = field(default_factory=list)  # prefixes whose leaves were fitted together
 
     @property
     def loss(self):
@@ -208,23 +176,7 @@ class Validation:
 
 
 def grow_within_budget(setting, trees, validation, budget):
-    """Take trees while the mean validation cost stays within the budget.
-
-    Parameters
-    ----------
-    setting : dict
-        Noted in the result.
-    trees : iterable of Tree
-        Grown as they are asked for.
-    validation : Validation or None
-        None: there is no budget to keep, take all.
-    budget : float or None
-        Most that predictions may cost on average; None: take all.
-
-    Returns
-    -------
-    BudgetedForest
-    """
+    """Take trees while the mean validation cost stays within the budget."""
     count_fit()
     forest = BudgetedForest(setting)
     if validation is not None:

@@ -11,20 +11,7 @@ PRIOR = 0.5
 
 
 def class_losses(tree, labels):
-    """Return the squared errors of class shares (Brier): a function of nodes and examples.
-
-    Parameters
-    ----------
-    tree : Tree
-        Its values are class counts.
-    labels : ndarray of int of shape (n_samples,)
-        Classes.
-
-    Returns
-    -------
-    callable
-        Takes indices of nodes and of examples, of one length, and returns the error of each pair.
-    """
+    """Return the squared errors of class shares (Brier): a function of nodes and examples."""
     shares = tree.value + PRIOR
     shares /= shares.sum(axis=1, keepdims=True)
     # Of an example of class c: |shares − e_c|² = |shares|² − 2 shares[c] + 1.

@@ -20,11 +20,6 @@ class RegressionTreeSource(TreeSource):
 
     Targets and weights are divided by powers of two, which changes no digit: so the forest depends
     on the unit of neither.
-
-    Parameters
-    ----------
-    data, examples, feature_costs, draw, n_jobs
-        As for `TreeSource`; the examples' y are numbers.
     """
 
     def __init__(self, data, examples, feature_costs, draw, n_jobs):

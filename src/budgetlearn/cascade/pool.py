@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..curves import pareto_indices
-from .models import fit_temperature, with_temperature
+from .temperature import fit_temperature, with_temperature
 from .thresholds import TRADEOFFS, exit_stages, exit_thresholds
 
 # Sums of equal scores differ in the last bits.

@@ -8,7 +8,7 @@ import click
 from ..exceptions import DatasetError
 from . import options
 from .case import Case
-from .names import shown
+from .messages import shown
 from .saved_model import SavedModel
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 from ..exceptions import DatasetError
 from ..preprocessing.reading import MISSING_MARKS
 from .dates import days, example
-from .names import shown
+from .messages import shown
 
 
 class Case:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..extras import extra
 from ..files import whole_file
-from .names import shown
+from .messages import shown
 
 MOST_NAMES = 5
 MOST_STEPS = 12
@@ -38,19 +38,7 @@ def bought(row):
 
 
 def lines_of(saved, budget=None):
-    """Return the schedule of a model: one line for each step that pays off.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    budget : float, default=None
-        Marks what it buys.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the schedule of a model: one line for each step that pays off."""
     auto = "method" in saved.curve
     # Without a budget `auto` recommends one of its rows.
     steps, chosen = saved.steps(), saved.stage(budget) if auto or budget is not None else None
@@ -153,15 +141,7 @@ def for_nothing(saved):
 
 
 def write_page(saved, path):
-    """Write the page of a model; it needs no network and no other file.
-
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    path : path-like
-        The file.
-    """
+    """Write the page of a model; it needs no network and no other file."""
     with extra("cli", "the page of a model"):
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -179,7 +159,7 @@ def write_page(saved, path):
 
 def _content(saved):
     # The chosen point may lie off the front; it is drawn all the same.
-    steps, index = saved.steps(), saved.stage()
+    steps, index = saved.steps(), saved.measured_stage()
     if index not in steps.index:
         steps = saved.curve.loc[[*steps.index, index]].sort_values("cost")
     chosen = None if saved.budget is None else index
@@ -260,19 +240,7 @@ def _columns(saved):
 
 
 def ticks(low, high, most=6):
-    """Return round numbers between two, a few of them.
-
-    Parameters
-    ----------
-    low, high : float
-        The range; may be of no length.
-    most : int, default=6
-        About how many.
-
-    Returns
-    -------
-    list of float
-    """
+    """Return round numbers between two, a few of them."""
     span = (high - low) or abs(high) or 1.0
     # The largest of 1, 2, 5 times a power of ten that leaves few enough ticks.
     step = 10 ** floor(log10(span / most))
@@ -287,22 +255,7 @@ def labels(values):
 
 
 def drawing(steps, chosen=None, lines=()):
-    """Return the parts of the picture: points, error bars, the staircase and the axes.
-
-    Parameters
-    ----------
-    steps : DataFrame
-        cost, score, score_se and test_score, ascending.
-    chosen : int, default=None
-        Index of the point to mark.
-    lines : list of (str, float), default=()
-        Scores that are drawn across, and what they are.
-
-    Returns
-    -------
-    dict
-        In units of the picture.
-    """
+    """Return the parts of the picture: points, error bars, the staircase and the axes."""
     tests = steps["test_score"]
     across = [score for _, score in lines]
     low = min((steps["score"] - steps["score_se"]).min(), tests.min(), *across)

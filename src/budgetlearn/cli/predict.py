@@ -14,7 +14,7 @@ from ..preprocessing.reading import read_table
 from ..protocol.tables import checked_table, missing_cells
 from . import options
 from .dates import with_days
-from .names import listed, needed_and_found, shown
+from .messages import listed, needed_and_found, shown
 from .output import mean_cost
 from .saved_model import SavedModel
 
@@ -146,13 +146,7 @@ def needed(saved, budget):
 
 
 def cells_to_do_without(saved, X, budget):
-    """Return the cells, by the table's own columns, that predictions look at and that are missing.
-
-    Returns
-    -------
-    DataFrame of bool
-        With the columns of which some cell is.
-    """
+    """Return the missing cells that predictions look at, by the table's own columns."""
     model, encoder, stage = saved.model, saved.preprocessor, saved.stage(budget)
     mask = None
     if stage in saved.curve.index:  # the constant looks at nothing
@@ -196,22 +190,9 @@ def _tell_lacking(lacking, names):
 
 
 def predictions(saved, X, budget, lacking):
-    """Return one row for each row of a table: prediction, probabilities, cost, bought, missing.
+    """Return prediction, probabilities, cost, bought and missing for each row of an encoded table.
 
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    X : DataFrame
-        The encoded table.
-    budget : float or None
-        What a prediction may cost on average; None: the model's own.
-    lacking : DataFrame of bool
-        As `cells_to_do_without` returns it; where a row has one it is predicted without.
-
-    Returns
-    -------
-    DataFrame
+    Rows with a cell that is `lacking` are predicted with what is there.
     """
     gaps = lacking.any(axis=1).to_numpy()
     # Apart: what a row lacks must not slow down the others.

@@ -121,6 +121,11 @@ class SavedModel:
         """Return the index of the operating point for a budget, by default the model's own."""
         return self.model.choose(self.limit(budget))
 
+    def measured_stage(self, budget=None):
+        """Return the operating point for a budget, or the best one where that was not measured."""
+        stage = self.stage(budget)
+        return stage if stage in self.curve.index else self.steps().index[-1]
+
     def limit(self, budget=None):
         """Return the mean cost on validation data that a budget allows.
 
@@ -202,15 +207,7 @@ def _is_kind(found):
 
 
 def write_model(content, path):
-    """Write plain data about a model; the file appears whole or not at all.
-
-    Parameters
-    ----------
-    content : dict
-        What to keep.
-    path : path-like
-        The file.
-    """
+    """Write plain data about a model; the file appears whole or not at all."""
     with whole_file(path, through_links=True) as partial, partial.open("wb") as file:
         file.write(_MAGIC + f"{FORMAT}\n".encode())
         # mtime=0: the same model gives the same bytes.
@@ -219,24 +216,7 @@ def write_model(content, path):
 
 
 def read_model(path, trust=False):
-    """Return the content of a file of `write_model`.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    trust : bool, default=False
-        Whether classes of any origin are taken, whose code then runs.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ModelFileError
-        When it is no such file, one of another format, or holds what no model is made of.
-    """
+    """Return the content of a file of `write_model`; with `trust` code that it names runs."""
     with open(path, "rb") as file:
         # Bounded: the file may be anything, and have no line end.
         first = file.readline(_HEAD)

@@ -178,7 +178,7 @@ def conversation(saved, budget, max_cost, answers, sure=False):
 
 def about(saved, budget):
     """Return what is to be expected of the model, in a sentence."""
-    row = saved.curve.loc[saved.stage(budget)]
+    row = saved.curve.loc[saved.measured_stage(budget)]
     quality = plus_minus(row["test_score"], row["test_score_se"])
     return (
         f"{saved.method}, learned from {saved.n_rows[0]:,} rows of {saved.table}. On "
@@ -213,7 +213,7 @@ def why(case):
         rates = saved.held_out["rates"]
         if name in rates and case.stage in rates.index:
             share = 100 * rates.loc[case.stage, name]
-            reason += f" It was bought for {share:.0f} % of the cases that it was tried on."
+            reason += f" It was needed for {share:.0f} % of the cases held out."
     else:
         reason = "The model looks at the same columns in every case, and this is one of them."
     members, charge = saved.costs.group_of(columns.index(name))

@@ -34,15 +34,6 @@ def folders():
     In the project's folder, or below it, it is both. Elsewhere the workflow is the installed one,
     or that of the clone that an editable installation points to, and results go to the current
     folder.
-
-    Returns
-    -------
-    workflow, results : Path
-
-    Raises
-    ------
-    ConfigError
-        Where there is no workflow.
     """
     # The nearest workflow counts, so that a clone is preferred to what is installed.
     here, package = Path.cwd(), Path(budgetlearn.__file__).resolve().parent
@@ -70,27 +61,9 @@ def identifier(path):
 
 
 def study_files(own, path, name, options, folder, **settings):
-    """Return the files that make a study of one table: configuration and registry.
+    """Return {name: content} of the files that make a study of one table.
 
-    Parameters
-    ----------
-    own : OwnTable
-        The table, checked.
-    path : path-like
-        Its file. A link is kept: what it leads to is read each time.
-    name : str
-        The study's.
-    options : dict
-        The command line's: of the table, methods, max_rows, and the price list as costs.
-    folder : Path
-        Where they are to be.
-    **settings
-        Of the study: runs, time_limit, seed, threads.
-
-    Returns
-    -------
-    dict of str to dict
-        Name of the file to its content.
+    A link to the table is kept: what it leads to is read each time.
     """
     regression = own.task == REGRESSION
     entry = {
@@ -138,19 +111,7 @@ def as_yaml(content):
 
 
 def checked_files(files, root):
-    """Return the `Study` that files make, without a trace of them.
-
-    Parameters
-    ----------
-    files : dict
-        As `study_files` returns it.
-    root : Path
-        The folder of the workflow.
-
-    Returns
-    -------
-    Study
-    """
+    """Return the `Study` that files make, without a trace of them."""
     with tempfile.TemporaryDirectory() as folder:
         registry = Path(folder) / REGISTRY
         registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
@@ -169,25 +130,7 @@ def write_files(files, folder):
 
 @contextmanager
 def sole_work(root, name):
-    """Keep other calls from a study until this one, and the programs that it starts, have ended.
-
-    Parameters
-    ----------
-    root : Path
-        The folder that holds results/.
-    name : str
-        The study's.
-
-    Yields
-    ------
-    int
-        The lock's file descriptor, for programs to inherit.
-
-    Raises
-    ------
-    ConfigError
-        When another call is at work on it.
-    """
+    """Keep other calls from a study until this one, and the programs that it starts, have ended."""
     import fcntl  # here: systems without it can do all but compare
 
     folder = root / "results" / name
@@ -220,23 +163,7 @@ def _refuse_snakemake(root, name):
 def checked_study(config, root, trust=True):
     """Return the `Study` of a configuration, laid over the workflow's own.
 
-    Parameters
-    ----------
-    config : dict
-        What its file holds.
-    root : Path
-        The folder of the workflow.
-    trust : bool, default=True
-        Whether its methods may be of any origin.
-
-    Returns
-    -------
-    Study
-
-    Raises
-    ------
-    ConfigError
-        When it names methods that are not there, or that cannot do the task.
+    Without `trust` its methods must be those of known packages.
     """
     with extra("workflow", "the comparison of methods"):
         from budgetbench.study.classes import find_classes_in
@@ -249,15 +176,7 @@ def checked_study(config, root, trust=True):
 
 
 def refuse_rare_classes(own, study):
-    """Raise `DatasetError` where a class has too few rows to be in every part of a run.
-
-    Parameters
-    ----------
-    own : OwnTable
-        The table.
-    study : Study
-        Its study.
-    """
+    """Raise `DatasetError` where a class has too few rows to be in every part of a run."""
     with extra("workflow", "the comparison of methods"):
         from budgetbench.datasets import split
     target = target_of(own, study)
@@ -265,19 +184,7 @@ def refuse_rare_classes(own, study):
 
 
 def target_of(own, study):
-    """Return a table's target as a `Dataset` without features: a split asks for no more.
-
-    Parameters
-    ----------
-    own : OwnTable
-        The table.
-    study : Study
-        Its study.
-
-    Returns
-    -------
-    Dataset
-    """
+    """Return a table's target as a `Dataset` without features: a split asks for no more."""
     from budgetbench.datasets import Dataset
 
     (name,) = study.datasets
@@ -288,23 +195,9 @@ def target_of(own, study):
 
 
 def read_study(folder, root, trust=False):
-    """Return the `Study` that `budgetlearn compare` wrote to a folder, and its table.
+    """Return the `Study` that `budgetlearn compare` wrote to a folder, its table and its encoding.
 
-    Parameters
-    ----------
-    folder : Path
-        ``results/<name>``. It may come from others: what it names is data, and no code.
-    root : Path
-        The folder of the workflow.
-    trust : bool, default=False
-        Whether its methods may be of any origin, as for `checked_study`.
-
-    Returns
-    -------
-    study : Study
-    own : OwnTable
-    preprocessor : dict
-        Parameters of `BudgetPreprocessor`.
+    The folder may come from others: without `trust` what it names is data, and no code.
     """
     config = read_yaml(folder / STUDY) if (folder / STUDY).is_file() else None
     if not isinstance(config, dict):
@@ -334,19 +227,7 @@ def read_study(folder, root, trust=False):
 
 
 def refuse_outdated(study, own, method, points):
-    """Raise `ConfigError` where results come of another table, other prices or settings.
-
-    Parameters
-    ----------
-    study : Study
-        The study, as its configuration is now.
-    own : OwnTable
-        The table and the prices that are there now.
-    method : str
-        The method whose results are wanted.
-    points : Path
-        Its operating points.
-    """
+    """Raise `ConfigError` where results come of another table, other prices or settings."""
     from budgetbench.study import records
     from budgetbench.study.provenance import sources_of_run
 

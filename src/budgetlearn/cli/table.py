@@ -14,7 +14,7 @@ from ..preprocessing.reading import read_table
 from ..user_files import as_file
 from ..validation import in_row
 from .dates import form_of, with_days
-from .names import closest, listed, needed_and_found, shown
+from .messages import closest, listed, needed_and_found, shown
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 FEWEST_ROWS = 10

@@ -15,18 +15,7 @@ WIDTH = 98
 
 
 def c_header(forest, name="model"):
-    """Return the text of a C99 header that predicts what a compact forest predicts.
-
-    Parameters
-    ----------
-    forest : CompactForest
-    name : str, default="model"
-        What the names of functions and tables begin with: an identifier of C.
-
-    Returns
-    -------
-    str
-    """
+    """Return the text of a C99 header that predicts what a compact forest predicts."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ParameterError(
             f"name must be letters, digits and underscores, a letter first, got {name!r}."

@@ -11,20 +11,7 @@ OPSETS, IR_VERSION = (("", 15), ("ai.onnx.ml", 3)), 8
 
 
 def onnx_model(forest):
-    """Return a forest as an ONNX model.
-
-    Parameters
-    ----------
-    forest : CompactForest
-        In "float32"; classes that are not whole numbers become strings.
-
-    Returns
-    -------
-    onnx.ModelProto
-        Input `X`, float32 of shape (n, n_features). Outputs: in regression `prediction`, float32 of
-        shape (n, n_outputs); else `label` of shape (n,), whole numbers or strings, and `scores`,
-        float32 of shape (n, n_columns): one column for two classes, or the votes.
-    """
+    """Return a forest as an ONNX model; classes that are not whole numbers become strings."""
     try:
         from onnx import TensorProto, helper
     except ModuleNotFoundError as error:

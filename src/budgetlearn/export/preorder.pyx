@@ -6,20 +6,7 @@ from libc.stdint cimport int32_t
 
 
 def preorder(const int32_t[::1] children_left, const int32_t[::1] children_right):
-    """Return the splits in preorder, how many lie left of each, and the stops left to right.
-
-    Parameters
-    ----------
-    children_left, children_right : ndarray of int32 of shape (node_count,)
-        As in `Tree`.
-
-    Returns
-    -------
-    splits, n_left : ndarray of int32 of shape (n_splits,)
-        Nodes with children, and the splits in the left side of each.
-    stops : ndarray of int32 of shape (n_splits + 1,)
-        Leaves.
-    """
+    """Return the splits in preorder, how many lie left of each, and the stops left to right."""
     cdef:
         Py_ssize_t n_splits = (len(children_left) - 1) // 2
         int32_t[::1] splits = np.empty(n_splits, dtype=np.int32)

@@ -82,20 +82,9 @@ def _ranks(ascending, numbers):
 
 
 def refuse_unheld(value, constant, format, shared, n_trees):
-    """Raise `ParameterError` where the values of a model overflow a format, or vanish in it.
-
-    Parameters
-    ----------
-    value : ndarray of shape (n_stops, n_columns)
-    constant : ndarray of shape (n_columns,)
-        What the sums, in float32, start from.
-    format : {"float32", "float16", "int8"}
-    shared : bool
-        Whether columns are compared with each other, so that a small one may vanish.
-    n_trees : int
-        How many values are added up.
-    """
+    """Raise `ParameterError` where the values of a model overflow a format, or vanish in it."""
     largest, constant = np.abs(value).max(axis=0, initial=0.0), np.abs(constant)
+    # Columns that are compared with each other: a small one may vanish beside a large one.
     if shared:
         largest, constant = largest.max(keepdims=True), constant.max(keepdims=True)
     kind, sums = np.finfo("float32" if format == "int8" else format), np.finfo("float32")
@@ -122,22 +111,9 @@ def refuse_unheld(value, constant, format, shared, n_trees):
 
 
 def scaled_int8(value, constant, shared):
-    """Return values as whole multiples of a scale, in [-127, 127], and the constant likewise.
-
-    Parameters
-    ----------
-    value : ndarray of shape (n_stops, n_columns)
-    constant : ndarray of shape (n_columns,)
-    shared : bool
-        One scale for all columns, so that their sums compare as whole numbers.
-
-    Returns
-    -------
-    value : ndarray of int8 of shape (n_stops, n_columns)
-    constant : ndarray of int32 of shape (n_columns,)
-    scale : ndarray of float32 of shape (n_columns,)
-    """
+    """Return values as whole multiples of a scale, in [-127, 127], and the constant likewise."""
     largest = np.abs(value).max(axis=0, initial=0.0)
+    # One scale for all columns: their sums then compare as whole numbers.
     if shared:
         largest = np.full(largest.size, largest.max())
     # The constant must fit 32 bits with room for the sums.

@@ -19,35 +19,15 @@ FULL, LEFT_IS_ZERO, RIGHT_IS_ZERO = 0, 1, 2  # what a tree's head says of its ro
 
 @dataclass
 class StoredTrees:
-    """The splits and stops of a forest, tree after tree.
+    """The splits and stops of a forest, tree after tree."""
 
-    Attributes
-    ----------
-    n_splits : ndarray of int64 of shape (n_trees,)
-        Splits of each tree, 1 at least.
-    empty : ndarray of int64 of shape (n_trees,)
-        `LEFT_IS_ZERO` or `RIGHT_IS_ZERO` where that side of the root is a stop whose value is zero
-        and not stored; else `FULL`.
-    feature : ndarray of int64 of shape (n_splits,)
-        Feature of each split, in preorder.
-    threshold : ndarray of float64 of shape (n_splits,)
-        x[feature] <= threshold goes left.
-    n_left : ndarray of int64 of shape (n_splits,)
-        Splits in the left side of each split.
-    value : ndarray of float64 of shape (n_stops, n_values)
-        Values of the stops, left to right; zero stops of roots are left out.
-    constant : ndarray of float64 of shape (n_values,)
-        Sum of the values of trees without a split, which need not be stored.
-    labels : ndarray of int64
-        Class of the largest value of each of these trees.
-    """
-
-    n_splits: np.ndarray
-    empty: np.ndarray
-    feature: np.ndarray
-    threshold: np.ndarray
-    n_left: np.ndarray
-    value: np.ndarray
+    n_splits: np.ndarray  # of each tree, 1 at least
+    empty: np.ndarray  # the side of each root that is a stop of value zero, not stored; or `FULL`
+    feature: np.ndarray  # of each split, in preorder
+    threshold: np.ndarray  # x[feature] <= threshold goes left
+    n_left: np.ndarray  # splits in the left side of each split
+    value: np.ndarray  # (n_stops, n_values), left to right
+    # Of trees without a split: the sum of their values, and the class of the largest value of each.
     constant: np.ndarray
     labels: np.ndarray
 
@@ -131,17 +111,7 @@ def _empty_side(tree, ends):
 
 
 def rebuilt(n_splits, feature, threshold, n_left):
-    """Return `Tree` objects of these splits; the value of a leaf is its place among the stops.
-
-    Parameters
-    ----------
-    n_splits, feature, threshold, n_left : ndarray
-        As in `StoredTrees`.
-
-    Returns
-    -------
-    list of Tree
-    """
+    """Return `Tree` objects of these splits; the value of a leaf is its place among the stops."""
     ends = np.cumsum(n_splits)
     return [
         _rebuilt(feature[start:end], threshold[start:end], n_left[start:end])

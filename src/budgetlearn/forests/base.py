@@ -19,19 +19,7 @@ X_TYPES = (np.float64, np.float32)
 
 
 def bootstrap_weights(n_samples, seed):
-    """Return the counts of a bootstrap sample: n_samples drawn with replacement.
-
-    Parameters
-    ----------
-    n_samples : int
-        Examples to draw, and to draw from.
-    seed : int
-        The tree's seed.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_samples,)
-    """
+    """Return the counts of a bootstrap sample: n_samples drawn with replacement."""
     drawn = np.random.default_rng(seed).integers(n_samples, size=n_samples)
     return np.bincount(drawn, minlength=n_samples).astype(np.float64)
 
@@ -152,7 +140,13 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 
 
 class ForestClassifier(ClassifierMixin, Forest):
-    """A forest of trees whose values are class counts, and which vote."""
+    """A forest of trees whose values are class counts, and which vote.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Node values are class counts.
+    """
 
     _voting = "shares"
 
@@ -240,6 +234,13 @@ class UsedFeaturesForest(ForestClassifier):
 
     Which features are to be measured is settled before an example comes: all examples cost the
     same.
+
+    Attributes
+    ----------
+    features_ : ndarray of int of shape (n_used,)
+        The features that the forest uses, ascending.
+    cost_ : float
+        What they cost.
     """
 
     _groups = True

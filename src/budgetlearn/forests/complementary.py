@@ -11,13 +11,7 @@ FLOOR = 0.02
 
 
 class EqualSampling:
-    """Bootstrap samples.
-
-    Parameters
-    ----------
-    n_samples : int
-        Examples to draw, and to draw from.
-    """
+    """Bootstrap samples."""
 
     def __init__(self, n_samples):
         self.n_samples = n_samples
@@ -36,20 +30,6 @@ class ComplementarySampling:
     Algorithm 3 of the cost-sensitive random forest. Its W_j = ε_j favours what the forest already
     knows; dynamic random forests (Bernard, Adam and Heutte 2012), which it is based on, favour
     the rest: W_j = 1 - ε_j.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training examples.
-    labels : ndarray of int of shape (n_samples,)
-        Their classes.
-    literal : bool
-        W_j = ε_j as printed; else max(1 - ε_j, `FLOOR`).
-
-    Attributes
-    ----------
-    weights : ndarray of float64 of shape (n_samples,)
-        W.
     """
 
     def __init__(self, X, labels, literal):

@@ -7,6 +7,7 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
+from ..protocol.documenting import documented
 from ..tree.binning import bin_features
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
 from ..tree.impurity import Entropy
@@ -15,6 +16,7 @@ from .base import X_TYPES, CodedFit, UsedFeaturesForest
 from .complementary import ComplementarySampling, EqualSampling
 
 
+@documented
 class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
     """Random forest that trades information gain for the price of features (Thomas).
 
@@ -31,8 +33,6 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
     cost_weight : float, default=0.0
         λ >= 0, in bits per unit of `feature_costs`. A split gains at most one bit: a feature with
         λ C_i >= 1 is never acquired.
-    n_estimators : int, default=100
-        Number of trees.
     max_features : {"sqrt"}, int, float or None, default=None
         Features drawn at each node; None: all (FFS); "sqrt": RFS.
     complementary : bool or {"literal"}, default=False
@@ -41,29 +41,6 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
     thresholds : {"all", "random"}, default="all"
         Every midpoint of neighbouring values, or a random 80, 40 or 20 of them (at nodes of more
         than 2000, more than 500, fewer examples).
-    max_bins : int, default=None
-        Quantile bins for each feature, 255 is fast; None: exact.
-    n_jobs : int, default=None
-        Threads to code the table and to predict, as in joblib. The forest does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
-
-    Attributes
-    ----------
-    trees_ : list of Tree
-        Node values are class counts.
-    features_ : ndarray of int of shape (n_used,)
-        The features that the forest uses, ascending.
-    cost_ : float
-        What they cost.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
 
     See Also
     --------
@@ -161,26 +138,6 @@ def cost_weight_grid(data, labels, n_classes, feature_costs, n_weights=20, weigh
     The yardstick is the largest ratio of a split's gain to the price of its feature on the whole
     training set: with a larger λ the training set itself acquires nothing. The grid goes from twice
     that to a tenth of it, further where prices differ much.
-
-    Parameters
-    ----------
-    data : BinnedData
-        Coded training table.
-    labels : ndarray of int32 of shape (n_samples,)
-        Classes 0, 1, ..., n_classes - 1.
-    n_classes : int
-        Number of classes.
-    feature_costs : FeatureCosts
-        Prices.
-    n_weights : int, default=20
-        Number of positive λ, evenly spaced in log λ.
-    weights : ndarray of float64 of shape (n_samples,), default=None
-        How much each example counts; None: 1 each.
-
-    Returns
-    -------
-    ndarray of shape (n_weights + 1,)
-        Descending; only 0 where no feature that has a price tells anything.
     """
     prices = feature_costs.alone
     charged = np.where(prices > 0, prices, np.inf)
@@ -202,6 +159,7 @@ def _gain(tree):
     return Entropy()(node) - after / node.sum()
 
 
+@documented
 class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Cost-sensitive random forests of many λ, grown from the same seed.
 
@@ -210,16 +168,11 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
 
     Parameters
     ----------
-    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Price of each feature; None: 1 each.
     cost_weights : array-like of float, default=None
         The λ; None: 0 and 20 more, see `cost_weight_grid`.
     budget : float, default=None
         Most that a prediction may cost; `predict` takes the forest of the smallest λ that keeps
         it. None: no limit.
-    scoring : str or callable, default=None
-        Score, as in scikit-learn, of the operating points on validation data, by which `budget`
-        chooses; None: accuracy.
     n_estimators : int, default=100
         Trees of each forest.
     max_features : {"sqrt"}, int, float or None, default=None
@@ -230,10 +183,6 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         Which thresholds are tried.
     max_bins : int, default=None
         Quantile bins for each feature; None: exact.
-    n_jobs : int, default=None
-        Threads, as in joblib. The forests do not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
 
     Attributes
     ----------
@@ -245,14 +194,6 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         What a prediction of each forest costs.
     stage_settings_ : list of dict
         What each stage was fitted with: its `cost_weight`.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
 
     References
     ----------

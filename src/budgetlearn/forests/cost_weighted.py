@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
+from ..protocol.documenting import documented
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Gini
 from ..validation import check_choice, check_max_features, check_number
@@ -18,25 +19,16 @@ LEAST_PRICE = 1e-4
 
 
 def drawing_odds(feature_costs):
-    """Return the chance of each feature in the draw at a node, p_j = (1/c_j) / Σ_k (1/c_k).
-
-    Parameters
-    ----------
-    feature_costs : FeatureCosts
-        Prices. A member of a group counts with its own price and the group's charge.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        Positive, of sum 1. A price below a ten-thousandth of the highest one, 0 among them, counts
-        as that much; where all features are free the chances are equal.
-    """
+    """Return the chance of each feature in the draw at a node, p_j = (1/c_j) / Σ_k (1/c_k)."""
+    # A member of a group counts with its own price and the group's charge. A price below a
+    # ten-thousandth of the highest one, 0 among them, counts as that much.
     prices = feature_costs.alone
     highest = prices.max() or 1.0
     odds = highest / np.maximum(prices, LEAST_PRICE * highest)
     return odds / odds.sum()
 
 
+@documented
 class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
     """Random forest whose nodes draw features with chances inverse to their costs (rfB).
 
@@ -46,9 +38,8 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
     Parameters
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-        Prices c; None: 1 each. See `drawing_odds` for free features and cost groups.
-    n_estimators : int, default=100
-        Number of trees.
+        Prices c; None: 1 each. A member of a group counts with the group's charge too, what is free
+        as a ten-thousandth of the highest price.
     subset : {"all", "above_mean"}, default="all"
         "above_mean": the weighted forest only selects. The features whose Gini importance in it
         exceeds the mean (those that attain it, where none does) are kept, and an ordinary random
@@ -57,35 +48,13 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         Features drawn at each node, without replacement; more, at equal chances, only while all
         that came are constant. "sqrt" is that of the features left to choose from. None: all of
         them, which makes the draw void.
-    max_depth : int, default=None
-        Greatest depth; None: grow until the leaves are pure.
-    max_bins : int, default=None
-        Quantile bins for each feature; None: exact.
-    n_jobs : int, default=None
-        Threads, as in joblib. The forest does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
 
     Attributes
     ----------
-    trees_ : list of Tree
-        Node values are class counts.
     odds_ : ndarray of shape (n_features,)
         Chance of each feature in the weighted draw.
     feature_importances_ : ndarray of shape (n_features,)
         Gini importance in the forest of the weighted draw.
-    features_ : ndarray of int of shape (n_used,)
-        The features that the forest uses, ascending.
-    cost_ : float
-        What they cost.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        Prices in use.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
 
     References
     ----------

@@ -57,17 +57,7 @@ def leaf_values(trees):
 
 
 class LeafTable:
-    """The leaves that examples reach, numbered through the trees of a forest.
-
-    Parameters
-    ----------
-    trees : list of Tree
-        The forest; values are class counts.
-    X : ndarray of shape (n_samples, n_features)
-        Examples.
-    n_jobs : int or None
-        Threads.
-    """
+    """The leaves that examples reach, numbered through the trees of a forest."""
 
     def __init__(self, trees, X, n_jobs):
         self.starts = np.cumsum([0, *(np.count_nonzero(tree.is_leaf) for tree in trees)])
@@ -90,17 +80,6 @@ class LeafRefit(ABC):
 
     Values are the sums that predict times the number of trees, so that the mean of any trees
     predicts.
-
-    Parameters
-    ----------
-    trees : list of Tree
-        The forest.
-    train : Examples
-        What to fit by.
-    start : ndarray of shape (n_leaves, n_values)
-        What the leaves of each tree say alone.
-    n_jobs : int or None
-        Threads.
     """
 
     def __init__(self, trees, train, start, n_jobs):

@@ -10,26 +10,7 @@ from ..validation import ParameterError
 
 
 def left_out_sums(forest, trees, seeds, examples):
-    """Return the sums of the votes of trees on the examples that they left out.
-
-    Parameters
-    ----------
-    forest : Forest
-        How its trees vote is used, and its threads.
-    trees : list of Tree
-        As they grew.
-    seeds : list of int
-        Of each; its bootstrap sample follows from it.
-    examples : Examples
-        What they grew on.
-
-    Returns
-    -------
-    totals : ndarray of float64 of shape (n_samples, n_values)
-        Sums over the trees that left the example out.
-    n_counted : ndarray of int of shape (n_samples,)
-        How many these are.
-    """
+    """Return the sums of the votes of trees on the examples that they left out."""
 
     def said(item):
         tree, seed = item

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..parallel import thread_map
+from ..protocol.documenting import documented
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..validation import check_choice, check_max_features, check_number
@@ -12,6 +13,7 @@ from .out_of_bag import check_oob, set_oob
 CRITERIA = {"gini": Gini, "entropy": Entropy}
 
 
+@documented
 class RandomForestClassifier(CodedFit, ForestClassifier):
     """Random forest (Breiman 2001): bootstrap samples, a few random features at each node.
 
@@ -19,43 +21,23 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
     ----------
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         What `acquisition_cost` charges; it does not change the trees. None: 1 each.
-    n_estimators : int, default=100
-        Number of trees.
     criterion : {"gini", "entropy"}, default="gini"
         Impurity whose mean over the two sides a split minimises.
     max_features : {"sqrt"}, int, float or None, default="sqrt"
         Features drawn at each node; more only while all that came are constant. None: all.
-    max_depth : int, default=None
-        Greatest depth; None: grow until the leaves are pure.
-    max_bins : int, default=None
-        Quantile bins for each feature; None: exact.
     bootstrap : bool, default=True
         Draw a bootstrap sample for each tree, else use every example.
     oob_score : bool, default=False
         Whether to estimate the accuracy on the examples that each tree left out.
-    n_jobs : int, default=None
-        Threads, as in joblib. The forest does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Source of randomness.
 
     Attributes
     ----------
-    trees_ : list of Tree
-        Node values are class counts.
     tree_seeds_ : list of int
         Seed of each tree; its bootstrap sample follows from it.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    feature_costs_ : FeatureCosts
-        Prices in use.
     oob_score_ : float
         Accuracy on the examples that some tree left out; only with `oob_score`.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Their mean class shares; NaN for an example that no tree left out.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names, when X has them.
 
     References
     ----------

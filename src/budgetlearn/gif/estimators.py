@@ -1,70 +1,17 @@
 """Globally induced forests (Begon, Joly and Geurts, 2017): forests under a node budget."""
 
-import inspect
-
 import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
-from ..protocol.documenting import extending
+from ..protocol.documenting import documented, extending
 from ..protocol.tables import complete_table
 from ..validation import ParameterError, check_choice, check_number
 from .forest import BaseGIF, weights_of
 from .losses import Exponential, Logistic, Squared, TrimmedExponential
 from .splitter import GiniSplitter, VarianceSplitter
 
-# What both estimators take, by the mark that stands for it in their docstrings.
-SHARED = {
-    "{growth}": """\
-node_budget : int, default=10000
-    Most nodes in the model, internal and leaf. A root counts once a node of its tree is
-    accepted.
-n_estimators : int or "auto", default=1000
-    Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
-learning_rate : float, default=10**-1.5
-    Share of its optimal weight that an accepted node gets, in (0, 2].
-candidate_window : int or None, default=1
-    Candidates examined at each step. None: all of them, exactly.
-max_features : {"sqrt"}, int, float or None, default="sqrt"
-    Features that a split visits; None: all.
-n_thresholds : int, default=1
-    Thresholds drawn for each of them.
-split_on : {"targets", "residuals"}, default="targets"
-    What splits are chosen by. "residuals": a leaf drawn at random is split by what the forest
-    misses at that moment, as in boosting, and both sides are accepted. For many examples, or
-    with `prune_factor`, where all features and several thresholds predict best. With
-    `loss="squared"` and `candidate_window=1`.""",
-    "{stopping}": """\
-early_stopping : bool, default=False
-    Keep as many of the nodes, in order of acceptance, as predict the validation data best;
-    without validation data, `validation_fraction` of the training data. Not with `refit`.
-validation_fraction : float, default=0.2
-    Share of the rows that early stopping holds out, as does `alpha="auto"` with
-    `refit="logistic"`.""",
-    "{bytes}": """\
-byte_budget : int, default=None
-    Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
-    which are kept. None: any number.
-byte_format : {"float32", "float16", "int8"}, default="float32"
-    The format whose bytes are counted.""",
-    "{common}": """\
-feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
-    Cost of each feature; None: 1 each.
-random_state : int, RandomState instance or None, default=None
-    Source of randomness.
-n_jobs : int, default=None
-    Threads of prediction. Growing is sequential by nature.""",
-}
 
-
-def described(kind):
-    """Write the shared parameters where the docstring of a class has their marks."""
-    if kind.__doc__ is not None:  # python -OO has none
-        lines = inspect.cleandoc(kind.__doc__).split("\n")
-        kind.__doc__ = "\n".join(SHARED.get(line, line) for line in lines)
-    return kind
-
-
-@described
+@documented
 class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     """Globally induced forest for regression, with squared loss and one or more outputs.
 
@@ -75,7 +22,6 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
 
     Parameters
     ----------
-    {growth}
     loss : {"squared"}, default="squared"
         The loss.
     refit : int or "ridge", default=0
@@ -90,36 +36,6 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         nodes that an example reaches. "auto": what predicts the validation data best, where `fit`
         has them; else by generalised cross-validation, which takes the nodes as given and so
         shrinks too little where the targets chose them.
-    {stopping}
-    {bytes}
-    {common}
-
-    Attributes
-    ----------
-    trees_ : list of Tree
-        Trees with at least one accepted node, or a single leaf. The value of a node is the sum
-        of the weights on its path, so that leaves carry all that a prediction needs. The side of
-        a split that was not accepted is a leaf with its parent's value; `n_nodes_` does not
-        count it.
-    n_nodes_ : int
-        Nodes in the model, at most `node_budget`.
-    intercept_ : ndarray of shape (n_outputs,)
-        The loss-optimal constant, to which the trees are added; of the ridge regression with
-        `refit="ridge"`.
-    alpha_ : float or None
-        Penalty of the ridge regression that was used; None without one.
-    feature_importances_ : ndarray of shape (n_features,)
-        Decrease of impurity by the model's splits on each feature, weighted by the share of
-        training samples that reach the split, over all trees; sums to 1 (0 without splits). A
-        split is the model's when at least one of its sides was accepted.
-    node_distribution_ : ndarray of shape (n_estimators,)
-        Nodes of each tree in the model.
-    node_entropy_ : float
-        Entropy of that distribution divided by log(n_estimators).
-    feature_costs_ : FeatureCosts
-        The costs in use.
-    n_features_in_ : int
-        Number of features.
 
     See Also
     --------
@@ -167,7 +83,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         return None
 
 
-@described
+@documented
 class GIFClassifier(ClassifierMixin, BaseGIF):
     """Globally induced forest for classification.
 
@@ -175,7 +91,6 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
 
     Parameters
     ----------
-    {growth}
     loss : {"squared", "trimmed_exponential", "exponential", "auto"}, default="squared"
         "squared": one output for each class, the choice for more than two classes.
         "trimmed_exponential": multiclass exponential loss with bounded weights, the paper's
@@ -196,9 +111,6 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         validation data best, for "logistic" `validation_fraction` of the training data where `fit`
         has none; for "ridge" then by generalised cross-validation, which takes the nodes as given
         and so shrinks too little where the targets chose them.
-    {stopping}
-    {bytes}
-    {common}
     saturation : float, default=3.0
         Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
     class_weight : dict, "balanced" or None, default=None
@@ -207,16 +119,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, in the order of the scores and probabilities.
     loss_ : str
         The loss in use.
-    trees_, n_nodes_, intercept_, alpha_, feature_importances_, node_distribution_, node_entropy_
-        As for `GIFRegressor`; one value for each class.
-    feature_costs_ : FeatureCosts
-        The costs in use.
-    n_features_in_ : int
-        Number of features.
 
     See Also
     --------

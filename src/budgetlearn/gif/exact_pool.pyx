@@ -14,7 +14,7 @@ from libc.string cimport memset
 
 from .loss_kernels cimport GAP, STATS, ExponentialLoss, Slots, SquaredLoss, Strides
 from .nodes cimport ForestNode, NodeTable
-from .pool cimport Pool
+from .grower cimport Pool
 
 # Sums and bounds are rounded: what falls short of the largest by less than this share may be it.
 cdef double SLACK = 1e-9
@@ -33,15 +33,7 @@ cdef enum:
 
 
 cdef class ExactPool(Pool):
-    """Candidates that know which of them holds a sample in each tree.
-
-    Parameters
-    ----------
-    table : NodeTable
-        The growing forest.
-    loss : Loss
-        State of its training samples.
-    """
+    """Candidates that know which of them holds a sample in each tree."""
 
     # Of sample i in tree t, by the place of the candidate; 0: no candidate holds it.
     cdef int32_t[:, ::1] holder  # (n_samples, n_trees): an accepted sample changes one row
@@ -66,15 +58,6 @@ cdef class SquaredCandidates(ExactPool):
     the length of the step that the residuals make. A block of candidates is therefore looked at
     again only when its largest root, as it was, plus the lengths of all steps since, reaches the
     largest found.
-
-    Parameters
-    ----------
-    table : NodeTable
-        The growing forest.
-    loss : SquaredLoss
-        State of its training samples.
-    learning_rate : float
-        Share of its optimal weight that an accepted node gets.
     """
 
     # Candidate 0 stands for the samples that no candidate of their tree holds; its gap counts as 0.
@@ -243,13 +226,6 @@ cdef class ExponentialCandidates(ExactPool):
 
     Gaps take logarithms to find, so only those that have changed are found again, and the largest
     of each tree is remembered.
-
-    Parameters
-    ----------
-    table : NodeTable
-        The growing forest.
-    loss : ExponentialLoss
-        State of its training samples.
     """
 
     cdef:

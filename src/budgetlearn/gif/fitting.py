@@ -8,11 +8,10 @@ from scipy.special import softmax
 from ..counting import count_fit
 from ..parallel import watched
 from .exact_pool import ExponentialCandidates, SquaredCandidates
-from .grower import grow, grow_on_residuals, refit
+from .grower import RandomWindow, grow, grow_on_residuals, refit
 from .loss_kernels import SquaredLoss
 from .model import GIFModel
 from .nodes import NodeTable
-from .pool import RandomWindow
 from .pruning import AcceptedNodes, Memory, prune_and_refit
 from .splitter import VarianceSplitter, WeightedVarianceSplitter
 from .weights import NodeLogit, NodeRidge, logarithms
@@ -23,28 +22,12 @@ REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
 
 @dataclass
 class GrownForest:
-    """The outcome of growing and refitting.
+    """The outcome of growing and refitting."""
 
-    Attributes
-    ----------
-    records : ndarray of FOREST_NODE_DTYPE
-        All nodes, candidates included.
-    weights : ndarray of shape (n_accepted, n_outputs)
-        By rank of acceptance.
-    nodes_after : ndarray of int64 of shape (n_accepted,)
-        Nodes in the model after each acceptance.
-    intercept : ndarray of shape (n_outputs,)
-        What the scores start from.
-    n_trees, n_features : int
-        Sizes.
-    alpha : float or None
-        Penalty of the regression on the nodes, where there was one.
-    """
-
-    records: np.ndarray
-    weights: np.ndarray
-    nodes_after: np.ndarray
-    intercept: np.ndarray
+    records: np.ndarray  # all nodes, candidates included
+    weights: np.ndarray  # of the accepted ones, by rank of acceptance
+    nodes_after: np.ndarray  # nodes in the model after each acceptance
+    intercept: np.ndarray  # where the scores start
     n_trees: int
     n_features: int
     alpha: float | None = None
@@ -71,29 +54,7 @@ class GrownForest:
 
 
 def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, valid):
-    """Grow the forest that the parameters of an estimator ask for.
-
-    Parameters
-    ----------
-    params : BaseGIF
-        Its parameters are used.
-    X : ndarray of float64 or uint8 of shape (n_samples, n_features), column-major
-    targets : ndarray of float64 of shape (n_samples, n_outputs)
-    weight : ndarray of float64 of shape (n_samples,), or None
-        Weights of the samples, positive.
-    seeds : pair of int
-        Of the splits and of the choice of candidates.
-    n_visits : int
-        Features that a split visits.
-    make_splitter : callable
-        Takes X, n_visits, the number of thresholds and a seed; for splits on the targets.
-    valid : tuple of ndarray, or None
-        Rows and targets to choose alpha by.
-
-    Returns
-    -------
-    GrownForest
-    """
+    """Grow the forest that the parameters of an estimator ask for."""
     count_fit()  # one for each growth: refits within bytes count again
     n_samples, n_features = X.shape
     n_trees = params._n_trees()

@@ -66,7 +66,63 @@ def _weighted_splitter(*rest, targets, weight):
 
 
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
-    """Base of the regressor and the classifier: growing, stages, acquired features."""
+    """Base of the regressor and the classifier: growing, stages, acquired features.
+
+    Parameters
+    ----------
+    node_budget : int, default=10000
+        Most nodes in the model, internal and leaf. A root counts once a node of its tree is
+        accepted.
+    n_estimators : int or "auto", default=1000
+        Trees to start with. "auto": one for five of the grown nodes, at least 10, at most 1000.
+    learning_rate : float, default=10**-1.5
+        Share of its optimal weight that an accepted node gets, in (0, 2].
+    candidate_window : int or None, default=1
+        Candidates examined at each step. None: all of them, exactly.
+    max_features : {"sqrt"}, int, float or None, default="sqrt"
+        Features that a split visits; None: all.
+    n_thresholds : int, default=1
+        Thresholds drawn for each of them.
+    split_on : {"targets", "residuals"}, default="targets"
+        What splits are chosen by. "residuals": a leaf drawn at random is split by what the forest
+        misses at that moment, as in boosting, and both sides are accepted. For many examples, or
+        with `prune_factor`, where all features and several thresholds predict best. With
+        `loss="squared"` and `candidate_window=1`.
+    early_stopping : bool, default=False
+        Keep as many of the nodes, in order of acceptance, as predict the validation data best;
+        without validation data, `validation_fraction` of the training data. Not with `refit`.
+    validation_fraction : float, default=0.2
+        Share of the rows that early stopping holds out, as does `alpha="auto"` with
+        `refit="logistic"`.
+    byte_budget : int, default=None
+        Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
+        which are kept. None: any number.
+    byte_format : {"float32", "float16", "int8"}, default="float32"
+        The format whose bytes are counted.
+
+    Attributes
+    ----------
+    trees_ : list of Tree
+        Trees with at least one accepted node, or a single leaf. The value of a node is the sum
+        of the weights on its path, so that leaves carry all that a prediction needs. The side of
+        a split that was not accepted is a leaf with its parent's value; `n_nodes_` does not
+        count it.
+    n_nodes_ : int
+        Nodes in the model, at most `node_budget`.
+    intercept_ : ndarray of shape (n_outputs,)
+        The loss-optimal constant, to which the trees are added; of the ridge regression with
+        `refit="ridge"`.
+    alpha_ : float or None
+        Penalty of the ridge regression that was used; None without one.
+    feature_importances_ : ndarray of shape (n_features,)
+        Decrease of impurity by the model's splits on each feature, weighted by the share of
+        training samples that reach the split, over all trees; sums to 1 (0 without splits). A
+        split is the model's when at least one of its sides was accepted.
+    node_distribution_ : ndarray of shape (n_estimators,)
+        Nodes of each tree in the model.
+    node_entropy_ : float
+        Entropy of that distribution divided by log(n_estimators).
+    """
 
     _dtype = X_TYPES
     _regressions = ("ridge",)  # that `refit` may name

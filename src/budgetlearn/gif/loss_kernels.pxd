@@ -1,3 +1,4 @@
+cimport cython
 from libc.stdint cimport int32_t
 
 
@@ -37,17 +38,20 @@ cdef class Loss:
     cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil
 
 
+@cython.final
 cdef class SquaredLoss(Loss):
     # Targets less scores, times the weights of the samples; `update` changes them in place.
     cdef readonly double[:, ::1] residuals
-    # Weight of the samples of a node: the gap is the squared length of the sums, divided by it.
-    cdef double mass(self, const double* stats, int32_t n) noexcept nogil
-    # Weight of a single sample: a step moves its residual by this many times the step.
-    cdef double weight_of(self, int32_t sample) noexcept nogil
-
-
-cdef class WeightedSquaredLoss(SquaredLoss):
     cdef const double[::1] sample_weight
+    cdef bint weighted
+
+    cdef inline double mass(self, const double* stats, int32_t n) noexcept nogil:
+        """Return the weight of a node's samples, which divides the squared length of the sums."""
+        return stats[self.n_outputs] if self.weighted else n
+
+    cdef inline double weight_of(self, int32_t sample) noexcept nogil:
+        """Return the weight of a sample: a step moves its residual by this many times the step."""
+        return self.sample_weight[sample] if self.weighted else 1.0
 
 
 cdef class ExponentialLoss(Loss):

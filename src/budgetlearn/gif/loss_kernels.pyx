@@ -6,6 +6,7 @@ which the optimal weight of a node and its gap follow by sums over the node's sa
 
 import numpy as np
 
+cimport cython
 from libc.math cimport exp, log
 
 # Class errors below this share of a node's total count as this share: an absent class would ask
@@ -38,25 +39,31 @@ cdef class Loss:
         pass
 
 
+@cython.final
 cdef class SquaredLoss(Loss):
     """Squared error over all outputs: a node's weight is its mean residual (Eq. L2Solution).
 
-    Parameters
-    ----------
-    residuals : ndarray of float64 of shape (n_samples, n_outputs), C-contiguous
-        Targets minus the intercept; updated in place.
+    Where samples have weights it is the weighted mean: residuals are then kept times the weights of
+    their samples, and the statistics of a node end with the weight of its samples.
     """
 
-    def __init__(self, residuals):
+    def __init__(self, residuals, sample_weight=None):
+        self.weighted = sample_weight is not None
+        if self.weighted:
+            residuals, self.sample_weight = residuals * sample_weight[:, None], sample_weight
         self.residuals = residuals
         self.n_outputs = residuals.shape[1]
-        self.width = self.n_outputs
+        self.width = self.n_outputs + self.weighted
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef double even = 0.0, odd = 0.0
         cdef const double* residuals = &self.residuals[0, 0]
         cdef int32_t i
-        if self.n_outputs > 1:
+        if self.weighted:
+            for i in range(n):
+                even += self.sample_weight[samples[i]]
+            out[self.n_outputs] = even
+        if self.weighted or self.n_outputs > 1:
             add_columns(residuals, samples, n, self.n_outputs, out)
             return
         # Two sums: one would wait for itself.
@@ -66,12 +73,6 @@ cdef class SquaredLoss(Loss):
         if n % 2:
             even += residuals[samples[n - 1]]
         out[0] = even + odd
-
-    cdef double mass(self, const double* stats, int32_t n) noexcept nogil:
-        return n
-
-    cdef double weight_of(self, int32_t sample) noexcept nogil:
-        return 1.0
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
         # Eq. (L2Solution): the mean residual w; with it the loss falls by mass * |w|^2 = sums . w.
@@ -84,20 +85,32 @@ cdef class SquaredLoss(Loss):
 
     cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
         cdef double* residuals = &self.residuals[0, 0]
-        cdef Py_ssize_t k, n_outputs = self.n_outputs
-        cdef int32_t size, start = 0
+        cdef Py_ssize_t k
+        cdef int32_t i, width, start = 0
+        if self.weighted:
+            for i in range(n):
+                for k in range(self.n_outputs):
+                    self.residuals[samples[i], k] -= step[k] * self.sample_weight[samples[i]]
+            return
         while start < n:
-            size = min(ROWS, n - start)
-            # The widths are constants, for which the compiler unrolls the inner loops.
-            for k in range(0, n_outputs - 3, 4):
-                subtract(residuals + k, samples + start, size, n_outputs, 4, step + k)
-            k = n_outputs // 4 * 4
-            if n_outputs % 4 >= 2:
-                subtract(residuals + k, samples + start, size, n_outputs, 2, step + k)
-                k += 2
-            if n_outputs % 2:
-                subtract(residuals + k, samples + start, size, n_outputs, 1, step + k)
+            i = min(ROWS, n - start)
+            k = 0
+            while k < self.n_outputs:
+                # The widths are constants, for which the compiler unrolls the inner loops.
+                width = columns_at(k, self.n_outputs)
+                if width == 4:
+                    subtract(residuals + k, samples + start, i, self.n_outputs, 4, step + k)
+                elif width == 2:
+                    subtract(residuals + k, samples + start, i, self.n_outputs, 2, step + k)
+                else:
+                    subtract(residuals + k, samples + start, i, self.n_outputs, 1, step + k)
+                k += width
             start += ROWS
+
+
+cdef inline int32_t columns_at(Py_ssize_t k, Py_ssize_t n_outputs) noexcept nogil:
+    """Return the number of columns from column k on that go through a loop together: 4, 2 or 1."""
+    return 4 if n_outputs - k >= 4 else 2 if n_outputs - k >= 2 else 1
 
 
 cdef inline void add_columns(
@@ -105,19 +118,21 @@ cdef inline void add_columns(
 ) noexcept nogil:
     """Sum up the rows of the samples, each column in the order of the samples."""
     cdef Py_ssize_t k
-    cdef int32_t size, start = 0
+    cdef int32_t size, width, start = 0
     for k in range(n_outputs):
         sums[k] = 0.0
     while start < n:
         size = min(ROWS, n - start)
-        for k in range(0, n_outputs - 3, 4):
-            add_rows(rows + k, samples + start, size, n_outputs, 4, sums + k)
-        k = n_outputs // 4 * 4
-        if n_outputs % 4 >= 2:
-            add_rows(rows + k, samples + start, size, n_outputs, 2, sums + k)
-            k += 2
-        if n_outputs % 2:
-            add_rows(rows + k, samples + start, size, n_outputs, 1, sums + k)
+        k = 0
+        while k < n_outputs:
+            width = columns_at(k, n_outputs)
+            if width == 4:
+                add_rows(rows + k, samples + start, size, n_outputs, 4, sums + k)
+            elif width == 2:
+                add_rows(rows + k, samples + start, size, n_outputs, 2, sums + k)
+            else:
+                add_rows(rows + k, samples + start, size, n_outputs, 1, sums + k)
+            k += width
         start += ROWS
 
 
@@ -157,47 +172,6 @@ cdef inline void subtract(
             row[k] -= less[k]
 
 
-cdef class WeightedSquaredLoss(SquaredLoss):
-    """Squared error of samples with weights: a node's weight is its weighted mean residual.
-
-    The residuals are kept times the weights of their samples.
-
-    Parameters
-    ----------
-    residuals : ndarray of float64 of shape (n_samples, n_outputs), C-contiguous
-        Targets minus the intercept.
-    sample_weight : ndarray of float64 of shape (n_samples,)
-        Positive.
-    """
-
-    def __init__(self, residuals, sample_weight):
-        SquaredLoss.__init__(self, residuals * sample_weight[:, None])
-        self.sample_weight = sample_weight
-        self.width = self.n_outputs + 1  # behind the sums stands the weight of the node
-
-    cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
-        cdef double total = 0.0
-        cdef int32_t i
-        # Residuals are kept times their weights, so plain sums of them are weighted ones.
-        for i in range(n):
-            total += self.sample_weight[samples[i]]
-        add_columns(&self.residuals[0, 0], samples, n, self.n_outputs, out)
-        out[self.n_outputs] = total
-
-    cdef double mass(self, const double* stats, int32_t n) noexcept nogil:
-        return stats[self.n_outputs]
-
-    cdef double weight_of(self, int32_t sample) noexcept nogil:
-        return self.sample_weight[sample]
-
-    cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
-        cdef Py_ssize_t k
-        cdef int32_t i
-        for i in range(n):
-            for k in range(self.n_outputs):
-                self.residuals[samples[i], k] -= step[k] * self.sample_weight[samples[i]]
-
-
 cdef inline double* record_of(
     const Slots* slots, int32_t sample, Strides strides, int32_t* slot
 ) noexcept nogil:
@@ -211,15 +185,6 @@ cdef class ExponentialLoss(Loss):
 
     Each sample carries exp(-f / (K - 1)), f the score of its own class: its loss. The sums of
     these by class are the class errors of a node.
-
-    Parameters
-    ----------
-    codes : ndarray of int32 of shape (n_samples,)
-        Class of each sample, in [0, n_classes).
-    errors : ndarray of float64 of shape (n_samples,)
-        Losses of the samples under the intercept; updated in place.
-    n_classes : int
-        At least 2.
     """
 
     def __init__(self, codes, errors, n_classes):
@@ -348,13 +313,6 @@ cdef class TrimmedExponentialLoss(ExponentialLoss):
     """Exponential loss whose weights let no ratio of class errors count beyond e^saturation.
 
     Equation METrimmed, with tau(0, 0) = 0.
-
-    Parameters
-    ----------
-    codes, errors, n_classes
-        As for `ExponentialLoss`.
-    saturation : float
-        Positive: theta of the paper.
     """
 
     def __init__(self, codes, errors, n_classes, saturation):

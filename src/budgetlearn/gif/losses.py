@@ -29,12 +29,9 @@ class Squared:
         intercept : ndarray of shape (n_outputs,)
         kernel : Loss
         """
-        # Without weights the kernel has less to add up.
-        if weight is None:
-            intercept = targets.mean(axis=0)
-            return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept))
-        intercept = weight @ targets / weight.sum()
-        return intercept, kernels.WeightedSquaredLoss(targets - intercept, weight)
+        # Not NumPy's weighted mean: its last bit differs.
+        intercept = targets.mean(axis=0) if weight is None else weight @ targets / weight.sum()
+        return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept), weight)
 
     def probabilities(self, scores):
         """Return class probabilities: the outputs, which add up to 1, cut off below 0."""
@@ -91,13 +88,7 @@ class Exponential:
 
 
 class TrimmedExponential(Exponential):
-    """Exponential loss with trimmed weights (Eq. METrimmed).
-
-    Parameters
-    ----------
-    saturation : float
-        Largest log-ratio of two class errors that counts, theta of the paper.
-    """
+    """Exponential loss with trimmed weights (Eq. METrimmed)."""
 
     def __init__(self, saturation):
         self.saturation = saturation

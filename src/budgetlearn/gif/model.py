@@ -14,22 +14,6 @@ class GIFModel:
 
     A split is kept when at least one of its sides was accepted. The other side is then there too,
     a leaf without a weight of its own, which the node budget does not count.
-
-    Parameters
-    ----------
-    records : ndarray of FOREST_NODE_DTYPE
-        The nodes, parents before children, siblings side by side.
-    weights : ndarray of float64 of shape (n_steps, n_outputs)
-        Shrunk weight of each accepted node, by rank of acceptance.
-    nodes_after : ndarray of int64 of shape (n_steps,)
-        Nodes in the model after each acceptance, the roots that it brought in included.
-    n_trees, n_features : int
-        Sizes; trees without an accepted node count.
-
-    Attributes
-    ----------
-    nodes_per_tree : ndarray of int64 of shape (n_trees,)
-        Nodes of each tree in the model, its root included.
     """
 
     def __init__(self, records, weights, nodes_after, n_trees, n_features):

@@ -11,22 +11,7 @@ FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 
 
 cdef class NodeTable:
-    """Nodes and samples of a growing forest; the roots are there from the start.
-
-    Parameters
-    ----------
-    n_trees, n_samples : int
-        Sizes; each tree keeps its own order of the samples, 4 bytes each.
-    max_nodes : int
-        Room for nodes, candidates included.
-
-    Attributes
-    ----------
-    records : ndarray of FOREST_NODE_DTYPE of shape (max_nodes,)
-        The first `n_nodes` are in use.
-    samples : ndarray of int32 of shape (n_trees, n_samples)
-        The samples of a node are a slice of its tree's row.
-    """
+    """Nodes and samples of a growing forest; the roots are there from the start."""
 
     def __init__(self, n_trees, n_samples, max_nodes):
         self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
@@ -131,12 +116,7 @@ def path_sums(
     const double[:, ::1] weights,    # IN (n_accepted, n_outputs) by rank
     Py_ssize_t n_steps,
 ):
-    """Return for each node the sum of the weights on its path, by the first `n_steps` accepted.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_nodes, n_outputs)
-    """
+    """Return for each node the sum of the weights on its path, by the first `n_steps` accepted."""
     sums = np.zeros((parent.shape[0], weights.shape[1]))
     cdef double[:, ::1] out = sums
     cdef Py_ssize_t j, k

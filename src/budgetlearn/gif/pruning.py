@@ -13,32 +13,13 @@ SHARE = 0.25
 
 
 class AcceptedNodes:
-    """The accepted nodes of a grown forest, by rank of acceptance.
-
-    Parameters
-    ----------
-    table : NodeTable
-        The grown forest.
-    n_accepted : int
-        How many nodes it accepted.
-
-    Attributes
-    ----------
-    ids : ndarray of int
-        Place of each in the table's records.
-    tree : ndarray of int
-        Tree of each.
-    parent : ndarray of int
-        Rank of each one's parent, -1 where that is a root.
-    parent_id : ndarray of int
-        Place of the parents in the table's records.
-    feature : ndarray of int
-        Feature of the split of each of the table's records.
-    """
+    """The accepted nodes of a grown forest, by rank of acceptance."""
 
     def __init__(self, table, n_accepted):
         self._table = table
         records = table.records[: table.n_nodes]
+        # Their places in the table's records, and below those of their parents; `parent` is the
+        # rank of acceptance of that, -1 where it is a root.
         self.ids = np.empty(n_accepted, dtype=np.intp)
         accepted = np.flatnonzero(records["step"] >= 0)
         self.ids[records["step"][accepted]] = accepted
@@ -114,30 +95,8 @@ def prune_and_refit(nodes, regression, memory, alpha, validate=None):
 
     In each round the leaves that the predictions on the training data change least without go:
     those of small squared weight times the spread of their indicator.
-
-    Parameters
-    ----------
-    nodes : AcceptedNodes
-        At least one.
-    regression : NodeRidge or NodeLogit
-        Of the targets on the nodes.
-    memory : Memory
-        What the model may take.
-    alpha : float or "auto"
-        Penalty of the squared weights, in mean numbers of nodes that an example reaches. "auto":
-        chosen before the first round and after the last one.
-    validate : callable, default=None
-        Takes ranks of nodes and a list of (weights, intercept), returns the error of each on
-        validation data, by which alpha is chosen. None: by generalised cross-validation.
-
-    Returns
-    -------
-    kept : ndarray of int
-        Ranks of the nodes that stay, ascending.
-    weights : ndarray of shape (n_kept, n_outputs)
-    intercept : ndarray of shape (n_outputs,)
-    alpha : float
-        The penalty in use.
+    With alpha "auto" the penalty is chosen before the first round and after the last one, by
+    `validate` (the errors of solutions on validation data) or generalised cross-validation.
     """
     kept = np.arange(nodes.ids.size)
     chosen, (weights, intercept) = _solve(regression, kept, alpha, validate)

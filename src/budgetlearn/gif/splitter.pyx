@@ -21,19 +21,7 @@ ctypedef fused cell_t:
 
 
 cdef class Splitter:
-    """Random splits; the subclasses know the impurity.
-
-    Parameters
-    ----------
-    X : ndarray of float64 or uint8 of shape (n_samples, n_features), column-major
-        Training features.
-    n_visits : int
-        Features to visit; more only while all of them were constant in the node.
-    n_thresholds : int
-        Thresholds to draw for each of them.
-    seed : int
-        Start of the random numbers.
-    """
+    """Random splits; the subclasses know the impurity."""
 
     def __init__(self, X, n_visits, n_thresholds, seed):
         if X.dtype == np.uint8:
@@ -203,13 +191,8 @@ cdef inline double between(double low, double high, double share) noexcept nogil
 cdef class VarianceSplitter(Splitter):
     """Impurity = the variance of the targets, summed over the outputs.
 
-    Parameters
-    ----------
-    X, n_visits, n_thresholds, seed
-        As for `Splitter`.
-    targets : ndarray of float64 of shape (n_samples, n_outputs), C-contiguous
-        Looked up anew at each split, so they may change, as residuals do. Their column means must
-        be about 0, which keeps the sums of squares accurate.
+    Targets are looked up anew at each split, so they may change, as residuals do. Their column
+    means must be about 0, which keeps the sums of squares accurate.
     """
 
     cdef:
@@ -266,17 +249,8 @@ cdef class VarianceSplitter(Splitter):
 cdef class WeightedVarianceSplitter(VarianceSplitter):
     """Impurity = the weighted variance of the targets, summed over the outputs.
 
-    With one-hot classes as targets that is Gini's index.
-
-    Parameters
-    ----------
-    X, n_visits, n_thresholds, seed
-        As for `Splitter`.
-    targets : ndarray of float64 of shape (n_samples, n_outputs), C-contiguous
-        Times the weights of their samples, as the squared loss keeps its residuals; their columns
-        must add up to about 0.
-    sample_weight : ndarray of float64 of shape (n_samples,)
-        Positive.
+    With one-hot classes as targets that is Gini's index. Targets come times the weights of their
+    samples, as the squared loss keeps its residuals; their columns must add up to about 0.
     """
 
     cdef:
@@ -332,17 +306,7 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
 
 
 cdef class GiniSplitter(Splitter):
-    """Impurity = Gini's index of the classes.
-
-    Parameters
-    ----------
-    X, n_visits, n_thresholds, seed
-        As for `Splitter`.
-    codes : ndarray of int32 of shape (n_samples,)
-        Class of each sample, in [0, n_classes).
-    n_classes : int
-        Number of classes.
-    """
+    """Impurity = Gini's index of the classes."""
 
     cdef:
         const int32_t[::1] codes

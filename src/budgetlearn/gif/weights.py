@@ -18,21 +18,9 @@ MOST_STEPS, TOLERANCE = 200, 1e-5
 
 
 class NodeRidge:
-    """Ridge regression on node indicators, for one penalty after another and fewer nodes each time.
+    """Ridge regression on node indicators, for one penalty after another, fewer nodes each time.
 
-    Parameters
-    ----------
-    indicators : csc_array of shape (n_samples, n_nodes)
-        1 where an example reaches a node.
-    targets : ndarray of float64 of shape (n_samples, n_outputs)
-        What to fit.
-    sample_weight : ndarray of shape (n_samples,), default=None
-        None: 1 each.
-
-    Attributes
-    ----------
-    spread : ndarray of shape (n_nodes,)
-        Weighted squares of the centred indicators, added up over the examples.
+    `spread` are the weighted squares of the centred indicators, added up over the examples.
     """
 
     largest_dense = 3000  # equations; more are solved by conjugate gradients

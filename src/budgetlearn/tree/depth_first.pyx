@@ -27,21 +27,9 @@ cdef enum:
 cdef class Grower:
     """Scratch memory and growing arrays for one tree.
 
-    Parameters
-    ----------
-    data : BinnedData
-        Coded table.
-    labels : ndarray of int32 of shape (n_samples,)
-        Class of each row; of numbers, the row itself.
-    weights : ndarray of float64 of shape (n_samples,)
-        How often each row counts; rows of weight 0 take no part.
-    n_classes : int
-        Number of classes; of numbers 1.
-    targets : ndarray of float64 of shape (n_samples,) or None
-        Number of each row, in regression.
-    bundled : bool
-        Whether the features of a bundle are counted together: where weights are whole numbers and
-        F of whole counts is exact, it makes no difference but in speed.
+    Where targets are numbers, the label of each row is the row itself, of one class. `bundled`:
+    the features of a bundle are counted together, which makes no difference but in speed where
+    weights are whole numbers and F of whole counts is exact.
     """
 
     cdef:

@@ -20,13 +20,7 @@ NODE_DTYPE = np.asarray(walked_nodes).dtype
 
 
 cdef class Builder:
-    """Nodes and tasks of one tree, without the GIL.
-
-    Parameters
-    ----------
-    n_classes : int
-        Length of a node's class counts.
-    """
+    """Nodes and tasks of one tree, without the GIL."""
 
     def __cinit__(self, Py_ssize_t n_classes):
         self.n_classes = n_classes

@@ -36,24 +36,9 @@ cdef struct Part:
 cdef class WaitingTrees:
     """Examples on their way down the trees of a forest, each pair of both at its own node.
 
-    Parameters
-    ----------
-    nodes : ndarray of NODE_DTYPE
-        All trees, children side by side.
-    roots : ndarray of int32 of shape (n_trees,)
-        Where the trees begin.
-    n_samples, n_features : int
-        Sizes of the table, of which no cell is known.
-    one_by_one : bool
-        Whether an example starts with a tree only when it is through with the one before.
-    until_refused : bool
-        Whether a refused feature makes void all trees from the one that needs it on (sums), else
-        only that one (means).
-
-    Attributes
-    ----------
-    waiting : ndarray of int64 of shape (n_features,)
-        How many pairs wait for each feature.
+    With `one_by_one` an example starts with a tree only when it is through with the one before. A
+    refused feature makes void, with `until_refused` (sums), all trees from the one that needs it
+    on, else only that one (means).
     """
 
     cdef:
@@ -316,16 +301,7 @@ cdef class WaitingTrees:
     ):
         """Give what came of a feature to the examples that wait for it, and walk on.
 
-        Parameters
-        ----------
-        feature : int
-            The feature.
-        rows : ndarray of intp of shape (n_rows,)
-            What `rows` returned.
-        values : ndarray of float64 of shape (n_rows,)
-            Of the feature.
-        refused : ndarray of uint8 of shape (n_rows,)
-            Whether the value cannot be had.
+        The rows are those that `rows` returned; a refused value cannot be had.
         """
         cdef Py_ssize_t i
         cdef int32_t waiting
@@ -359,19 +335,8 @@ cdef class WaitingTrees:
     ):
         """Add up what the leaves say that were reached, tree after tree.
 
-        Parameters
-        ----------
-        node_values : ndarray of float64 of shape (n_nodes, n_values)
-            Of every node.
-        labels : ndarray of int32 of shape (n_nodes,) or None
-            Where given, a leaf adds a vote for its label instead of its values.
-        per_step : int
-            0: every tree that is through counts. Else only the trees before the first that is not,
-            in whole steps of so many.
-        totals : ndarray of float64 of shape (n_samples, n_values)
-            The sums are added here.
-        finished : ndarray of int32 of shape (n_samples,)
-            The number of trees that count is added here.
+        `per_step` 0: every tree that is through counts. Else only the trees before the first that
+        is not, in whole steps of so many.
         """
         cdef Py_ssize_t row, tree, k
         cdef int32_t leaf

@@ -31,17 +31,7 @@ cdef struct Stretch:
 
 
 cdef class Walker:
-    """Trees to walk, and scratch for one example.
-
-    Parameters
-    ----------
-    nodes : structured ndarray of shape (n_nodes,)
-        All trees, as `ForestPredictor` lays them out.
-    n_features : int
-        Columns of the tables that will be walked.
-    n_repeats : int
-        Other values that each feature of an example may take.
-    """
+    """Trees to walk, and scratch for one example."""
 
     cdef:
         const Node[::1] nodes
@@ -128,15 +118,7 @@ cdef class Walker:
         Py_ssize_t start,
         Py_ssize_t stop,
     ):
-        """Count the rows of [start, stop) that the forest tells rightly.
-
-        Returns
-        -------
-        hits : int
-            With the rows as they are.
-        permuted : ndarray of int64 of shape (n_features, n_repeats)
-            With the values of one feature exchanged.
-        """
+        """Count the rows of [start, stop) that the forest tells rightly."""
         cdef Py_ssize_t p = self.n_features, R = partners.shape[0], K = leaf_votes.shape[1]
         cdef Py_ssize_t block, first, size, row, feature, r, hit, hits = 0
         cdef double most = np.max(leaf_votes)

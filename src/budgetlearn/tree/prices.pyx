@@ -8,24 +8,6 @@ cdef class NodePrices:
 
     They are the same at all nodes, 0 once acquired with `pay_once`. Or, with `acquired`, they are
     p × (f + (1 − f) × share of the node's examples that have not paid).
-
-    Parameters
-    ----------
-    prices : ndarray of float64 of shape (n_features,)
-        Of each feature; with `acquired` without the charge of its group. With `pay_once` the tree
-        sets to 0, in place, what it tests.
-    pay_once : bool, default=False
-        Whether a feature is free for the rest of the tree.
-    acquired : ndarray of uint8 of shape (n_features + n_groups, n_samples), default=None
-        1 where an example acquired the feature, or a member of the group; changed in place.
-    groups : ndarray of int32 of shape (n_features,), default=None
-        Group of each feature, -1 for none.
-    charges : ndarray of float64 of shape (n_groups,), default=None
-        What the first member costs besides its price; it falls with the share that acquired none.
-    discount : float, default=1.0
-        Share f of a price that stays where all have paid, in [0, 1].
-    exponent : float, default=1.0
-        Power of what comes of it, in [0, 1]; what is free stays free.
     """
 
     def __init__(

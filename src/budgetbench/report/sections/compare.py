@@ -8,6 +8,7 @@ from ...analysis.recommendations import HARD, MEAN
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, case_name, table
+from ..summary import winner_sentences
 
 _HORIZONS = """Mean AUP of every method on every data set when at most 10, 25, 50 or 100 % of the
 full cost may be spent, and on a logarithmic cost axis from 1 % on, where each decade counts alike;
@@ -66,6 +67,11 @@ class Horizons(Section):
     @property
     def parts(self):
         return [table("horizons", _HORIZONS)]
+
+    def summary(self, report):
+        results = report.results
+        found = winner_sentences(results.horizons, report.display) if results.completed else []
+        return found[1:]
 
     def tables(self, report):
         views = _views(report.results).items()

@@ -47,7 +47,8 @@ class Differences(Section):
     def tables(self, report):
         results, display = report.results, report.display
         methods, reference = display.rivals(results.summary), self._reference(report)
-        each = difference_table(results.areas, methods, reference, display.test_ratios)
+        known = display.test_ratios, display.bounded
+        each = difference_table(results.areas, methods, reference, *known)
         tables = {
             "differences": each,
             "differences_overall": overall_table(results.areas, each, reference),

@@ -7,7 +7,7 @@ import numpy as np
 from ...analysis.budgets import own_cost_table
 from ...analysis.schedules import CASE, of_case
 from ..section import Section, figure, table
-from ..style import LABEL_WIDTH, drawing, legend_below, message_figure
+from ..style import LABEL_WIDTH, bars, drawing, legend_below, message_figure
 from ..text import counted, plus_minus
 
 _CAPTION = """Methods without a choice of budget, beside what others reach within their cost, and
@@ -83,8 +83,8 @@ def _draw_panel(axes, part, display, cases):
 def _dots(axes, rows, score, spread, method, note, line, cases):
     places = [cases.index(tuple(case)) + line for case in rows[CASE].to_numpy()]
     axes.errorbar(
-        rows[score], places, xerr=rows[spread], fmt=method.marker, color=method.colour,
-        capsize=2, markersize=6, label=method.label + note,
+        rows[score], places, xerr=bars(rows[score], rows[spread], 0, 1), fmt=method.marker,
+        color=method.colour, capsize=2, markersize=6, label=method.label + note,
     )  # fmt: skip
 
 

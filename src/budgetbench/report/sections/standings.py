@@ -2,6 +2,7 @@
 
 from textwrap import fill
 
+import numpy as np
 import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
@@ -51,11 +52,12 @@ class Standings(Section):
 
     def tables(self, report):
         results, display = report.results, report.display
+        known = display.test_ratios, display.bounded
         return {
             "areas": results.areas,
             "summary": results.summary,
             "ranks": rank_table(results.ranking),
-            "leads": lead_table(results.areas, display.competitors, display.test_ratios),
+            "leads": lead_table(results.areas, display.competitors, *known),
             "controls": score_table(results.bought, display.controls),
         }
 
@@ -67,8 +69,9 @@ class Standings(Section):
 
     def summary(self, report):
         display = report.display
-        ahead = peers_ahead(report.results.summary, display)
-        return [*ahead, *lead_sentences(report.tables["leads"], display)]
+        leads = lead_sentences(report.tables["leads"], display)
+        # The leads and their certainty first: they stand above the picture.
+        return [*leads, *peers_ahead(report.results.summary, display)]
 
     def context(self, report):
         results, display = report.results, report.display
@@ -201,13 +204,18 @@ def area_figure(areas, display):
     }  # fmt: skip
     # The means stand where the strips of single runs do, which are dodged by their own rule.
     width = 0.8 * (1 - 1 / len(methods))
+    least = 0 if display.bounded >= set(frame["dataset"]) else -np.inf
+
+    def spread(values):
+        return np.clip([values.mean() - values.std(), values.mean() + values.std()], least, 1)
+
     with drawing(6.4, 1.3 + 0.26 * len(titles) * max(len(methods), 2)) as (figure, axes):
         many = len(frame) > MANY_POINTS
         sns.stripplot(
             **shared, dodge=True, size=4, alpha=0.35, jitter=False, rasterized=many, ax=axes
         )
         sns.pointplot(
-            **shared, dodge=width, linestyle="none", errorbar="sd", capsize=0.1, markersize=7,
+            **shared, dodge=width, linestyle="none", errorbar=spread, capsize=0.1, markersize=7,
             err_kws={"linewidth": 1.6}, markers=[m.marker for m in methods], ax=axes,
         )  # fmt: skip
         label = "area under the Pareto (AUP), test data"
