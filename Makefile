@@ -6,7 +6,7 @@
 #   make lint     only the checks of style
 #   make mutants  change the code in small ways and tell which changes no test notices (an hour)
 #   make fuzz     damage files of every kind for five minutes each (an hour)
-#   make docs     write config/README.md and docs/api.md anew
+#   make docs     write config/README.md, docs/api.md and the types anew
 #   make docs-html  build the documentation, docs/_build/html/index.html
 #   make lock     resolve requirements.lock anew from pyproject.toml (needs uv)
 #   make clean    remove what `make setup` made; results and data stay
@@ -86,6 +86,7 @@ $(BUILT): $(PACKAGES) setup.py $(KERNELS)
 docs: setup
 	@$(IN_VENV) python workflow/schemas/to_markdown.py
 	@$(IN_VENV) python docs/write_api.py
+	@$(IN_VENV) python docs/write_types.py
 
 docs-html: setup
 	@$(IN_VENV) sphinx-build -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html

@@ -22,7 +22,14 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
-autodoc_default_options = {"inherited-members": False}
+# Methods of our own bases are on the page of each class, those of scikit-learn's are not.
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": "BaseEstimator,ClassifierMixin,RegressorMixin,TransformerMixin,Pipeline",
+    "exclude-members": "get_metadata_routing,set_fit_request,set_predict_request,"
+    "set_predict_proba_request,set_score_request,set_transform_request",
+}
+templates_path = ["_templates"]
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {

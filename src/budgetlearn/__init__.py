@@ -1,6 +1,6 @@
 """Prediction under a budget: scikit-learn estimators whose features cost something.
 
-The estimators are here by name, loaded when they are first used, and so is `FeatureCosts`.
+All public names are here, loaded when they are first used.
 
 >>> from sklearn.datasets import load_wine
 >>> from budgetlearn import ModelScheduleSearch
@@ -58,7 +58,27 @@ OFFERED = {
     "Prices with shared charges, tables with text and gaps, and the base of own methods": {
         "costs": ("FeatureCosts", "random_costs"),
         "preprocessing.preprocessor": ("BudgetPreprocessor",),
+        "curves": ("ModelSchedule",),
         "protocol": ("BudgetedEstimator", "Stage"),
+    },
+    "Scores at a budget, tables behind a preprocessor, checks of own estimators": {
+        "protocol": ("make_budget_scorer", "BudgetPipeline"),
+        "testing": ("check_budgeted_estimator", "expected_failed_checks"),
+    },
+    "Errors and warnings": {
+        "exceptions": (
+            "BudgetlearnError",
+            "BudgetlearnWarning",
+            "BudgetError",
+            "ConfigError",
+            "CostError",
+            "DatasetError",
+            "GuaranteeError",
+            "IncompletePathWarning",
+            "MissingExtraError",
+            "MissingValueError",
+        ),
+        "validation": ("ParameterError",),
     },
     "Pictures of a fitted estimator, in one call": {
         "displays": ("CostAccuracyDisplay", "ScheduleDisplay", "AcquisitionDisplay"),

@@ -34,6 +34,7 @@ LAYERS = [
     {"budgetbench.analysis"},
     {"budgetbench.report"},
     {"budgetlearn.cli"},
+    {"budgetlearn.__main__"},
 ]
 LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 # datasets is used from above like the methods are, but knows none of them.

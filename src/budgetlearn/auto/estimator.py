@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
-from ..cascade.models import with_temperature
+from ..cascade.temperature import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.documenting import described, documented
@@ -295,7 +295,17 @@ class AutoBudget(BudgetedEstimator):
         return points
 
     @described
-    def score(self, X, y, sample_weight=None, budget=None, max_cost=None, *, fallback=False):
+    def score(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        budget=None,
+        max_cost=None,
+        *,
+        fallback=False,
+        budget_mode="expected",
+    ):
         """Return the score of the predictions by what counts: `scoring`, or minus the total cost.
 
         Parameters
@@ -311,7 +321,7 @@ class AutoBudget(BudgetedEstimator):
         -------
         float
         """
-        stage = decided_stage(self, X, budget, max_cost, fallback, ALL)
+        stage = decided_stage(self, X, budget, max_cost, fallback, budget_mode, ALL)
         stage.cost = self.feature_costs_.total(stage.acquired)
         return float(np.average(self._score_rows(stage, y), weights=sample_weight))
 

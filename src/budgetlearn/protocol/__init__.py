@@ -6,19 +6,25 @@ A subclass of `BudgetedEstimator` defines `_fit` and `_stages`; all that users c
 from .acquisition import Session
 from .estimator import BudgetedEstimator, WeightedFit
 from .guarantees import Certificate
+from .pipeline import BudgetPipeline, EncodedSession
 from .requests import Answer, Decisions, Ledger, Outcome, Request
+from .scoring import BudgetScorer, make_budget_scorer
 from .stage import BudgetedTags, Stage
 
 __all__ = [
     "Answer",
+    "BudgetPipeline",
+    "BudgetScorer",
     "BudgetedEstimator",
     "BudgetedTags",
     "Certificate",
     "Decisions",
+    "EncodedSession",
     "Ledger",
     "Outcome",
     "Request",
     "Session",
     "Stage",
     "WeightedFit",
+    "make_budget_scorer",
 ]

@@ -1,5 +1,8 @@
 """Prediction that acquires features one after another: from a source, or in a session."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import numpy as np
 import pandas as pd
 
@@ -151,17 +154,17 @@ class Session:
                 return self._acquisitions.send(reply)
 
     @property
-    def done(self):
+    def done(self) -> bool:
         """True once nothing more is wanted."""
         return self._request is None
 
     @property
-    def cost(self):
+    def cost(self) -> float:
         """Cost of all that was acquired so far."""
         return float(self._ledger.cost[0])
 
     @property
-    def wanted(self):
+    def wanted(self) -> list[tuple[Any, float, str]]:
         """The next features to acquire: a list of (name, price, why).
 
         The first entry is what the prediction waits for; members of its cost group that then cost
@@ -179,7 +182,7 @@ class Session:
                 wanted.append((self._names[other], 0.0, f"free with {self._names[feature]}"))
         return wanted
 
-    def give(self, values=None, /, **named):
+    def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
         """Hand in values of features; NaN says that a feature cannot be had.
 
         Parameters
@@ -224,12 +227,12 @@ class Session:
         return self._constant if now is None or not now.answered[0] else now
 
     @property
-    def prediction(self):
+    def prediction(self) -> Any:
         """The best prediction on what is known: a class label or a number."""
         return self._current().output[0]
 
     @property
-    def probability(self):
+    def probability(self) -> float | None:
         """Probability of the predicted class on what is known; None where there is none."""
         probability = self._current().probability(self._classes)
         return None if probability is None else float(probability[0])

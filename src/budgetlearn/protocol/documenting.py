@@ -24,6 +24,11 @@ fallback : bool, default=False
     best model that does without, in the end the constant prediction that costs nothing, instead of
     raising."""
 
+MODE = """\
+budget_mode : {"expected", "guaranteed"}, default="expected"
+    Whether the measured mean cost has to be within the budget, which new examples then exceed
+    about as often as not, or an upper bound of it with confidence 0.95."""
+
 REFUSALS = """\
 BudgetError
     When no operating point is within the budget or the cap; the message names the cheapest one.
@@ -32,8 +37,8 @@ MissingValueError
 
 _TEXTS = {
     "{X}": X,
-    "{limits}": LIMITS,
-    "{choice}": f"{LIMITS}\n{FALLBACK}",
+    "{limits}": f"{LIMITS}\n{MODE}",
+    "{choice}": f"{LIMITS}\n{FALLBACK}\n{MODE}",
     "{refusals}": REFUSALS,
 }
 
@@ -44,7 +49,7 @@ def described(method):
     Parameters
     ----------
     method : callable
-        With "{X}", "{limits}" (budget and max_cost), "{choice}" (those and fallback) or
+        With "{X}", "{limits}" (budget, max_cost, budget_mode), "{choice}" (and fallback) or
         "{refusals}" on a line of its own.
 
     Returns
@@ -111,6 +116,23 @@ def _entries(section):
         for name in entry.split(" :")[0].split(", "):
             found[name] = entry
     return found
+
+
+def entries_of(doc, section):
+    """Return the entry of each name in a section of a docstring.
+
+    Parameters
+    ----------
+    doc : str or None
+        The docstring, in numpydoc's form.
+    section : str
+        Its heading.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    return _entries(_sections(doc).get(section, ""))
 
 
 def documented(estimator):

@@ -4,12 +4,17 @@ The hooks of a subclass stand first, then `fit`, then predictions; all but `_fit
 a default. What the methods do lies in the modules beside this one.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -24,11 +29,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..counting import counting_fits
 from ..validation import all_or_nothing, check_number
-from .acquisition import acquired_from, explanation, from_table, session_of
+from .acquisition import Session, acquired_from, explanation, from_table, session_of
 from .documenting import described
 from .examples import checked_examples
 from .fixed_features import fixed_acquisitions
-from .guarantees import certified
+from .guarantees import EXPECTED, Certificate, certified
 from .operating_points import (
     measured,
     refuse_alike,
@@ -38,8 +43,11 @@ from .operating_points import (
 )
 from .out_of_fold import measured_out_of_fold
 from .prediction import chosen_stage, decided, each_stage
+from .requests import Decisions
 from .stage import EVERYTHING, BudgetedTags, Stage
 from .tables import checked_table, one_row
+
+Array = NDArray[Any]
 
 
 def _has_probabilities(estimator):
@@ -86,7 +94,7 @@ class BudgetedEstimator(BaseEstimator):
         """
 
     @property
-    def n_stages_(self):
+    def n_stages_(self) -> int:
         """Number of operating points."""
         return 1
 
@@ -94,7 +102,7 @@ class BudgetedEstimator(BaseEstimator):
         """Return the stage that `predict` uses without a budget."""
         return self.n_stages_ - 1
 
-    def fixed_costs(self):
+    def fixed_costs(self) -> ArrayLike | None:
         """Return the cost of each stage where it is the same for every example.
 
         Returns
@@ -104,7 +112,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         return
 
-    def stored_bytes(self, stage):
+    def stored_bytes(self, stage: int) -> float:
         """Return the size of a stage's model in the compact format "float32".
 
         Parameters
@@ -168,7 +176,13 @@ class BudgetedEstimator(BaseEstimator):
     def _has_fixed_costs(self):
         return type(self).fixed_costs is not BudgetedEstimator.fixed_costs
 
-    def fit(self, X, y, X_val=None, y_val=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
         """Learn from examples whose features are all known.
 
         Parameters
@@ -206,7 +220,10 @@ class BudgetedEstimator(BaseEstimator):
         # Validation of the data is part of it: it already sets names and classes.
         with all_or_nothing(self):
             with counting_fits() as count:
-                self._learn_from(*checked_examples(self, X, y, X_val, y_val, weight))
+                train, valid = checked_examples(self, X, y, X_val, y_val, weight)
+                # Of a method that measures its own points, out of fold.
+                self._n_measured = len(train.y) + (0 if valid is None else len(valid.y))
+                self._learn_from(train, valid)
             self.n_models_fitted_ = count.total  # those on folds, and those left out, among them
         return self
 
@@ -229,13 +246,14 @@ class BudgetedEstimator(BaseEstimator):
             stages = self._stages(valid.X, range(self.n_stages_), scored_parts(self))
             points = measured(self, stages, valid.targets)
             self.operating_points_ = refuse_unscored(points, len(valid.y))
+            self._n_measured = len(valid.y)
             # After measuring: the operating points stay those of rows that the models had not
             # seen.
             if getattr(self, "refit", False) is True:  # in GIF a number of passes
                 self._refit(train.joined(valid).weighed_for(self), seeds)
 
     @cached_property
-    def operating_points_(self):
+    def operating_points_(self) -> pd.DataFrame:
         """Cost and score of each operating point, a frame of one row per stage.
 
         Measured by `fit` on validation data where there are any. Else measured when it is first
@@ -244,7 +262,10 @@ class BudgetedEstimator(BaseEstimator):
         not stored with it.
         """
         check_is_fitted(self)
-        return measured_out_of_fold(self, vars(self).get("_unmeasured"))
+        examples = vars(self).get("_unmeasured")
+        points = measured_out_of_fold(self, examples)
+        self._unmeasured, self._n_measured = None, len(examples.y)
+        return points
 
     def __getstate__(self):
         # Rows may be large, and are not for everyone who may have the model.
@@ -252,7 +273,7 @@ class BudgetedEstimator(BaseEstimator):
         return {name: value for name, value in state.items() if name != "_unmeasured"}
 
     @described
-    def stages(self, X, parts=EVERYTHING):
+    def stages(self, X: ArrayLike, parts: Collection[str] = EVERYTHING) -> Iterator[Stage]:
         """Apply every operating point to examples, one after another.
 
         Parameters
@@ -272,7 +293,14 @@ class BudgetedEstimator(BaseEstimator):
             yield replace(stage, cost=self.feature_costs_.total(stage.acquired) if paid else None)
 
     @described
-    def choose(self, budget=None, max_cost=None, *, fallback=False):
+    def choose(
+        self,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> int | None:
         """Return the operating point that predictions use.
 
         Parameters
@@ -289,10 +317,18 @@ class BudgetedEstimator(BaseEstimator):
         {refusals}
         """
         check_is_fitted(self)
-        return chosen_stage(self, budget, max_cost, fallback)
+        return chosen_stage(self, budget, max_cost, fallback, budget_mode)
 
     @described
-    def predict(self, X, budget=None, max_cost=None, *, fallback=False):
+    def predict(
+        self,
+        X: ArrayLike,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> Array:
         """Predict the targets of examples.
 
         Parameters
@@ -309,11 +345,19 @@ class BudgetedEstimator(BaseEstimator):
         ------
         {refusals}
         """
-        return decided(self, X, budget, max_cost, fallback, {"output"}).output
+        return decided(self, X, budget, max_cost, fallback, budget_mode, {"output"}).output
 
     @available_if(_has_probabilities)
     @described
-    def predict_proba(self, X, budget=None, max_cost=None, *, fallback=False):
+    def predict_proba(
+        self,
+        X: ArrayLike,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> Array:
         """Return the probability of each class.
 
         Parameters
@@ -326,10 +370,20 @@ class BudgetedEstimator(BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        return decided(self, X, budget, max_cost, fallback, {"probabilities"}).probabilities
+        return decided(
+            self, X, budget, max_cost, fallback, budget_mode, {"probabilities"}
+        ).probabilities
 
     @described
-    def acquired_features(self, X, budget=None, max_cost=None, *, fallback=False):
+    def acquired_features(
+        self,
+        X: ArrayLike,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> Array:
         """Return the features that the prediction of each example looks at.
 
         Parameters
@@ -341,10 +395,18 @@ class BudgetedEstimator(BaseEstimator):
         -------
         ndarray of bool of shape (n_samples, n_features)
         """
-        return decided(self, X, budget, max_cost, fallback, {"acquired"}).acquired
+        return decided(self, X, budget, max_cost, fallback, budget_mode, {"acquired"}).acquired
 
     @described
-    def acquisition_cost(self, X, budget=None, max_cost=None, *, fallback=False):
+    def acquisition_cost(
+        self,
+        X: ArrayLike,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> Array:
         """Return the cost of acquiring the features of each prediction.
 
         Parameters
@@ -357,11 +419,21 @@ class BudgetedEstimator(BaseEstimator):
         ndarray of shape (n_samples,)
             In the unit of `feature_costs`; each feature is charged once per example.
         """
-        acquired = self.acquired_features(X, budget, max_cost, fallback=fallback)
+        acquired = self.acquired_features(
+            X, budget, max_cost, fallback=fallback, budget_mode=budget_mode
+        )
         return self.feature_costs_.total(acquired)
 
     @described
-    def predict_with_cost(self, X, budget=None, max_cost=None, *, fallback=False):
+    def predict_with_cost(
+        self,
+        X: ArrayLike,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> tuple[Array, Array]:
         """Return the predictions and their costs, in one pass over the examples.
 
         Parameters
@@ -376,11 +448,21 @@ class BudgetedEstimator(BaseEstimator):
         cost : ndarray of shape (n_samples,)
             As from `acquisition_cost`.
         """
-        made = decided(self, X, budget, max_cost, fallback, {"output", "acquired"})
+        made = decided(self, X, budget, max_cost, fallback, budget_mode, {"output", "acquired"})
         return made.output, self.feature_costs_.total(made.acquired)
 
     @described
-    def score(self, X, y, sample_weight=None, budget=None, max_cost=None, *, fallback=False):
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> float:
         """Return the accuracy of the predictions, in regression R², or the score of `scoring`.
 
         Parameters
@@ -399,15 +481,17 @@ class BudgetedEstimator(BaseEstimator):
         # As scikit-learn's mixins score, whatever else the class offers.
         scoring = getattr(self, "scoring", None)
         if scoring is None:
-            predicted = self.predict(X, budget, max_cost, fallback=fallback)
+            predicted = self.predict(
+                X, budget, max_cost, fallback=fallback, budget_mode=budget_mode
+            )
             score = r2_score if is_regressor(self) else accuracy_score
             return float(score(y, predicted, sample_weight=sample_weight))
         want = {"output"} | ({"probabilities"} if _has_probabilities(self) else set())
-        stage = decided(self, X, budget, max_cost, fallback, want)
+        stage = decided(self, X, budget, max_cost, fallback, budget_mode, want)
         return score_outcome(self, scoring, stage, np.asarray(y), sample_weight)
 
     @described
-    def staged_predict(self, X):
+    def staged_predict(self, X: ArrayLike) -> Iterator[Array]:
         """Yield the predictions of every operating point (see `stages`), cheap to expensive.
 
         Parameters
@@ -422,7 +506,7 @@ class BudgetedEstimator(BaseEstimator):
 
     @available_if(_has_probabilities)
     @described
-    def staged_predict_proba(self, X):
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[Array]:
         """Yield the class probabilities of every operating point (see `stages`).
 
         Parameters
@@ -436,7 +520,7 @@ class BudgetedEstimator(BaseEstimator):
         yield from (stage.probabilities for stage in each_stage(self, X, {"probabilities"}))
 
     @described
-    def staged_acquired_features(self, X):
+    def staged_acquired_features(self, X: ArrayLike) -> Iterator[Array]:
         """Yield the features that every operating point (see `stages`) looks at.
 
         Parameters
@@ -450,7 +534,7 @@ class BudgetedEstimator(BaseEstimator):
         yield from (stage.acquired for stage in each_stage(self, X, {"acquired"}))
 
     @described
-    def measure(self, X, y):
+    def measure(self, X: ArrayLike, y: ArrayLike) -> pd.DataFrame:
         """Measure every operating point on other examples than those of `fit`.
 
         Parameters
@@ -469,7 +553,15 @@ class BudgetedEstimator(BaseEstimator):
         check_consistent_length(X, y)
         return measured(self, each_stage(self, X, scored_parts(self)), y)
 
-    def certify(self, X_cal, y_cal, *, cost=None, error=None, confidence=0.95):
+    def certify(
+        self,
+        X_cal: ArrayLike,
+        y_cal: ArrayLike,
+        *,
+        cost: float | None = None,
+        error: float | None = None,
+        confidence: float = 0.95,
+    ) -> Certificate:
         """Choose the operating point that keeps limits of mean cost and error, with a guarantee.
 
         Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021): see
@@ -506,7 +598,15 @@ class BudgetedEstimator(BaseEstimator):
         return certified(self, outcomes, y, cost, error, confidence)
 
     @described
-    def decisions(self, X, budget=None, max_cost=None, *, fallback=False):
+    def decisions(
+        self,
+        X: ArrayLike,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> Decisions:
         """Predict, and return the acquisitions in their order.
 
         Parameters
@@ -519,11 +619,20 @@ class BudgetedEstimator(BaseEstimator):
         Decisions
         """
         X, _ = checked_table(self, X)
-        stage = chosen_stage(self, budget, max_cost, fallback)
+        stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
         return acquired_from(self, from_table(self, X), len(X), stage, max_cost, fallback)
 
     @described
-    def predict_acquiring(self, source, n_samples, budget=None, max_cost=None, *, fallback=False):
+    def predict_acquiring(
+        self,
+        source: Callable[..., ArrayLike],
+        n_samples: int,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> Decisions:
         """Predict examples whose features are asked for only when they are needed.
 
         Parameters
@@ -542,11 +651,17 @@ class BudgetedEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
-        stage = chosen_stage(self, budget, max_cost, fallback)
+        stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
         return acquired_from(self, source, n_samples, stage, max_cost, fallback)
 
     @described
-    def session(self, budget=None, max_cost=None):
+    def session(
+        self,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        budget_mode: str = EXPECTED,
+    ) -> Session:
         """Start the prediction of one case whose features are acquired step by step.
 
         Parameters
@@ -563,10 +678,18 @@ class BudgetedEstimator(BaseEstimator):
         BudgetError
             When no operating point is within the budget; the message names the cheapest one.
         """
-        return session_of(self, self.choose(budget, max_cost), max_cost)
+        return session_of(self, self.choose(budget, max_cost, budget_mode=budget_mode), max_cost)
 
     @described
-    def explain(self, x, budget=None, max_cost=None, *, fallback=False):
+    def explain(
+        self,
+        x: ArrayLike | Mapping[Any, float],
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ) -> pd.DataFrame:
         """Show how one example is predicted, acquisition by acquisition.
 
         Parameters
@@ -583,7 +706,7 @@ class BudgetedEstimator(BaseEstimator):
             `prediction` and, of classifiers, its `probability`.
         """
         source = from_table(self, one_row(self, x))
-        stage = chosen_stage(self, budget, max_cost, fallback)
+        stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
         # Stepwise sessions do without a missing value, where predict refuses it.
         if not fallback:  # raises what predict raises
             acquired_from(self, source, 1, stage, max_cost, False)
@@ -598,7 +721,14 @@ class WeightedFit:
         tags.sample_weight = True
         return tags
 
-    def fit(self, X, y, X_val=None, y_val=None, sample_weight=None):
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from examples whose features are all known.
 
         Parameters

@@ -17,6 +17,10 @@ from ..curves import pareto_indices
 from ..exceptions import GuaranteeError
 from ..validation import ParameterError, check_number
 
+# How a mean cost keeps a budget: as it was measured, or beyond reasonable doubt.
+EXPECTED, GUARANTEED = "expected", "guaranteed"
+CONFIDENCE = 0.95
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -125,6 +129,35 @@ def certified(estimator, outcomes, y, cost, error, confidence):
     return Certificate(
         int(best), float(points["cost"][best]), cost, error, confidence, tested[passed]
     )
+
+
+def surely_within(estimator, costs, budget):
+    """Return the mask of operating points whose mean cost is within a budget beyond doubt.
+
+    All of them at once with the confidence of 0.95 (Bonferroni), so that whichever is chosen keeps
+    the budget. The bound speaks of the models that the costs were measured with: those of
+    validation data are the estimator's own, those out of fold its refits.
+
+    Parameters
+    ----------
+    estimator : BudgetedEstimator
+        Fitted.
+    costs : Series of shape (n_stages,)
+        Measured mean cost of each point.
+    budget : float
+        Limit of the mean cost.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_stages,)
+    """
+    full = estimator.feature_costs_.full
+    # A cost that is the same for all examples is exact, and nothing exceeds that of all features.
+    if estimator.fixed_costs() is not None or budget >= full:
+        return np.ones(len(costs), dtype=bool)
+    level = (1 - CONFIDENCE) / len(costs)
+    n = estimator._n_measured
+    return np.array([hoeffding_bentkus_p(cost / full, n, budget / full) <= level for cost in costs])
 
 
 def _check_limits(estimator, cost, error, confidence):

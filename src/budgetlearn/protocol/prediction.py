@@ -4,18 +4,20 @@ import numpy as np
 
 from ..costs import affords
 from ..exceptions import BudgetError
-from ..validation import check_number
+from ..validation import check_choice, check_number
 from .acquisition import acquired_from, from_table
+from .guarantees import EXPECTED, GUARANTEED, surely_within
 from .operating_points import points_to_choose_from
 from .stage import Stage
 from .tables import checked_table, missing_cells, refuse_missing
 
 
-def chosen_stage(estimator, budget, max_cost, fallback):
+def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
     """Return the index of the stage that predictions use; None: the constant."""
     for value, name in ((budget, "budget"), (max_cost, "max_cost")):
         if value is not None:
             check_number(value, name, low=0)
+    check_choice(budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
     if max_cost is not None and estimator.fixed_costs() is None:
         _require_cap(estimator)
     elif max_cost is not None:  # each example costs the mean
@@ -24,7 +26,10 @@ def chosen_stage(estimator, budget, max_cost, fallback):
         return estimator._default_stage()
     # By validation score, of equal ones the cheapest; a stable sort keeps the first of equals.
     points = points_to_choose_from(estimator)
-    affordable = points[affords(budget, points["cost"])]
+    within = affords(budget, points["cost"])
+    if budget_mode == GUARANTEED:
+        within &= surely_within(estimator, points["cost"], budget)
+    affordable = points[within]
     if len(affordable):
         best = affordable.sort_values(["score", "cost"], ascending=[False, True], kind="stable")
         return int(best.index[0])
@@ -32,6 +37,12 @@ def chosen_stage(estimator, budget, max_cost, fallback):
     if fallback:
         return None
     cheapest = float(points["cost"].min())
+    if budget_mode == GUARANTEED and affords(budget, cheapest):
+        raise BudgetError(
+            f"No operating point is sure to cost at most {budget:g} on average: the cheapest one "
+            f"cost {cheapest:g} on {estimator._n_measured} examples. Raise the budget, fit or "
+            "validate on more examples, or take budget_mode='expected'."
+        )
     raise BudgetError(
         f"No operating point costs at most {budget:g}: the cheapest one costs {cheapest:g}. "
         f"Raise the budget to {cheapest:g} or more.",
@@ -61,10 +72,10 @@ def each_stage(estimator, X, want, absent=None):
     yield from estimator._stages(X, range(estimator.n_stages_), frozenset(want))
 
 
-def decided(estimator, X, budget, max_cost, fallback, want):
+def decided(estimator, X, budget, max_cost, fallback, budget_mode, want):
     """Return a `Stage` with the wanted parts of the chosen stage's predictions."""
     X, absent = checked_table(estimator, X)
-    index = chosen_stage(estimator, budget, max_cost, fallback)
+    index = chosen_stage(estimator, budget, max_cost, fallback, budget_mode)
     # With fixed costs the cap was settled by the choice of the stage.
     capped = max_cost is not None and not estimator._has_fixed_costs
     if index is not None and not capped:

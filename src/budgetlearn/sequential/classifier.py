@@ -253,7 +253,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
         outcome.answered[:done] = True
         return outcome
 
-    def explain(self, x, budget=None, max_cost=None, *, fallback=False):
+    def explain(self, x, budget=None, max_cost=None, *, fallback=False, budget_mode="expected"):
         """Explain the prediction of one example, acquisition by acquisition.
 
         Parameters
@@ -262,7 +262,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
             The example; a dict or Series gives its values by feature name.
         budget, max_cost : float, default=None
             As for `predict`.
-        fallback : bool, default=False
+        fallback, budget_mode
             As for `predict`.
 
         Returns
@@ -271,6 +271,6 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
             As `BudgetedEstimator.explain` gives it, and the column `value`: what each feature was
             chosen for (see `Walk`).
         """
-        steps = super().explain(x, budget, max_cost, fallback=fallback)
+        steps = super().explain(x, budget, max_cost, fallback=fallback, budget_mode=budget_mode)
         walk = self._walk(one_row(self, x), stop=False, max_cost=max_cost)
         return steps.assign(value=walk.value[0, : len(steps)])

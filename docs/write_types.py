@@ -1,0 +1,163 @@
+"""Renew src/budgetlearn/__init__.pyi (`make docs`): the types of all that the package exports.
+
+A stub, because classes of scikit-learn, which has no types, would make every attribute of an
+estimator `Any`. Types that no signature has are those of the docstrings.
+"""
+
+import inspect
+import re
+from pathlib import Path
+
+from sklearn.base import BaseEstimator
+
+import budgetlearn as b
+from budgetlearn.protocol.documenting import entries_of
+
+STUB = Path(b.__file__).with_name("__init__.pyi")
+HEAD = '''"""Types of the public names, written by docs/write_types.py: run `make docs`."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from .protocol.acquisition import Session
+from .protocol.guarantees import Certificate
+from .protocol.pipeline import EncodedSession
+from .protocol.requests import Decisions
+from .protocol.scoring import BudgetScorer
+from .protocol.stage import Stage as Stage
+
+__version__: str
+'''
+PLAIN = {
+    **dict.fromkeys(("float", "int", "bool", "str"), None),
+    "dict": "dict[Any, Any]",
+    "DataFrame": "pd.DataFrame",
+    "pandas.DataFrame": "pd.DataFrame",
+    "ndarray": "NDArray[Any]",
+    "None": "None",
+}
+# What each instance of scikit-learn has, typed here because its own classes are not.
+PARAMETERS = {
+    "get_params": "(self, deep: bool = ...) -> dict[str, Any]",
+    "set_params": "(self, **params: Any) -> Self",
+}
+PREDICTED = "(self, X: ArrayLike, **params: Any) -> NDArray[Any]"
+INHERITED = {
+    b.BudgetedEstimator: PARAMETERS,
+    b.BudgetPreprocessor: PARAMETERS | {"fit_transform": "(self, X: Any, y: Any = ...) -> Any"},
+    b.BudgetPipeline: PARAMETERS | {"predict": PREDICTED, "predict_proba": PREDICTED},
+}
+
+
+def type_of(text):
+    """Return the type that a numpydoc description names, Any where it is not a plain one."""
+    text, _, default = text.partition(", default=")
+    text = re.sub(r" of (shape|float|int|bool|str|object)\b.*", "", text)
+    if text.startswith("{") and text.endswith("}") and '"' in text:
+        text = "str"
+    parts = [part.strip() for part in re.split(r" or |, ", text)]
+    if default.startswith("None"):
+        parts.append("None")
+    if not all(part in PLAIN for part in parts):
+        return "Any"
+    return " | ".join(dict.fromkeys(PLAIN[part] or part for part in parts))
+
+
+def named_types(doc, section):
+    """Return the type of each name in a section of a docstring."""
+    found = {}
+    for name, entry in entries_of(doc, section).items():
+        found[name] = type_of(entry.split("\n")[0].partition(" : ")[2])
+    return found
+
+
+def annotation(value):
+    """Return an annotation as the stub writes it; None where there is none."""
+    if value is inspect.Signature.empty:
+        return None
+    text = value if isinstance(value, str) else inspect.formatannotation(value)
+    return re.sub(r"\bArray\b", "NDArray[Any]", text)
+
+
+def signature(function, known=None, bound=True):
+    """Return the parameters and the result of a function, with types, as the stub writes them."""
+    made, types = inspect.signature(function), named_types(inspect.getdoc(function), "Parameters")
+    types |= known or {}
+    parts, star = [], False
+    for place, (name, each) in enumerate(made.parameters.items()):
+        if bound and place == 0 and name in ("self", "cls"):
+            parts.append(name)
+            continue
+        if each.kind is each.KEYWORD_ONLY and not star:
+            parts.append("*")
+        star |= each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        mark = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        kind = annotation(each.annotation) or types.get(name, "Any")
+        parts.append(f"{mark}{name}: {kind}{'' if each.default is each.empty else ' = ...'}")
+        if each.kind is each.POSITIONAL_ONLY:
+            parts.append("/")
+    returned = named_types(inspect.getdoc(function), "Returns")
+    result = annotation(made.return_annotation) or next(iter(returned.values()), "Any")
+    return f"({', '.join(parts)}) -> {'None' if function.__name__ == '__init__' else result}"
+
+
+def own_members(cls):
+    """Return what a class and its bases define by name, but for what the stub has of a base."""
+    shown = {}
+    for base in reversed(cls.__mro__):
+        ours = base.__module__.startswith("budgetlearn")
+        if ours and (cls is base or base is not b.BudgetedEstimator):
+            shown |= {name: each for name, each in vars(base).items() if not name.startswith("_")}
+    return dict(sorted(shown.items()))
+
+
+def members(cls):
+    """Yield the lines of the public members of a class."""
+    doc, estimates = inspect.getdoc(cls), issubclass(cls, BaseEstimator)
+    types = named_types(doc, "Parameters")
+    attributes = named_types(doc, "Attributes")
+    if not issubclass(cls, Exception):
+        yield f"def __init__{signature(cls.__init__, types)}: ..."
+    if estimates:  # parameters are attributes
+        attributes |= {name: types.get(name, "Any") for name in inspect.signature(cls).parameters}
+    if cls in INHERITED:
+        yield from (f"def {name}{text}: ..." for name, text in INHERITED[cls].items())
+    for name, each in own_members(cls).items():
+        function = getattr(each, "fget", None) or getattr(each, "func", None)
+        if function is not None:
+            attributes.pop(name, None)
+            yield f"@property\ndef {name}{signature(function)}: ..."
+        elif isinstance(each, classmethod):
+            yield f"@classmethod\ndef {name}{signature(each.__func__)}: ..."
+        elif inspect.isfunction(each) or hasattr(each, "fn"):  # of `available_if`
+            yield f"def {name}{signature(getattr(each, 'fn', each))}: ..."
+    for name, kind in sorted(attributes.items()):
+        if name.isidentifier():
+            yield f"{name}: {kind}"
+
+
+def stub():
+    """Return the text of the stub."""
+    parts = [HEAD]
+    for name in b.__all__[1:]:
+        item = getattr(b, name)
+        if name == "Stage":
+            continue
+        if not inspect.isclass(item):
+            parts.append(f"def {name}{signature(item, bound=False)}: ...")
+            continue
+        bases = [base.__name__ for base in item.__bases__] if issubclass(item, Exception) else []
+        if issubclass(item, b.BudgetedEstimator):
+            bases = [] if item is b.BudgetedEstimator else ["BudgetedEstimator"]
+        body = "\n".join(members(item)) or "..."
+        head = f"class {name}({', '.join(bases)}):" if bases else f"class {name}:"
+        parts.append(head + "\n" + "\n".join(f"    {line}" for line in body.split("\n")))
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub(), encoding="utf-8")

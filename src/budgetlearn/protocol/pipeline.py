@@ -1,0 +1,294 @@
+"""`BudgetPipeline`: budgets, sessions and guarantees of an estimator behind a preprocessor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
+
+from ..exceptions import ConfigError
+from ..features import origin_of
+from ..preprocessing.preprocessor import BudgetPreprocessor
+from .acquisition import Session
+from .guarantees import Certificate
+
+
+class BudgetPipeline(Pipeline):
+    """Pipeline whose last step predicts under a budget, in terms of the original columns.
+
+    `predict`, `predict_proba` and `score` take `budget`, `max_cost`, `fallback` and `budget_mode`
+    as the last step does. Prices are given to that step, for the original columns by name. Each
+    column of the table must stay one acquisition: put a `BudgetPreprocessor` first where there are
+    words or gaps; transformers that keep columns and names, as `StandardScaler`, may follow it.
+
+    Parameters
+    ----------
+    steps : list of (str, estimator)
+        Names and steps, the last one a `BudgetedEstimator`.
+    transform_input : list of str, default=None
+        As for `sklearn.pipeline.Pipeline`.
+    memory : str or joblib.Memory, default=None
+        As for `sklearn.pipeline.Pipeline`.
+    verbose : bool, default=False
+        Whether the time of each step is printed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from budgetlearn import BudgetPipeline, BudgetPreprocessor, BudgetRFClassifier
+    >>> table = pd.DataFrame({"age": range(40), "colour": ["red", "blue"] * 20})
+    >>> forest = BudgetRFClassifier(
+    ...     feature_costs={"age": 1, "colour": 5}, n_estimators=5, random_state=0
+    ... )
+    >>> pipeline = BudgetPipeline([("encode", BudgetPreprocessor()), ("forest", forest)])
+    >>> pipeline.fit(table, table["age"] > 20).acquisition_cost(table, budget=2).max()
+    1.0
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
+        """Fit the steps one after another.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Training examples.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        **params : dict
+            As for `sklearn.pipeline.Pipeline.fit`.
+
+        Returns
+        -------
+        self
+        """
+        for _, step in self.steps[:-1]:
+            # Prices are matched by name, which arrays between the steps would lose.
+            if hasattr(step, "set_output") and not isinstance(step, BudgetPreprocessor):
+                step.set_output(transform="pandas")
+        super().fit(X, y, **params)
+        first, costs = self.steps[0][1], self._final_estimator.feature_costs_
+        if isinstance(first, BudgetPreprocessor):
+            self.columns_ = first.feature_names_in_.tolist()
+        else:
+            self.columns_ = list(getattr(X, "columns", costs.labels))
+        self.origins_ = self._origins(costs.labels)
+        return self
+
+    def _origins(self, encoded):
+        """Return the original column that each encoded one stands for, by name."""
+        known, made = set(self.columns_), set(encoded)
+        origins = {name: origin_of(name, known, made) for name in encoded}
+        strange = sorted({str(origin) for origin in origins.values() if origin not in known})
+        if strange:
+            raise ConfigError(
+                f"the steps make columns that no original one is known for: "
+                f"{', '.join(strange[:5])}. Use BudgetPreprocessor, or steps that keep columns."
+            )
+        return origins
+
+    def _encoded(self, X):
+        """Return a table as the last step takes it."""
+        return self[:-1].transform(X) if len(self.steps) > 1 else X
+
+    @property
+    def operating_points_(self) -> pd.DataFrame:
+        """Cost and score of each operating point of the last step."""
+        return self._final_estimator.operating_points_
+
+    def choose(
+        self, budget: float | None = None, max_cost: float | None = None, **options: Any
+    ) -> int | None:
+        """Return the operating point that predictions use; see `BudgetedEstimator.choose`."""
+        return self._final_estimator.choose(budget, max_cost, **options)
+
+    def acquired_features(
+        self,
+        X: ArrayLike,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        **options: Any,
+    ) -> NDArray[np.bool_]:
+        """Return the original columns that the prediction of each example looks at.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Examples.
+        budget, max_cost, **options
+            As for `BudgetedEstimator.predict`.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_columns)
+        """
+        model = self._final_estimator
+        acquired = model.acquired_features(self._encoded(X), budget, max_cost, **options)
+        place = {name: k for k, name in enumerate(self.columns_)}
+        original = np.zeros((len(acquired), len(place)), dtype=bool)
+        for encoded, name in enumerate(model.feature_costs_.labels):
+            original[:, place[self.origins_[name]]] |= acquired[:, encoded]
+        return original
+
+    def acquisition_cost(
+        self,
+        X: ArrayLike,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        **options: Any,
+    ) -> NDArray[np.float64]:
+        """Return the cost of each prediction; see `BudgetedEstimator.acquisition_cost`."""
+        return self._final_estimator.acquisition_cost(self._encoded(X), budget, max_cost, **options)
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **options: Any,
+    ) -> float:
+        """Return the score of the predictions; see `BudgetedEstimator.score`."""
+        return self._final_estimator.score(self._encoded(X), y, sample_weight, **options)
+
+    def certify(self, X_cal: ArrayLike, y_cal: ArrayLike, **limits: Any) -> Certificate:
+        """Choose the operating point that keeps limits; see `BudgetedEstimator.certify`."""
+        return self._final_estimator.certify(self._encoded(X_cal), y_cal, **limits)
+
+    def session(
+        self, budget: float | None = None, max_cost: float | None = None, **options: Any
+    ) -> EncodedSession:
+        """Start the prediction of one case whose original columns are acquired step by step.
+
+        Parameters
+        ----------
+        budget, max_cost, **options
+            As for `BudgetedEstimator.session`.
+
+        Returns
+        -------
+        EncodedSession
+        """
+        inner = self._final_estimator.session(budget, max_cost, **options)
+        return EncodedSession(inner, self.origins_, self._encoded_value)
+
+    def explain(
+        self, x: Any, budget: float | None = None, max_cost: float | None = None, **options: Any
+    ) -> pd.DataFrame:
+        """Show how one example is predicted, acquisition by acquisition.
+
+        Parameters
+        ----------
+        x : dict, Series, frame of one row or array-like of shape (n_features,)
+            The example.
+        budget, max_cost, **options
+            As for `BudgetedEstimator.explain`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As from `BudgetedEstimator.explain`, of the original columns.
+        """
+        if not isinstance(x, pd.DataFrame):
+            named = isinstance(x, Mapping | pd.Series)
+            pairs = x.items() if named else zip(self.columns_, np.ravel(x), strict=True)
+            x = pd.DataFrame([dict(pairs)])
+        named = isinstance(self.steps[0][1], BudgetPreprocessor) or hasattr(
+            self.steps[0][1], "feature_names_in_"
+        )
+        encoded = self._encoded(x if named else x.to_numpy())
+        steps = self._final_estimator.explain(encoded, budget, max_cost, **options)
+        steps["feature"] = steps["feature"].map(self.origins_)
+        steps["measured"] = [x[name].iloc[0] for name in steps["feature"]]
+        # Indicators of one column are one acquisition: the first pays, the last knows most.
+        paid = steps.groupby("feature", sort=False)["price"].sum()
+        steps = steps.drop_duplicates("feature", keep="last").assign(price=paid.to_numpy())
+        return steps.reset_index(drop=True)
+
+    def _encoded_value(self, name, value):
+        """Return the values of all encoded columns that come from one original column."""
+        frame = pd.DataFrame({name: [value]})
+        for _, step in self.steps[:-1]:
+            if not isinstance(step, BudgetPreprocessor):
+                known = getattr(step, "feature_names_in_", None)
+                frame = frame.reindex(columns=self.columns_ if known is None else known)
+                frame = frame if known is not None else frame.to_numpy()  # fitted on an array
+            frame = step.transform(frame)
+        return {key: frame[key].iloc[0] for key in frame if self.origins_.get(key) == name}
+
+
+class EncodedSession:
+    """A `Session` whose features are the columns of the table before it was encoded.
+
+    Parameters
+    ----------
+    session : Session
+        Of the estimator behind the encoding.
+    origins : dict
+        Original column of each encoded one.
+    encode : callable
+        `encode(name, value)` returns the values of the encoded columns of an original one.
+    """
+
+    def __init__(self, session: Session, origins: dict[Any, Any], encode: Any) -> None:
+        self._session, self._origins, self._encode = session, origins, encode
+
+    @property
+    def done(self) -> bool:
+        """True once nothing more is wanted."""
+        return self._session.done
+
+    @property
+    def cost(self) -> float:
+        """Cost of all that was acquired so far."""
+        return self._session.cost
+
+    @property
+    def wanted(self) -> list[tuple[Any, float, str]]:
+        """The next columns to acquire, a list of (name, price, why); see `Session.wanted`."""
+        first = {}
+        for name, price, why in self._session.wanted:
+            first.setdefault(self._origins[name], (price, why))
+        return [(name, *rest) for name, rest in first.items()]
+
+    def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
+        """Hand in values of original columns; NaN or None says that one cannot be had.
+
+        Parameters
+        ----------
+        values : dict, default=None
+            Column → value.
+        **named : object
+            The same, for names that are Python identifiers.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For unknown columns and for values that the steps refuse.
+        """
+        given, encoded = {**(values or {}), **named}, {}
+        unknown = [name for name in given if name not in self._origins.values()]
+        if unknown:
+            raise ValueError(f"unknown features: {', '.join(map(str, unknown))}.")
+        for name, value in given.items():
+            # All columns of a word are given at once, so that none is asked for again.
+            made = self._encode(name, value)
+            encoded |= dict.fromkeys(made, np.nan) if pd.isna(value) else made
+        self._session.give(encoded)
+        return self
+
+    @property
+    def prediction(self) -> Any:
+        """The best prediction on what is known: a class label or a number."""
+        return self._session.prediction
+
+    @property
+    def probability(self) -> float | None:
+        """Probability of the predicted class on what is known; None where there is none."""
+        return self._session.probability

@@ -1,0 +1,130 @@
+"""`BudgetPipeline`: what an estimator offers, in terms of the columns before they were encoded."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_validate
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from budgetlearn import (
+    BudgetPipeline,
+    BudgetPreprocessor,
+    BudgetRFClassifier,
+    LogitPathClassifier,
+    make_budget_scorer,
+)
+from budgetlearn.exceptions import ConfigError
+
+PRICES = {"age": 1.0, "colour": 5.0, "pressure": 2.0}
+FOREST = BudgetRFClassifier(feature_costs=PRICES, n_estimators=5, random_state=0)
+LOGIT = LogitPathClassifier(feature_costs=PRICES, random_state=0)
+KINDS = {
+    "codes": [("encode", BudgetPreprocessor()), ("model", FOREST)],
+    "indicators": [
+        ("encode", BudgetPreprocessor(one_hot=["colour"])),
+        ("scale", StandardScaler()),
+        ("model", LOGIT),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "age": rng.normal(size=150),
+            "colour": rng.choice(["red", "blue", "green"], 150),
+            "pressure": rng.normal(size=150),
+        }
+    )
+    return X, np.where(X["age"] + 2 * (X["colour"] == "red") > 0.5, "ill", "well")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def pipeline(request, table):
+    return clone(BudgetPipeline(KINDS[request.param])).fit(*table)
+
+
+def test_costs_are_those_of_original_columns(pipeline, table):
+    X, _ = table
+    for budget in (None, 3, 6):
+        acquired = pipeline.acquired_features(X, budget, fallback=True)
+        expected = acquired @ np.array(list(PRICES.values()))
+        np.testing.assert_allclose(pipeline.acquisition_cost(X, budget, fallback=True), expected)
+    assert pipeline.acquisition_cost(X, 3, fallback=True).mean() <= 3
+
+
+def test_prediction_and_score_keep_the_budget(pipeline, table):
+    X, y = table
+    budget = float(pipeline.operating_points_["cost"].iloc[-1])
+    assert pipeline.score(X, y, budget=budget) == np.mean(pipeline.predict(X, budget=budget) == y)
+
+
+def test_a_session_asks_for_original_columns_each_once(pipeline, table):
+    X, _ = table
+    for row in range(8):
+        session, asked = pipeline.session(), []
+        while not session.done:
+            (name, price, _), *others = session.wanted
+            assert name in PRICES
+            assert price == PRICES[name]
+            assert not others
+            asked.append(name)
+            session.give({name: X[name].iloc[row]})
+        assert len(set(asked)) == len(asked)
+        example = X.iloc[[row]]
+        assert session.prediction == pipeline.predict(example)[0]
+        assert session.cost == pipeline.acquisition_cost(example)[0]
+        assert session.probability == pytest.approx(pipeline.predict_proba(example).max())
+
+
+def test_a_session_does_without_what_cannot_be_had(pipeline):
+    session = pipeline.session()
+    while not session.done:
+        session.give({session.wanted[0][0]: None})
+    assert session.cost == 0
+    with pytest.raises(ValueError, match="unknown features: weight"):
+        pipeline.session().give(weight=3)
+
+
+def test_an_explanation_speaks_of_original_columns(pipeline, table):
+    X, _ = table
+    for row in range(8):
+        steps = pipeline.explain(X.iloc[[row]])
+        pd.testing.assert_frame_equal(steps, pipeline.explain(X.iloc[row].to_dict()))
+        assert steps["feature"].is_unique
+        assert steps["price"].tolist() == [PRICES[name] for name in steps["feature"]]
+        assert steps["spent"].iloc[-1] == pipeline.acquisition_cost(X.iloc[[row]])[0]
+        assert steps["measured"].tolist() == [X[name].iloc[row] for name in steps["feature"]]
+        assert steps["prediction"].iloc[-1] == pipeline.predict(X.iloc[[row]])[0]
+
+
+def test_a_certificate_holds_through_the_steps(pipeline, table):
+    X, y = table
+    certificate = pipeline.certify(X, y, cost=8)
+    assert pipeline.acquisition_cost(X, budget=certificate.budget).mean() <= 8
+
+
+def test_it_is_cross_validated_at_a_budget(pipeline, table):
+    scorer = make_budget_scorer("accuracy", budget=6)
+    assert (cross_validate(pipeline, *table, scoring=scorer, cv=3)["test_score"] > 0.6).all()
+
+
+def test_steps_that_mix_columns_are_refused(table):
+    X, y = table
+    mixed = OneHotEncoder(sparse_output=False)
+    model = BudgetRFClassifier(n_estimators=2)
+    with pytest.raises(ConfigError, match="no original one is known for"):
+        BudgetPipeline([("encode", mixed), ("model", model)]).fit(X[["colour"]], y)
+
+
+def test_an_array_and_no_preprocessor_will_do():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = BudgetRFClassifier(feature_costs=[1, 2, 4], n_estimators=3, random_state=0)
+    pipeline = BudgetPipeline([("model", model)]).fit(X, X[:, 0] > 0)
+    assert pipeline.acquired_features(X).shape == X.shape
+    assert pipeline.explain(X[0])["feature"].isin([0, 1, 2]).all()
+    scaled = BudgetPipeline([("scale", StandardScaler()), ("model", model)]).fit(X, X[:, 0] > 0)
+    assert set(scaled.explain(X[0])["feature"]) <= {"x0", "x1", "x2"}

@@ -1,0 +1,97 @@
+"""Scores at a budget: cross-validation and searches use the predictions that the budget allows."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from budgetlearn import (
+    BudgetRFClassifier,
+    CostSensitiveRFClassifier,
+    GIFRegressor,
+    VoCClassifier,
+    make_budget_scorer,
+)
+from budgetlearn.exceptions import BudgetError
+from budgetlearn.validation import ParameterError
+from tests.protocol.conftest import COSTS, fit
+from tests.protocol.estimators import NeverFree
+
+SEARCHES = [
+    (BudgetRFClassifier(n_estimators=4, random_state=0), {"alpha": [0.0, 4.0]}),
+    (CostSensitiveRFClassifier(n_estimators=4, random_state=0), {"cost_weight": [0.0, 0.1]}),
+    (VoCClassifier(), {"ridge": [0.1, 1.0]}),
+]
+
+
+@pytest.mark.parametrize(("model", "grid"), SEARCHES, ids=lambda each: type(each).__name__)
+def test_a_grid_search_tunes_at_a_budget(model, grid, table):
+    scorer = make_budget_scorer("accuracy", budget=5)
+    search = GridSearchCV(model.set_params(feature_costs=COSTS), grid, scoring=scorer, cv=3)
+    search.fit(*table)
+    scores = search.cv_results_["mean_test_score"]
+    assert (scores > 0.6).all()
+    assert search.best_score_ == scores.max()
+
+
+@pytest.mark.parametrize("model", [each for each, _ in SEARCHES], ids=lambda m: type(m).__name__)
+def test_cross_validation_has_a_number_for_each_fold(model, table):
+    scoring = {name: make_budget_scorer(name, budget=3) for name in ("roc_auc", "neg_log_loss")}
+    made = cross_validate(model.set_params(feature_costs=COSTS), *table, scoring=scoring, cv=3)
+    assert np.isfinite(made["test_roc_auc"]).all()
+    assert np.isfinite(made["test_neg_log_loss"]).all()
+
+
+def test_regressors_are_scored_too(numbers):
+    model = GIFRegressor(node_budget=40, n_estimators=5, feature_costs=COSTS, random_state=0)
+    made = cross_validate(model, *numbers, scoring=make_budget_scorer("r2", budget=15), cv=3)
+    assert (made["test_score"] > 0.1).all()
+
+
+@pytest.mark.parametrize("budget", [0, 1, 3])
+def test_the_score_is_that_of_the_predictions_within_the_budget(first, table, budget):
+    X, y = table
+    predicted = first.predict(X, budget=budget)
+    for metric in ("balanced_accuracy", get_scorer("balanced_accuracy"), balanced_accuracy_score):
+        scorer = make_budget_scorer(metric, budget=budget)
+        assert scorer(first, X, y) == balanced_accuracy_score(y, predicted)
+    weight = np.arange(len(y))
+    assert make_budget_scorer("accuracy", budget=budget)(first, X, y, weight) == pytest.approx(
+        np.average(predicted == y, weights=weight)
+    )
+    shares = first.predict_proba(X, budget=budget)
+    assert make_budget_scorer("neg_log_loss", budget=budget)(first, X, y) == -log_loss(y, shares)
+
+
+def test_a_cap_is_kept(single, table):
+    X, y = table
+    scorer = make_budget_scorer("accuracy", max_cost=3)
+    assert scorer(single, X, y) == np.mean(single.predict(X, max_cost=3, fallback=True) == y)
+
+
+def test_what_nothing_affords_scores_as_the_constant(table):
+    X, y = table
+    model = fit(NeverFree, table)
+    labels, counts = np.unique(y[:50], return_counts=True)
+    constant = labels[counts.argmax()]
+    assert make_budget_scorer("accuracy", budget=0)(model, X, y) == np.mean(y == constant)
+    with pytest.raises(BudgetError):
+        make_budget_scorer("accuracy", budget=0, fallback=False)(model, X, y)
+
+
+def test_a_pipeline_of_scikit_learn_is_scored_through_its_last_step(table):
+    X, y = table
+    model = BudgetRFClassifier(feature_costs=COSTS, n_estimators=4, random_state=0)
+    scorer = pickle.loads(pickle.dumps(make_budget_scorer("roc_auc", budget=4)))
+    made = cross_validate(make_pipeline(StandardScaler(), model), X, y, scoring=scorer, cv=3)
+    assert (made["test_score"] > 0.4).all()
+
+
+@pytest.mark.parametrize("limits", [{"budget": -1}, {"max_cost": "5"}, {"budget_mode": "sure"}])
+def test_limits_are_checked_at_once(limits):
+    with pytest.raises(ParameterError):
+        make_budget_scorer("accuracy", **limits)
