@@ -49,6 +49,32 @@ def test_the_forge_lints_tests_on_both_systems_and_builds_wheels():
         assert "macos" in systems
 
 
+def test_a_release_is_published_without_a_secret_from_the_same_systems():
+    checked, published = (
+        read_yaml(ROOT / ".github" / "workflows" / f"{name}.yml")["jobs"]
+        for name in ("checks", "publish")
+    )
+    assert published["publish"]["permissions"] == {"id-token": "write"}
+    assert set(published["publish"]["needs"]) == published.keys() - {"publish"}
+    systems = [jobs["wheels"]["strategy"]["matrix"]["os"] for jobs in (checked, published)]
+    assert systems[0] == systems[1]
+
+
+def test_the_recipe_asks_for_what_the_project_does():
+    recipe = (ROOT / "recipe" / "meta.yaml").read_text()
+    assert f'version = "{PROJECT["project"]["version"]}"' in recipe
+    asked = {re.sub(r"[\s\"]", "", line) for line in re.findall(r"^ *- ([^#\n]*)", recipe, re.M)}
+    assert set(PROJECT["project"]["dependencies"]) <= asked
+
+
+def test_the_container_has_what_the_workflow_reads():
+    said = (ROOT / "Dockerfile").read_text()
+    for name in re.findall(r"^COPY (?!--|\.)(.*) \S+$", said, re.M):
+        assert all((ROOT / part).exists() for part in name.split())
+    extras = re.search(r"\$wheel\[(.*)\]", said)[1].split(",")
+    assert set(extras) <= PROJECT["project"]["optional-dependencies"].keys()
+
+
 def test_slurm_is_asked_for_with_a_python_that_can_start_it():
     said = (ROOT / ".ci" / "run").read_text()
     assert said.index("make setup") < said.index("PYTHON=.venv/bin/python .ci/slurm")
