@@ -14,7 +14,7 @@ from budgetbench.study.fingerprints import report_fingerprint
 from budgetbench.study.finished import forget
 from budgetbench.study.isolation import announce_caller
 from budgetbench.study.rerun import stored_points
-from budgetbench.study.study import FIT, SCHEDULE, Study
+from budgetbench.study.study import FIT, SCHEDULE, Study, with_defaults
 from budgetbench.study.usage import doubt_line, usage_line
 from budgetbench.report import sections_of
 from snakemake.exceptions import WorkflowError
@@ -23,12 +23,9 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-configfile: os.path.join(workflow.basedir, "config/config.yaml")
-
-
-if "study" not in config or not config.keys() & {"datasets", "methods"}:  # the default one
-
-    configfile: os.path.join(workflow.basedir, "config/studies/default.yaml")
+# Also where another workflow takes this one as a module, from whose folder Snakemake then runs.
+ROOT = os.path.abspath(workflow.current_basedir.path)
+config.update(with_defaults(config, ROOT))
 
 
 report: "workflow/report/workflow.rst"
@@ -39,11 +36,12 @@ for path in workflow.configfiles:
     read_yaml(path)
 
 # Classes of the user's own lie in a folder that the configuration names, or beside this file.
-for folder in filter(None, (config["methods_path"], workflow.basedir)):
+for folder in filter(None, (config["methods_path"], ROOT, workflow.basedir)):
     find_classes_in(folder)
-STUDY = Study.from_config(config, workflow.basedir)
+STUDY = Study.from_config(config, ROOT)
 config.update(STUDY.config)  # with words from the command line read; scripts and captions see it
-DIR = STUDY.folder
+DIR = STUDY.folder  # before the prefix that a module may put before all paths of its rules
+PLACE = workflow.modifier.path_modifier.replace_prefix(DIR)
 main = workflow.is_main_process  # the one that plans, rather than runs a job of a plan
 announce_caller(submitted=workflow.remote_exec)
 
@@ -74,17 +72,6 @@ wildcard_constraints:
     chunk=r"\d+",
 
 
-localrules:
-    all,
-    data,
-    fetch,
-    rerun_check,
-    archive,
-    keep,
-    papers,
-    reproduction,
-
-
 include: "workflow/rules/data.smk"
 include: "workflow/rules/costs.smk"
 include: "workflow/rules/msb.smk"
@@ -97,6 +84,7 @@ rule all:
     default_target: True
     input:
         rules.report.output.page,
+    localrule: True
 
 
 onstart:

@@ -4,7 +4,7 @@
 
 Splits 60/20/20 (80 % to train on), prices random in 1..100 (pima: its own). The models of all
 stages are fitted once; the variants differ in what is made of them:
-    cascade            two orders, forest + boosting, expected scores choose
+    cascade            two orders, forest, boosting, linear and kernel; expected scores choose
     one order          LightGBM's alone
     no exits           every example stops at the same stage
     chosen by accuracy the observed accuracy chooses among the candidates, not the expected one
@@ -28,7 +28,7 @@ from budgetlearn.cascade.stages import StageModels, geometric_stages, with_whole
 from budgetlearn.curves import CostAccuracyCurve, pareto_indices
 
 SEED = 20260101
-KINDS = ("forest", "boosting")
+KINDS = ("forest", "boosting", "linear", "kernel")
 
 
 def stages_of(order, table, costs, seed):
@@ -40,11 +40,13 @@ def stages_of(order, table, costs, seed):
 def pool_of(orders, models, kinds, table, costs):
     """Return the candidates of some orders with some kinds of models."""
     pool = []
+    held_out = {key: found for key, found in models.held_out.items() if key[0] in kinds}
+    some = StageModels({key: models.models[key] for key in held_out}, held_out)
     for name, stages in orders.items():
-        averaged = (kinds,) * len(stages)
-        temperatures, shares = calibrated(models.held_out_stages(stages, averaged), table.y)
+        mixtures = tuple(some.mixture(features, table) for features in stages)
+        temperatures, shares = calibrated(some.held_out_stages(stages, mixtures), table.y)
         spent = np.array([costs.subset(list(features)) for features in stages])
-        cascade = Cascade(name, tuple(stages), spent, averaged, temperatures)
+        cascade = Cascade(name, tuple(stages), spent, mixtures, temperatures)
         bill = spent[:, None], cascade.sizes[:, None]
         pool += candidates(cascade, class_evidence(shares, table.y, shares[-1], *bill), costs.full)
     return pool

@@ -15,7 +15,7 @@ HEAD = """\
 
 Written by `python docs/write_results.py` from the csv files in `docs/results/`; edit those.
 """
-TITLES = {"budgetrf": "BudgetRF", "gif": "Globally induced forests"}
+TITLES = {"budgetrf": "BudgetRF", "cascade": "The cascade", "gif": "Globally induced forests"}
 
 
 def section(path):

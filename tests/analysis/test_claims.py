@@ -14,10 +14,10 @@ VALUES = {
 }
 
 
-def judged(less, than, **more):
+def judged(less, than, fewest=5, **more):
     side = {"dataset": "d", "method": less}
     claim = {"compare": [{"less": side, "than": than, **more}]}
-    return check_claim(claim, lambda side: VALUES[side["method"]])
+    return check_claim(claim, lambda side: VALUES[side["method"]], fewest)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,10 @@ def judged(less, than, **more):
 )
 def test_a_side_is_below_the_other_by_more_than_the_spread(less, than, verdict):
     assert judged(less, than)["verdict"] == verdict
+
+
+def test_by_the_first_rule_two_runs_decided():
+    assert judged("low", {"method": "few"}, fewest=2)["verdict"] == "not supported"
 
 
 def test_few_runs_decide_where_the_difference_is_beyond_its_spread():

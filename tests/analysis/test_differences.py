@@ -93,3 +93,10 @@ def test_the_reference_is_the_best_peer_else_the_best():
     assert reference_of(ranking, peers) == "y"
     assert reference_of(ranking, {name: SimpleNamespace(peer=False) for name in "xyz"}) == "x"
     assert reference_of(ranking_of(summary.iloc[:0], list("xyz")), peers) is None
+
+
+def test_differences_of_bounded_scores_stay_within_their_bounds():
+    gaps = np.array([-0.1, 0.9])
+    mean, low, high, p = corrected_interval(gaps, 0.25)
+    assert low < -1 < 1 < high
+    assert corrected_interval(gaps, 0.25, bounded=True) == (mean, -1, 1, p)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_friedman1
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -294,15 +295,46 @@ def test_one_standard_error_from_the_best(table):
     )
 
 
-def test_a_stage_leaves_out_models_that_are_clearly_worse(table):
+def test_kinds_without_weight_at_the_ends_are_not_fitted_between_them(table, monkeypatch):
     X, y = table
-    blind = DecisionTreeClassifier(max_depth=1, max_leaf_nodes=2)
-    parameters = QUICK | {"estimators": [GaussianNB(), blind]}
+    monkeypatch.setattr("budgetlearn.cascade.mixture.LEAST_WEIGHT", 0.3)
+    sizes = []
+
+    class Blind(DummyClassifier):
+        def fit(self, X, y):
+            sizes.append(X.shape[1])
+            return super().fit(X, y)
+
+    parameters = QUICK | {"estimators": [GaussianNB(), Blind()]}
     model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
-    assert model.points_[-1].cascade.kinds[-1] == ("GaussianNB 0",)
+    assert set(sizes) == {1, 6}
+    mixtures = model.points_[-1].cascade.mixtures
+    assert {mixture.kinds for mixture in mixtures} == {("GaussianNB 0",)}
+
+
+def test_smooth_kinds_are_left_out_of_large_tables(table, monkeypatch):
+    X, y = table
+    monkeypatch.setattr("budgetlearn.cascade.estimator.MOST_SMOOTH_ROWS", 299)
+    parameters = QUICK | {"estimators": ("forest", "linear", "kernel")}
+    model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
+    assert {kind for kind, _ in model.models_.models} == {"forest", "constant"}
+    alone = ScheduleCascadeClassifier(PRICES, **(QUICK | {"estimators": "linear"}))
+    assert {kind for kind, _ in alone.fit(X[:300], y[:300]).models_.models} == {
+        "linear",
+        "constant",
+    }
+
+
+def test_better_models_weigh_more(table):
+    X, y = table
+    stump = DecisionTreeClassifier(max_depth=1)
+    parameters = QUICK | {"estimators": [stump, GaussianNB()]}
+    model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
+    last = model.points_[-1].cascade.mixtures[-1]
+    assert last.weights[last.kinds.index("GaussianNB 1")] > 0.8
     alike = QUICK | {"estimators": [GaussianNB(), GaussianNB(var_smoothing=1e-8)]}
     model = ScheduleCascadeClassifier(PRICES, **alike).fit(X[:300], y[:300])
-    assert len(model.points_[-1].cascade.kinds[-1]) == 2
+    np.testing.assert_allclose(model.points_[-1].cascade.mixtures[-1].weights, 0.5, atol=0.05)
 
 
 def test_documents_are_ranked_better_for_more():
@@ -334,6 +366,17 @@ def test_no_operating_point_promises_less_than_the_free_constant():
     free, cost = cascade.predict_with_cost(np.full((5, 4), np.nan), budget=0)
     assert not free.any()
     assert not cost.any()
+
+
+@pytest.mark.parametrize("seed", [1, 2])  # .575 and .555 where nothing is taken off
+def test_of_coins_no_more_is_promised_than_of_guesses(seed):
+    random = np.random.RandomState(seed)
+    X, y = random.normal(size=(200, 50)), random.permutation(np.arange(200) % 2)
+    cascade = ScheduleCascadeClassifier(
+        estimators="linear", orders="lightgbm", cv=3, random_state=seed
+    )
+    points = cascade.fit(X, y).operating_points_
+    assert points[["score", "observed"]].to_numpy().max() <= 0.5 + np.sqrt(0.25 / 200)
 
 
 def test_no_operating_point_in_regression_promises_less_than_the_mean():

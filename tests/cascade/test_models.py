@@ -95,7 +95,7 @@ def test_own_estimators_are_not_changed():
 @pytest.mark.parametrize(
     ("estimator", "n_classes", "message"),
     [
-        ("forests", 2, "'forest', 'boosting', 'extra_trees'"),
+        ("forests", 2, "'forest', 'boosting', 'linear', 'kernel'"),
         (3, 2, "scikit-learn estimator"),
         (Ridge(), 2, "must be a classifier"),
         (GaussianNB(), None, "must be a regressor"),

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from budgetlearn.cascade.acquisition import Cascade, StageReader, walk
-from budgetlearn.cascade.models import (
-    Table,
-    as_kind,
-    assign_folds,
-    fit_temperature,
-    with_temperature,
-)
+from budgetlearn.cascade.mixture import Mixture
+from budgetlearn.cascade.models import Table, as_kind, assign_folds
 from budgetlearn.cascade.pool import (
     best_at_each_cost,
     calibrated,
@@ -21,6 +16,7 @@ from budgetlearn.cascade.pool import (
     number_evidence,
 )
 from budgetlearn.cascade.stages import StageModels
+from budgetlearn.cascade.temperature import fit_temperature, with_temperature
 from budgetlearn.cascade.thresholds import TRADEOFFS, exit_stages, exit_thresholds
 
 STAGES = ((1,), (1, 0), (1, 0, 3, 2))
@@ -36,9 +32,9 @@ def fitted():
     table = Table(X, y, 2, assign_folds(y, 2, 5, random))
     kinds = {name: as_kind(name, 2) for name in ("forest", "boosting")}
     models = StageModels.fit(table, STAGES, kinds, seed=3)
-    averaged = (tuple(kinds),) * 3
-    temperatures, probabilities = calibrated(models.held_out_stages(STAGES, averaged), y)
-    cascade = Cascade("own", STAGES, COSTS, averaged, temperatures)
+    mixtures = tuple(models.mixture(features, table) for features in STAGES)
+    temperatures, probabilities = calibrated(models.held_out_stages(STAGES, mixtures), y)
+    cascade = Cascade("own", STAGES, COSTS, mixtures, temperatures)
     bill = COSTS[:, None], cascade.sizes[:, None]
     return cascade, class_evidence(probabilities, y, probabilities[-1], *bill), models, X
 
@@ -155,7 +151,8 @@ def test_the_walk_looks_at_nothing_that_is_not_acquired(fitted):
 
 def test_models_that_no_cascade_asks_are_dropped(fitted):
     cascade, _, models, _ = fitted
-    shorter = Cascade("short", STAGES[:1], COSTS[:1], (("forest",),), cascade.temperatures[:1])
+    alone = (Mixture.alone("forest", 2),)
+    shorter = Cascade("short", STAGES[:1], COSTS[:1], alone, cascade.temperatures[:1])
     kept = models.only([shorter])
     assert set(kept.models) == {("forest", (1,))}
     assert not kept.held_out

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from budgetbench.analysis import recommendations
 from budgetbench.study import records
 from budgetlearn.cli.fit import parts_of
-from budgetlearn.cli.predict import predictions
+from budgetlearn.cli.predict import cells_to_do_without, predictions
 from budgetlearn.cli.recommend import _best
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.study_files import REGISTRY, STUDY, folders, read_study, write_files
@@ -127,8 +127,9 @@ def test_recommend_quotes_the_model_that_it_writes_on_rows_that_this_has_not_see
     )
     seed = yaml.safe_load((folder / "results/my-table/study.yaml").read_text())["seed"]
     held_out = parts_of(own, np.arange(150), check_random_state(seed))[2]
-    rows = predictions(saved, own.X.iloc[held_out], None)
-    right, cost = np.mean(rows["ill"] == own.y[held_out]), rows["cost"].mean()
+    X = saved.preprocessor.transform(own.X.iloc[held_out])
+    rows = predictions(saved, X, None, cells_to_do_without(saved, X, None))
+    right, cost = np.mean(rows["prediction"] == own.y[held_out]), rows["cost"].mean()
     last = said.splitlines()[-2]
     assert last.startswith(f"On {held_out.size} rows that this model has not seen: accuracy ")
     assert f"accuracy {right:.3f} ±" in last

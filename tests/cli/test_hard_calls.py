@@ -291,15 +291,25 @@ def test_a_table_without_rows_is_refused(predicted):
     assert "has column names, but no rows" in predicted(ROWS.head(0))[2]
 
 
-@pytest.mark.parametrize("model", ["cascade", "filter_forest"])
 @pytest.mark.parametrize("budget", ["0", "0.5"])
-def test_a_budget_below_the_cheapest_names_it(models, told, predicted, model, budget):
-    status, rows, err = predicted(ROWS, "--budget", budget, model=model)
+def test_a_budget_below_the_cheapest_names_it(models, told, predicted, budget):
+    status, rows, err = predicted(ROWS, "--budget", budget)
     assert (status, rows) == (2, None)
     assert "the cheapest one costs 1. Raise the budget to 1 or more." in err
-    status, out, err = told("ask", models / f"{model}.joblib", "--budget", budget, "--json")
+    status, out, err = told("ask", models / "filter_forest.joblib", "--budget", budget, "--json")
     assert (status, out) == (2, "")
     assert "the cheapest one costs 1. Raise the budget to 1 or more." in err
+
+
+@pytest.mark.parametrize("budget", ["0", "0.5"])
+def test_a_cascade_without_money_says_the_constant(models, told, predicted, budget):
+    status, rows, err = predicted(ROWS, "--budget", budget, model="cascade")
+    assert (status, err) == (0, "")
+    assert set(rows["ill"]) == {"yes"}
+    assert not rows["cost"].any()
+    status, out, err = told("ask", models / "cascade.joblib", "--budget", budget, "--json")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["done"]
 
 
 @pytest.mark.parametrize("budget", ["nan", "-1", "forty"])

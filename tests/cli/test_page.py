@@ -152,4 +152,4 @@ def test_a_default_that_was_not_measured_shows_the_best_that_was(folder, told):
 def test_without_lightgbm_everything_is_what_scikit_learn_has(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     for task in ("classification", "regression"):
-        assert held_out._boosted_trees(task)[0] == "scikit-learn's boosted trees"
+        assert held_out._boosted_trees(task, 6)[0] == "scikit-learn's boosted trees"

@@ -279,7 +279,8 @@ def test_the_program_says_where_the_page_is_and_opens_it(folder, monkeypatch, to
     assert there[0].startswith("http://127.0.0.1:")
     assert told("serve", model, "--no-browser")[0] == 130
     assert len(there) == 1
-    assert "the cheapest one costs 1" in told("serve", model, "--budget", "0.5")[2]
+    fixed = folder / "filter_forest.joblib"
+    assert "the cheapest one costs 1" in told("serve", fixed, "--budget", "0.5")[2]
 
 
 def test_the_state_is_plain_data_and_complete(cascade):

@@ -1,12 +1,21 @@
-"""The cluster profile is read by Snakemake and its SLURM plugin; no cluster is needed for that."""
+"""What the project asks of Snakemake: its cluster profile, and insides that the Snakefile uses."""
 
+import inspect
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+from snakemake import cli, workflow  # noqa: F401  (the first import of them must be cli)
+from snakemake.path_modifier import PathModifier
 
 ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+WORKFLOW = PROJECT["optional-dependencies"]["workflow"]
 
 
 @pytest.mark.workflow
@@ -23,3 +32,18 @@ def test_slurm_profile_plans_the_default_study():
     assert "Group job runs" in output
     fit = output[output.index("rule fit:") :]
     assert "mem_mb=1100" in fit[: fit.index("slot=1")]
+
+
+def test_what_the_snakefile_uses_of_snakemakes_insides_is_there():
+    """No released interface promises these: pyproject.toml bounds the version from above."""
+    assert "job_rate_limiter" in inspect.getsource(workflow.JobScheduler)
+    assert list(inspect.signature(workflow.Workflow.register_resource).parameters) == [
+        *("self", "name", "value")
+    ]
+    assert isinstance(inspect.getattr_static(workflow.Workflow, "remote_exec"), property)
+    assert list(inspect.signature(PathModifier.replace_prefix).parameters)[:2] == ["self", "path"]
+    assert "self.forcefiles = set()" in inspect.getsource(workflow.DAG)
+    wanted = Requirement(next(line for line in WORKFLOW if line.startswith("snakemake>")))
+    installed = Version(version("snakemake"))
+    assert installed in wanted.specifier
+    assert f"{installed.major + 1}.0" not in wanted.specifier

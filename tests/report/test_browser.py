@@ -250,9 +250,10 @@ def test_the_slider_works_by_keyboard(page):
     slider = one(page, "#buy-budget")
     slider.send_keys(Keys.END)
     assert one(page, "#buy-share").text == "100.0 %"
-    assert not one(page, "#buying button[name=better]").is_enabled()
+    assert not one(page, "#buying button[name=better]").is_displayed()  # it would lead nowhere
     slider.send_keys(Keys.HOME)
     assert said(page, "method") == "free constant"
+    assert not one(page, "#buying button[name=cheaper]").is_displayed()
     assert one(page, "#basket").text.startswith("Run 0, free constant: 0 variables")
     slider.send_keys(Keys.ARROW_RIGHT)
     assert slider.get_attribute("aria-valuetext") == "1.0\u00a0% of the full cost"
@@ -308,3 +309,60 @@ def test_without_scripts_the_still_pictures_are_there(page, folder):
         assert every(page, "#schedules details table")
     finally:
         page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.fixture
+def phone(browser, folder):
+    """The page just opened on a phone."""
+    resize(browser, 390)
+    emulate(browser)
+    browser.get("about:blank")
+    browser.get((folder / "report.html").as_uri())
+    yield browser
+    resize(browser, WIDTHS["desktop"])
+
+
+def bottom(driver, selector):
+    """Return where an element ends on the page, and how wide it is."""
+    box = (
+        "const box = arguments[0].getBoundingClientRect(); return [box.bottom + scrollY, box.width]"
+    )
+    return driver.execute_script(box, one(driver, selector))
+
+
+def test_three_sentences_and_the_picture_are_the_first_screen(page):
+    assert len(every(page, ".summary p")) == 3
+    assert bottom(page, "#overview img.overview")[0] < 900
+    assert not one(page, "#overview img.overview_narrow").is_displayed()
+
+
+def test_the_first_screen_of_a_phone_has_a_picture_of_its_own(phone):
+    assert not one(phone, "#overview img.overview").is_displayed()
+    end, width = bottom(phone, "#overview img.overview_narrow")
+    assert end < 844
+    assert 300 < width < 390
+
+
+def test_a_phone_folds_sections_and_links_unfold_them(phone):
+    assert phone.execute_script("return document.documentElement.scrollHeight") < 12_000
+    assert not one(phone, "#times img").is_displayed()
+    phone.execute_script("arguments[0].click()", one(phone, "nav a[href='#times']"))
+    wait(phone, one(phone, "#times img").is_displayed)
+    one(phone, "#coverage summary").click()
+    assert one(phone, "#coverage table").is_displayed()
+
+
+def test_the_first_fifth_of_the_cost_has_half_of_the_axis(page):
+    figure = chart(page)
+    places = {
+        text.text: text.location["x"] + text.size["width"] / 2
+        for text in figure.find_elements(By.CSS_SELECTOR, ".chart svg text")
+        if text.text in ("0%", "20%", "100%")
+    }
+    axis = places["100%"] - places["0%"]
+    assert places["20%"] - places["0%"] == pytest.approx(axis / 2, rel=0.1)
+    redraw(figure, lambda: choose(page, "axis", "linear"))
+    fifth = next(
+        t for t in figure.find_elements(By.CSS_SELECTOR, ".chart svg text") if t.text == "20%"
+    )
+    assert fifth.location["x"] < places["0%"] + axis / 3

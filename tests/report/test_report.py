@@ -90,6 +90,7 @@ def test_a_study_compared_by_acquisition_cost_has_its_figures(folder):
         "times",
         "effort",
         "overview",
+        "overview_narrow",
         *(f"{kind}_{c}" for kind in ("curves", "schedule", "acquisition") for c in cases),
     ]
     assert {path.stem for path in (folder / "figures").iterdir()} == set(figures)
@@ -174,7 +175,7 @@ def test_tables_and_figures_can_be_read_aloud(page):
     assert len(outline.all("caption")) == len(outline.all("table"))
     assert all(attrs.get("scope") in {"col", "row"} for attrs in outline.all("th"))
     assert all(attrs.get("alt") for attrs in outline.all("img"))
-    assert len(outline.all("img")) == 8
+    assert len(outline.all("img")) == 9
 
 
 def test_the_page_says_what_is_missing(page):

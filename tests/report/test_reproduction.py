@@ -45,6 +45,19 @@ def test_what_becomes_of_numbers_adds_up(found):
     assert lines[0].startswith(f"1. Of {len(found.numbers)} different printed numbers")
 
 
+def test_what_was_decided_after_seeing_results_is_said(found):
+    page = reproduction_text(found)
+    said = page.partition("## Decided after seeing results")[2].partition("##")[0]
+    changed = [claim for claim in found.claims if claim["verdict"] != claim["at_first"]]
+    assert changed
+    assert all(f"line {claim['line']} ({claim['at_first']})" in said for claim in changed)
+    assert "to the 12 numbers of the settings that it has right" in said
+    assert "49 of 66 within the margin" in said
+    explained = int((found.numbers["outcome"] == "explained").sum())
+    assert 0 < found.explained_after(found.numbers) <= explained
+    assert "by variants chosen after seeing the numbers" in count_lines(found)[1]
+
+
 def test_every_reason_is_confirmed_by_its_variant(found):
     assert all(share >= 0.9 for share in found.confirmed), found.confirmed
 

@@ -6,7 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from budgetbench.study import records
-from budgetbench.study.usage import doubt_line, job_usage, usage_line, working_seconds
+from budgetbench.study.usage import (
+    doubt_line,
+    job_usage,
+    minutes_for,
+    usage_line,
+    working_seconds,
+)
 
 
 def rows():
@@ -43,6 +49,16 @@ def test_only_jobs_of_the_study_count(tmp_path):
     usage(tmp_path, "msb_sequence", "wine", "unit", "msb", "l1", "1.tsv", seconds=[4.5])
     usage(tmp_path, "fit", "wine", "unit", "of_an_earlier_study", "0.tsv", seconds=[1000])
     assert job_usage(study_in(tmp_path)) == [(20.5, 100, 2), (4.5, 100, 1)]
+
+
+def test_a_cluster_is_asked_for_what_earlier_jobs_took_and_never_for_more(tmp_path):
+    study, folder = study_in(tmp_path), tmp_path / "usage/fit/wine/unit/m"
+    assert minutes_for(study, 4, folder) == 4 * 3
+    usage(tmp_path, "fit", "wine", "unit", "m", "0.tsv", seconds=[24.0])  # two runs
+    usage(tmp_path, "fit", "wine", "unit", "m", "2.tsv", seconds=[1000])  # of no run any more
+    assert minutes_for(study, 4, folder) == pytest.approx(4 * 2.5 * 12 / 60)
+    usage(tmp_path, "fit", "wine", "unit", "m", "1.tsv", seconds=[900])
+    assert minutes_for(study, 4, folder) == 4 * 3
 
 
 def test_share_memory_and_time_are_told(tmp_path):

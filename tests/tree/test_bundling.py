@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from budgetlearn.tree import growth
-from budgetlearn.tree.binning import bin_features
-from budgetlearn.tree.bundling import Bundles
+from budgetlearn.tree.binning import Bundles, bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Polynomial, Powers, ThresholdPairs
 from tests.tree.test_growth import IMPURITIES, check_tree

@@ -4,15 +4,17 @@
 
 import os
 from functools import cache
+from math import ceil
 
 from budgetbench.study.failures import is_repeated
 from budgetbench.study.fingerprints import script_fingerprint
 from budgetbench.study.methods import classes_of
+from budgetbench.study.usage import minutes_for
 
 
 def script_path(name):
     """The script of a rule."""
-    return os.path.join(workflow.basedir, "workflow", "scripts", name)
+    return os.path.join(ROOT, "workflow", "scripts", name)
 
 
 @cache
@@ -30,7 +32,8 @@ def repeated(output):
     """No input, but jobs with runs to repeat are forced when a plan that has them asks for it."""
 
     def force(w):
-        file = f"{DIR}/{output}".format(**w)
+        # As jobs know their outputs: with a module's prefix, or where a storage has its local copy.
+        file = str(rules.prepare.output[0]).partition(DIR)[0] + f"{DIR}/{output}".format(**w)
         if main and STUDY.config["strict"] and is_repeated(config, file):
             workflow.dag.forcefiles.add(file)
         return []
@@ -48,11 +51,22 @@ def memory_up_to(most):
     return lambda w, attempt: min(most * attempt, memory(w, attempt))
 
 
-def minutes(w, attempt):
-    """Minutes that a job that fits asks a cluster for."""
-    return STUDY.config["cluster"]["minutes"] * len(STUDY.runs_of(w.chunk)) * attempt
+def minutes(rule, *names):
+    """Minutes that a job that fits asks a cluster for: as earlier ones of its method took."""
+
+    def of_job(w, attempt):
+        folder = os.path.join(PLACE, "usage", rule, *(w[name] for name in names))
+        return max(1, ceil(attempt * minutes_for(STUDY, len(STUDY.runs_of(w.chunk)), folder)))
+
+    return of_job
 
 
 def there(files):
     """What a study that is not strict makes do with: the files that are there."""
-    return files if STUDY.config["strict"] else [file for file in files if os.path.exists(file)]
+    if STUDY.config["strict"]:
+        return files
+    # Snakemake's own `exists` knows storage, but no prefix of a module.
+    return [file for file in files if exists(file.replace(DIR, PLACE, 1))]
+
+
+DATA = [f"{DIR}/data/{dataset}.parquet" for dataset in STUDY.datasets]

@@ -23,14 +23,15 @@ rule fit:
     threads: STUDY.config["threads_per_job"]
     resources:
         mem_mb=memory,
-        runtime=minutes,
+        runtime=minutes("fit", "dataset", "costs", "method"),
         attempt=lambda w, attempt: attempt,
         slot=1,
     params:
         spec=lambda w: STUDY.spec(w.method, w.dataset),
         seed=STUDY.seed,
-        # Not an output: Snakemake deletes those of an interrupted job, this is to outlive it.
-        subsets=f"{DIR}/subsets/{{dataset}}/{{costs}}/{{method}}",
+        # Not an output, and of this machine where outputs go to a storage: Snakemake deletes those
+        # of an interrupted job, and this is to outlive it.
+        subsets=f"{PLACE}/subsets/{{dataset}}/{{costs}}/{{method}}",
         code=code_for("fit.py"),
     script:
         "../scripts/fit.py"
@@ -82,7 +83,7 @@ rule solution_space:
 rule report:
     input:
         points=rules.collect.output[0],
-        data=expand(rules.prepare.output[0], dataset=STUDY.datasets),
+        data=DATA,
         costs=[
             f"{DIR}/costs/{dataset}/{costs}/{chunk}.csv"
             for dataset, costs in STUDY.cases
@@ -98,7 +99,7 @@ rule report:
         parts=[
             report(
                 f"{DIR}/{part.path}",
-                caption=os.path.abspath(f"{DIR}/{part.caption_path}"),
+                caption=os.path.abspath(f"{PLACE}/{part.caption_path}"),
                 category=part.category,
                 labels=part.labels,
             )

@@ -4,7 +4,7 @@
 rule costs:
     input:
         data=rules.prepare.output[0],
-        given=lambda w: STUDY.price_list(w.dataset, w.costs),
+        given=lambda w: local(STUDY.price_list(w.dataset, w.costs)),
     output:
         f"{DIR}/costs/{{dataset}}/{{costs}}/{{chunk}}.csv",
     log:

@@ -3,11 +3,12 @@
 
 rule fetch:
     input:
-        own=lambda w: STUDY.own_table(w.dataset),
+        own=lambda w: local(STUDY.own_table(w.dataset)),
     output:
         manifest="resources/data/{dataset}/manifest.json",
     log:
         f"{DIR}/logs/fetch/{{dataset}}.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
@@ -62,4 +63,5 @@ rule split:
 
 rule data:
     input:
-        expand(rules.prepare.output[0], dataset=STUDY.datasets),
+        DATA,
+    localrule: True

@@ -19,7 +19,7 @@ rule msb_importance:
     threads: STUDY.config["threads_per_job"]
     resources:
         mem_mb=memory,
-        runtime=minutes,
+        runtime=minutes("msb_importance", "dataset", "method"),
         attempt=lambda w, attempt: attempt,
         slot=1,
     params:
@@ -51,7 +51,7 @@ rule msb_sequence:
     threads: STUDY.config["threads_per_job"]
     resources:
         mem_mb=memory,
-        runtime=minutes,
+        runtime=minutes("msb_sequence", "dataset", "costs", "method", "sequence"),
         attempt=lambda w, attempt: attempt,
         slot=1,
     params:
@@ -65,11 +65,10 @@ rule msb_sequence:
 rule msb_schedule:
     input:
         importance=rules.msb_importance.output[0],
-        sequences=lambda w: expand(
-            rules.msb_sequence.output.points,
-            sequence=STUDY.sequences(w.method, w.dataset),
-            allow_missing=True,
-        ),
+        sequences=lambda w: [
+            f"{DIR}/sequences/{w.dataset}/{w.costs}/{w.method}/{sequence}/{w.chunk}.parquet"
+            for sequence in STUDY.sequences(w.method, w.dataset)
+        ],
         repeated=repeated("points/{dataset}/{costs}/{method}/{chunk}.parquet"),
     output:
         f"{DIR}/points/{{dataset}}/{{costs}}/{{method}}/{{chunk}}.parquet",

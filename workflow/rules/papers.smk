@@ -6,6 +6,7 @@ rule keep:
         POINTS,
     log:
         f"{DIR}/logs/keep.log",
+    localrule: True
     conda:
         "../../environment.yml"
     script:
@@ -15,6 +16,7 @@ rule keep:
 rule papers:
     log:
         "results/papers/logs/papers.log",
+    localrule: True
     conda:
         "../../environment.yml"
     threads: workflow.cores
@@ -27,6 +29,7 @@ rule papers:
 rule reproduction:
     log:
         "results/papers/logs/reproduction.log",
+    localrule: True
     conda:
         "../../environment.yml"
     script:

@@ -4,9 +4,10 @@
 rule rerun_check:
     input:
         fresh=rules.collect.output[0],
-        stored=lambda w: stored_points(STUDY.config["stored"], DIR),
+        stored=lambda w: local(stored_points(STUDY.config["stored"], PLACE)),
     log:
         f"{DIR}/logs/rerun_check.log",
+    localrule: True
     conda:
         "../../environment.yml"
     script:
@@ -21,6 +22,7 @@ rule archive:
         f"results/{STUDY.name}.zip",
     log:
         f"{DIR}/logs/archive.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
@@ -32,7 +34,7 @@ rule archive:
 
 rule data_report:
     input:
-        data=expand(rules.prepare.output[0], dataset=STUDY.datasets),
+        data=DATA,
     output:
         f"{DIR}/data.html",
     log:

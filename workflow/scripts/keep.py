@@ -6,4 +6,4 @@ from budgetbench.study.study import Study
 
 root = Path(snakemake.scriptdir).resolve().parents[1]
 with job_log(snakemake.log[0]):
-    print("kept in", keep(Study.from_config(snakemake.config, root), root))
+    print("kept in", keep(Study.of_job(snakemake, snakemake.input[0]), root))

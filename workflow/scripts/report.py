@@ -2,16 +2,14 @@ from budgetbench.study.server import leave_to_server
 
 leave_to_server()
 
-from pathlib import Path
-
 from budgetbench.report import Report, price_table, read_sheets, write_report
 from budgetbench.study import provenance, records
 from budgetbench.study.jobs import job_log
 from budgetbench.study.study import Study
 
-files, root = snakemake.input, Path(snakemake.scriptdir).resolve().parents[1]
+files = snakemake.input
 with job_log(snakemake.log[0]):
-    study = Study.from_config(snakemake.config, root)
+    study = Study.of_job(snakemake, files.points)
     sheets, prices = read_sheets(study, files.data), price_table(files.costs)
     made_with = provenance.made_with(study, records.origins_of(files.points))
     report = Report.of(study, records.read(files.points), sheets, prices, made_with)

@@ -2,14 +2,12 @@ from budgetbench.study.server import leave_to_server
 
 leave_to_server()
 
-from pathlib import Path
-
 from budgetbench.study.jobs import job_log
 from budgetbench.study.rerun import check_rerun
 from budgetbench.study.study import Study
 
 with job_log(snakemake.log[0]) as log:
-    study = Study.from_config(snakemake.config, Path(snakemake.scriptdir).resolve().parents[1])
+    study = Study.of_job(snakemake, snakemake.input.fresh)
     told = check_rerun(study, snakemake.input.fresh, snakemake.input.stored)
     log.info(told)
     print(told)

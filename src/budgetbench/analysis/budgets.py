@@ -97,6 +97,7 @@ def _case_table(chosen, compared, prices, dataset, costs):
     """Return the rows of one case."""
     prices = of_case(prices, dataset, costs).copy()
     prices["place"] = prices.groupby("run").cumcount()
+    # The mean price over runs, which draw prices anew; names are the same in all.
     known = prices.groupby("place").agg(name=("feature", "first"), price=("cost", "mean"))
     rows = []
     for method in compared.rivals(chosen):

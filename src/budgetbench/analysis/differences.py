@@ -58,20 +58,23 @@ def reference_of(ranking, methods):
     return next(iter(peers or order), None)
 
 
-def difference_table(areas, methods, reference, ratios):
+def difference_table(areas, methods, reference, ratios, bounded=()):
     """Return the differences in AUP to a reference on each data set, measured within runs.
 
-    `ratios` are test rows by training rows of each data set. The columns are dataset, costs,
+    `ratios` are test rows by training rows of each data set, `bounded` the data sets whose score
+    lies in [0, 1] by its nature. The columns are dataset, costs,
     method, mean, low, high (95 % interval), p, p_holm (Holm's correction over all rows), n_runs.
     Only runs that both completed count.
     """
+    # Within runs: split and prices are the same for both, and drop out of the difference.
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []
     for method in (name for name in methods if name != reference and name in wide):
         pairs = wide[[method, reference]].dropna() if reference in wide else wide.iloc[:0]
         for case, frame in pairs.groupby(level=CASE):
             gap = (frame[method] - frame[reference]).to_numpy()
-            rows.append((*case, method, *corrected_interval(gap, ratios[case[0]]), len(gap)))
+            interval = corrected_interval(gap, ratios[case[0]], bounded=case[0] in bounded)
+            rows.append((*case, method, *interval, len(gap)))
     table = pd.DataFrame(rows, columns=[*CASE, "method", "mean", "low", "high", "p", "n_runs"])
     return table.assign(p_holm=_holm(table["p"].to_numpy(dtype=float)))
 
@@ -124,7 +127,7 @@ def _bootstrap(groups, random_state):
     return tuple(np.quantile(means, [LEVEL / 2, 1 - LEVEL / 2]))
 
 
-def lead_table(areas, methods, ratios):
+def lead_table(areas, methods, ratios, bounded=()):
     """Return the method of the best mean AUP in each case and its lead, run by run.
 
     All methods of a run share split and cost profile, so the lead over the runner-up is measured
@@ -158,7 +161,8 @@ def lead_table(areas, methods, ratios):
             gaps = table[ranked[0]].to_numpy() - table[rivals].to_numpy().T
             # Bonferroni over the others: whoever leads was chosen by the same runs.
             level = LEVEL / (len(ranked) - 1)
-            bounds = [corrected_interval(gap, ratios[case[0]], level)[1:3] for gap in gaps]
+            known = {"level": level, "bounded": case[0] in bounded}
+            bounds = [corrected_interval(gap, ratios[case[0]], **known)[1:3] for gap in gaps]
             low, high = np.min(bounds, axis=0)
             row |= {"runner_up": ranked[1], "lead": lead.mean(), "lead_sd": lead.std()}
             row |= {"low": low, "high": high}
@@ -168,12 +172,12 @@ def lead_table(areas, methods, ratios):
     return pd.DataFrame(rows, columns=columns)
 
 
-def corrected_interval(differences, ratio, level=LEVEL):
+def corrected_interval(differences, ratio, level=LEVEL, bounded=False):
     """Return mean, low, high and p of the corrected resampled t test over runs.
 
     `differences` is an array (n_runs,) of runs that share examples, `ratio` test rows by training
-    rows, `level` how often the interval may miss the true mean. With one run all but the mean are
-    NaN.
+    rows, `level` how often the interval may miss the true mean. Differences of scores in [0, 1]
+    are `bounded`: their interval ends at -1 and 1. With one run all but the mean are NaN.
 
     References
     ----------
@@ -190,7 +194,10 @@ def corrected_interval(differences, ratio, level=LEVEL):
         return mean, mean, mean, float(mean == 0)
     reach = stats.t.ppf(1 - level / 2, n_runs - 1) * error
     p = 2 * stats.t.sf(abs(mean) / error, n_runs - 1)
-    return mean, mean - reach, mean + reach, float(p)
+    # The t interval knows no bounds: with two runs it may be wider than the scale.
+    most = 1.0 if bounded else np.inf
+    low, high = np.clip([mean - reach, mean + reach], -most, most)
+    return mean, float(low), float(high), float(p)
 
 
 def score_interval(scores, ratio, bounded):

@@ -240,4 +240,5 @@ class _Chooser:
         if CONSTANT not in self.offers:
             return (np.nan,) * 3
         free = self._values((CONSTANT, chosen[1]), "test")
-        return corrected_interval(self._values(chosen, "test") - free, self.ratio)[:3]
+        gaps = self._values(chosen, "test") - free
+        return corrected_interval(gaps, self.ratio, bounded=self.bounded)[:3]

@@ -2,11 +2,14 @@
 
 A reason for a difference is an entry of `resources/published/deviations.yaml`, a dict: `why`, a
 sentence; `variant`, the study that takes the cause away; and any of `WHERE`, what it is about.
+With `one_sample: true` the variant draws other rows in every run, where the paper split one sample
+again and again.
 """
 
+import numpy as np
 import pandas as pd
 
-from .agreement import CLOCK, CLOCKS, INTERVAL, ONLY_MARGIN, UNJUDGED, WITHIN
+from .agreement import CLOCK, CLOCKS, INTERVAL, NORMAL, ONLY_MARGIN, UNJUDGED, WITHIN
 
 # What an entry is about: it may leave out what it is meant for all of.
 WHERE = ("table", "dataset", "method", "setting", "quantity")
@@ -50,15 +53,27 @@ def with_variants(table, entries, variants):
 
     `table` is from `with_reasons` with the same entries, `variants` maps variant studies to their
     `agreement_table`. New columns are variant_ours (the variant's number; NaN where it was not
-    rerun) and explained: whether that lies within the margin of the printed one.
+    rerun) and explained: whether that lies within the margin of the printed one, and of an entry
+    with `one_sample` also whether one sample may differ as much.
     """
     ours, explained = [], []
     for row in table.to_dict("records"):
         entry = entry_of(row, entries) if row["variant"] else None
         found = _variant_row(row, entry, variants)
         ours.append(float("nan") if found is None else found["ours"])
-        explained.append(found is not None and bool(found["in_margin"]))
+        explained.append(found is not None and _confirms(found, entry))
     return table.assign(variant_ours=ours, explained=explained)
+
+
+def _confirms(found, entry):
+    """Return whether a variant's row says that its entry explains the printed number."""
+    if not entry.get("one_sample"):
+        return bool(found["in_margin"])
+    # The margin alone would be no test of numbers that lie within it anyway. What is printed is one
+    # draw: its distance from our mean has the spread over samples, and that of our mean.
+    variance = found["sd"] ** 2 * (1 + 1 / found["n_runs"]) + found["unit"] ** 2 / 12
+    near = abs(found["difference"]) <= NORMAL * np.sqrt(variance)
+    return bool(found["in_margin"]) and bool(near)
 
 
 def _variant_row(row, entry, variants):
@@ -103,6 +118,7 @@ def _outcome(row, why):
         return CLOCKED
     if not row["n_runs"]:
         return NOT_RERUN
+    # An explanation never turns a reproduced number into another outcome.
     fixed = {WITHIN: REPRODUCED, CLOCK: CLOCKED, UNJUDGED: SINGLE}
     return fixed.get(row["verdict"], EXPLAINED if row["explained"] else UNEXPLAINED)
 

@@ -49,6 +49,11 @@ class Comparison:
         """Test rows by training rows of each data set."""
         return {name: entry.test_ratio for name, entry in self.datasets.items()}
 
+    @property
+    def bounded(self):
+        """Ids of the data sets whose score lies in [0, 1] by its nature."""
+        return {name for name, entry in self.datasets.items() if entry.bounded}
+
     def rivals(self, frame):
         """Return the methods of a frame that are not controls, in the order of display."""
         present = set(frame["method"])
@@ -56,6 +61,7 @@ class Comparison:
 
     def cases(self, frame):
         """Return the (dataset, costs) pairs of a frame, data sets in the order of display."""
+        # In the order of the study: an alphabetical one would mean nothing.
         present = set(map(tuple, frame[CASE].drop_duplicates().to_numpy()))
         order = list(self.datasets)
         return sorted(present, key=lambda case: (order.index(case[0]), case[1]))

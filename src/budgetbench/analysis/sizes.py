@@ -29,6 +29,7 @@ def size_table(points, competitors, tuned=()):
     plain, chosen = shown[~is_tuned], _within_budgets(shown[is_tuned])
     shown = pd.concat([plain.assign(variant=_variants(plain)), chosen.assign(variant="")])
     groups = shown.groupby([*GROUP, "fit", "variant", "setting"], dropna=False, sort=False)
+    # Means over runs of equal settings: single runs would show their own splits.
     table = groups.agg(
         n_nodes=("n_nodes", "mean"),
         n_bytes=("n_bytes", "mean"),

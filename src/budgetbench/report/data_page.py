@@ -104,6 +104,7 @@ def write_data_page(study, files, path):
 def _page(study, data):
     """Return what the page shows of a data set: facts by name, drawings by caption."""
     shown, prices = study.shown[data.id], _prices(study, data)
+    # What makes a data set hard or odd stands here: gaps, constants, skewed classes.
     facts = {
         "task": data.task,
         "rows": f"{data.n_samples:,}",
@@ -136,6 +137,7 @@ def _target_facts(data):
 
 def _split(study, data):
     sizes = as_text(study.sizes(data.id))
+    # Ranking is split by query: rows of one are not independent.
     if data.groups is None:
         return sizes
     return f"{sizes}; {len(np.unique(data.groups)):,} queries stay whole"
@@ -174,6 +176,7 @@ def _target_figure(data):
 
 def _price_figure(prices):
     """Draw the prices from the most expensive feature down."""
+    # From the most expensive: whether few features hold most of the cost is seen at once.
     shown = prices.sort_values(ascending=False, kind="stable")
     few = len(shown) <= _MOST_BARS
     with drawing(5.2, 3.4 if few else 2.8) as (figure, axes):

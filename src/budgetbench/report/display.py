@@ -71,11 +71,13 @@ class Display(Comparison):
 
     def case_title(self, dataset, costs):
         """Return the heading of a case; the kind of cost profile is named unless random."""
+        # Random prices are the rule; naming them everywhere would be noise.
         title = self.datasets[dataset].title
         return title if costs == "random" else f"{title}, {costs} costs"
 
     def score(self, *datasets):
         """Return the name of the score of predictions on data sets (none: on all)."""
+        # Over data sets of several tasks no one word is right.
         scores = {self.datasets[name].score for name in datasets or self.datasets}
         return scores.pop() if len(scores) == 1 else "score"
 

@@ -23,6 +23,7 @@ def build_figures(sections, report):
 
 def _of_all(sections, report, kind):
     """Return the products of one kind of all sections, by name."""
+    # In the order of the page: a name that two sections gave would be the later one's.
     made = [getattr(section, kind)(report) for section in sections]
     return {name: product for products in made for name, product in products.items()}
 
@@ -83,5 +84,6 @@ def write_report(report, folder):
 
 
 def _write(content, path):
+    # A page that is cut off by a full disk would look like a finished one.
     with whole_file(path) as unfinished:
         unfinished.write_bytes(content)

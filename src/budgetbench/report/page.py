@@ -57,6 +57,7 @@ def template_environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    # Numbers are worded in one place, whether a section or its template asks for it.
     environment.filters |= {
         **{each.__name__: each for each in _FILTERS},
         "first_upper": lambda string: string[:1].upper() + string[1:],
@@ -86,6 +87,7 @@ def script_data(cases, display):
     `cases` maps <dataset>_<costs> to title, score (its name), and what each section's script shows,
     by the section's id.
     """
+    # Dashes and shapes go along: in print colours alone do not tell methods apart.
     methods = [
         {
             "id": m.id,
@@ -105,6 +107,7 @@ def shape_path(marker):
     """Return a matplotlib marker as the data of an SVG path in the square from -1 to 1."""
     from matplotlib.markers import MarkerStyle  # here, like all that draws: see Section
 
+    # The legend is drawn by the browser: it shows the same marks as the pictures.
     style = MarkerStyle(marker)
     outline = style.get_path().transformed(style.get_transform())
     pieces = outline.to_polygons(closed_only=False)
@@ -118,6 +121,7 @@ def shape_path(marker):
 @cache
 def drawing_library():
     """Return Vega, Vega-Lite and Vega-Embed as one script (all three BSD-3-Clause)."""
+    # From the installed package: the page loads nothing, also where there is no network.
     import vl_convert
 
     return vl_convert.javascript_bundle("globalThis.vegaEmbed = vegaEmbed;")

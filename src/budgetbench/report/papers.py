@@ -22,6 +22,7 @@ def run_papers(root, cores, settings):
     is the folder of the workflow, `cores` those of each study, and `settings` are laid over every
     study's, such as {"runs": 1}. Returns the studies that ended with an error.
     """
+    # One after another: each study uses all cores, and times are only then its own.
     failed = []
     for name in Reproduction(root).studies:
         file = root / "config" / "studies" / f"{name}.yaml"
@@ -29,6 +30,7 @@ def run_papers(root, cores, settings):
         if subprocess.run(_command(root, file, cores, settings), check=False).returncode:
             failed.append(name)
         config = read_yaml(root / "config" / "config.yaml") | read_yaml(file) | settings
+        # Kept even after an error: a run that is done is worth as much in a study that is not.
         keep(Study.from_config(config, root), root)
     return failed
 

@@ -23,7 +23,7 @@ KEYS = ["dataset", "method", "setting", "quantity"]
 _PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
 _SPREAD, _RUNS, _REMARK = "value_sd", "runs", "remark"
 _ENTRY = {"why", "variant"}  # what an entry of the reasons must have
-_MAY = {*WHERE, "reading", "chosen_after"}
+_MAY = {*WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
 
 
 def read_published(paths):
@@ -48,6 +48,7 @@ def _read_one(path):
     """Read one table and check it."""
     # "None" is a setting (candidate_window=None: all of them), an empty field is not.
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+    # A number that is read wrongly would be judged wrongly: refuse what is not understood.
     absent = [column for column in _PRINTED if column not in frame]
     if absent:
         raise ConfigError(f"{path}: printed numbers need the column {absent[0]!r}.")
@@ -66,6 +67,7 @@ def _read_one(path):
         remark=frame[_REMARK].fillna("") if _REMARK in frame else "",
         source=path.stem,
     )
+    # Twice the same number would count twice as reproduced.
     repeated = frame[frame.duplicated(KEYS)]
     if len(repeated):
         raise ConfigError(f"{path}: {tuple(repeated.iloc[0][KEYS])} appears more than once.")
@@ -82,8 +84,11 @@ def read_reasons(path):
 
     An entry has `why`, a sentence; `variant`, the study that takes the cause away; any of table,
     dataset, method, setting, quantity, as the tables of printed numbers name them; `reading`, the
-    quantity to take of the variant where it is another one; and `chosen_after: true` where the
-    variant was chosen after seeing the printed numbers.
+    quantity to take of the variant where it is another one; `chosen_after: true` where the variant
+    was chosen after seeing the printed numbers; `narrowed_after: true` where the entry was
+    narrowed, after seeing the variant's results, to what it has right; and `one_sample: true` where
+    the variant draws other rows in every run, so that the printed number must also be a likely draw
+    of one sample.
 
     Raises
     ------
@@ -92,6 +97,7 @@ def read_reasons(path):
     """
     entries = read_yaml(path) or []
     for entry in entries:
+        # A key that is misspelt would silently make the entry fit more numbers.
         if not _ENTRY <= entry.keys() <= {*_ENTRY, *_MAY}:
             raise ConfigError(
                 f"{path}: an entry needs `why` and `variant` and may have "

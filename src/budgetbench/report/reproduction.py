@@ -8,10 +8,11 @@ import pandas as pd
 
 from budgetlearn.files import read_yaml
 
-from ..analysis.agreement import agreement_table, check_claim
+from ..analysis.agreement import FEWEST_AT_FIRST, agreement_table, check_claim
 from ..analysis.areas import area_table
 from ..analysis.published import AREAS, OurValues, published_table
 from ..analysis.reproduction import (
+    EXPLAINED,
     NUMBER,
     counted_once,
     fits,
@@ -77,7 +78,7 @@ class Reproduction:
         self._root = Path(root)
         self._tables, self._held_out = about["tables"], about["held_out"]
         self._claims = read_yaml(folder / "claims.yaml")
-        self._entries = read_reasons(folder / "deviations.yaml")
+        self.entries = read_reasons(folder / "deviations.yaml")
         self._folder = folder
         self.kept = {
             name: Kept(
@@ -91,8 +92,9 @@ class Reproduction:
     @property
     def studies(self):
         """Every study of the papers that has a file, in the order in which they are run."""
+        # Tables first: what is interrupted has then the numbers that count.
         named = [*self._tables.values(), *self._held_out.values(), *self._others]
-        named.append([entry["variant"] for entry in self._entries])
+        named.append([entry["variant"] for entry in self.entries])
         every = dict.fromkeys(name for names in named for name in names)
         return [name for name in every if (self._root / f"config/studies/{name}.yaml").exists()]
 
@@ -121,29 +123,41 @@ class Reproduction:
         """Of each entry of the deviations, the share of its numbers that its variant has right."""
         rows = self.all_numbers.to_dict("records")
         shares = []
-        for entry in self._entries:
+        for entry in self.entries:
             own = [row for row in rows if row["n_runs"] and fits(entry, row)]
             # Whether they need it or not: a reason must hold for all that it is about.
             asked = pd.DataFrame(own).assign(variant=entry["variant"])
-            judged = with_variants(asked, [entry], self._of_variants) if own else None
+            judged = with_variants(asked, [entry], self.of_variants) if own else None
             shares.append(float("nan") if judged is None else judged["explained"].mean())
         return shares
 
     @cached_property
     def claims(self):
-        """Every claim with verdict and evidence."""
-        return [claim | check_claim(claim, self._values) for claim in self._claims]
+        """Every claim with verdict and evidence, and its verdict by the rule at first."""
+        return [
+            claim
+            | check_claim(claim, self._values)
+            | {"at_first": check_claim(claim, self._values, FEWEST_AT_FIRST)["verdict"]}
+            for claim in self._claims
+        ]
+
+    def explained_after(self, numbers):
+        """Count the explained numbers whose variant was chosen after seeing what is printed."""
+        after = [(e["variant"], e["why"]) for e in self.entries if e.get("chosen_after")]
+        explained = numbers.loc[numbers["outcome"] == EXPLAINED, ["variant", "reason"]]
+        return sum(pair in after for pair in explained.itertuples(index=False, name=None))
 
     def _judged(self, tables):
+        # A number without a rerun keeps its row: not rerun is an outcome, too.
         parts = [self._best(table, studies) for table, studies in tables.items()]
-        numbers = with_reasons(pd.concat(parts, ignore_index=True), self._entries)
-        explained = with_variants(numbers, self._entries, self._of_variants)
+        numbers = with_reasons(pd.concat(parts, ignore_index=True), self.entries)
+        explained = with_variants(numbers, self.entries, self.of_variants)
         return with_outcomes(explained, self.impossible)
 
     @cached_property
-    def _of_variants(self):
+    def of_variants(self):
         """The numbers of every variant study that is kept."""
-        variants = {entry["variant"]: entry["table"] for entry in self._entries}
+        variants = {entry["variant"]: entry["table"] for entry in self.entries}
         return {
             name: self.kept[name].numbers(self._printed(table))
             for name, table in variants.items()
@@ -170,6 +184,7 @@ class Reproduction:
     def _values(self, side):
         """Return our values of one side of a claim, by run."""
         kept = self.kept.get(side["study"])
+        # No points, no verdict: the claim is then untestable.
         own = [] if kept is None else kept.points["dataset"] == side["dataset"]
         if not any(own):
             return pd.Series(dtype=float)

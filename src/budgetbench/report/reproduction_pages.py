@@ -32,7 +32,7 @@ _REACH = 0.35  # of the printed error, that a drawing shows on each side
 
 def reproduction_text(found):
     """Return docs/reproduction.md of a `Reproduction`, as Markdown."""
-    return _rendered("reproduction.md.j2", found, counts=count_lines(found))
+    return _rendered("reproduction.md.j2", found, counts=count_lines(found), after=_after(found))
 
 
 def reproduction_page(found):
@@ -41,15 +41,32 @@ def reproduction_page(found):
     return _rendered("reproduction.html.j2", found, counts=counts)
 
 
-def _rendered(template, found, counts):
+def _rendered(template, found, **more):
     """Return what both pages say, in the form of a template."""
     papers = [_paper(name, paper, found) for name, paper in found.papers.items()]
     template = template_environment().get_template(template)
-    return template.render(found=found, counts=counts, papers=papers)
+    return template.render(found=found, papers=papers, **more)
+
+
+def _after(found):
+    """Return what was decided after results were seen: changed claims, and narrowed entries."""
+    changed = [claim for claim in found.claims if claim["verdict"] != claim["at_first"]]
+    narrowed = [entry for entry in found.entries if entry.get("narrowed_after")]
+    shares = []
+    for table, variant in dict.fromkeys((e["table"], e["variant"]) for e in narrowed):
+        # The variant on all of the table, not only where an entry says that it explains.
+        numbers = found.of_variants[variant]
+        rerun = numbers[numbers["n_runs"] > 0]
+        settings = [e["setting"] for e in narrowed if e["variant"] == variant]
+        kept = rerun["setting"].isin(settings)
+        counts = int(rerun["in_margin"].sum()), len(rerun), int(kept.sum())
+        shares.append((table, variant, *counts))
+    return {"claims": changed, "narrowed": shares}
 
 
 def _paper(name, about, found):
     """Return what a reproducibility report says of one paper."""
+    # Apart from the printed numbers, as they were never published.
     held_out = found.held_out[found.held_out["paper"] == name]
     claims = [claim for claim in found.claims if claim["paper"] == name]
     verdicts = [claim["verdict"] for claim in claims]
@@ -80,18 +97,21 @@ def count_lines(found):
     here, there = outcome_counts(own), outcome_counts(stand_in)
     left = own[own["outcome"] == UNEXPLAINED]
     near = int(left["verdict"].isin((INTERVAL, ONLY_MARGIN)).sum())
+    after = (found.explained_after(part) for part in (own, stand_in))
+    chosen = [f" ({count} by variants chosen after seeing the numbers)" for count in after]
     judged = here[REPRODUCED] + here[EXPLAINED] + here[UNEXPLAINED]
     reasons = own.loc[own["outcome"] == IMPOSSIBLE, "why"].value_counts()
     why = "; ".join(f"{count}: {reason}" for reason, count in reasons.items())
     return [
         f"1. Of {len(numbers)} different printed numbers, {judged} were rerun on the paper's own "
         f"data and judged: **{here[REPRODUCED]} are reproduced**.",
-        f"2. {here[EXPLAINED]} more are explained by a variant study that takes the cause away.",
+        f"2. {here[EXPLAINED]} more are explained by a variant study that takes the cause away"
+        f"{chosen[0]}.",
         f"3. {here[UNEXPLAINED]} are unexplained: {near} of them meet one of the two conditions, "
         f"{here[UNEXPLAINED] - near} neither.",
         f"4. {len(stand_in)} were rerun on stand-ins for the paper's data: {there[REPRODUCED]} are "
-        f"reproduced there, {there[EXPLAINED]} explained by a variant, {there[UNEXPLAINED]} "
-        f"unexplained, {there[SINGLE] + there[CLOCKED]} not judged.",
+        f"reproduced there, {there[EXPLAINED]} explained by a variant{chosen[1]}, "
+        f"{there[UNEXPLAINED]} unexplained, {there[SINGLE] + there[CLOCKED]} not judged.",
         f"5. {here[IMPOSSIBLE]} cannot be rerun here ({why}); {here[CLOCKED]} are seconds of "
         f"another machine and {here[SINGLE]} rest on a single run, not judged; {here[NOT_RERUN]} "
         "are not rerun yet.",
@@ -107,6 +127,7 @@ def _cell(row, found):
     if rerun.empty:
         return cell | {"drawing": ""}
     kept = found.kept[row["study"]]
+    # The command that makes just these numbers again, for a reader who doubts them.
     words = {"runs": row["most"], "datasets": f"[{row['run_on']}]"}
     return cell | {
         "drawing": dots(rerun.to_dict("records")),
@@ -124,6 +145,7 @@ def dots(rows):
     around it. What lies further off than the drawing reaches stands at its edge.
     """
     height = _ROW * len(rows) + 8
+    # The margin is a tenth of the printed error, so it is as wide in every drawing.
     left, middle, right = map(_place, (-MARGIN, 0, MARGIN))
     marks = [
         f'<rect x="{left:.0f}" y="0" width="{right - left:.0f}" height="{height}" class="band"/>',

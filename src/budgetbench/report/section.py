@@ -2,10 +2,13 @@
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
+from budgetlearn.files import read_yaml
+
 FIGURE, TABLE, FILE = "figure", "table", "file"
+_SECTIONS = Path(__file__).parent / "sections"
 
 
 @dataclass(frozen=True)
@@ -31,23 +34,31 @@ class Part:
         return f"captions/{self.kind}_{self.name}.rst"
 
 
-def figure(name, category, caption, **labels):
-    """Return the `Part` of a figure."""
+@cache
+def texts():
+    """Return what files and columns of the report hold, as sections/texts.yaml says it."""
+    return read_yaml(_SECTIONS / "texts.yaml")
+
+
+def figure(name, category, stem=None, **labels):
+    """Return the `Part` of a figure; its caption is that of its name, or of a name's stem."""
+    caption = texts()[FIGURE][stem or name]
     return Part(name, FIGURE, category, caption, labels or {"figure": name})
 
 
-def table(name, caption):
-    """Return the `Part` of a table."""
-    return Part(name, TABLE, "Tables", caption, {"table": name})
+def table(name, stem=None):
+    """Return the `Part` of a table, as of a figure."""
+    return Part(name, TABLE, "Tables", texts()[TABLE][stem or name], {"table": name})
 
 
-def file(name, caption):
+def file(name):
     """Return the `Part` of any other file, `name` with its ending."""
-    return Part(name, FILE, "Tables", caption, {"table": name})
+    return Part(name, FILE, "Tables", texts()[FILE][name], {"table": name})
 
 
 def case_name(dataset, costs, stem=None):
     """Return the name of a case, after that of what is shown of it, in files and on the page."""
+    # One rule for all: files, anchors and the scripts' data find each other by it.
     return "_".join(filter(None, (stem, dataset, costs)))
 
 
@@ -77,6 +88,7 @@ class Section:
 
     def applies(self):
         """Return whether the study has anything for the section to show."""
+        # Asked at every start of the Snakefile, before any result is there.
         return self.under is None or bool(self.cases)
 
     @property
@@ -89,16 +101,12 @@ class Section:
         """The `Part` of each figure and table."""
         return []
 
-    def case_figures(self, stem, category, caption):
+    def case_figures(self, stem, category):
         """Return the `Part` of a figure of each case."""
+        labels = [dict(zip(("data set", "costs"), case, strict=True)) for case in self.cases]
         return [
-            figure(
-                case_name(*case, stem),
-                category,
-                caption,
-                **dict(zip(("data set", "costs"), case, strict=True)),
-            )
-            for case in self.cases
+            figure(case_name(*case, stem), category, stem, **label)
+            for case, label in zip(self.cases, labels, strict=True)
         ]
 
     def tables(self, report):
@@ -139,4 +147,4 @@ class Section:
         """Name of the script; None where there is none."""
         # Found by its name, like the template: no list to keep.
         name = f"{self._stem}.js"
-        return name if (Path(__file__).parent / "sections" / name).exists() else None
+        return name if (_SECTIONS / name).exists() else None

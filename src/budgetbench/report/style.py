@@ -7,9 +7,14 @@ import io
 import re
 from contextlib import contextmanager
 
+import numpy as np
+
 _LONG_NUMBER = re.compile(rb"-?\d+\.\d{3,}")
 # From here on the faint points are drawn as pixels inside the SVG, which keeps files small.
 MANY_POINTS = 500
+SPLIT = 0.2  # of the full cost: so much gets half of an axis, as most curves rise there
+_TICKS = (0, 0.05, 0.1, 0.15, 0.2, 0.4, 0.6, 0.8, 1)
+_APART = 0.045  # of the height of an axis, between two labels
 LABEL_WIDTH = 28  # characters of a case's title on one line beside the axes
 _RC = {
     "figure.facecolor": "white",
@@ -59,6 +64,54 @@ def message_figure(message):
         axes.remove()
         figure.text(0.5, 0.5, message, ha="center", va="center")
     return figure
+
+
+def split_axis(axes):
+    """Give the first fifth of an axis of shares half of it, and mark where the scale changes."""
+
+    def spread(share):
+        share = np.asarray(share, dtype=float)
+        low, high = share / SPLIT, (share - SPLIT) / (1 - SPLIT)
+        return np.where(share < SPLIT, low, 1 + high) / 2
+
+    def back(place):
+        place = 2 * np.asarray(place, dtype=float)
+        return np.where(place < 1, place * SPLIT, SPLIT + (place - 1) * (1 - SPLIT))
+
+    # Linear on both sides: within each, equal distances are equal costs.
+    axes.set_xscale("function", functions=(spread, back))
+    axes.set_xticks(_TICKS, [f"{100 * share:g} %" for share in _TICKS])
+    axes.axvline(SPLIT, color="#999999", linewidth=1.0, linestyle=(0, (1, 2)))
+
+
+def bars(mean, sd, least=-np.inf, most=np.inf):
+    """Return how far mean ± sd reaches to both sides within the values that there can be."""
+    # ± sd knows no bounds; a bar beyond what a score can be would mislead.
+    low, high = np.maximum(mean - sd, least), np.minimum(mean + sd, most)
+    return np.maximum([mean - low, high - mean], 0)
+
+
+def label_ends(axes, ends):
+    """Write (name, height, colour) of lines beside their ends, none over another."""
+    low, high = axes.get_ylim()
+    places = spread(np.array([height for _, height, _ in ends]), _APART * (high - low))
+    for (name, _, colour), place in zip(ends, places, strict=True):
+        axes.text(
+            1.02, place, name, color=colour, va="center", fontsize=9,
+            transform=axes.get_yaxis_transform(),
+        )  # fmt: skip
+
+
+def spread(heights, apart):
+    """Return heights in the same order, at least `apart` from each other, little moved."""
+    order = np.argsort(heights, kind="stable")
+    steps = apart * np.arange(len(heights))
+    # The mean of pushing all up and pushing all down keeps the order and the distances.
+    raised = np.maximum.accumulate(heights[order] - steps) + steps
+    lowered = np.minimum.accumulate((heights[order] - steps)[::-1])[::-1] + steps
+    placed = np.empty_like(heights, dtype=float)
+    placed[order] = (raised + lowered) / 2
+    return placed
 
 
 def plain_decades(axis, values):

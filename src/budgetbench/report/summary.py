@@ -40,6 +40,7 @@ def _who_wins(leads, display):
         few = {1: "the one data set compared", 2: "both data sets"}
         where = few.get(len(leads), f"all {len(leads)} data sets")
         return f"{wins.index[0]} has the best mean AUP on {where}."
+    # Everybody who is best somewhere is named: a single winner would hide the others.
     shares = [f"{label} on {n}" for label, n in wins.items()]
     return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."
 
@@ -138,6 +139,7 @@ def _where(horizon):
 
 def _by_horizon(first, display):
     """Return the winner at each horizon in words, without a full stop."""
+    # One sentence per winner, not per horizon: most horizons share theirs.
     named = {}
     for horizon, method in first.items():
         named.setdefault(display.label(method), []).append(_where(horizon))

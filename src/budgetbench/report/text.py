@@ -62,6 +62,7 @@ def complete(table):
 
 def _listed(display, names):
     """Return the labels of methods as a list in words."""
+    # One label stands alone; of none the sentence stays empty rather than fails.
     *others, last = [display.label(name) for name in names] or [""]
     return f"{', '.join(others)} and {last}" if others else last
 
@@ -73,6 +74,7 @@ def n_classes(classes):
 
 def as_text(value):
     """Return a setting or a provenance entry in words."""
+    # Settings nest as YAML does; a reader wants words, not brackets.
     if isinstance(value, dict):
         return ", ".join(f"{key} {as_text(inner)}" for key, inner in value.items())
     if isinstance(value, (list, tuple)):
@@ -87,5 +89,6 @@ def shortened(label):
     name, bracket, price = label.rpartition(" (")
     if not bracket or len(name) <= _LONGEST_NAME:
         return label
+    # Beginning and end tell long names apart; the middle is what they share.
     half = (_LONGEST_NAME - 1) // 2
     return f"{name[:half]}…{name[-half:]} ({price}"

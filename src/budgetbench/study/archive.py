@@ -25,7 +25,7 @@ the report, `costs/` and `splits/` what was drawn. `provenance.json` says what i
 
 To reopen it in Python:
 
-    from . import records
+    from budgetbench.study import records
     points = records.read("points.parquet")
 
 To run it again, and compare number by number, in a clone of the project at commit {commit}:

@@ -22,16 +22,29 @@ def folder_of(config):
     return f"results/{config['study']}"
 
 
-def failure_file(config, output):
-    """Return the file that keeps the failures of the job that makes `output`.
+def split_at_folder(config, path):
+    """Return what stands before a study's folder in the path of one of its files, and after it.
 
-    Parameters
-    ----------
-    output : str
-        A file in the study's folder.
+    Before it may stand the prefix of a module, or the place of a storage's local copies.
     """
-    folder = folder_of(config)
-    return Path(folder) / "failures" / Path(output).relative_to(folder).with_suffix(".json")
+    head, folder, tail = str(path).partition(f"{folder_of(config)}/")
+    if not folder:
+        raise ValueError(f"{path} is not in the folder {folder_of(config)}")
+    return head, tail
+
+
+def beside(config, output, name):
+    """Return the file in folder `name` of a study that goes with an output of one of its jobs.
+
+    Such files are no outputs: Snakemake removes those, and neither moves these to a storage.
+    """
+    head, tail = split_at_folder(config, output)
+    return Path(head, folder_of(config), name, tail)
+
+
+def failure_file(config, output):
+    """Return the file that keeps the failures of the job that makes `output`."""
+    return beside(config, output, "failures").with_suffix(".json")
 
 
 def is_repeated(config, output):

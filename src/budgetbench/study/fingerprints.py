@@ -23,7 +23,7 @@ OWN = ("budgetlearn", "budgetbench")
 INSTALLED = ("site-packages", "dist-packages")
 SUFFIXES = (".py", ".pyx", ".pxd", *EXTENSION_SUFFIXES)
 # What a report is drawn with beside its code.
-REPORT_PARTS = (".j2", ".css", ".js", ".html", ".svg")
+REPORT_PARTS = (".j2", ".css", ".js", ".html", ".svg", ".yaml")
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<base>[.\w]+)[ \t]+(?P<c>c?)import[ \t]+(?P<names>\([^)]*\)|[^\n;#]+)"
     r"|(?P<pure_c>c?)import[ \t]+(?P<modules>[^\n;#]+))",

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from budgetlearn.files import whole_file
 
-from .failures import folder_of, is_repeated
+from .failures import beside, folder_of, is_repeated
+
+_FOLDER = "finished"
 
 
 def take_over(job):
@@ -31,7 +33,7 @@ def take_over(job):
         False where the job was not finished before, was made of something else, or has a run to
         repeat.
     """
-    kept = [_kept_file(job.config, output) for output in job.output]
+    kept = [beside(job.config, output, _FOLDER) for output in job.output]
     keys = [path.with_name(f"{path.name}.key") for path in kept]
     whole = all(path.is_file() for path in (*kept, *keys))
     same = whole and {key.read_text() for key in keys} == {_key(job)}
@@ -55,7 +57,7 @@ def keep(job):
         As for `take_over`.
     """
     for output in job.output:
-        kept = _kept_file(job.config, output)
+        kept = beside(job.config, output, _FOLDER)
         # The key is written last: a kill in between leaves a file that nobody trusts.
         _link(output, kept)
         with whole_file(kept.with_name(f"{kept.name}.key")) as partial:
@@ -65,15 +67,7 @@ def keep(job):
 def forget(study):
     """Remove what was kept, once every points file of a study is where it belongs."""
     if all(map(os.path.exists, study.points_files)):
-        shutil.rmtree(_folder(study.config), ignore_errors=True)
-
-
-def _folder(config):
-    return Path(folder_of(config), "finished")
-
-
-def _kept_file(config, output):
-    return _folder(config) / Path(output).relative_to(folder_of(config))
+        shutil.rmtree(Path(folder_of(study.config), _FOLDER), ignore_errors=True)
 
 
 def _link(source, target):

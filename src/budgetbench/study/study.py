@@ -14,7 +14,7 @@ from ..datasets.fetching import content_sha256
 from ..datasets.registry import load_registry
 from .classes import check_classes, refuse_untrusted
 from .configuration import check_schema, known, merged, typed
-from .failures import folder_of
+from .failures import folder_of, split_at_folder
 from .methods import sequence_name
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
@@ -115,6 +115,18 @@ def _check_methods(specs, schemas, trust):
         check_classes(name, spec)
 
 
+def with_defaults(config, root):
+    """Return settings laid over those that every study starts from.
+
+    Snakemake's own `configfile` cannot do this: it leaves the settings of a module as they came.
+    """
+    folder = Path(root, "config")
+    base = read_yaml(folder / "config.yaml")
+    if "study" not in config or not config.keys() & {"datasets", "methods"}:
+        base = merged(base, read_yaml(folder / "studies" / "default.yaml"))
+    return merged(base, config)
+
+
 @dataclass(frozen=True)
 class Study:
     """A checked study configuration.
@@ -129,12 +141,15 @@ class Study:
         Specifications of the methods in use, the study's overrides for all data sets applied.
     root : Path
         The folder of the workflow.
+    head : str
+        What stands before the folder of its results, see `split_at_folder`.
     """
 
     config: dict
     datasets: dict
     methods: dict
     root: Path = Path()
+    head: str = ""
 
     @classmethod
     def from_config(cls, config, root, trust=True):
@@ -190,6 +205,12 @@ class Study:
                     "its entry `task: classification`, `labels: {quantiles: 4}`)."
                 )
 
+    @classmethod
+    def of_job(cls, job, path):
+        """Return the study of a job: the `snakemake` of a script, and a file in its folder."""
+        study = cls.from_config(job.config, Path(job.scriptdir).resolve().parents[1])
+        return replace(study, head=split_at_folder(job.config, path)[0])
+
     @property
     def name(self):
         """The study's name, which is its folder's."""
@@ -203,7 +224,7 @@ class Study:
     @property
     def folder(self):
         """The folder of the study's results."""
-        return folder_of(self.config)
+        return f"{self.head}{folder_of(self.config)}"
 
     @property
     def settings(self):

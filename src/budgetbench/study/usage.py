@@ -5,6 +5,7 @@ from math import isnan
 from pathlib import Path
 
 FIT = ["dataset", "costs", "method", "run", "fit"]
+SPARE = 2.5  # times what earlier jobs of a method took that a cluster is asked for
 _NONE = ("NA", "-", "")  # what Snakemake writes for a job that it did not get to look at
 
 
@@ -34,14 +35,42 @@ def job_usage(study):
     used = []
     for path in sorted(Path(study.folder, "usage").rglob("*.tsv")):
         if any({dataset, method} <= set(path.parts) for dataset, method in parts):
-            # Files of an earlier, larger study stay; runs it no longer has count for nothing.
-            runs = len(study.runs_of(path.stem))
-            header, *rows = (line.split("\t") for line in path.read_text().splitlines())
-            for row in rows:
-                cells = dict(zip(header, row, strict=True))
-                held = cells["max_rss"]
-                used.append((float(cells["s"]), float("nan" if held in _NONE else held), runs))
+            used += _rows(study, path)
     return used
+
+
+def _rows(study, path):
+    """Return a row of `job_usage` for each job that a file of Snakemake's is of."""
+    # Files of an earlier, larger study stay; runs it no longer has count for nothing.
+    runs = len(study.runs_of(path.stem))
+    header, *rows = (line.split("\t") for line in path.read_text().splitlines())
+    cells = [dict(zip(header, row, strict=True)) for row in rows]
+    held = [float("nan" if cell["max_rss"] in _NONE else cell["max_rss"]) for cell in cells]
+    return [(float(cell["s"]), mb, runs) for cell, mb in zip(cells, held, strict=True)]
+
+
+def minutes_for(study, n_runs, folder):
+    """Return the minutes to ask a cluster for, for a job of `n_runs` runs.
+
+    Parameters
+    ----------
+    study : Study
+        With the minutes of one run in its settings.
+    n_runs : int
+        Runs of the job.
+    folder : str or Path
+        The usage of earlier jobs that did the same with other runs.
+
+    Returns
+    -------
+    float
+        `SPARE` times the slowest of them, run by run; before there is any, and at most, what the
+        settings say.
+    """
+    used = [row for path in Path(folder).glob("*.tsv") for row in _rows(study, path)]
+    took = [seconds / runs for seconds, _, runs in used if runs]
+    said = study.config["cluster"]["minutes"]
+    return n_runs * min([said, *([SPARE * max(took) / 60] if took else [])])
 
 
 def usage_line(study):

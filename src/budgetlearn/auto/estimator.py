@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
-from ..cascade.models import with_temperature
+from ..cascade.temperature import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.documenting import described, documented

@@ -5,7 +5,8 @@ from time import monotonic
 
 import numpy as np
 
-from ..cascade.models import assign_folds, fit_temperature, with_temperature
+from ..cascade.models import assign_folds
+from ..cascade.temperature import fit_temperature, with_temperature
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
 from .methods import CONSTANT, Stages

@@ -1,10 +1,10 @@
 """The methods that compete, cheap to fit first, and how each keeps a budget."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..budgetrf import BudgetRFClassifier, BudgetRFRegressor
+from ..budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from ..cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from ..costs import affords
 from ..exceptions import BudgetError
@@ -62,14 +62,12 @@ class Method:
 
 
 _ALL = {"shares": (1.0,)}
+_GROWTH = Growth(max_depth=8, max_features=0.5, reuse_discount=0.5)
 _BUDGETRF = {
     "n_estimators": 40,
-    "max_depth": 8,
-    "max_features": 0.5,
     "cost_exponent": 1,
-    "reuse_discount": 0.5,
-    "prune": 1,
-    "refit_leaves": 10,
+    "growth": _GROWTH,
+    "leaves": Leaves(prune=1, refit=10),
 }
 CONSTANT = {
     True: Method("constant", FreeConstantClassifier, {}),
@@ -83,7 +81,7 @@ _CLASSIFIERS = (
     Method(
         "BudgetRF+",
         BudgetRFClassifier,
-        {**_BUDGETRF, "impurity": "entropy", "split": "expected"},
+        {**_BUDGETRF, "growth": replace(_GROWTH, impurity="entropy", split="expected")},
     ),
     Method("filter + boosting", FilterBoostingClassifier, {}),
     Method("average", SubsetClassifier, {}),

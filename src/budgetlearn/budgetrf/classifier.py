@@ -82,6 +82,7 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
         return LogisticRefit(forest.trees, examples, self.classes_.size, self.n_jobs)
 
     def _error(self, scores, n_trees, labels):
+        # A class that training lacks is -1 here, and so an error whatever is predicted.
         return float((scores.argmax(axis=1) != labels).mean())
 
     def _further_lists(self):

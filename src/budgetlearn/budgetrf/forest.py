@@ -1,6 +1,6 @@
 """The base of BudgetRF's classifier and regressor: parameters, settings, and the fit."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 
 import joblib
@@ -15,7 +15,7 @@ from ..protocol.operating_points import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..validation import ParameterError, check_choice, check_max_features, check_number
 from .growing import Validation, grow_within_budget
-from .parameters import GroupedParameters
+from .parameters import KINDS
 from .pruning import WEIGHTS
 
 # How many times as much as the cheapest feature the dearest one counts in the risk where no
@@ -26,7 +26,7 @@ RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
 FREE_SHARE = 0.01
 
 
-class GrownOnBudget(GroupedParameters):
+class GrownOnBudget:
     """Mixin, named before the forest, of forests that take trees while the budget allows.
 
     A subclass has what depends on the targets: `_judged` (how splits are), `_source` (of trees),
@@ -121,6 +121,53 @@ class GrownOnBudget(GroupedParameters):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _group(self, name, value):
+        kind = KINDS[name]
+        if value is None:
+            return kind()
+        if not isinstance(value, kind):
+            raise ParameterError(f"{name} must be a {kind.__name__} or None, got {value!r}.")
+        return value
+
+    @property
+    def _growth(self):
+        return self._group("growth", self.growth)
+
+    @property
+    def _leaves(self):
+        return self._group("leaves", self.leaves)
+
+    def get_params(self, deep=True):
+        """Return the parameters by name; with `deep` those of the groups too."""
+        params = super().get_params(deep)
+        for name, kind in KINDS.items() if deep else ():
+            if isinstance(params[name], kind | None):
+                group = self._group(name, params[name])
+                params |= {f"{name}__{f.name}": getattr(group, f.name) for f in fields(kind)}
+        return params
+
+    def set_params(self, **params):
+        """Set parameters; one of a group as `growth__max_depth`, although groups are frozen.
+
+        Returns
+        -------
+        self
+        """
+        for name, kind in KINDS.items():
+            mark = f"{name}__"
+            nested = [key for key in params if key.startswith(mark)]
+            changes = {key.removeprefix(mark): params.pop(key) for key in nested}
+            known = {each.name for each in fields(kind)}
+            if unknown := sorted(changes.keys() - known):
+                raise ParameterError(
+                    f"{name} has no parameter {', '.join(unknown)}; it has "
+                    f"{', '.join(sorted(known))}."
+                )
+            if changes:
+                before = self._group(name, params.get(name, getattr(self, name)))
+                params[name] = replace(before, **changes)
+        return super().set_params(**params)
+
     def __sklearn_tags__(self):
         return replace(super().__sklearn_tags__(), chooses_on_validation=self._chooses())
 
@@ -157,6 +204,7 @@ class GrownOnBudget(GroupedParameters):
         best = self._choose(forests, valid)
         for name, value in best.setting.items():
             setattr(self, f"{name}_", value)
+        # Set without validation data, too: those of an earlier fit would be wrong.
         self.validation_costs_ = self.validation_errors_ = None
         if validation is not None:
             self.validation_costs_ = np.array(best.costs)
@@ -215,6 +263,7 @@ class GrownOnBudget(GroupedParameters):
 
         The cost of the new trees is that of predicting the examples that they were grown on.
         """
+        # Names of settings are those of the attributes that hold what was chosen.
         used = {name: getattr(self, f"{name}_") for name in self._tried}
         rules = [rule for rule in self._rules(examples.X.shape[1]) if rule[0] == used]
         prefixes, self._refitted = self._refitted, ()
@@ -383,6 +432,7 @@ class GrownOnBudget(GroupedParameters):
         if not self._refitted:
             yield from super()._walks(X, which, parts)
             return
+        # Each stage has leaf values of its own: no walk goes on from the one before.
         for index in which:
             yield index, self._model(index)[0].walk(X, **parts)
 

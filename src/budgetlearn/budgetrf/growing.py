@@ -32,20 +32,8 @@ class TreeSource:
     def trees(self, rule, seeds, prune=None, known=()):
         """Yield a tree for each seed; threads grow the next ones while they are asked for.
 
-        Parameters
-        ----------
-        rule : GrowthRule
-            How they grow.
-        seeds : list of int
-            One for each.
-        prune : float, default=None
-            Weight of the cost in `pruned`; None: trees stay as they grew.
-        known : list of Tree, default=()
-            Those of the first seeds, which exist already.
-
-        Yields
-        ------
-        Tree
+        `prune` is the weight of the cost in `pruned`, None: trees stay as they grew; `known` are
+        the trees of the first seeds, which exist already.
         """
         if rule.ties == "reuse":
             # A batch begun before is grown again: its trees then know what they would have known.
@@ -137,19 +125,8 @@ class BudgetedForest:
 class Validation:
     """Running cost and error of a growing forest on validation data.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Validation examples.
-    feature_costs : FeatureCosts
-        Prices.
-    vote_kind : {"votes", "values"}
-        What the trees add up to.
-    error : callable
-        Takes those sums, of shape (n_samples, n_values), and the number of trees; returns the
-        error.
-    n_jobs : int or None
-        Threads.
+    Trees add up to their `vote_kind`, "votes" or "values"; `error` takes those sums and the number
+    of trees.
     """
 
     def __init__(self, X, feature_costs, vote_kind, error, n_jobs):
@@ -167,10 +144,8 @@ class Validation:
         predictor = ForestPredictor([tree], self.X.shape[1])
         walk = predictor.walk(self.X, acquired=True, **{self.vote_kind: True}, n_jobs=self.n_jobs)
         self._acquired |= walk.acquired
-        self._scores, self._n_trees = (
-            self._scores + getattr(walk, self.vote_kind),
-            self._n_trees + 1,
-        )
+        self._scores = self._scores + getattr(walk, self.vote_kind)
+        self._n_trees += 1
         cost = self.feature_costs.total(self._acquired).mean()
         return float(cost), self.error(self._scores, self._n_trees)
 

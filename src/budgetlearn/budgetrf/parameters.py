@@ -1,10 +1,9 @@
 """BudgetRF's parameters in groups: how trees grow, and what becomes of their leaves."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ..tree.impurity import ImpurityFunction
-from ..validation import ParameterError
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -100,59 +99,5 @@ class Leaves(ParameterGroup):
     voting: str = "majority"
 
 
+# The parameters of an estimator that are groups; None stands for the defaults.
 KINDS = {"growth": Growth, "leaves": Leaves}
-
-
-class GroupedParameters:
-    """Mixin of estimators with the parameters `growth` and `leaves`, each a group or None.
-
-    `growth__max_depth` and the like work as nested parameters do in scikit-learn, in `set_params`
-    and in grids, although groups are frozen and None stands for the defaults.
-    """
-
-    def _group(self, name, value):
-        kind = KINDS[name]
-        if value is None:
-            return kind()
-        if not isinstance(value, kind):
-            raise ParameterError(f"{name} must be a {kind.__name__} or None, got {value!r}.")
-        return value
-
-    @property
-    def _growth(self):
-        return self._group("growth", self.growth)
-
-    @property
-    def _leaves(self):
-        return self._group("leaves", self.leaves)
-
-    def get_params(self, deep=True):
-        """Return the parameters by name; with `deep` those of the groups too."""
-        params = super().get_params(deep)
-        for name, kind in KINDS.items() if deep else ():
-            if isinstance(params[name], kind | None):
-                group = self._group(name, params[name])
-                params |= {f"{name}__{f.name}": getattr(group, f.name) for f in fields(kind)}
-        return params
-
-    def set_params(self, **params):
-        """Set parameters; one of a group as `growth__max_depth`.
-
-        Returns
-        -------
-        self
-        """
-        for name, kind in KINDS.items():
-            mark = f"{name}__"
-            nested = [key for key in params if key.startswith(mark)]
-            changes = {key.removeprefix(mark): params.pop(key) for key in nested}
-            known = {each.name for each in fields(kind)}
-            if unknown := sorted(changes.keys() - known):
-                raise ParameterError(
-                    f"{name} has no parameter {', '.join(unknown)}; it has "
-                    f"{', '.join(sorted(known))}."
-                )
-            if changes:
-                before = self._group(name, params.get(name, getattr(self, name)))
-                params[name] = replace(before, **changes)
-        return super().set_params(**params)

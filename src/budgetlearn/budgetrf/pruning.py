@@ -24,29 +24,10 @@ def pruned(tree, examples, losses, left_out, acquisitions, weight):
 
     Of all subtrees with the same root it is the one with the least loss of the left-out examples,
     as a share of the loss at the root, + weight × mean cost as a share of what all features cost.
-    The cost is what the tree adds: what
-    an example acquired from earlier trees, or higher up on its path, is free. Both are sums over
-    nodes, so the best subtree follows exactly from the leaves up (Breiman et al. 1984, section
-    3.3; Nan, Wang and Saligrama 2016 prune all trees at once by the same sum).
-
-    Parameters
-    ----------
-    tree : Tree
-        As it grew.
-    examples : Examples
-        What the forest learns from.
-    losses : callable
-        As from `class_losses`.
-    left_out : ndarray of bool of shape (n_samples,)
-        Which of them the tree has not seen; at least one.
-    acquisitions : Acquisitions
-        What the examples acquired from earlier trees; it is not changed.
-    weight : float
-        Of the cost, >= 0.
-
-    Returns
-    -------
-    Tree
+    The cost is what the tree adds: what an example acquired from earlier trees (`acquisitions`,
+    which are not changed), or higher up on its path, is free. Both are sums over nodes, so the best
+    subtree follows exactly from the leaves up (Breiman et al. 1984, section 3.3; Nan, Wang and
+    Saligrama 2016 prune all trees at once by the same sum).
     """
     loss, cost = _sums(tree, examples, losses, left_out, acquisitions)
     cost *= weight / (acquisitions.full or 1.0)

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..costs import affords
 from ..protocol import Request
-from .models import ascending, with_temperature
+from .models import ascending
+from .temperature import with_temperature
 
 
 class StageReader:
@@ -32,11 +33,11 @@ class StageReader:
         -------
         ndarray of shape (n_rows, n_outputs)
         """
-        keys = [(kind, ascending(cascade.stages[stage])) for kind in cascade.kinds[stage]]
-        mean = np.mean([self._ask(key, rows) for key in keys], axis=0)
+        mixture, features = cascade.mixtures[stage], ascending(cascade.stages[stage])
+        mixed = mixture.of([self._ask((kind, features), rows) for kind in mixture.kinds])
         if cascade.temperatures is None:
-            return mean
-        return with_temperature(mean, cascade.temperatures[stage])
+            return mixed
+        return with_temperature(mixed, cascade.temperatures[stage])
 
     def confidence(self, cascade, stage, predictions, rows):
         """Return a stage's confidence in its predictions for some rows.
@@ -224,16 +225,16 @@ class Cascade:
         Features acquired up to each stage, in the order of acquisition.
     costs : ndarray of shape (n_stages,)
         What they cost.
-    kinds : tuple of tuple of str
-        Models that are averaged at each stage.
+    mixtures : tuple of Mixture
+        The kinds of models of each stage, and their weights.
     temperatures : ndarray of shape (n_stages,) or None
-        Of the averaged probabilities; None in regression.
+        Of the mixed probabilities; None in regression.
     """
 
     name: str
     stages: tuple
     costs: np.ndarray
-    kinds: tuple
+    mixtures: tuple
     temperatures: np.ndarray | None
 
     @property
@@ -251,8 +252,8 @@ class Cascade:
         more = () if self.temperatures is not None else (self.change_kind,)
         return [
             (kind, ascending(features))
-            for features, kinds in zip(self.stages, self.kinds, strict=True)
-            for kind in (*kinds, *more)
+            for features, mixture in zip(self.stages, self.mixtures, strict=True)
+            for kind in (*mixture.kinds, *more)
         ]
 
     def reader(self, stage_reader, X):

@@ -13,6 +13,7 @@ from ..protocol.documenting import documented
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade, StageReader, walk
 from .dynamic import dynamic_trace
+from .mixture import Mixture
 from .models import (
     ConstantModel,
     MaskedModel,
@@ -20,8 +21,6 @@ from .models import (
     as_kind,
     ascending,
     assign_folds,
-    fit_temperature,
-    with_temperature,
 )
 from .orders import ORDERS, OrderProblem
 from .pool import (
@@ -33,11 +32,15 @@ from .pool import (
     class_evidence,
     number_evidence,
 )
+from .selection import confirmed_share
 from .stages import StageModels, Units, geometric_stages, nested_stages, with_whole_groups
 
 # What a dynamic order chooses among: the features, or where there are more, stretches of an order.
 MOST_UNITS = 16
 ONE_SE = "one_se"
+# Smooth models gain least on the tables on which they take longest.
+SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
+DEFAULT_KINDS = ("forest", "boosting", "linear", "kernel")
 
 
 @documented
@@ -51,10 +54,14 @@ class ScheduleCascade(BudgetedEstimator):
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Cost of each feature; None: 1 each. A cost group is acquired whole where its charge is more
         than the prices of its members.
-    estimators : sequence of str, classifier or regressor, default=("forest", "boosting")
-        Models of each stage, whose probabilities or numbers are averaged: "forest" (100 trees),
-        "boosting" (LightGBM or, without it, scikit-learn's histogram boosting), "extra_trees", or
-        any regressor, or classifier with `predict_proba`, of scikit-learn.
+    estimators : sequence of str, classifier or regressor, \
+            default=("forest", "boosting", "linear", "kernel")
+        Models of each stage, mixed with the weights of least log loss or squared error out of fold:
+        "forest" (100 trees), "boosting" (LightGBM or, without it, scikit-learn's histogram
+        boosting), "linear" (logistic or ridge regression), "kernel" (ridge regression on Gaussian
+        kernels), "extra_trees", or any regressor, or classifier with `predict_proba`, of
+        scikit-learn. Linear and kernel models are left out above 20,000 examples, and kinds without
+        weight at the first and last stage at the others.
     orders : sequence of str or nested sets, default=("lightgbm", "schedule")
         Orders of acquisition: "lightgbm" (as LightGBM's coupled costs acquire while prices lose
         weight), "schedule" (msB's removal by importance per price, backwards), "gain_per_cost", or
@@ -92,7 +99,7 @@ class ScheduleCascade(BudgetedEstimator):
         self,
         feature_costs=None,
         *,
-        estimators=("forest", "boosting"),
+        estimators=DEFAULT_KINDS,
         orders=("lightgbm", "schedule"),
         n_stages=10,
         cv=5,
@@ -144,16 +151,26 @@ class ScheduleCascade(BudgetedEstimator):
         n_classes = self._n_classes()
         folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
         table = Table(train.X, train.y, n_classes, folds)
-        kinds = self._kinds(n_classes)
+        kinds = _affordable(self._kinds(n_classes), len(train.y))
         orders, units = self._stages_of_orders(table, seed)
         if self.dynamic is True:  # one stage of each order: the reference
             orders = {name: stages[-1:] for name, stages in orders.items()}
         sets = [features for stages in orders.values() for features in stages]
         self._say(f"fitting {', '.join(kinds)} on {len(set(map(frozenset, sets)))} sets")
-        models = StageModels.fit(table, sets, kinds, seed, self.n_jobs)
+        ends = [stages[place] for stages in orders.values() for place in (0, -1)]
+        models = self._models(table, ends, sets, kinds, seed)
         # In regression a stage is asked about the median where a value cannot be had.
         models.usual = np.median(table.X, axis=0)
         self._set_points(self._front(orders, units, table, models, seed), models)
+
+    def _models(self, table, ends, sets, kinds, seed):
+        """Return the models of all sets; between the ends only of kinds that carry weight there."""
+        models = StageModels.fit(table, ends, kinds, seed, self.n_jobs)
+        wanted = {kind for features in ends for kind in models.mixture(features, table).kinds}
+        kept = {name: kind for name, kind in kinds.items() if name in wanted}
+        done = {ascending(features) for features in ends}
+        rest = [features for features in sets if ascending(features) not in done]
+        return models.joined(StageModels.fit(table, rest, kept, seed, self.n_jobs))
 
     def _front(self, orders, units, table, models, seed):
         """Return the operating points: the best candidates of all traces."""
@@ -182,7 +199,19 @@ class ScheduleCascade(BudgetedEstimator):
             evidence = self._evidence(trace, reference, table, models, seed)
             pool += candidates(trace.route, evidence, self.feature_costs_.full)
         constant = self._constant(reference, table, models, seed)
-        return best_at_each_cost(above_constant(pool, constant))
+        share = self._confirmed(orders, reference, table, seed)
+        return best_at_each_cost(above_constant(pool, constant, share))
+
+    def _confirmed(self, orders, reference, table, seed):
+        """Return the share of the gains that remains where orders are chosen without the fold."""
+        chosen = next((name for name in orders if name in ORDERS), None)
+        # Sets that were given are no choice of ours.
+        if chosen is None:
+            return 1.0
+        self._say("what remains of the gain out of fold")
+        return confirmed_share(
+            table, self.feature_costs_, chosen, orders[chosen], reference, seed, self.n_jobs
+        )
 
     def _constant(self, reference, table, models, seed):
         """Return the candidate that acquires nothing: a cascade of one stage without features."""
@@ -190,7 +219,8 @@ class ScheduleCascade(BudgetedEstimator):
         predictions = np.tile(self.constant_, (1, len(table.y), 1))
         free = np.zeros((1, 1))
         ones = None if self._n_classes() is None else np.ones(1)
-        route = Cascade("constant", ((),), free[0], (("constant",),), ones)
+        mixture = Mixture.alone("constant", self._n_classes())
+        route = Cascade("constant", ((),), free[0], (mixture,), ones)
         trace = Trace(route, predictions, free, free, np.zeros(predictions.shape[:2]))
         evidence = self._evidence(trace, reference, table, models, seed)
         return candidates(route, evidence, self.feature_costs_.full)[-1]  # one stage: all alike
@@ -198,21 +228,10 @@ class ScheduleCascade(BudgetedEstimator):
     def _trace(self, name, stages, table, models):
         """Return the out-of-fold predictions of an order's stages."""
         costs = np.array([self.feature_costs_.subset(list(each)) for each in stages])
-        kinds = tuple(self._best_kinds(features, table, models) for features in stages)
-        route = Cascade(name, tuple(stages), costs, kinds, None)
-        held_out = models.held_out_stages(stages, kinds)
+        mixtures = tuple(models.mixture(features, table) for features in stages)
+        route = Cascade(name, tuple(stages), costs, mixtures, None)
+        held_out = models.held_out_stages(stages, mixtures)
         return Trace(route, held_out, costs[:, None], route.sizes[:, None])
-
-    def _best_kinds(self, features, table, models):
-        """Return the kinds of models that a stage averages: all, or one that is clearly better."""
-        losses = {
-            kinds: self._losses(models.held_out_stages([features], [kinds])[0], table)
-            for kinds in (models.kinds, *((kind,) for kind in models.kinds))
-        }
-        best = min(losses, key=lambda kinds: losses[kinds].mean())
-        # One kind alone must be better than the average by more than a standard error.
-        gains = losses[models.kinds] - losses[best]
-        return best if gains.mean() > gains.std() / np.sqrt(gains.size) else models.kinds
 
     def _check_parameters(self, n_samples):
         check_number(self.n_stages, "n_stages", low=2, integer=True)
@@ -354,6 +373,12 @@ class ScheduleCascade(BudgetedEstimator):
         return (yield from acquisitions.requests(ledger))
 
 
+def _affordable(kinds, n_samples):
+    """Return the kinds that are worth their time on so many examples; all where that is none."""
+    few = {name: kind for name, kind in kinds.items() if name not in SMOOTH}
+    return few if few and n_samples > MOST_SMOOTH_ROWS else kinds
+
+
 @documented
 class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     """Acquire features stage by stage, and stop as soon as a stage is sure of the class.
@@ -401,8 +426,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         return replace(trace, route=route, predictions=predictions)
 
     def _losses(self, predictions, table):
-        calibrated_ones = with_temperature(predictions, fit_temperature(predictions, table.y))
-        return -np.log(calibrated_ones[np.arange(table.y.size), table.y])
+        return -np.log(predictions[np.arange(table.y.size), table.y])
 
     def _evidence(self, trace, reference, table, models, seed):
         spent, n_acquired = trace.spent, trace.n_acquired

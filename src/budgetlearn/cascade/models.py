@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import softmax
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -23,62 +21,7 @@ from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .orders import boosting_parameters, has_lightgbm
-
-# A class that no tree voted for is not impossible.
-FLOOR = 1e-4
-# More examples than these do not change a single number.
-MOST_ROWS = 10_000
-_LOG_RANGE = (np.log(0.2), np.log(5.0))
-
-
-def with_temperature(probabilities, temperature):
-    """Return probabilities ∝ p^(1 / T), no class below a floor.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Rows sum to 1.
-    temperature : float
-        T > 0; above 1 less sure, below 1 surer.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes)
-    """
-    return softmax(np.log(np.maximum(probabilities, FLOOR)) / temperature, axis=1)
-
-
-def fit_temperature(probabilities, labels):
-    """Return the temperature of least log loss.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Of examples that the model has not seen.
-    labels : ndarray of int of shape (n_samples,)
-        Their classes.
-
-    References
-    ----------
-    C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger. On calibration of modern neural networks.
-    ICML 2017.
-    """
-    # Every k-th example, so that a table sorted by class stays balanced.
-    step = -(-len(labels) // MOST_ROWS)
-    labels = labels[::step]
-    logs = np.log(np.maximum(probabilities[::step], FLOOR))
-    rows = np.arange(labels.size)
-
-    # T is searched as its logarithm: twice as sure and half as sure are equally far from 1.
-    def log_loss(log_temperature):
-        scores = logs / np.exp(log_temperature)
-        top = scores.max(axis=1)
-        log_sums = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
-        return float(np.mean(log_sums - scores[rows, labels]))
-
-    found = minimize_scalar(log_loss, bounds=_LOG_RANGE, method="bounded", options={"xatol": 1e-2})
-    return float(np.exp(found.x))
-
+from .smooth import KernelKind, LinearKind
 
 N_TREES = 100
 MAX_BINS = 255
@@ -303,6 +246,8 @@ def _extra_trees(n_classes, n_trees=N_TREES, **parameters):
 KINDS = {
     "forest": lambda n_classes: ForestKind(None),
     "boosting": _boosting,
+    "linear": lambda n_classes: LinearKind(),
+    "kernel": lambda n_classes: KernelKind(),
     "extra_trees": lambda n_classes: SklearnKind(_extra_trees(n_classes)),
 }
 
@@ -312,7 +257,7 @@ def as_kind(estimator, n_classes):
 
     Parameters
     ----------
-    estimator : {"forest", "boosting", "extra_trees"} or estimator
+    estimator : {"forest", "boosting", "linear", "kernel", "extra_trees"} or estimator
         What to fit at each stage.
     n_classes : int or None
         None in regression.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..curves import pareto_indices
-from .models import fit_temperature, with_temperature
+from .temperature import fit_temperature, with_temperature
 from .thresholds import TRADEOFFS, exit_stages, exit_thresholds
 
 # Sums of equal scores differ in the last bits.
@@ -30,7 +30,8 @@ class Candidate:
         What is expected out of fold: the score of the best-informed stage less the expected losses
         against it. Candidates are compared by it.
     observed, observed_se : float
-        What was scored out of fold by the true targets, and its standard error.
+        What was scored out of fold by the true targets, and its standard error; of its gain over
+        the constant, what a choice of orders inside the folds confirms.
     n_features : float
         Mean number of features acquired, out of fold.
     """
@@ -218,7 +219,7 @@ def _judged(cascade, evidence, thresholds, tradeoff):
     )
 
 
-def above_constant(pool, constant):
+def above_constant(pool, constant, share=1.0):
     """Return the constant, and the candidates that promise more than it for what they cost.
 
     What the constant scores is known from the labels alone, not estimated: nobody should pay for
@@ -230,6 +231,8 @@ def above_constant(pool, constant):
         Of any number of cascades.
     constant : Candidate
         The prediction without any feature.
+    share : float
+        Of their gains over the constant, what is no fit to chance: they promise that much.
 
     Returns
     -------
@@ -237,7 +240,15 @@ def above_constant(pool, constant):
     """
     # A mean's R² is 0, but for the last bits of its sum.
     least = constant.observed if abs(constant.observed) > ROUNDING else 0.0
-    better = [each for each in pool if min(each.score, each.observed) > least]
+
+    def promised(score):
+        return least + share * (score - least)
+
+    better = [
+        replace(each, score=promised(each.score), observed=promised(each.observed))
+        for each in pool
+        if share > 0 and min(each.score, each.observed) > least
+    ]
     return [replace(constant, score=least, observed=least), *better]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from ..costs import spendable
 from ..parallel import thread_map
 from ..validation import ParameterError
+from .mixture import Mixture
 from .models import ascending, stage_seed
 
 # A unit's place in the order of acquisition counts as much as this many units of chance.
@@ -245,8 +246,19 @@ class StageModels:
             {key: held_out for key, (held_out, _) in zip(keys, fitted, strict=True)},
         )
 
-    def held_out_stages(self, stages, kinds):
-        """Return the averaged out-of-fold predictions of stages.
+    def joined(self, others):
+        """Return these models and others."""
+        return StageModels(self.models | others.models, self.held_out | others.held_out)
+
+    def mixture(self, features, table):
+        """Return the mixture of all kinds that were fitted on some features."""
+        key = ascending(features)
+        kinds = [kind for kind in self.kinds if (kind, key) in self.held_out]
+        held_out = {kind: self.held_out[kind, key] for kind in kinds}
+        return Mixture.fit(held_out, table.y, table.n_classes)
+
+    def held_out_stages(self, stages, mixtures):
+        """Return the mixed out-of-fold predictions of stages.
 
         Returns
         -------
@@ -254,8 +266,8 @@ class StageModels:
         """
         return np.array(
             [
-                np.mean([self.held_out[kind, ascending(features)] for kind in averaged], axis=0)
-                for features, averaged in zip(stages, kinds, strict=True)
+                mixture.of([self.held_out[kind, ascending(features)] for kind in mixture.kinds])
+                for features, mixture in zip(stages, mixtures, strict=True)
             ]
         )
 

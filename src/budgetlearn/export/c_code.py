@@ -16,6 +16,7 @@ WIDTH = 98
 
 def c_header(forest, name="model"):
     """Return the text of a C99 header that predicts what a compact forest predicts."""
+    # The name goes into identifiers, and nothing else of the user's into code.
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
         raise ParameterError(
             f"name must be letters, digits and underscores, a letter first, got {name!r}."
@@ -43,6 +44,7 @@ def c_header(forest, name="model"):
         "nbytes": forest.nbytes,
         "format": forest.format,
     }
+    # Every name begins with the model's, so that two models fit into one program.
     for key, value in (sizes | {"name": name, "NAME": name.upper()}).items():
         text = text.replace(f"@{key}@", str(value))
     return re.sub(r"\n{3,}", "\n\n", text)

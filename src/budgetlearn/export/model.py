@@ -173,6 +173,7 @@ class CompactForest:
         FormatError
             For bytes that are not a model, cut short, or of a version that this code cannot read.
         """
+        # Labels are no part of the bytes: a device predicts numbers of classes.
         classes = None if classes is None else np.asarray(classes)
         return cls(**serialization.read(data), classes=classes)
 
@@ -217,6 +218,7 @@ class CompactForest:
 
     def _stops(self, X):
         """Return the stop that each example reaches in each tree, counted within the tree."""
+        # As C compares: float32 on both sides.
         trees = rebuilt(self.n_splits, self.features(), self.thresholds(), self.n_left)
         leaves = ForestPredictor(trees, self.n_features).walk(X, leaves=True).leaves
         stops = [tree.value[leaf, 0] for tree, leaf in zip(trees, leaves.T, strict=True)]
@@ -264,6 +266,7 @@ class CompactForest:
         scores = self.scores(X)
         if self.kind == REGRESSION:
             return scores[:, 0] if self.n_columns == 1 else scores
+        # One column is the second class's score less the first's; equals go to the first.
         one = self.n_columns == 1
         codes = (scores[:, 0] > 0).astype(np.intp) if one else scores.argmax(axis=1)
         return codes if self.classes is None else self.classes[codes]

@@ -39,6 +39,7 @@ def onnx_model(forest):
             helper.make_tensor("last", TensorProto.INT64, [1], [1]),
         ]
         outputs = [helper.make_tensor_value_info("label", kind, ["n"]), *outputs]
+    # Rows are a symbol: the model takes any number of them.
     X = helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", forest.n_features])
     graph = helper.make_graph(nodes, "forest", [X], outputs, constants)
     opsets = [helper.make_opsetid(*opset) for opset in OPSETS]
@@ -103,6 +104,7 @@ def _whole(numbers):
 
 def _decision(helper, n_columns):
     """Return the nodes that make a label of scores."""
+    # Of equals ArgMax takes the first, as `predict` does; one column's sign decides by itself.
     if n_columns > 1:
         code = [helper.make_node("ArgMax", ["scores"], ["code"], axis=1, keepdims=0)]
     else:

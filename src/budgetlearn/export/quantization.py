@@ -26,18 +26,7 @@ def binned(feature, threshold):
     exact in float32, whatever fuses or reorders the two operations. A grid holds all thresholds of
     its feature, unless a few of them lie so far out that the others would fall together: then these
     few move to its end.
-
-    Parameters
-    ----------
-    feature : ndarray of int of shape (n_splits,)
-    threshold : ndarray of float64 of shape (n_splits,)
-
-    Returns
-    -------
-    used : ndarray of int of shape (n_used,)
-        Features with a threshold, ascending.
-    low, step : ndarray of float32 of shape (n_used,)
-    bins : ndarray of int of shape (n_splits,)
+    Returns the used features, ascending, start and step of each, and the bin of each threshold.
     """
     order = np.lexsort((threshold, feature))
     used, starts = np.unique(feature[order], return_index=True)

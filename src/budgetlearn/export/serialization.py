@@ -74,6 +74,7 @@ def written(forest):
         forest.used.size,
         *counts[:3],
     )
+    # The side of an empty root takes the two low bits of a tree's head, its splits the others.
     arrays = vars(forest) | {"head": forest.n_splits * 4 + forest.empty}
     return header + b"".join(
         np.ascontiguousarray(arrays[name], dtype=kind).tobytes()
@@ -94,6 +95,7 @@ def read(data):
     n_columns, n_used, n_splits, n_stops, n_trees = counts
     if kind > VOTES or format >= len(VALUE_TYPES):
         raise FormatError(f"unknown kind {kind} or format {format}: the bytes are damaged.")
+    # The inverse of the flags in `written`: each doubles the least width.
     width = [n << bool(flags & flag) for flag, n in zip(FLAGS, LEAST, strict=True)]
     width[1] <<= bool(flags & WIDEST_OFFSETS)
     name = list(VALUE_TYPES)[format]

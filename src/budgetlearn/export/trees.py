@@ -35,16 +35,7 @@ class StoredTrees:
 def stored(trees, zero_stops=True):
     """Return the splits and stops that have to be stored of `Tree` objects.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        At least one.
-    zero_stops : bool, default=True
-        Whether a root's stop of value zero is left out.
-
-    Returns
-    -------
-    StoredTrees
+    With `zero_stops` a root's stop of value zero is left out.
     """
     constant = np.zeros(trees[0].value.shape[1])
     heads, parts, stops, labels = [], [], [], []

@@ -3,15 +3,20 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from scipy.sparse import csr_matrix
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import check_is_fitted
 
 from ..export.forests import CompactMethods
 from ..export.model import CompactForest
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
+from ..protocol.tables import complete_table
 from ..tree.binning import bin_features
+from ..tree.convert import to_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_number
-from .inspection import InspectedForest
+from .inspection import gini_importance, variance_importance
 from .leaf_refit import leaf_values
 from .requests import tree_acquisitions
 
@@ -24,7 +29,7 @@ def bootstrap_weights(n_samples, seed):
     return np.bincount(drawn, minlength=n_samples).astype(np.float64)
 
 
-class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
+class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     """A forest of `Tree` that predicts and is charged for what it looks at.
 
     Stage k is the forest of the first k + 1 trees. A subclass calls `_set_trees` when its trees are
@@ -66,6 +71,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
 
     def _drawn(self, examples, seed):
         """Return the weight of each example for a tree."""
+        # From the tree's seed alone: who asks later gets the same sample, which need not be kept.
         n = len(examples.y)
         drawn = bootstrap_weights(n, seed) if self._growth.bootstrap else np.ones(n)
         return drawn if examples.weight is None else drawn * examples.weight
@@ -127,6 +133,7 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
                 outcome.probabilities[had] = found.probabilities
             return outcome
 
+        # The same walk as `predict` takes, cell by cell: what it asks for is what that is charged.
         votes = self._vote_kind == "votes"
         return (
             yield from tree_acquisitions(
@@ -137,6 +144,97 @@ class Forest(CompactMethods, InspectedForest, WeightedFit, BudgetedEstimator):
     def _acquired(self, walk, index, n_samples):
         """Return the acquired features of a stage, as an array of its own."""
         return walk.acquired.copy()
+
+    @property
+    def feature_importances_(self):
+        """Decrease of impurity by the splits on each feature; sums to 1, or is all 0.
+
+        The impurity is Gini's, in regression the variance.
+        """
+        check_is_fitted(self)
+        decrease = gini_importance if is_classifier(self) else variance_importance
+        importance = decrease(self.trees_, self.n_features_in_)
+        total = importance.sum()
+        return importance / total if total > 0 else importance
+
+    def apply(self, X):
+        """Return the leaf of each tree that each example reaches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples, as for `predict`.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n_samples, n_trees)
+            Node ids in the numbering of each of `trees_`.
+        """
+        X = complete_table(self, X)
+        return self._predictor.walk(X, leaves=True, n_jobs=self.n_jobs).leaves
+
+    def decision_path(self, X):
+        """Return the nodes that each example goes through.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples, as for `predict`.
+
+        Returns
+        -------
+        indicator : csr_matrix of bool of shape (n_samples, n_nodes)
+            The nodes of all trees side by side.
+        n_nodes_ptr : ndarray of int of shape (n_trees + 1,)
+            Columns of tree i: from n_nodes_ptr[i] up to n_nodes_ptr[i + 1].
+        """
+        # From the leaves up by the parents: as many steps as the deepest tree has levels.
+        leaves = self.apply(X)
+        starts = np.cumsum([0, *(tree.node_count for tree in self.trees_)])
+        rows, columns = [], []
+        for at, tree, start in zip(leaves.T, self.trees_, starts[:-1], strict=True):
+            parent = tree.parents()
+            going = np.arange(len(at))
+            while going.size:
+                rows.append(going)
+                columns.append(start + at)
+                at = parent[at]
+                going, at = going[at >= 0], at[at >= 0]
+        rows, columns = np.concatenate(rows), np.concatenate(columns)
+        shape = len(leaves), starts[-1]
+        indicator = csr_matrix((np.ones(rows.size, dtype=bool), (rows, columns)), shape=shape)
+        indicator.sort_indices()
+        return indicator, starts
+
+    def decision_tree(self, index):
+        """Return a tree of the forest as scikit-learn's, to print, draw or export.
+
+        `sklearn.tree.export_text(forest.decision_tree(0))` and `plot_tree` show it. It compares
+        float32 values, as all trees of scikit-learn do.
+
+        Parameters
+        ----------
+        index : int
+            Which one of `trees_`.
+
+        Returns
+        -------
+        DecisionTreeClassifier or DecisionTreeRegressor
+            Fitted, with the values that the tree grew with. Impurities are Gini's; NaN in
+            regression.
+        """
+        check_is_fitted(self)
+        check_number(index, "index", low=0, high=len(self.trees_) - 1, integer=True)
+        classifies = is_classifier(self)
+        fitted = DecisionTreeClassifier() if classifies else DecisionTreeRegressor()
+        fitted.tree_ = to_sklearn(self.trees_[index], self.n_features_in_, classifies)
+        if classifies:
+            fitted.classes_, fitted.n_classes_ = self.classes_, self.classes_.size
+        fitted.n_outputs_, fitted.n_features_in_ = 1, self.n_features_in_
+        fitted.max_features_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            fitted.feature_names_in_ = self.feature_names_in_
+        return fitted
 
 
 class ForestClassifier(ClassifierMixin, Forest):
@@ -248,6 +346,7 @@ class UsedFeaturesForest(ForestClassifier):
 
     def _used(self, trees):
         """Return the mask of the features that some node of the trees tests."""
+        # Of leaves the feature is -1, which would mark the last one.
         used = np.zeros(self.n_features_in_, dtype=bool)
         for tree in trees:
             used[tree.feature[~tree.is_leaf]] = True

@@ -114,6 +114,7 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         acquired = np.zeros(data.n_features, dtype=bool)
         trees = []
         for seed in progress(seeds, "trees"):
+            # What earlier trees acquired costs this one nothing (C_i = 0): one after another.
             penalties = self.cost_weight * self.feature_costs_.marginal(acquired)
             counts = sampling.draw(seed) * (1.0 if train.weight is None else train.weight)
             tree = grow_tree(data, labels, counts, self.classes_.size, rule, penalties, seed)
@@ -264,6 +265,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
     def _default_stage(self):
         if self.budget is None:
             return self.n_stages_ - 1
+        # The last one has the smallest λ, though not always the highest cost.
         within = np.flatnonzero(affords(self.budget, self.costs_))
         if not within.size:
             cheapest = float(self.costs_.min())
@@ -277,6 +279,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
     def _stages(self, X, which, want):
         for index in which:
             forest = self.forests_[index]
+            # Each forest whole: the stages of the path are its λ, not numbers of trees.
             stage = next(iter(forest._stages(X, [forest.n_stages_ - 1], want)))
             stage.setting = {"cost_weight": f"{self.cost_weights_[index]:.6g}"}
             stage.incremental = False
@@ -293,6 +296,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
             )
         for weight in weights:
             check_number(weight, "each of cost_weights", low=0)
+        # Cheap forests first, as operating points are everywhere.
         return np.unique(weights.astype(np.float64))[::-1]
 
     def _forest(self, cost_weight, seed):

@@ -24,24 +24,13 @@ ONE_THREAD = threadpool_limits.wrap(limits=1, user_api="blas")
 
 @dataclass
 class RefittedPrefix:
-    """The first trees of a forest with leaf values of their own.
-
-    Attributes
-    ----------
-    n_trees : int
-        How many trees.
-    penalty : float
-        That their leaves were fitted with.
-    predictor : ForestPredictor
-        The mean of its trees predicts: the log-odds of classes, or numbers.
-    loss : float or None
-        Of the validation data that chose the penalty, on the mean.
-    """
+    """The first trees of a forest with leaf values of their own."""
 
     n_trees: int
-    penalty: float
+    penalty: float  # that their leaves were fitted with
+    # The mean of its trees predicts: the log-odds of classes, or numbers.
     predictor: ForestPredictor
-    loss: float | None = None
+    loss: float | None = None  # of the validation data that chose the penalty, on the mean
 
 
 def prefix_sizes(n_trees):
@@ -63,6 +52,7 @@ class LeafTable:
         self.starts = np.cumsum([0, *(np.count_nonzero(tree.is_leaf) for tree in trees)])
         number = [np.cumsum(tree.is_leaf) - 1 for tree in trees]
         walk = ForestPredictor(trees, X.shape[1]).walk(X, leaves=True, n_jobs=n_jobs)
+        # In place, tree by tree: the array of leaves is the largest that a refit needs.
         for index, leaves in enumerate(walk.leaves.T):
             leaves[:] = number[index][leaves] + self.starts[index]
         self.leaves = walk.leaves
@@ -70,6 +60,7 @@ class LeafTable:
     def indicator(self, n_trees):
         """Return the matrix of (n_samples, leaves of the first trees): 1 where one is reached."""
         n, places = len(self.leaves), np.ascontiguousarray(self.leaves[:, :n_trees]).ravel()
+        # Each row reaches one leaf of each tree: the matrix needs no sorting nor counting.
         rows = np.arange(0, n * n_trees + 1, n_trees)
         shape = n, self.starts[n_trees]
         return csr_matrix((np.ones(places.size), places, rows), shape=shape)

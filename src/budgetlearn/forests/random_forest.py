@@ -90,6 +90,7 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
         check_choice(self.criterion, "criterion", tuple(CRITERIA))
         if self.max_depth is not None:
             check_number(self.max_depth, "max_depth", low=1, integer=True)
+        # Constant features count as drawn, as Breiman's and scikit-learn's forests have it.
         return GrowthRule(
             impurity=CRITERIA[self.criterion](),
             max_features=check_max_features(self.max_features, n_features),

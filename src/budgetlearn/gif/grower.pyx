@@ -245,6 +245,7 @@ cdef inline double weigh(
     """Write the shrunk weight of a node; return how much the loss falls at full weight."""
     cdef double gap
     cdef Py_ssize_t k
+    # The gap is that of the full step; the step itself is shrunk by the learning rate.
     loss.gather(samples, n, stats)
     gap = loss.solve(stats, n, step)
     for k in range(loss.n_outputs):

@@ -59,6 +59,7 @@ cdef class SquaredLoss(Loss):
         cdef double even = 0.0, odd = 0.0
         cdef const double* residuals = &self.residuals[0, 0]
         cdef int32_t i
+        # The weight of the node stands behind its sums, where `mass` looks for it.
         if self.weighted:
             for i in range(n):
                 even += self.sample_weight[samples[i]]
@@ -227,6 +228,7 @@ cdef class ExponentialLoss(Loss):
             total += stats[k]
         if total <= 0.0:
             return self.nothing(weight)
+        # An absent class would have an infinite log: it counts as the sums' own precision.
         for k in range(self.n_outputs):
             weight[k] = log(max(stats[k], LEAST_SHARE * total))
             mean += weight[k] / self.n_outputs
@@ -331,6 +333,7 @@ cdef class TrimmedExponentialLoss(ExponentialLoss):
             if stats[k] > 0.0:
                 logs[k] = log(stats[k])
                 n_present += 1
+        # tau(0, 0) = 0: where all classes are absent, so is every weight.
         if n_present == 0:
             return self.nothing(weight)
         for k in range(n_classes):

@@ -27,6 +27,7 @@ cdef class NodeTable:
         self, int32_t tree, int32_t parent, int32_t start, int32_t size
     ) noexcept nogil:
         cdef ForestNode* node = &self.nodes[self.n_nodes]
+        # A leaf outside the model until it is split and accepted.
         node.threshold = node.decrease = 0.0
         node.tree = tree
         node.parent = parent

@@ -32,9 +32,10 @@ cdef class Splitter:
         self.n_visits = n_visits
         self.n_thresholds = n_thresholds
         self.features = np.arange(X.shape[1], dtype=np.int32)
+        # Scratch of the largest node, the root, in bytes: both kinds of cells fit.
         self.values = np.empty(X.shape[0] * X.itemsize, dtype=np.uint8)
         self.moved = np.empty(X.shape[0], dtype=np.int32)
-        self.state = <uint64_t> seed * 2 + 1
+        self.state = <uint64_t> seed * 2 + 1  # not 0, as xorshift needs
 
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil:
         cdef:
@@ -83,6 +84,7 @@ cdef class Splitter:
     ) noexcept nogil:
         """Bring the samples with value <= threshold to the front; return how many they are."""
         cdef Examples examples
+        # Stable, so that the samples of every node stay ascending and columns are read forwards.
         examples.rows = samples
         examples.spare_rows = &self.moved[0]
         if self.in_bytes:
@@ -174,6 +176,7 @@ cdef inline double sum_below(
 cdef inline int64_t count_above(
     const cell_t* values, cell_t threshold, int32_t n
 ) noexcept nogil:
+    # Without a branch, so that the compiler compares many values at once.
     cdef int64_t count = 0
     cdef int32_t i
     for i in range(n):
@@ -218,6 +221,7 @@ cdef class VarianceSplitter(Splitter):
             double value, total, squares, within = 0.0
             double* gathered
             const double* targets
+        # Output by output: each threshold then sums up neighbours.
         for k in range(n_outputs):
             targets = &self.targets[0, k]
             gathered = &self.node_targets[k, 0]
@@ -297,6 +301,7 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
         if right_weight <= 0.0:  # lost to rounding
             return 0.0
         for k in range(self.total.shape[0]):
+            # As without weights, these in the place of counts: s_l^2 / w_l + s_r^2 / w_r - s^2 / w.
             left = self.sum_left(&self.node_targets[k, 0], threshold, n, &n_left)
             total = self.total[k]
             right = total - left
@@ -324,6 +329,7 @@ cdef class GiniSplitter(Splitter):
     ) noexcept nogil:
         # Class by class: counts are then sums of neighbours, many at once.
         order[0] = &self.by_class[0]
+        # Two classes are parted in one pass, without counting first.
         if self.ends.shape[0] == 2:
             self.ends[0] = part_classes(&self.codes[0], samples, n, &self.by_class[0])
             self.ends[1] = n

@@ -118,6 +118,7 @@ cdef bint examine_classes(
     const int32_t* rows, Py_ssize_t n_codes, Py_ssize_t feature, double price, double rank,
 ) noexcept nogil:
     """Offer the thresholds of a feature to the node's best split; say whether it varies."""
+    # `offer` reads from the search whose thresholds these are.
     search.feature, search.price, search.rank = feature, price, rank
     count(histogram, column, codes, rows, n_codes)
     return scan(search, histogram, n_codes) > 1

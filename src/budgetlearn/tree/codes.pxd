@@ -3,11 +3,10 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 
-# The codes of one feature in the width that its table needs; the other pointers are NULL.
+# The codes of one feature, in as many bytes each as its table needs.
 cdef struct Codes:
-    const uint8_t* codes8
-    const uint16_t* codes16
-    const uint32_t* codes32
+    const void* start
+    Py_ssize_t width
 
 
 cdef inline int32_t at(Codes codes, int32_t row) noexcept nogil:
@@ -16,11 +15,11 @@ cdef inline int32_t at(Codes codes, int32_t row) noexcept nogil:
     The only place that looks at the width. Loops call it with codes that they do not change, so
     that the compiler takes the branches out of them and makes a loop for each width.
     """
-    if codes.codes8 != NULL:
-        return codes.codes8[row]
-    if codes.codes16 != NULL:
-        return codes.codes16[row]
-    return <int32_t> codes.codes32[row]
+    if codes.width == 1:
+        return (<const uint8_t*> codes.start)[row]
+    if codes.width == 2:
+        return (<const uint16_t*> codes.start)[row]
+    return <int32_t> (<const uint32_t*> codes.start)[row]
 
 
 cdef inline void gather(

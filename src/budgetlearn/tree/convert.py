@@ -150,15 +150,6 @@ def holds_trees(estimator):
 
     Others hold trees as well, but combine them in other ways (isolation forests, embeddings, the
     weighted median of AdaBoostRegressor, stacking).
-
-    Parameters
-    ----------
-    estimator : estimator
-        Any.
-
-    Returns
-    -------
-    bool
     """
     from sklearn import ensemble  # much to import for those who convert LightGBM's trees only
 
@@ -183,19 +174,7 @@ def _described(estimator):
 
 
 def on_the_whole_table(tree, features):
-    """Return a tree that was grown on some features with the numbers of the whole table's.
-
-    Parameters
-    ----------
-    tree : Tree
-        Its features are places among `features`.
-    features : ndarray of int
-        The features that it was grown on, in the order of its columns.
-
-    Returns
-    -------
-    Tree
-    """
+    """Return a tree that was grown on some features with the numbers of the whole table's."""
     return replace(tree, feature=np.where(tree.is_leaf, LEAF, np.asarray(features)[tree.feature]))
 
 
@@ -240,33 +219,15 @@ NOT_CONSTANT = 'gradient boosting must start from a constant, init=None or "zero
 def starts_constant(estimator):
     """Tell whether the scores of an ensemble start from the same number for every example.
 
-    Parameters
-    ----------
-    estimator : estimator
-        One that `from_sklearn` takes, fitted or not.
-
-    Returns
-    -------
-    bool
-        Whether it has no `init`, None or "zero": another model would look at features unseen.
+    They do with no `init`, None or "zero": another model would look at features unseen.
     """
     start = getattr(estimator, "init", None)
     return start is None or isinstance(start, str)
 
 
 def score_scale(estimator):
-    """Return the factor of the score of gradient boosting in the log-odds of two classes.
-
-    Parameters
-    ----------
-    estimator : estimator
-        One that `from_sklearn` takes.
-
-    Returns
-    -------
-    float
-        2 where the loss is exponential, whose scores are half the log-odds; else 1.
-    """
+    """Return the factor of the score of gradient boosting in the log-odds of two classes."""
+    # Scores of the exponential loss are half the log-odds.
     return 2.0 if getattr(estimator, "loss", None) == "exponential" else 1.0
 
 

@@ -106,21 +106,10 @@ class Acquisitions:
         )
 
     def pay(self, owned, rows, features):
-        """Return the payment of each of some examples for one feature, and note it.
+        """Return the payment of some examples, each for one feature, and note it in `owned`.
 
-        Parameters
-        ----------
-        owned : ndarray of uint8
-            In the form of `acquired`; changed in place.
-        rows : ndarray of int of shape (n_rows,)
-            Examples, each once.
-        features : ndarray of int of shape (n_rows,)
-            What each acquires.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            0 where it was acquired before; the first member of a group bears its charge.
+        That has the form of `acquired`. What was acquired before costs 0; the first member of a
+        group bears its charge.
         """
         paid = np.where(owned[features, rows], 0.0, self.prices[features])
         owned[features, rows] = 1

@@ -40,6 +40,7 @@ class ImpurityFunction:
         it is exact while these are below 2**53; infinite: of other numbers.
     """
 
+    # Of most families; one that differs says so.
     admissible = True
     parameter = 0.0
     degree = np.inf
@@ -58,6 +59,7 @@ class ImpurityFunction:
                 "counts must be an array (n_classes,) of finite numbers >= 0, got "
                 f"{np.array2string(counts, threshold=10)}."
             )
+        # Powers of large counts overflow: an infinite F would make every drop infinite or NaN.
         found = _evaluate(self.kind, self.parameter, counts)
         if not np.isfinite(found):
             raise ParameterError(
@@ -98,6 +100,7 @@ class Powers(ImpurityFunction):
 
     def __init__(self, exponent=3):
         self.parameter = float(check_number(exponent, "exponent", low=2, high=8, integer=True))
+        # F is a sum of l-th powers of counts, each at most the l-th power of their sum.
         self.degree = exponent
 
 

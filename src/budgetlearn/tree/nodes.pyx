@@ -103,6 +103,7 @@ cdef class Builder:
 
     cdef Task pop(self) noexcept nogil:
         """Return the last node noted. Requires n_tasks > 0."""
+        # The block keeps its size: the tree will want it again before it is done.
         self.n_tasks -= 1
         return self.tasks[self.n_tasks]
 
@@ -112,6 +113,7 @@ cdef class Builder:
             raise MemoryError(f"no memory left for a tree of {self.n_nodes} nodes")
         nodes = np.empty(self.n_nodes, dtype=GROWN_NODE_DTYPE)
         counts = np.empty((self.n_nodes, self.n_classes))
+        # Copied to arrays of their own: the blocks are up to twice as large as what is in them.
         cdef GrownNode[::1] nodes_out = nodes
         cdef double[:, ::1] counts_out = counts
         memcpy(&nodes_out[0], self.nodes, self.n_nodes * sizeof(GrownNode))

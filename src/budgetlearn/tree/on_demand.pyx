@@ -69,6 +69,7 @@ cdef class WaitingTrees:
         self.nodes, self.roots = nodes, roots
         self.n_samples, self.n_trees = n_samples, n_trees
         self.one_by_one, self.until_refused = one_by_one, until_refused
+        # Kept here: the pointers do not own what they point to.
         self.owners = []
         self.X = <double*> self.own(np.empty(n_features * n_samples))
         cells = np.full(n_features * n_samples, <int> Cell.UNKNOWN, dtype=np.uint8)
@@ -85,6 +86,7 @@ cdef class WaitingTrees:
         self.unused = self.to_do = -1
         cdef int32_t start = 0, end, tree
         with nogil:
+            # `to_do` is a stack, so that a block goes down all its trees before the next one.
             while start < n_samples:
                 end = <int32_t> min(start + BLOCK, n_samples)
                 for tree in range(1 if one_by_one else <int32_t> self.n_trees):
@@ -111,6 +113,7 @@ cdef class WaitingTrees:
         self, int32_t* chain, int32_t tree, int32_t node, int32_t start, int32_t end
     ) noexcept nogil:
         """Add a part to a list."""
+        # Freed places first: there are never more parts than pairs that wait or are to walk.
         cdef int32_t place = self.unused
         cdef void* more
         if place >= 0:
@@ -150,6 +153,7 @@ cdef class WaitingTrees:
         cdef int32_t* leaves
         while self.to_do >= 0 and not self.out_of_memory:
             part = self.take(&self.to_do)
+            # Sorting one or two examples costs more than the steps that it saves.
             if part.end - part.start < FEW:
                 self.walk_each(&part)
                 continue
@@ -160,6 +164,7 @@ cdef class WaitingTrees:
                     leaves[rows[i]] = part.node
                 self.leave_tree(part.tree, part.start, part.end)
                 continue
+            # Those that lack the feature stay behind and wait: all that are left know it.
             part.end = self.hold_back(&part, feature)
             if part.start < part.end:
                 self.split(&part, feature)
@@ -189,6 +194,7 @@ cdef class WaitingTrees:
         """Leave behind the examples without the feature of a node; return where the others end."""
         cdef const uint8_t* cells = self.cells + feature * self.n_samples
         cdef int32_t left = part.start, kept
+        # Counted, so that a feature that all know or nobody knows needs no pass.
         if self.n_known[feature] == self.n_samples:
             return part.end
         if self.n_known[feature] > 0:
@@ -216,9 +222,11 @@ cdef class WaitingTrees:
                 self.refuse(tree, row)
                 self.spare[n_refused] = row
                 n_refused += 1
+            # One whose sum has ended before this tree need not ask for the feature any more.
             elif self.stop[row] > tree:
                 rows[kept] = row
                 kept += 1
+        # A mean goes on without this tree: its examples are through with it.
         if not self.until_refused:
             memcpy(rows + end - n_refused, self.spare, n_refused * sizeof(int32_t))
             self.leave_tree(tree, end - n_refused, end)
@@ -235,6 +243,7 @@ cdef class WaitingTrees:
         cdef int32_t first
         if not self.one_by_one or tree + 1 == self.n_trees or start == end:
             return
+        # Behind those that came before: parts of a tree's order never overlap.
         first = self.n_started[tree + 1]
         memcpy(
             self.rows_of(tree + 1) + first, self.rows_of(tree) + start,
@@ -257,6 +266,7 @@ cdef class WaitingTrees:
         cdef const Node* nodes = &self.nodes[0]
         cdef const uint8_t* cells = self.cells + row
         cdef const double* values = self.X + row
+        # Invariant: the example stands at `node` of `tree`, which is not void for it.
         while self.stop[row] > tree:
             feature = nodes[node].feature
             while feature >= 0 and cells[feature * n] == Cell.KNOWN:
@@ -301,16 +311,7 @@ cdef class WaitingTrees:
     ):
         """Give what came of a feature to the examples that wait for it, and walk on.
 
-        Parameters
-        ----------
-        feature : int
-            The feature.
-        rows : ndarray of intp of shape (n_rows,)
-            What `rows` returned.
-        values : ndarray of float64 of shape (n_rows,)
-            Of the feature.
-        refused : ndarray of uint8 of shape (n_rows,)
-            Whether the value cannot be had.
+        The rows are those that `rows` returned; a refused value cannot be had.
         """
         cdef Py_ssize_t i
         cdef int32_t waiting
@@ -323,6 +324,7 @@ cdef class WaitingTrees:
                 cells[rows[i]] = Cell.REFUSED if refused[i] else Cell.KNOWN
                 self.n_refused[feature] += refused[i]
                 self.n_known[feature] += not refused[i]
+            # Emptied before the walk, in which other examples may come to wait for the feature.
             self.counts[feature] = 0
             waiting, self.lists[feature] = self.lists[feature], -1
             while waiting >= 0 and not self.out_of_memory:

@@ -29,15 +29,7 @@ cdef enum:
 
 @cython.final
 cdef class Orders:
-    """Sorted columns of one node at a time, and of all nodes below it.
-
-    Parameters
-    ----------
-    table : Table
-        Coded table.
-    n : int
-        Number of examples of the tree.
-    """
+    """Sorted columns of one node at a time, and of all nodes below it."""
 
     def __cinit__(self, Table table, Py_ssize_t n):
         cdef Py_ssize_t p = table.n_features

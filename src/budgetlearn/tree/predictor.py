@@ -10,9 +10,7 @@ from ..validation import INT32_MAX
 from .nodes import NODE_DTYPE
 from .on_demand import WaitingTrees
 from .permutation import Walker
-from .second_columns import SecondColumns, WaitingColumns
-from .sweeping import SmallTrees
-from .walking import pack, walk_rows
+from .walking import SmallTrees, pack, walk_rows
 
 
 class Walk(NamedTuple):
@@ -34,6 +32,77 @@ class Walk(NamedTuple):
     votes: np.ndarray | None
     leaves: np.ndarray | None
     acquired: np.ndarray | None
+
+
+class SecondColumns:
+    """The features of a forest that have a second column, behind those of the table.
+
+    The kernels that walk trees send NaN right at every node. A feature whose missing values go left
+    at some nodes gets a second column, in which they are -inf; those nodes test that column. So the
+    kernels need not know of missing values, and forests without any lose no time.
+    """
+
+    def __init__(self, trees, n_features):
+        flagged = [tree.feature[tree.missing_left] for tree in trees if _sends_left(tree)]
+        self.features = np.unique(np.concatenate([np.empty(0, dtype=np.int32), *flagged]))
+        self.n_features, self.n_columns = n_features, n_features + self.features.size
+
+    def tested(self, tree):
+        """Return the column that each node of a tree tests, int32."""
+        if not _sends_left(tree):
+            return tree.feature
+        second = self.n_features + np.searchsorted(self.features, tree.feature)
+        return np.where(tree.missing_left, second, tree.feature).astype(np.int32)
+
+    def added(self, X):
+        """Return a table with the second columns."""
+        if not self.features.size:
+            return X
+        second = X[:, self.features]
+        second[np.isnan(second)] = -np.inf
+        return np.hstack([X, second])
+
+    def fold(self, acquired):
+        """Return the mask of acquired features, given that of columns."""
+        features = acquired[:, : self.n_features].copy()
+        features[:, self.features] |= acquired[:, self.n_features :]
+        return features
+
+
+def _sends_left(tree):
+    return tree.missing_left is not None
+
+
+class WaitingColumns:
+    """Trees that wait for columns, as trees that wait for features."""
+
+    def __init__(self, walking, second):
+        self._walking, self._second = walking, second
+        self._column = dict(
+            zip(second.features.tolist(), range(second.n_features, second.n_columns), strict=True)
+        )
+        self.add_leaves = walking.add_leaves
+
+    @property
+    def waiting(self):
+        """Number of pairs of an example and a tree that wait for each feature."""
+        counts = np.array(self._walking.waiting)
+        waiting = counts[: self._second.n_features]
+        waiting[self._second.features] += counts[self._second.n_features :]
+        return waiting
+
+    def rows(self, feature):
+        """Return the examples of which some tree waits for a feature, ascending."""
+        rows = self._walking.rows(feature)
+        second = self._column.get(feature)
+        return rows if second is None else np.union1d(rows, self._walking.rows(second))
+
+    def supply(self, feature, rows, values, refused):
+        """Give what came of a feature, as to `WaitingTrees`."""
+        self._walking.supply(feature, rows, values, refused)
+        if feature in self._column:
+            values = np.where(np.isnan(values), -np.inf, values)
+            self._walking.supply(self._column[feature], rows, values, refused)
 
 
 class ForestPredictor:
@@ -75,16 +144,9 @@ class ForestPredictor:
         self._nodes = np.empty(sum(sizes), dtype=NODE_DTYPE)
         self._values = np.empty((sum(sizes), self.n_values)) if values is None else values
         for tree, root in zip(trees, self._roots.tolist(), strict=True):
-            pack(
-                self._second.tested(tree),
-                tree.threshold,
-                tree.children_left,
-                tree.children_right,
-                tree.value,
-                root,
-                self._nodes,
-                self._values if values is None else None,
-            )
+            sides = tree.children_left, tree.children_right
+            out = self._nodes, self._values if values is None else None
+            pack(self._second.tested(tree), tree.threshold, *sides, tree.value, root, *out)
         # Once for each node here, instead of once for each example that reaches it.
         if shares:
             self._values /= self._values.sum(axis=1, keepdims=True)
@@ -122,19 +184,8 @@ class ForestPredictor:
     def staged_walk(self, X, *, values=False, votes=False, acquired=False, n_jobs=None):
         """Walk tree by tree; after each tree yield the totals so far.
 
-        Parameters
-        ----------
-        X : ndarray of float64 or float32 of shape (n_samples, n_features)
-            As for `walk`.
-        values, votes, acquired : bool, default=False
-            Which parts of the `Walk` to compute.
-        n_jobs : int, default=None
-            Threads, as in joblib.
-
-        Yields
-        ------
-        Walk
-            Its arrays are updated in place by the next stage: copy what you keep.
+        The parameters are those of `walk`. The arrays of a `Walk` are updated in place by the next
+        stage: copy what you keep.
         """
         walk = self._empty(X, values, votes, False, acquired, 0)
         for tree in range(self.n_trees):
@@ -142,48 +193,18 @@ class ForestPredictor:
             yield walk
 
     def waiting_trees(self, n_samples, n_trees, *, one_by_one=False, until_refused=False):
-        """Start the walk of examples of which nothing is known yet.
-
-        Parameters
-        ----------
-        n_samples : int
-            Number of examples.
-        n_trees : int
-            Only so many first trees.
-        one_by_one, until_refused : bool, default=False
-            As for `WaitingTrees`.
-
-        Returns
-        -------
-        WaitingTrees
-        """
-        roots = self._roots[:n_trees]
-        second = self._second
-        walking = WaitingTrees(
-            self._nodes, roots, n_samples, second.n_columns, one_by_one, until_refused
-        )
+        """Start the `WaitingTrees` of examples of which nothing is known yet."""
+        roots, second = self._roots[:n_trees], self._second
+        sizes = n_samples, second.n_columns
+        walking = WaitingTrees(self._nodes, roots, *sizes, one_by_one, until_refused)
         return WaitingColumns(walking, second) if second.features.size else walking
 
     def leaf_totals(self, walking, n_samples, *, votes=False, per_step=0):
         """Add up what the leaves say that a walk of `waiting_trees` has reached so far.
 
-        Parameters
-        ----------
-        walking : WaitingTrees
-            The walk.
-        n_samples : int
-            Number of its examples.
-        votes : bool, default=False
-            Count the votes of the leaves, else add up their values; as in `Walk`.
-        per_step : int, default=0
-            0: all trees that are through count. Else those before the first that is not, in whole
-            steps of so many trees.
-
-        Returns
-        -------
-        totals : ndarray of float64 of shape (n_samples, n_values)
-        n_counted : ndarray of int32 of shape (n_samples,)
-            How many trees that is.
+        Votes of the leaves are counted, or their values added up, as in `Walk`. `per_step` 0: all
+        trees that are through count. Else those before the first that is not, in whole steps of so
+        many trees. Returns the totals, of shape (n_samples, n_values), and of how many trees.
         """
         totals = np.zeros((n_samples, self.n_values))
         n_counted = np.zeros(n_samples, dtype=np.int32)
@@ -229,20 +250,8 @@ class ForestPredictor:
     def lost_hits(self, tree, X, labels, rows, partners):
         """Count how many right votes of one tree are lost when a feature is permuted.
 
-        Parameters
-        ----------
-        tree : int
-            Which one.
-        X, labels
-            As for `permuted_hits`.
-        rows : ndarray of int32
-            The rows that count.
-        partners : ndarray of int32, as long as `rows`
-            A permutation of them: the row from which each gets a feature's value.
-
-        Returns
-        -------
-        ndarray of int64 of shape (n_features,)
+        Only `rows` count; `partners`, a permutation of them, says from which row each gets a
+        feature's value.
         """
         lost = np.zeros(self.n_features, dtype=np.int64)
         walker = Walker(self._nodes, self.n_features, 1)

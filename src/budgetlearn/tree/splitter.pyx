@@ -114,8 +114,8 @@ cdef void fill_histogram(
     cdef Py_ssize_t K = search.n_classes, lane
     lane = clear_histogram(search, column.size, n_buckets * K)
     add_up(
-        search.histogram, lane, LANES, Codes(NULL, NULL, column.codes), NULL, column.low, bits, K,
-        column.labels, column.weights, column.size, NULL, 0,
+        search.histogram, lane, LANES, Codes(column.codes, sizeof(uint32_t)), NULL, column.low,
+        bits, K, column.labels, column.weights, column.size, NULL, 0,
     )
     fold_histogram(search, lane)
 

@@ -1,7 +1,7 @@
 """The coded table as a tree sees it, and near copies of the parts that a small node needs."""
 
 cimport cython
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t
 
 from .codes cimport Codes
 from .search cimport Blocks, Column
@@ -57,7 +57,7 @@ cdef class Table:
 
     cdef inline Codes stored(self, Py_ssize_t feature) noexcept nogil:
         """Return the codes of a feature in the whole table."""
-        return as_codes(self.codes + self.columns[feature] * self.stride, self.width)
+        return Codes(self.codes + self.columns[feature] * self.stride, self.width)
 
     cdef inline Codes codes_of(self, Py_ssize_t feature) noexcept nogil:
         """Return the codes of a feature; rows of a copied node are indices of the copy.
@@ -65,25 +65,16 @@ cdef class Table:
         Requires that the feature is not in a bundle.
         """
         if self.start < self.end:
-            return as_codes(self.copy + feature * self.most * self.width, self.width)
+            return Codes(self.copy + feature * self.most * self.width, self.width)
         return self.stored(feature)
 
     cdef inline Codes stored_bundle(self, Py_ssize_t bundle) noexcept nogil:
         """Return the codes of a bundle in the whole table."""
-        return as_codes(&self.bytes_of_bundles[bundle, 0], self.width)
+        return Codes(&self.bytes_of_bundles[bundle, 0], self.width)
 
     cdef inline Codes codes_of_bundle(self, Py_ssize_t bundle) noexcept nogil:
         """Return the codes of a bundle as `codes_of` does."""
         if self.start < self.end:
-            return as_codes(
-                self.copy + (self.n_features + bundle) * self.most * self.width, self.width
-            )
+            bundle += self.n_features
+            return Codes(self.copy + bundle * self.most * self.width, self.width)
         return self.stored_bundle(bundle)
-
-
-cdef inline Codes as_codes(const uint8_t* codes, Py_ssize_t width) noexcept nogil:
-    if width == 1:
-        return Codes(codes, NULL, NULL)
-    if width == 2:
-        return Codes(NULL, <const uint16_t*> codes, NULL)
-    return Codes(NULL, NULL, <const uint32_t*> codes)

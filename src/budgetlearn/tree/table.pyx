@@ -24,17 +24,7 @@ cdef enum:
 
 @cython.final
 cdef class Table:
-    """Codes, and what they mean.
-
-    Parameters
-    ----------
-    data : BinnedData
-        Coded table.
-    bundled : bool
-        Whether the features of its bundles are asked for by their bundle alone.
-    n_classes : int
-        Most classes that a node has.
-    """
+    """Codes, and what they mean; with `bundled` the features of bundles are asked for by those."""
 
     def __cinit__(self, data, bint bundled, Py_ssize_t n_classes):
         cdef Py_ssize_t i
@@ -80,6 +70,7 @@ cdef class Table:
         # Until a smaller node comes that fits, the whole table is read.
         if n > self.most or n < LEAST or n * PART > self.n_rows:
             return
+        # What is constant here is asked for by no node below: it is left out.
         for i in range(n_varying):
             if self.bundle[features[i]] < 0:
                 copy_codes(
@@ -128,9 +119,9 @@ cdef void copy_codes(
     """Copy the codes of some rows to `target`, in the width that they have."""
     cdef Py_ssize_t i
     for i in range(n):
-        if codes.codes8 != NULL:
+        if codes.width == 1:
             target[i] = <uint8_t> at(codes, rows[i])
-        elif codes.codes16 != NULL:
+        elif codes.width == 2:
             (<uint16_t*> target)[i] = <uint16_t> at(codes, rows[i])
         else:
             (<uint32_t*> target)[i] = <uint32_t> at(codes, rows[i])

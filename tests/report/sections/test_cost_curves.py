@@ -90,7 +90,9 @@ def test_cheap_models_get_room(display):
     assert places[0, 0] == pytest.approx(0)
     assert places[1, 0] > 0.2
     even = curves(make_points(), display).axes[0]
-    assert even.get_xscale() == "linear"
+    ends = even.transData.transform([(0, 0), (0.2, 0), (1, 0)])[:, 0]
+    assert ends[1] - ends[0] == pytest.approx(ends[2] - ends[1])  # the first fifth has half
+    assert even.transData.inverted().transform((ends[1], 0))[0] == pytest.approx(0.2)
 
 
 def test_a_hard_budget_has_curves_of_its_own_where_examples_differ(display):

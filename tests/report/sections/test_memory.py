@@ -95,7 +95,7 @@ def test_settings_of_a_grid_are_lines_and_rivals_of_their_own(display):
     assert table["variant"].tolist() == ["depth=1"] * 4 + ["depth=2"] * 4
     assert table["n_nodes"].tolist() == [10, 20, 30, 40] * 2
     figure = memory_figure(table, display, "wine", "random")
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    labels = [text.get_text() for text in figure.axes[-1].texts]
     assert labels == ["msB, depth=1", "msB, depth=2"]
     assert len({container.lines[0].get_color() for container in figure.axes[0].containers}) == 2
     for sentence in memory_sentences(table, display):

@@ -4,10 +4,6 @@ from ...analysis.schedules import CASE
 from ...study.methods import settings_tried
 from ..section import Section, table
 
-_PRICES = """Prices of the features of each data set, over all runs: the cheapest, the median, the
-most expensive, and what all features cost in a run, on average. Charges of cost groups are left
-out."""
-
 
 class Settings(Section):
     """Settings of the study and of every method."""
@@ -35,7 +31,7 @@ class Prices(Section):
 
     @property
     def parts(self):
-        return [table("prices", _PRICES)]
+        return [table("prices")]
 
     def tables(self, report):
         return {"prices": price_summary(report.prices)}
@@ -67,6 +63,7 @@ def settings_of(study):
     config = study.config
     splits = {data: _split(study.sizes(data)) for data in study.datasets}
     own = config.get("by_dataset", {})
+    # What differs on a data set is said, or the settings above would be wrong there.
     overrides = {
         f"only on {d}": own[d]["overrides"] for d in splits if "overrides" in own.get(d, {})
     }
@@ -85,6 +82,7 @@ def settings_of(study):
 
 def _same_or_each(settings):
     """Return the value that all data sets share, or else the mapping."""
+    # Ten equal lines say less than one.
     return next(iter(settings.values())) if len(set(settings.values())) == 1 else settings
 
 
@@ -99,6 +97,7 @@ def _split(sizes):
 
 def offered(times):
     """Return {method: how many models it offers in a run, least to most over the data sets}."""
+    # Least to most: how many models there are depends on the data for some methods.
     spans = times.groupby("method")["n_points"].agg(["min", "max"]).round().astype(int)
     return {
         name: f"{low}" if low == high else f"{low}–{high}" for name, low, high in spans.itertuples()

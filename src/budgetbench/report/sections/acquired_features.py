@@ -11,13 +11,6 @@ from ..style import drawing, message_figure
 from ..text import shortened
 
 MOST_FEATURES = 40  # rows that fit a screen
-_FIGURE = """Which features each method buys on one data set, in percent of the test examples, mean
-over runs; prices (means over runs) in brackets. Each run shows the most expensive model of a
-method's schedule that costs at most half of all features on validation data. The features bought
-most come first."""
-_TABLE = """How often each method buys each feature of each data set, where it may spend half of
-what all features cost: the share of test examples, mean over runs, and the features' mean
-prices."""
 
 
 class AcquiredFeatures(Section):
@@ -30,8 +23,8 @@ class AcquiredFeatures(Section):
 
     @property
     def parts(self):
-        figures = self.case_figures("acquisition", "Features bought", _FIGURE)
-        return [*figures, table("acquisition", _TABLE)]
+        figures = self.case_figures("acquisition", "Features bought")
+        return [*figures, table("acquisition")]
 
     def tables(self, report):
         bought = acquisition_table(report.results.schedules, report.display, report.prices)

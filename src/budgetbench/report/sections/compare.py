@@ -8,10 +8,7 @@ from ...analysis.recommendations import HARD, MEAN
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, case_name, table
-
-_HORIZONS = """Mean AUP of every method on every data set when at most 10, 25, 50 or 100 % of the
-full cost may be spent, and on a logarithmic cost axis from 1 % on, where each decade counts alike;
-charged the mean over examples (``budget`` mean) or the most expensive example (hard)."""
+from ..summary import winner_sentences
 
 
 def _views(results):
@@ -28,6 +25,7 @@ class Compare(Section):
     under = ACQUISITION
 
     def context(self, report):
+        # Who keeps a hard budget was measured on test examples, not declared.
         kinds, display = report.results.budget_kinds, report.display
         names = display.rivals(report.results.bought)
         keeping = {
@@ -46,6 +44,7 @@ class Compare(Section):
 
 def _areas(table, display):
     """Return {method: mean AUP at each horizon, None where it has none} of the competitors."""
+    # Six digits: the script ranks by these, and bytes are the page's weight.
     known = table.pivot_table(index="method", columns="horizon", values="mean_test")
     known = known.reindex(columns=list(HORIZONS))
     return {
@@ -65,7 +64,12 @@ class Horizons(Section):
 
     @property
     def parts(self):
-        return [table("horizons", _HORIZONS)]
+        return [table("horizons")]
+
+    def summary(self, report):
+        results = report.results
+        found = winner_sentences(results.horizons, report.display) if results.completed else []
+        return found[1:]
 
     def tables(self, report):
         views = _views(report.results).items()

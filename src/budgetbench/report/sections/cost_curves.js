@@ -4,6 +4,7 @@ const study = JSON.parse(document.getElementById("study").textContent);
 const controls = document.getElementById("curve-controls");
 const BEST = 1; // no score exceeds it
 const CHEAP = 0.1; // where most models cost less than this share, costs are drawn logarithmic
+const SPLIT = 0.2; // elsewhere so much of the cost gets half of the axis: most curves rise there
 const hidden = new Set();
 const asked = new Map(); // method → whether the reader wants it, whatever the comparison says
 const drawn = new Map(); // figure that has come near the window → its latest drawing
@@ -94,12 +95,20 @@ function logAxis(curves, unit) {
 }
 
 // The kind of axis: what the reader chose, else what the costs of the models want.
-function isLog({ points }) {
+function kindOfAxis({ points }) {
   const axis = chosen("axis");
-  if (axis !== "auto") return axis === "log";
-  if (window.comparison?.horizon === "log") return true;
+  if (axis !== "auto") return axis;
+  if (window.comparison?.horizon === "log") return "log";
   const paid = points.share.filter((share) => share > 0);
-  return paid.filter((share) => share < CHEAP).length > paid.length / 2;
+  return paid.filter((share) => share < CHEAP).length > paid.length / 2 ? "log" : "split";
+}
+
+// A linear scale that changes at a fifth of the largest cost, with ticks on both sides of it.
+function splitAxis(curves, unit) {
+  const most = unit === "cost" ? Math.max(...curves.flatMap((curve) => curve.cost.budget)) : 1;
+  const values = [0, 0.05, 0.1, 0.15, 0.2, 0.4, 0.6, 0.8, 1].map((share) => Number((share * most).toPrecision(3)));
+  const scale = { type: "linear", domain: [0, SPLIT * most, most], range: [0, { expr: "width / 2" }, { expr: "width" }] };
+  return { axis: { values }, scale };
 }
 
 function specification(name) {
@@ -107,16 +116,18 @@ function specification(name) {
   const { horizon = "100 %", hard = false } = window.comparison ?? {};
   const unit = hard ? "hard" : chosen("unit");
   const share = unit !== "cost";
-  const log = isLog(curves);
   const most = share && horizon !== "log" ? Number.parseFloat(horizon) / 100 : Infinity;
+  const kind = kindOfAxis(curves);
+  const [log, split] = [kind === "log", kind === "split" && most >= 1];
   const visible = (row) => !hidden.has(row.method) && (row.x === undefined || row.x <= most);
-  const { floor, axis } = log ? logAxis(curves.curves, share ? "share" : "cost") : { floor: 0 };
+  const axisOf = log ? logAxis : split ? splitAxis : () => ({});
+  const { floor = 0, axis, scale } = axisOf(curves.curves, share ? "share" : "cost");
   const worst = score === "R²" ? -Infinity : 0;
   const rows = curves.curves.flatMap((curve) => curveRows(curve, unit, floor, worst)).filter(visible);
   const points = hard ? [] : pointRows(curves.points, unit, floor).filter(visible);
   const ends = most < 1 ? { domainMax: most } : {};
   const x = {
-    field: "x", type: "quantitative", scale: { type: log ? "log" : "linear", nice: !share, ...ends },
+    field: "x", type: "quantitative", scale: { type: log ? "log" : "linear", nice: !share, ...ends, ...scale },
     title: `acquisition cost${hard ? " of the most expensive example" : ""}${share ? " (share of all features)" : ""}`,
     axis: { format: share ? "~%" : "~g", tickCount: 6, ...axis },
   };

@@ -7,14 +7,11 @@ from ...analysis.recommendations import MEAN
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, case_name
-from ..style import MANY_POINTS, drawing, legend_below, message_figure
+from ..style import MANY_POINTS, bars, drawing, legend_below, message_figure, split_axis
 
 # A share of the full cost: where most models cost less, the axis shows their square root.
 CHEAP = 0.1
 MOST_POINTS = 2000  # of single runs, in a chart
-_CAPTION = """Test score over acquisition cost on one data set. Faint: the models of every run that
-beat each cheaper one on validation data. Lines: lowess means over all runs, where there are enough
-points. Dashed: the free constant, which buys nothing."""
 
 
 class CostCurves(Section):
@@ -27,7 +24,7 @@ class CostCurves(Section):
 
     @property
     def parts(self):
-        return self.case_figures("curves", "Cost–accuracy curves", _CAPTION)
+        return self.case_figures("curves", "Cost–accuracy curves")
 
     def figures(self, report):
         schedules, display = report.results.schedules, report.display
@@ -60,9 +57,9 @@ class CostCurves(Section):
 def curve_figure(schedules, display, dataset, costs):
     """Draw the cost-accuracy curves of a case (Fig. 9 of Yan et al.; Fig. 3 of Nan et al.).
 
-    Where prices differ between runs, cost is the share of what all features cost, its square root
-    where most models are cheap. Where prices do not differ, cost is in its own unit, and
-    logarithmic over more than two decades.
+    Where prices differ between runs, cost is the share of what all features cost: its square root
+    where most models are cheap, else the first fifth has half of the axis. Where prices do not
+    differ, cost is in its own unit, and logarithmic over more than two decades.
     """
     frame = of_case(schedules, dataset, costs)
     if frame.empty:
@@ -105,6 +102,8 @@ def _draw_cost_axis(axes, points, costs):
         if (paid < CHEAP).sum() > len(paid) / 2:
             axes.set_xscale("function", functions=(_root, _square))
             axes.set_xlim(0, 1.03)
+        else:
+            split_axis(axes)
         return points["cost_fraction"]
     axes.set_xlabel("mean acquisition cost")
     paid = points.loc[points["cost"] > 0, "cost"]
@@ -150,7 +149,7 @@ def _draw_control(axes, points, method):
         return
     axes.errorbar(
         points["place"].mean(), score.mean(),
-        yerr=score.std() if len(score) > 1 else None,
+        yerr=bars(score.mean(), score.std(), most=1)[:, None] if len(score) > 1 else None,
         fmt=method.marker, color=method.colour, markersize=9, capsize=3, label=method.label,
         zorder=5,
     )  # fmt: skip
@@ -212,6 +211,7 @@ def case_curves(schedules, display, dataset, costs, hard=None):
 
 def _method_curve(points, method, baselines):
     """Return one method's entry of `case_curves`."""
+    # A control has one model: a curve through it would promise others.
     kind = "curve"
     if method.control:
         kind = "level" if (points["cost"] == 0).all() else "point"

@@ -7,8 +7,6 @@ from ...study.study import PUBLISHED, place_of
 from ..section import Section, table
 from ..text import DASH
 
-_CAPTION = """Runs that completed (``n_ok``), completed in part, failed, or left no record, by data
-set and method, with the first message."""
 _WORDS = {"n_ok": "ok", "n_partial": "in part", "n_failed": "failed", "n_missing": "missing"}
 
 
@@ -27,7 +25,7 @@ class Coverage(Section):
 
     @property
     def parts(self):
-        return [table("coverage", _CAPTION)]
+        return [table("coverage")]
 
     def tables(self, report):
         return {"coverage": report.results.coverage}

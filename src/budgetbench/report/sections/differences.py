@@ -15,19 +15,6 @@ from ...study.study import ACQUISITION
 from ..section import Section, table
 from ..text import DASH, counted, interval
 
-_OVERALL = """Mean difference in AUP to the reference over data sets, with a 95 % interval
-(bootstrap over data sets, then runs; from ten data sets on), and on how many data sets the interval
-excludes 0."""
-_EACH = """Difference in AUP to the reference on each data set: mean over runs, 95 % interval and
-p-value of the corrected resampled t test (Nadeau and Bengio), and the p-value after Holm's
-correction for the number of comparisons."""
-
-_ELO = """Elo rating of each method by mean AUP, every data set a match of each pair, 1000 on
-average, with a 95 % interval (bootstrap over data sets, from ten on), and matches won, tied
-and lost."""
-_VARIANCES = """Standard deviation of AUP that is due to splits, to prices, and to neither alone: a
-two-way analysis of variance over runs that cross both."""
-
 
 class Differences(Section):
     """Paired differences to the best peer."""
@@ -39,15 +26,14 @@ class Differences(Section):
 
     @property
     def parts(self):
-        parts = [table("differences", _EACH), table("differences_overall", _OVERALL)]
-        parts.append(table("elo", _ELO))
-        crossed = self.study.config.get("crossed")
-        return [*parts, table("variances", _VARIANCES)] if crossed else parts
+        crossed = ["variances"] if self.study.config.get("crossed") else []
+        return [table(name) for name in ("differences", "differences_overall", "elo", *crossed)]
 
     def tables(self, report):
         results, display = report.results, report.display
         methods, reference = display.rivals(results.summary), self._reference(report)
-        each = difference_table(results.areas, methods, reference, display.test_ratios)
+        known = display.test_ratios, display.bounded
+        each = difference_table(results.areas, methods, reference, *known)
         tables = {
             "differences": each,
             "differences_overall": overall_table(results.areas, each, reference),
@@ -67,6 +53,7 @@ class Differences(Section):
         reference, display = self._reference(report), report.display
         each, overall = report.tables["differences"], report.tables["differences_overall"]
         cases = display.cases(each)
+        # A pair that never completed the same run has no cell.
         cells = each.set_index([*CASE, "method"]).to_dict("index")
         return {
             "reference": None if reference is None else display.methods[reference],

@@ -11,13 +11,8 @@ from ...analysis.areas import CONSTANT, mean_curve
 from ...analysis.schedules import GROUP, of_case
 from ...study.records import POINTS
 from ...study.study import ACQUISITION
-from ..section import Section, file, table
+from ..section import Section, file, table, texts
 
-_OPERATING = "Operating points of all methods and runs."
-_SCHEMA = "Columns of all tables: name, type and meaning."
-_CROISSANT = "The results described as Croissant has it (JSON-LD), for search and loading."
-_CURVES = """Mean test score over runs of what each budget gets, by method: the curves of the page.
-Budgets are shares of the full cost."""
 _CONTEXT = {
     "@vocab": "https://schema.org/",
     "sc": "https://schema.org/",
@@ -33,53 +28,6 @@ _CONTEXT = {
     "conformsTo": "dct:conformsTo",
 }
 
-# Of the columns of all tables, beside those of the operating points.
-MEANINGS = {name: column.meaning for name, column in POINTS.items()} | {
-    "budget": "what may be spent, as a share of what all features cost",
-    "mean": "mean over runs",
-    "sd": "standard deviation over runs",
-    "n_runs": "runs that the mean is over",
-    "n_affording": "runs that afford a model of the method at this budget",
-    "aup_test": "area under the Pareto staircase of test scores",
-    "aup_valid": "area under the Pareto staircase of validation scores",
-    "n_points": "length of the schedule",
-    "mean_test": "mean area on test data",
-    "sd_test": "its standard deviation over runs",
-    "mean_valid": "mean area on validation data",
-    "sd_valid": "its standard deviation over runs",
-    "n_failed": "runs without a result",
-    "horizon": "share of the full cost that may be spent; log: each decade counts alike",
-    "mean_rank": "mean rank over data sets, 1 is the best",
-    "n_cases": "data sets",
-    "p_best": "p-value of Nemenyi's test against the method of the best mean rank",
-    "elo": "Elo rating, 1000 on average",
-    "low": "lower bound of the 95 % interval",
-    "high": "upper bound of the 95 % interval",
-    "wins": "data sets, runs or matches won",
-    "ties": "data sets or matches tied",
-    "losses": "data sets or matches lost",
-    "p": "p-value of the corrected resampled t test",
-    "p_holm": "the same after Holm's correction",
-    "choice": "mean score on the rows that chose between methods",
-    "test": "mean held-out score",
-    "gain": "held-out score above the free constant's",
-    "gain_low": "lower bound of its 95 % interval",
-    "gain_high": "upper bound of its 95 % interval",
-    "as_good": "whether that interval includes 0: the free constant may do as well",
-    "runners_up": "the next best methods and their held-out scores",
-    "default_models": "models fitted by the first fit of a run",
-    "default_seconds": "seconds of the first fit of a run",
-    "default_aup": "area of the first fit alone: the method at its own settings",
-    "models": "models fitted in a run",
-    "seconds": "seconds of all fits of a run",
-    "aup": "area of all fits of a run: the method tuned",
-    "splits": "standard deviation of the area that is due to splits",
-    "prices": "standard deviation of the area that is due to prices",
-    "rest": "standard deviation of the area that is due to neither alone",
-    "n_splits": "splits",
-    "n_prices": "cost profiles",
-}
-
 
 class Downloads(Section):
     """Files beside the page."""
@@ -90,9 +38,8 @@ class Downloads(Section):
 
     @property
     def parts(self):
-        curves = [table("curves", _CURVES)] if self.study.cases_under(ACQUISITION) else []
-        files = {"points.csv.gz": _OPERATING, "schema.json": _SCHEMA, "croissant.json": _CROISSANT}
-        return [*curves, *(file(name, caption) for name, caption in files.items())]
+        curves = [table("curves")] if self.study.cases_under(ACQUISITION) else []
+        return [*curves, *map(file, ("points.csv.gz", "schema.json", "croissant.json"))]
 
     def tables(self, report):
         if not self.study.cases_under(ACQUISITION):
@@ -100,6 +47,7 @@ class Downloads(Section):
         return {"curves": all_curves(report.results.schedules)}
 
     def files(self, report):
+        # Rates are arrays, which a csv cannot hold; tables/acquisition.csv has their means.
         points = report.results.points.drop(columns="acquisition_rates", errors="ignore")
         packed = _packed(points)
         schema = schema_of({**report.tables, "points": points})
@@ -135,6 +83,7 @@ def _packed(frame):
     from pyarrow import csv
 
     content = io.BytesIO()
+    # Without a time in it: equal points are equal bytes.
     with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=6, mtime=0) as packed:
         csv.write_csv(pa.Table.from_pandas(frame, preserve_index=False), packed)
     return content.getvalue()
@@ -191,9 +140,10 @@ def _json(content):
 
 def schema_of(tables):
     """Return name, type and meaning of each column of the tables, by the name of their file."""
+    meanings = {name: column.meaning for name, column in POINTS.items()} | texts()["column"]
     return {
         name: [
-            {"name": column, "type": _kind(frame[column]), "meaning": MEANINGS.get(column, "")}
+            {"name": column, "type": _kind(frame[column]), "meaning": meanings.get(column, "")}
             for column in frame
         ]
         for name, frame in sorted(tables.items())

@@ -9,16 +9,6 @@ from ..section import Section, figure, table
 from ..style import drawing, legend_below, message_figure, plain_decades
 from ..text import number, seconds
 
-_EFFORT = """Settings tried and models fitted in a run, seconds that their fits took by the clock
-and of processors, and AUP on test data: of the first fit, the method by default, and of all fits,
-the method tuned; means over runs."""
-_STRAW_MEN = """Methods whose AUP is in no run above that of the free constant, or in every run
-below that of their own first fit: rather set up wrongly than beaten."""
-_EQUAL = """What methods reach with equally many settings, and with the processor seconds of one of
-them in the same run: settings, processor seconds and AUP on test data, means over runs."""
-_PARETO = """Mean AUP over the data sets on which methods are ranked against the median seconds of
-all fits of a run; the line joins the methods that no other one beats in both."""
-
 
 class Effort(Section):
     """Models fitted, seconds and areas, by default and tuned."""
@@ -30,9 +20,8 @@ class Effort(Section):
 
     @property
     def parts(self):
-        parts = [figure("effort", "Time", _PARETO), table("effort", _EFFORT)]
-        parts.append(table("straw_men", _STRAW_MEN))
-        return [*parts, table("equal_seconds", _EQUAL)] if self._other else parts
+        equal = ["equal_seconds"] if self._other else []
+        return [figure("effort", "Time"), *map(table, ("effort", "straw_men", *equal))]
 
     @property
     def _other(self):
@@ -51,6 +40,7 @@ class Effort(Section):
         return tables
 
     def summary(self, report):
+        # Among the sentences on top: a reader must know before believing the ranks.
         n_found = len(report.tables["straw_men"])
         if not n_found:
             return []

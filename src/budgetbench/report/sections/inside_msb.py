@@ -19,11 +19,6 @@ _NUMBERED = {
     "cost": ("#0072b2", [str(number) for number in range(1, 100)]),
     "importance": ("#d55e00", [*ascii_lowercase, *(f"{a}{a}" for a in ascii_lowercase)]),
 }
-_IMPORTANCE = """Mean fall in validation accuracy of the full model when a variable's values are
-shuffled; bars are standard deviations over runs."""
-_SPACE = """Every subset of the variables by cost and validation accuracy, and the models that msB
-visits: by cost 1, 2, 3 …, by importance a, b, c …, other sequences as crosses."""
-_STAIRCASES = "Validation accuracy to expect under each budget, in one run."
 _SUBSETS = ["run", "subset", "cost", "score"]
 _VISITED = ["run", "sequence", "step", "variables", "cost", "score"]
 
@@ -32,7 +27,7 @@ class _OnRequest(Section):
     """A section with a figure of each of its cases, or of what else `shown` names."""
 
     under = ACQUISITION
-    stem, caption = "", ""
+    stem = ""
 
     @property
     def shown(self):
@@ -41,7 +36,7 @@ class _OnRequest(Section):
 
     @property
     def parts(self):
-        return [figure(name, "Inside msB", self.caption) for name in self.shown]
+        return [figure(name, "Inside msB", self.stem) for name in self.shown]
 
     def title_of(self, display, case):
         """Return the heading of a figure."""
@@ -82,7 +77,7 @@ class VariableImportance(_OnRequest):
     id = "importance"
     title = "Importance"
     place = 80
-    caption = _IMPORTANCE
+    stem = "importance"
 
     def applies(self):
         return "importance" in self.study.config.get("figures", []) and bool(self.shown)
@@ -144,7 +139,7 @@ class Staircases(_OnRequest):
     id = "staircases"
     title = "Schedules compared"
     place = 81
-    stem, caption = "staircases", _STAIRCASES
+    stem = "staircases"
 
     def applies(self):
         return bool(self.study.config.get("staircases")) and bool(self.cases)
@@ -207,7 +202,7 @@ class SolutionSpace(_OnRequest):
     id = "solution-space"
     title = "Solution space"
     place = 82
-    stem, caption = "space", _SPACE
+    stem = "space"
 
     def applies(self):
         return "solution_space" in self.study.config.get("figures", []) and bool(self.cases)

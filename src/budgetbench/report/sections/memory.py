@@ -7,7 +7,7 @@ from ...analysis.schedules import of_case
 from ...analysis.sizes import best_in_little, size_table
 from ...study.study import MEMORY
 from ..section import Section, case_name, table
-from ..style import drawing, legend_below, message_figure, plain_decades
+from ..style import bars, drawing, label_ends, message_figure, plain_decades
 from ..summary import counts_of
 from ..text import counted, number, plus_minus, seconds
 
@@ -15,9 +15,6 @@ from ..text import counted, number, plus_minus, seconds
 _FEW_SIZES = 12
 # Above this many variants of a method points alone are drawn: shades could not be told apart.
 _FEW_VARIANTS = 5
-_CAPTION = """Test error over the nodes that a model keeps, and over the bytes that a device stores
-of it (splits and values of leaves in 32 bits): mean and standard deviation over runs. A method that
-tries several settings shows, within 1, 2, 5, 10, … nodes, the model that validation data choose."""
 # Column of the table, factor of what is drawn, and how the axis is called.
 _SIZES = {"n_nodes": (1, "nodes of the model"), "n_bytes": (1e-3, "kB of the model")}
 _ERRORS = {"accuracy": "test error", "R²": "test mean squared error"}  # that belong to scores
@@ -33,10 +30,11 @@ class Memory(Section):
 
     @property
     def parts(self):
-        figures = self.case_figures("memory", "Error against memory", _CAPTION)
-        return [*figures, table("memory", _CAPTION)]
+        figures = self.case_figures("memory", "Error against memory")
+        return [*figures, table("memory")]
 
     def tables(self, report):
+        # Of several settings only validation data may choose, within each budget of nodes.
         tuned = [
             (dataset, method)
             for dataset, _, method in self.study.cells
@@ -73,23 +71,31 @@ def memory_figure(table, display, dataset, costs):
     frame = of_case(table, dataset, costs)
     if frame.empty:
         return message_figure(f"{display.case_title(dataset, costs)}: no model has nodes.")
+    # Not every method tells its bytes.
     sizes = [size for size in _SIZES if frame[size].notna().any()]
     with drawing(6.4, 4.4, 1, len(sizes), sharey=True, squeeze=False) as (figure, (panels,)):
         for axes, size in zip(panels, sizes, strict=True):
             scale, name = _SIZES[size]
             drawn = frame.assign(size=scale * frame[size]).dropna(subset=["size"])
-            for method in display.methods.values():
-                _draw_method(axes, drawn[drawn["method"] == method.id], method)
+            ends = [
+                end
+                for method in display.methods.values()
+                for end in _draw_method(axes, drawn[drawn["method"] == method.id], method)
+            ]
             axes.set(xscale="log", xlabel=name)
             plain_decades(axes.xaxis, drawn["size"])
         panels[0].set_ylabel(_error_name(display, dataset))
         figure.suptitle(display.case_title(dataset, costs))
-        legend_below(figure, *panels[0].get_legend_handles_labels())
+        # Beside the last panel: a reader of a line finds its name where it ends.
+        label_ends(panels[-1], ends)
     return figure
 
 
 def _draw_method(axes, own, method):
-    """Draw a method's variants over `size`, from its colour to pale, or many as points alone."""
+    """Draw a method's variants over `size`, from its colour to pale, or many as points alone.
+
+    Returns (name, height of the end, colour) of each.
+    """
     from matplotlib.colors import to_rgb
 
     variants = list(own.groupby("variant", sort=False))
@@ -97,36 +103,41 @@ def _draw_method(axes, own, method):
     joined = len(variants) <= _FEW_VARIANTS
     if not joined:
         variants = [("", own)]
+    ends = []
     for (name, line), pale in zip(variants, np.linspace(0, 0.7, len(variants)), strict=True):
+        label = f"{method.label}, {name}" if name else method.label
+        arms = bars(line["error"], line["error_sd"], 0)
         axes.errorbar(
             line["size"], line["error"],
-            yerr=line["error_sd"] if line["error_sd"].notna().all() else None,
+            yerr=None if np.isnan(arms).any() else arms,
             color=tuple(pale + (1 - pale) * part for part in to_rgb(method.colour)),
             marker=method.marker, capsize=3, linewidth=1.6,
-            linestyle=method.line if joined and len(line) <= _FEW_SIZES else "none",
-            label=f"{method.label}, {name}" if name else method.label,
+            linestyle=method.line if joined and len(line) <= _FEW_SIZES else "none", label=label,
         )  # fmt: skip
+        # In full colour: the pale shades are too faint for letters.
+        ends += [(label, error, method.colour) for error in line.nlargest(1, "size")["error"]]
+    return ends
 
 
 def memory_sentences(table, display):
     """Return a sentence on the methods of lowest mean test error in little memory.
 
-    There is one for nodes and one for bytes; none where nothing competes, or not all bytes are
-    known.
+    There is one for nodes and one for bytes where they differ; none where nothing competes, or not
+    all bytes are known.
     """
-    labels, sentences = {name: method.label for name, method in display.methods.items()}, []
+    labels, found = {name: method.label for name, method in display.methods.items()}, {}
     for size, unit in (("n_nodes", "nodes"), ("n_bytes", "bytes")):
         best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)
         # A variant of a method that is alone stands for itself: it has no label.
-        winners = "; ".join(
-            f"{labels.get(name, name)} on {n}" for name, n in counts_of(best).items()
-        )
+        counts = counts_of(best).rename(lambda name: labels.get(name, name))
+        winners = "; ".join(f"{name} on {n}" for name, n in counts.items())
         if winners:
-            sentences.append(
-                f"Where memory is short (the fewest {unit} in which every method has a model), the "
-                f"lowest mean test error, of {counted(len(best), 'data set')}: {winners}."
-            )
-    return sentences
+            found.setdefault((counted(len(best), "data set"), winners), []).append(unit)
+    return [
+        f"Where memory is short (the fewest {' or '.join(units)} in which every method has a "
+        f"model), the lowest mean test error, of {cases}: {winners}."
+        for (cases, winners), units in found.items()
+    ]
 
 
 def _case(table, case, display):

@@ -14,9 +14,6 @@ from ..style import drawing, message_figure
 from ..text import shortened
 
 _MOST_VARIABLES = 30
-_CAPTION = """A model schedule of one data set in one run: above, the score of the model to use
-under each budget; below, the variables that the budget buys, with their prices in brackets."""
-_TABLE = "The models of one schedule, cheap to expensive, with their variables and prices."
 _COLUMNS = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
 
 
@@ -30,8 +27,8 @@ class ModelSchedules(Section):
 
     @property
     def parts(self):
-        figures = self.case_figures("schedule", "Model schedules", _CAPTION)
-        return [*figures, *(table(part.name, _TABLE) for part in figures)]
+        figures = self.case_figures("schedule", "Model schedules")
+        return [*figures, *(table(part.name, "schedule") for part in figures)]
 
     def tables(self, report):
         examples = _examples(report).items()
@@ -109,6 +106,7 @@ def schedule_table(schedule, prices):
     """
     sets = variable_sets(schedule)
     labels = variable_labels(prices, set().union(*sets))
+    # JSON, as a name may hold a comma or a bracket.
     named = [json.dumps([labels[f] for f in chosen], ensure_ascii=False) for chosen in sets]
     table = schedule[_COLUMNS].reset_index(drop=True)
     return table.assign(n_variables=list(map(len, sets)), variables=named)

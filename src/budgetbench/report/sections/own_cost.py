@@ -7,11 +7,8 @@ import numpy as np
 from ...analysis.budgets import own_cost_table
 from ...analysis.schedules import CASE, of_case
 from ..section import Section, figure, table
-from ..style import LABEL_WIDTH, drawing, legend_below, message_figure
+from ..style import LABEL_WIDTH, bars, drawing, legend_below, message_figure
 from ..text import counted, plus_minus
-
-_CAPTION = """Methods without a choice of budget, beside what others reach within their cost, and
-the controls at their own: test score, mean and standard deviation over runs."""
 
 
 class OwnCost(Section):
@@ -30,7 +27,7 @@ class OwnCost(Section):
 
     @property
     def parts(self):
-        return [figure("own_cost", "Inside msB", _CAPTION), table("own_cost", _CAPTION)]
+        return [figure("own_cost", "Inside msB"), table("own_cost")]
 
     def tables(self, report):
         results = report.results
@@ -70,6 +67,7 @@ def _draw_panel(axes, part, display, cases):
     """Draw the method and its rivals, each on a line of its own within the data set."""
     own = display.methods[part["method"].iloc[0]]
     rivals = [name for name in display.methods if name in set(part["rival"])]
+    # The method first, its rivals below it, all within the strip of the data set.
     lines = np.linspace(-0.25, 0.25, len(rivals) + 1)
     first = part.drop_duplicates(CASE)
     _dots(axes, first, "score", "score_sd", own, ", at its own cost", lines[0], cases)
@@ -81,10 +79,11 @@ def _draw_panel(axes, part, display, cases):
 
 
 def _dots(axes, rows, score, spread, method, note, line, cases):
+    # Each on its own line, or intervals would hide each other.
     places = [cases.index(tuple(case)) + line for case in rows[CASE].to_numpy()]
     axes.errorbar(
-        rows[score], places, xerr=rows[spread], fmt=method.marker, color=method.colour,
-        capsize=2, markersize=6, label=method.label + note,
+        rows[score], places, xerr=bars(rows[score], rows[spread], 0, 1), fmt=method.marker,
+        color=method.colour, capsize=2, markersize=6, label=method.label + note,
     )  # fmt: skip
 
 

@@ -11,10 +11,6 @@ from ..section import Section, table
 from ..text import DASH, counted, plus_minus, span_of_runs
 
 _REASONS = f"{PUBLISHED}/deviations.yaml"
-_CAPTION = """Numbers that the paper prints (``value``) beside the mean of our runs (``ours``), with
-its standard deviation, the number of runs, the difference (ours minus printed), its standard
-error, the margin of a tenth of the printed error, and the verdict. The note says where our data are
-not the paper's."""
 # Digits that matter, by quantity; three for all others.
 _DIGITS = {"cost_percent": 1, "n_features": 1, "cost": 1, "n_nodes": 0, "seconds": 2}
 _DIGITS |= {"error_percent": 2, "mse": 4, "entropy_percent": 2}
@@ -54,7 +50,7 @@ class Printed(Section):
 
     @property
     def parts(self):
-        return [table("published", _CAPTION)]
+        return [table("published")]
 
     def tables(self, report):
         printed = read_published(self.study.published)
@@ -76,6 +72,7 @@ def printed_tables(table, display):
     cells (printed, ours, difference and its kind: near, off, better or worse); reasons: remarks on
     the printed numbers, and the variants that answer for differences.
     """
+    # What was not rerun is counted below the tables, not shown as gaps in them.
     rerun = table[table["n_runs"] > 0]
     keys = ["source", "run_on", "costs"]
     return [
@@ -86,6 +83,7 @@ def printed_tables(table, display):
 
 def left_out(table):
     """Return in words how many printed numbers of each table have nothing of ours beside them."""
+    # Said aloud: a page that shows only what came out would flatter us.
     counts = (table["n_runs"] == 0).groupby(table["source"], sort=False).sum()
     return [
         f"{source}: {counted(int(count), 'printed number')} not rerun in this study."
@@ -136,6 +134,7 @@ _KINDS = {"": "", "single run": "", "clock": "", WITHIN: "near", OUTSIDE: "worse
 
 def _kind(row):
     """Return how far ours is from the printed number, for its colour: "" where nothing judges."""
+    # Better than printed is a deviation, too, but of another kind than worse.
     kind = _KINDS.get(row["verdict"], "off")
     return "better" if kind == "worse" and row["better"] else kind
 
@@ -152,6 +151,7 @@ def _cells(numbers, quantities):
         difference = f"{row['difference']:+.{digits}f}"
         if pd.notna(row["share"]):
             difference += f" ({100 * row['share']:+.0f} %)"
+        # A minus sign below, not a hyphen: it is as wide as the plus.
         printed = plus_minus(row["value"], row["value_sd"], digits)
         cells.append((printed, own, difference.replace("-", "−"), _kind(row)))
     return cells

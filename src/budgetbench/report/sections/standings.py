@@ -2,6 +2,7 @@
 
 from textwrap import fill
 
+import numpy as np
 import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
@@ -15,22 +16,6 @@ from ..text import DASH, counted, interval, mean_rank, plus_minus
 
 # The cell of a method that the study does not ask for on a data set.
 _EMPTY = {"text": DASH, "best": False, "note": ""}
-_RANKS = """Mean rank of each method over the data sets, by the area under the Pareto staircase on
-test data; 1 is the best. A bar joins methods that Nemenyi's test cannot tell apart."""
-_AREAS = """Area under the Pareto staircase (AUP) of test score over acquisition cost, cost as a
-share of what all features cost. Faint: every run; large: mean ± standard deviation."""
-_SUMMARY = """AUP of every method on every data set: mean and standard deviation over runs on test
-data (``mean_test``, ``sd_test``) and on validation data (``mean_valid``, ``sd_valid``), with the
-number of runs that completed (``n_runs``), that failed, and that so count as the free constant
-(``n_constant``)."""
-_LEADS = """The best mean AUP of each data set, the runner-up, and the lead between the two. It is
-measured within runs, which share split and prices: mean, standard deviation, in how many runs the
-best was ahead, and the 95 % interval of the lead over all others at once (corrected resampled t,
-Bonferroni): the same runs say who is best, and who comes second."""
-_CONTROLS = "Test score of the controls, which bracket all methods: no feature bought, and all."
-_EVERY_RUN = "AUP of every method in every run, and the length of its schedule."
-_TABLES = {"areas": _EVERY_RUN, "summary": _SUMMARY, "ranks": _RANKS, "leads": _LEADS}
-_TABLES |= {"controls": _CONTROLS}
 
 
 class Standings(Section):
@@ -44,18 +29,19 @@ class Standings(Section):
     @property
     def parts(self):
         return [
-            figure("ranks", "Who wins", _RANKS, figure="mean ranks"),
-            figure("areas", "Who wins", _AREAS, figure="areas under the Pareto"),
-            *(table(name, caption) for name, caption in _TABLES.items()),
+            figure("ranks", "Who wins", figure="mean ranks"),
+            figure("areas", "Who wins", figure="areas under the Pareto"),
+            *map(table, ("areas", "summary", "ranks", "leads", "controls")),
         ]
 
     def tables(self, report):
         results, display = report.results, report.display
+        known = display.test_ratios, display.bounded
         return {
             "areas": results.areas,
             "summary": results.summary,
             "ranks": rank_table(results.ranking),
-            "leads": lead_table(results.areas, display.competitors, display.test_ratios),
+            "leads": lead_table(results.areas, display.competitors, *known),
             "controls": score_table(results.bought, display.controls),
         }
 
@@ -67,8 +53,9 @@ class Standings(Section):
 
     def summary(self, report):
         display = report.display
-        ahead = peers_ahead(report.results.summary, display)
-        return [*ahead, *lead_sentences(report.tables["leads"], display)]
+        leads = lead_sentences(report.tables["leads"], display)
+        # The leads and their certainty first: they stand above the picture.
+        return [*leads, *peers_ahead(report.results.summary, display)]
 
     def context(self, report):
         results, display = report.results, report.display
@@ -115,6 +102,7 @@ def _column(frame, part):
     """Return the runs that the means of one case are over, and its cells by method."""
     # Last bits do not make one of two equal areas the best.
     means = frame[f"mean_{part}"].round(12)
+    # Runs that count as the constant are in the mean, so they are in its number.
     counting = frame["n_runs"] + frame["n_constant"]
     runs = int(counting.max()) if len(frame) else 0  # where only controls completed
     cells = {
@@ -145,6 +133,7 @@ def lead_rows(table, display):
     """Return the leads of `lead_table` as words, in the order of the data sets."""
     rows = []
     for case, row in table.set_index(CASE).loc[display.cases(table)].iterrows():
+        # A method alone has no lead.
         alone = pd.isna(row["runner_up"])
         rows.append(
             {
@@ -201,13 +190,18 @@ def area_figure(areas, display):
     }  # fmt: skip
     # The means stand where the strips of single runs do, which are dodged by their own rule.
     width = 0.8 * (1 - 1 / len(methods))
+    least = 0 if display.bounded >= set(frame["dataset"]) else -np.inf
+
+    def spread(values):
+        return np.clip([values.mean() - values.std(), values.mean() + values.std()], least, 1)
+
     with drawing(6.4, 1.3 + 0.26 * len(titles) * max(len(methods), 2)) as (figure, axes):
         many = len(frame) > MANY_POINTS
         sns.stripplot(
             **shared, dodge=True, size=4, alpha=0.35, jitter=False, rasterized=many, ax=axes
         )
         sns.pointplot(
-            **shared, dodge=width, linestyle="none", errorbar="sd", capsize=0.1, markersize=7,
+            **shared, dodge=width, linestyle="none", errorbar=spread, capsize=0.1, markersize=7,
             err_kws={"linewidth": 1.6}, markers=[m.marker for m in methods], ax=axes,
         )  # fmt: skip
         label = "area under the Pareto (AUP), test data"

@@ -8,10 +8,6 @@ from ..text import DASH, seconds
 # Shorter times are the clock's; a logarithmic axis needs some floor.
 _SHORTEST = 1e-4
 _PARTS = {"fit": "seconds to fit one run", "predict": "seconds to predict the test part"}
-_TIMES = """Seconds to fit all models of a run, and to predict the test part: faint, the mean over
-runs of each data set; bars, the median of these; logarithmic."""
-_TABLE = """Seconds to fit all models of a run and seconds to predict with one of them on the test
-part, mean and standard deviation over runs."""
 
 
 class Times(Section):
@@ -23,8 +19,7 @@ class Times(Section):
 
     @property
     def parts(self):
-        times = figure("times", "Time", _TIMES, figure="by method and data set")
-        return [times, table("times", _TABLE)]
+        return [figure("times", "Time", figure="by method and data set"), table("times")]
 
     def tables(self, report):
         return {"times": report.results.times}
@@ -44,6 +39,7 @@ def time_figure(table, display):
     shown = shown.assign(**shown[means].clip(lower=_SHORTEST))
     if shown.empty:
         return message_figure("No run completed.")
+    # Medians: a large data set would decide a mean of seconds.
     by_speed = shown.groupby("method")["fit_mean"].median().sort_values(kind="stable")
     labels = [display.label(name) for name in by_speed.index]
     with drawing(8.6, 0.9 + 0.25 * len(labels), 1, 2, sharey=True) as (figure, panels):

@@ -103,8 +103,9 @@ function show() {
   say("score", score);
   showOffer(offer, next, full);
   showBasket(offer, recommendations);
-  cheaper.disabled = place < 1;
-  better.disabled = !next;
+  // A button that leads nowhere is not shown: what is next, and why nothing is, stands below.
+  cheaper.hidden = place < 1;
+  better.hidden = !next;
 }
 
 function jump(step) {

@@ -10,10 +10,6 @@ from ..data_page import prices_of
 from ..section import Section, case_name, table
 
 MOST_RUNS = 10  # whose models are shown with their variables
-_CAPTION = """What to use under each budget (a share of what all features cost). Half of the test
-rows choose between methods (``choice``): the cheapest within one standard error of the best. The
-other half tells what to expect (``test``, with a 95 % interval ``low`` to ``high``), how much that
-is above the free constant (``gain``), and what the runners-up reach."""
 
 
 class WhatToBuy(Section):
@@ -26,7 +22,7 @@ class WhatToBuy(Section):
 
     @property
     def parts(self):
-        return [table("recommendations", _CAPTION)]
+        return [table("recommendations")]
 
     def tables(self, report):
         # Indices of models mean nothing outside of this process.
@@ -88,6 +84,7 @@ def _full_costs(points):
 
 def _plain(row):
     """Return a recommendation as JSON has it: None for NaN, also in its runners-up."""
+    # JSON has no NaN, and browsers refuse a page that writes it.
     plain = {
         key: None if isinstance(value, float) and np.isnan(value) else value
         for key, value in row.items()

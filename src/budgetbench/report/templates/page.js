@@ -35,6 +35,32 @@ function makeSortable() {
   }
 }
 
+// On a phone a section is a line that opens: a reader looks for one, and scrolls past few.
+const OPEN = new Set(["overview", "areas"]);
+
+function fold(section) {
+  const [heading, ...rest] = section.children;
+  const folded = document.createElement("details");
+  const line = document.createElement("summary");
+  folded.className = "fold";
+  line.append(heading);
+  folded.append(line, ...rest);
+  section.append(folded);
+}
+
+function unfold() {
+  const folded = document.getElementById(location.hash.slice(1).split("?")[0])?.querySelector(":scope > .fold");
+  if (!folded) return;
+  folded.open = true;
+  folded.scrollIntoView();
+}
+
+if (matchMedia("(max-width: 34rem)").matches) {
+  for (const section of document.querySelectorAll("section")) if (!OPEN.has(section.id)) fold(section);
+  addEventListener("hashchange", unfold);
+  unfold();
+}
+
 makeSortable();
 document.addEventListener("table", makeSortable);
 document.documentElement.classList.add("scripted");

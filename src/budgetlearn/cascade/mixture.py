@@ -1,0 +1,102 @@
+"""Convex mixtures of a stage's kinds of models, weighted on out-of-fold predictions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from .temperature import fit_temperature, with_temperature
+
+# So many imagined examples for each kind pull the weights of small tables together.
+PRIOR = 3.0
+N_STEPS = 100
+# A kind with less is not worth its time.
+LEAST_WEIGHT = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Kinds of models and their weights at a stage.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        Names.
+    weights : ndarray of shape (n_kinds,)
+        Above 0; they sum to 1.
+    temperatures : ndarray of shape (n_kinds,) or None
+        Of each kind's probabilities; None in regression.
+    """
+
+    kinds: tuple
+    weights: np.ndarray
+    temperatures: np.ndarray | None
+
+    @classmethod
+    def alone(cls, kind, n_classes):
+        """Return the mixture of one kind, as it is."""
+        return cls((kind,), np.ones(1), None if n_classes is None else np.ones(1))
+
+    @classmethod
+    def fit(cls, held_out, y, n_classes):
+        """Return the mixture of least log loss, or squared error.
+
+        Parameters
+        ----------
+        held_out : dict of str to ndarray of shape (n_samples, n_outputs)
+            Out-of-fold predictions of each kind.
+        y : ndarray of shape (n_samples,)
+            Class indices, or numbers.
+        n_classes : int or None
+            None in regression.
+        """
+        kinds = tuple(held_out)
+        if n_classes is None:
+            weights = _least_squares(np.array([held_out[kind][:, 0] for kind in kinds]), y)
+            temperatures = None
+        else:
+            temperatures = np.array([fit_temperature(held_out[kind], y) for kind in kinds])
+            calibrated = map(with_temperature, held_out.values(), temperatures)
+            chances = np.array([each[np.arange(len(y)), y] for each in calibrated])
+            weights = _expectation_maximisation(chances)
+        kept = np.flatnonzero(weights >= min(LEAST_WEIGHT, weights.max()))
+        if temperatures is not None:
+            temperatures = temperatures[kept]
+        shares = weights[kept] / weights[kept].sum()
+        return cls(tuple(kinds[i] for i in kept), shares, temperatures)
+
+    def of(self, predictions):
+        """Return the mixture of the kinds' predictions, (n_samples, n_outputs) each."""
+        if self.temperatures is not None:
+            predictions = map(with_temperature, predictions, self.temperatures)
+        # A sum in one order: a matrix product's last bits differ with the number of rows.
+        return sum(weight * each for weight, each in zip(self.weights, predictions, strict=True))
+
+
+def _expectation_maximisation(chances):
+    """Return the weights of least log loss for the true classes' probabilities by each kind."""
+    n_kinds, n_samples = chances.shape
+    weights = np.full(n_kinds, 1 / n_kinds)
+    for _ in range(N_STEPS):
+        parts = weights[:, None] * chances
+        own = (parts / parts.sum(axis=0)).sum(axis=1)
+        weights = (own + PRIOR) / (n_samples + n_kinds * PRIOR)
+    return weights
+
+
+def _least_squares(predictions, y):
+    """Return the convex weights of least squared error."""
+    n_kinds = len(predictions)
+    # In deviations of the target, so that the rows added mean the same in every unit.
+    unit = y.std() or 1.0
+    errors = (predictions - y) / unit
+    # With weights that sum to 1 the error is the sum of the weighted errors.
+    pull = np.sqrt(PRIOR * np.mean(errors**2))
+    rows = np.vstack([errors.T, pull * np.eye(n_kinds), np.full(n_kinds, SURE * len(y))])
+    goal = np.concatenate([np.zeros(len(y)), np.full(n_kinds, pull / n_kinds), [SURE * len(y)]])
+    weights, _ = nnls(rows, goal)
+    return weights / weights.sum()
+
+
+# The weight of "the weights sum to 1" beside an example.
+SURE = 10.0

@@ -1,0 +1,270 @@
+"""Smooth models of a stage: linear ones, and kernel ridge that is judged without refits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import logsumexp, softmax
+from sklearn.metrics.pairwise import euclidean_distances
+
+from ..counting import count_fit
+
+# Beyond so many standard deviations a value is taken to lie there: single values must not rule.
+FARTHEST = 3.0
+# The linear model's penalty on its standardised coefficients, and most steps of its search.
+PENALTY = 1.0
+MOST_STEPS = 100
+# Kernels lie around as many examples; inverse squared lengths in 1 / (number of features).
+N_LANDMARKS = 300
+LENGTHS = (0.05, 0.2, 0.8)
+PENALTIES = np.geomspace(1e-4, 1e2, 13)
+# Directions with less than this share of the largest one's square are rounding.
+LEAST_SQUARE = 1e-10
+_LOG_SHARPNESS = (np.log(0.1), np.log(50.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Standardisation of features, far values cut.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (n_features,)
+        Of the training examples; the scale of equal values is 1.
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def of(cls, X):
+        """Return the scaling of some examples."""
+        scale = X.std(axis=0)
+        return cls(X.mean(axis=0), np.where(scale > 0, scale, 1.0))
+
+    def scaled(self, X):
+        """Return standardised examples."""
+        return np.clip((X - self.mean) / self.scale, -FARTHEST, FARTHEST)
+
+
+def targets_of(y, n_classes):
+    """Return (centred targets (n_samples, n_outputs), their means): a column for each class."""
+    targets = y[:, None].astype(np.float64) if n_classes is None else np.eye(n_classes)[y]
+    centre = targets.mean(axis=0)
+    return targets - centre, centre
+
+
+class LinearKind:
+    """Logistic regression, or ridge regression, on standardised features; out of fold."""
+
+    def fit(self, X, y, n_classes, seed):
+        """Return a `LinearModel` fitted on these examples."""
+        count_fit()
+        scaling = Scaling.of(X)
+        Z = scaling.scaled(X)
+        if n_classes is None:
+            targets, centre = targets_of(y, None)
+            gram = Z.T @ Z + PENALTY * np.eye(Z.shape[1])
+            weights = np.linalg.solve(gram, Z.T @ targets)
+            # Cut values have a mean of their own.
+            return LinearModel(scaling, weights, centre - Z.mean(axis=0) @ weights, False)
+        weights = _logistic(np.column_stack([Z, np.ones(len(Z))]), np.eye(n_classes)[y])
+        return LinearModel(scaling, weights[:-1], weights[-1], True)
+
+    def fit_both(self, table, features, seed):
+        """Return the out-of-fold predictions and the model of all examples."""
+        X = np.ascontiguousarray(table.X[:, features])
+        held_out = np.empty((len(X), table.n_outputs))
+        for fold in np.unique(table.folds):
+            inside = table.folds != fold
+            model = self.fit(X[inside], table.y[inside], table.n_classes, seed)
+            held_out[~inside] = model.predict(X[~inside])
+        return held_out, self.fit(X, table.y, table.n_classes, seed)
+
+
+def _logistic(Z, classes):
+    """Return the weights (n_columns, n_classes) of least penalised log loss; the last is free."""
+    shape = Z.shape[1], classes.shape[1]
+    # The intercept is hardly penalised: just enough for one solution.
+    penalty = np.full((shape[0], 1), PENALTY)
+    penalty[-1] = 1e-3
+
+    def loss(flat):
+        weights = flat.reshape(shape)
+        scores = Z @ weights
+        sums = logsumexp(scores, axis=1)
+        shares = np.exp(scores - sums[:, None])
+        value = sums.sum() - (scores * classes).sum() + 0.5 * (penalty * weights**2).sum()
+        return value, (Z.T @ (shares - classes) + penalty * weights).ravel()
+
+    options = {"maxiter": MOST_STEPS, "ftol": 1e-7}
+    found = minimize(loss, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B", options=options)
+    return found.x.reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """Scores that are sums over features, and in classification probabilities ∝ exp(score)."""
+
+    scaling: Scaling
+    weights: np.ndarray
+    intercept: np.ndarray
+    classifies: bool
+
+    def predict(self, X):
+        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
+        scores = self.scaling.scaled(X) @ self.weights + self.intercept
+        return steady(softmax(scores, axis=1) if self.classifies else scores)
+
+
+def steady(predictions):
+    """Return predictions rounded to single precision.
+
+    Matrix products differ in the last bits with the number of rows; predictions must not.
+    """
+    return predictions.astype(np.float32).astype(np.float64)
+
+
+class KernelKind:
+    """Ridge regression on Gaussian kernels around examples, of numbers or of class indicators.
+
+    Out of fold without a further fit: with the hat matrix H, examples F that are left out together
+    are predicted as y_F - (I - H_FF)^-1 (y_F - (H y)_F). Length and penalty of each fold are chosen
+    by the leave-one-out errors of the others. In classification the scores become probabilities
+    ∝ exp(b · score), b by log loss, again without the fold.
+    """
+
+    def fit_both(self, table, features, seed):
+        """Return the out-of-fold predictions and the model of all examples."""
+        X = np.ascontiguousarray(table.X[:, features])
+        targets, centre = targets_of(table.y, table.n_classes)
+        scaling = Scaling.of(X)
+        Z = scaling.scaled(X)
+        # Landmarks are chosen without the target: unseen predictions stay unseen.
+        drawn = np.random.RandomState(seed).permutation(len(Z))[:N_LANDMARKS]
+        landmarks = Z[np.sort(drawn)]
+        lengths = [each / Z.shape[1] for each in LENGTHS]
+        fits = [KernelFit(Z, landmarks, length, targets) for length in lengths]
+        errors = np.array([fit.left_one_out() for fit in fits])
+        total = errors.sum(axis=2)
+        scores = np.empty_like(targets)
+        for fold in np.unique(table.folds):
+            out = table.folds == fold
+            length, penalty = _least(total - errors[:, :, out].sum(axis=2))
+            scores[out] = fits[length].left_out(out, PENALTIES[penalty]) + centre
+        length, penalty = _least(total)
+        weights = fits[length].weights(PENALTIES[penalty])
+        sharpness, held_out = None, scores
+        if table.n_classes is not None:
+            sharpness, held_out = _sharpened(scores, table)
+        model = KernelModel(scaling, landmarks, lengths[length], weights, centre, sharpness)
+        return steady(held_out), model
+
+
+def _least(errors):
+    return np.unravel_index(errors.argmin(), errors.shape)
+
+
+def _sharpened(scores, table):
+    """Return the sharpness of all scores, and probabilities of each fold by that of the others."""
+    held_out = np.empty_like(scores)
+    for fold in np.unique(table.folds):
+        out = table.folds == fold
+        held_out[out] = softmax(_sharpness(scores[~out], table.y[~out]) * scores[out], axis=1)
+    return _sharpness(scores, table.y), held_out
+
+
+def _sharpness(scores, labels):
+    """Return the b of least log loss of probabilities ∝ exp(b · score)."""
+    own = scores[np.arange(len(labels)), labels]
+
+    def log_loss(log_b):
+        b = np.exp(log_b)
+        return float(np.mean(logsumexp(b * scores, axis=1) - b * own))
+
+    options = {"xatol": 1e-2}
+    found = minimize_scalar(log_loss, bounds=_LOG_SHARPNESS, method="bounded", options=options)
+    return float(np.exp(found.x))
+
+
+class KernelFit:
+    """Kernel ridge of one length, for all penalties.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_features)
+        Standardised examples.
+    landmarks : ndarray of shape (n_landmarks, n_features)
+        Some of them.
+    length : float
+        Inverse squared length of the kernel.
+    targets : ndarray of shape (n_samples, n_outputs)
+        Centred.
+    """
+
+    def __init__(self, Z, landmarks, length, targets):
+        count_fit()
+        values, vectors = np.linalg.eigh(_kernel(landmarks, landmarks, length))
+        kept = values > LEAST_SQUARE * values[-1]
+        basis = vectors[:, kept] / np.sqrt(values[kept])
+        features = _kernel(Z, landmarks, length) @ basis
+        squares, axes = np.linalg.eigh(features.T @ features)
+        kept = squares > LEAST_SQUARE * squares[-1]
+        self._squares = squares[kept]
+        # features = U diag(√squares) axes', and the hat matrix U diag(shrunk) U'.
+        turned = axes[:, kept] / np.sqrt(self._squares)
+        self._U, self._inverse = features @ turned, basis @ turned
+        self._targets, self._along = targets, self._U.T @ targets
+
+    def _shrunk(self, penalty):
+        return self._squares / (self._squares + penalty)
+
+    def _residuals(self, rows, shrunk):
+        return self._targets[rows] - self._U[rows] @ (shrunk[:, None] * self._along)
+
+    def left_one_out(self):
+        """Return the squared errors, (n_penalties, n_samples), each example left out alone."""
+        squares, errors = self._U**2, []
+        for penalty in PENALTIES:
+            shrunk = self._shrunk(penalty)
+            leverage = np.minimum(squares @ shrunk, 1 - 1e-6)
+            residuals = self._residuals(slice(None), shrunk)
+            errors.append((residuals**2).sum(axis=1) / (1 - leverage) ** 2)
+        return np.array(errors)
+
+    def left_out(self, out, penalty):
+        """Return the predictions of examples that are left out together."""
+        shrunk = self._shrunk(penalty)
+        U, residuals = self._U[out], self._residuals(out, shrunk)
+        # (I - U S U')^-1 r = r + U (S^-1 - U'U)^-1 U'r: a system of landmarks, not of examples.
+        inner = np.diag(1 / shrunk) - U.T @ U
+        unseen = residuals + U @ np.linalg.solve(inner, U.T @ residuals)
+        return self._targets[out] - unseen
+
+    def weights(self, penalty):
+        """Return the weights of the kernels, (n_landmarks, n_outputs)."""
+        return self._inverse @ (self._shrunk(penalty)[:, None] * self._along)
+
+
+def _kernel(Z, landmarks, length):
+    return np.exp(-length * euclidean_distances(Z, landmarks, squared=True))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelModel:
+    """Sums of Gaussian kernels, and in classification probabilities ∝ exp(sharpness · sum)."""
+
+    scaling: Scaling
+    landmarks: np.ndarray
+    length: float
+    weights: np.ndarray
+    centre: np.ndarray
+    sharpness: float | None
+
+    def predict(self, X):
+        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
+        kernel = _kernel(self.scaling.scaled(X), self.landmarks, self.length)
+        scores = kernel @ self.weights + self.centre
+        return steady(
+            scores if self.sharpness is None else softmax(self.sharpness * scores, axis=1)
+        )
