@@ -23,6 +23,9 @@ STUMPS = {"estimator": GradientBoostingClassifier(max_depth=1), "percents": (10,
 # What else single classes need; several examples where one does not show all that a class can.
 SPECIAL = {
     "ModelScheduleSearch": [TREE],
+    # Without time for more the models on all features and the constant remain.
+    "AutoBudgetClassifier": [{"max_minutes": 1e-6}],
+    "AutoBudgetRegressor": [{"max_minutes": 1e-6}],
     "ExhaustiveSearch": [TREE],
     "CostSensitiveRFClassifier": [{"cost_weight": 0.01}],
     "GIFClassifier": [{"node_budget": 300, "n_estimators": 10}],
@@ -70,7 +73,7 @@ def examples():
 
 MODULES = (  # of the library, and what users take from the benchmark
     *("protocol", "costs", "curves", "metrics", "msb", "forests", "budgetrf", "gif", "export"),
-    *("sequential", "cascade", "peers", "testing", "exceptions"),
+    *("sequential", "cascade", "peers", "auto", "testing", "exceptions"),
 )
 MODULES = (*(f"budgetlearn.{name}" for name in MODULES), "budgetbench.datasets")
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from budgetlearn.auto import estimator, methods
 from budgetlearn.cli.commands import run
 
 PRICES = """feature,cost,group,group_cost
@@ -54,3 +55,15 @@ def told(capsys):
 
 FIT = ("fit", "table.csv", "--target", "ill", "--costs", "prices.csv")
 QUICK = (*FIT, "--method", "filter_forest")
+
+
+@pytest.fixture(autouse=True)
+def few_methods(monkeypatch):
+    """Let `auto` compare its fast methods only."""
+    every = methods.competitors
+
+    def few(classifies, n_features):
+        kept = every(classifies, n_features)
+        return [each for each in kept if each.name not in {"cascade", "msB", "average"}]
+
+    monkeypatch.setattr(estimator, "competitors", few)

@@ -18,8 +18,8 @@ from ..protocol.prediction import decided as decided_stage
 from ..protocol.prediction import each_stage
 from ..validation import INT32_MAX, ParameterError, check_number
 from .evidence import Comparison, spread
-from .methods import CONSTANT, Stages, competitors
-from .scores import Objective, check_scoring, decide, error_matrix
+from .methods import CONSTANT, Method, Stages, competitors
+from .scores import NAMES, Objective, check_scoring, decide, error_matrix
 from .selection import Field, best_at_budgets, everything, optimism
 from .subset_average import SHARES
 
@@ -60,6 +60,9 @@ class AutoBudget(BudgetedEstimator):
         "neg_mean_absolute_error".
     budgets : sequence of float, default=()
         Budgets at which policies are made, beside shares of the full cost.
+    others : dict of str to estimator, default=None
+        Further budgeted estimators that compete, unfitted, by what output calls them; in place of
+        the method of the same name.
     max_minutes : float or None, default=10
         Methods that would take longer, together with those before them, are not compared: see
         `skipped_`. The constant and the models on all features always are. None: no limit.
@@ -96,7 +99,10 @@ class AutoBudget(BudgetedEstimator):
             n_classes = self.classes_.size
             self.decision_costs_ = self.objective_.decision_costs(train.y, n_classes)
         comparison = self._comparison(train, seed)
+        given = dict(self.others or {})
         methods = competitors(classifies, train.X.shape[1])
+        methods = [each for each in methods if each.name not in given]
+        methods += [Method(name, estimator, {}) for name, estimator in given.items()]
         evidence = comparison.run(CONSTANT[classifies], methods)
         self.skipped_ = evidence.skipped
         self._keep(comparison, evidence)
@@ -145,6 +151,7 @@ class AutoBudget(BudgetedEstimator):
             if policy and method.name not in models:
                 model = comparison.fitted(method, train)
                 models[method.name] = model, Stages(model, train.X)
+                models[method.name][1].settle()
             made = self._entry(policy, evidence, models, comparison.budgets[place])
             if made is not None:
                 bias = float(flattery[places[policy]]) if policy in places else 0.0
@@ -185,6 +192,11 @@ class AutoBudget(BudgetedEstimator):
         # All but what is last only because it buys everything.
         surely = [k for k, (*_, surely) in enumerate(found) if surely or k == 0]
         self.recommended_ = surely[-1]
+
+    @property
+    def score_name_(self):
+        """Name of the score, with a minus where less of what it names is better."""
+        return NAMES[self.objective_.scoring]
 
     @property
     def n_stages_(self):
@@ -386,6 +398,8 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     0.0
     """
 
+    score = AutoBudget.score  # by what counts, not the mixin's
+
     def __init__(
         self,
         feature_costs=None,
@@ -393,6 +407,7 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
         scoring=None,
         error_costs=None,
         budgets=(),
+        others=None,
         max_minutes=10,
         random_state=None,
         n_jobs=None,
@@ -401,6 +416,7 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
         self.scoring = scoring
         self.error_costs = error_costs
         self.budgets = budgets
+        self.others = others
         self.max_minutes = max_minutes
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -414,12 +430,15 @@ class AutoBudgetRegressor(RegressorMixin, AutoBudget):
     BudgetRF, averages on subsets, and models on all features.
     """
 
+    score = AutoBudget.score  # by what counts, not the mixin's
+
     def __init__(
         self,
         feature_costs=None,
         *,
         scoring=None,
         budgets=(),
+        others=None,
         max_minutes=10,
         random_state=None,
         n_jobs=None,
@@ -427,6 +446,7 @@ class AutoBudgetRegressor(RegressorMixin, AutoBudget):
         self.feature_costs = feature_costs
         self.scoring = scoring
         self.budgets = budgets
+        self.others = others
         self.max_minutes = max_minutes
         self.random_state = random_state
         self.n_jobs = n_jobs

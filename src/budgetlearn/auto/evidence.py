@@ -104,10 +104,12 @@ class Comparison:
             places = [last] if method.everything else list(range(len(self.budgets)))
             # What everything bought is worth must be known, whatever time there is.
             deadline = None if method.everything else self.deadline
+            # A method with wrong parameters is a mistake, one that cannot learn these rows is not.
+            method.make(self.costs, self.seed, self.n_jobs)
             try:
                 self._compare(method, places, folds, evidence, deadline)
             except (BudgetlearnError, ValueError) as error:
-                evidence.skipped[method.name] = str(error)
+                evidence.skipped[method.name] = str(error).rstrip(".")
         return evidence
 
     def _folds(self):
@@ -133,7 +135,9 @@ class Comparison:
                 done += 1
                 ends = start + (monotonic() - start) / done * total
                 if deadline is not None and ends > deadline:
-                    evidence.skipped[method.name] = "not within the time (max_minutes)"
+                    evidence.skipped[method.name] = (
+                        "which would take longer than max_minutes allows"
+                    )
                     return
         for k, place in enumerate(places):
             self._add(evidence, (method, place), found[:, k], spent[:, k])

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
 
 from ..budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from ..cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
@@ -30,8 +32,8 @@ class Method:
     ----------
     name : str
         What output calls it.
-    kind : type
-        The estimator.
+    kind : type or estimator
+        The estimator, or an unfitted one that is copied.
     parameters : dict
         Its parameters.
     everything : bool
@@ -39,7 +41,7 @@ class Method:
     """
 
     name: str
-    kind: type
+    kind: type | BaseEstimator
     parameters: dict
     everything: bool = False
 
@@ -55,7 +57,8 @@ class Method:
         n_jobs : int or None
             Its `n_jobs`, where it has such.
         """
-        made = self.kind(feature_costs=costs, **self.parameters)
+        made = self.kind() if isinstance(self.kind, type) else clone(self.kind)
+        made.set_params(feature_costs=costs, **self.parameters)
         wanted = {"random_state": seed, "n_jobs": n_jobs}
         known = made.get_params(deep=False)
         return made.set_params(**{name: wanted[name] for name in wanted if name in known})
@@ -128,7 +131,8 @@ class Stages:
 
     def __init__(self, model, X):
         self.model = model
-        self.measured = "operating_points_" in vars(model)  # reading it may refit
+        # Only what `fit` measured: reading the attribute would measure out of fold.
+        self.measured = "operating_points_" in vars(model)
         if not self.measured:
             stages = model._stages(X, range(model.n_stages_), frozenset({"acquired"}))
             total = model.feature_costs_.total
@@ -146,13 +150,19 @@ class Stages:
             except BudgetError:
                 return None
         within = np.flatnonzero(affords(budget, self.costs))
+        if not within.size:
+            return None
         # Of equal costs the last: most trees.
-        return (
-            int(within[self.costs[within] >= self.costs[within].max()][-1]) if within.size else None
-        )
+        return int(within[self.costs[within] >= self.costs[within].max()][-1])
 
     def cost(self, stage):
         """Return the mean cost of a stage, as the model itself expects it."""
-        return float(
-            self.model.operating_points_["cost"][stage] if self.measured else self.costs[stage]
-        )
+        costs = self.model.operating_points_["cost"] if self.measured else self.costs
+        return float(costs[stage])
+
+    def settle(self):
+        """Keep the costs on the model, which then measures nothing itself and holds no rows."""
+        if not self.measured:
+            points = {"cost": self.costs, "score": np.arange(len(self.costs))}
+            self.model.operating_points_ = pd.DataFrame(points)
+        vars(self.model).pop("_unmeasured", None)

@@ -14,6 +14,16 @@ from ..validation import ParameterError, check_choice
 
 CLASSIFICATION = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "f1")
 REGRESSION = ("r2", "neg_mean_absolute_error")
+NAMES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced",
+    "roc_auc": "AUC",
+    "f1": "F1",
+    "neg_log_loss": "−log-loss",
+    "r2": "R²",
+    "neg_mean_absolute_error": "−MAE",
+    "total_cost": "−total cost",
+}
 LEAST = 1e-6  # a class is never thought less probable, so that one row cannot decide the log loss
 
 

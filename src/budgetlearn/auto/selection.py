@@ -11,7 +11,7 @@ from .methods import DEFAULT
 
 # In paired standard errors: how much another method must be better than the default one; and how
 # much a row of the schedule must be better than the one before, which costs less.
-TO_REPLACE, TO_BUY = 1.0, 1.0
+TO_REPLACE, TO_BUY = 1.0, 0.5
 N_RESAMPLES = 100
 
 

@@ -10,18 +10,23 @@ from tqdm import tqdm
 
 import budgetlearn
 
+from ..auto import scores
+from ..auto.estimator import AutoBudget
 from ..exceptions import ConfigError, DatasetError
 from ..preprocessing.column_encoders import MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..validation import holdout
 from . import options
+from .error_costs import read_error_costs
 from .held_out import seen
 from .output import print_schedule, write_page
 from .saved_model import SavedModel
 from .table import CLASSIFICATION, REGRESSION, described, read_own_table, tell_notes
 
+AUTO = "auto"
 METHODS = {
     CLASSIFICATION: {
+        AUTO: "AutoBudgetClassifier",
         "msb": "ModelScheduleSearch",
         "cascade": "ScheduleCascadeClassifier",
         "budgetrf": "BudgetRFClassifier",
@@ -33,10 +38,12 @@ METHODS = {
         "greedy_miser": "GreedyMiserClassifier",
         "filter_forest": "FilterForestClassifier",
     },
-    REGRESSION: {"cascade": "ScheduleCascadeRegressor"},
+    REGRESSION: {AUTO: "AutoBudgetRegressor", "cascade": "ScheduleCascadeRegressor"},
 }
 NAMES = tuple(METHODS[CLASSIFICATION])
-MOST_FOR_MSB = 60  # it fits models on hundreds of subsets of the columns
+MINUTES = 10
+SCORES = {CLASSIFICATION: scores.CLASSIFICATION, REGRESSION: scores.REGRESSION}
+DECIDED = ("minutes", "scoring", "error_costs")
 SEVERAL = ("categorical", "one_hot")
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
 CALIBRATION = 0.25  # of those that are not held out, before any is for validation
@@ -56,7 +63,27 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 @click.option(
     "--method",
     type=click.Choice(NAMES),
-    help="[default: msb; budgetrf with more than 60 columns; cascade for regression]",
+    default=AUTO,
+    show_default=True,
+    help="auto compares methods out of fold and takes the best one for each budget.",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    default=MINUTES,
+    show_default=True,
+    help="Of auto: methods that would take longer are left out.",
+)
+@click.option(
+    "--scoring",
+    type=click.Choice([*SCORES[CLASSIFICATION], *SCORES[REGRESSION]]),
+    help="Of auto: what counts.  [default: accuracy; r2 for numbers]",
+)
+@click.option(
+    "--error-costs",
+    type=options.FILE,
+    help="Of auto: true,predicted,cost in the unit of the prices (csv). Then purchases and errors "
+    "together are made small.",
 )
 @options.budget
 @options.guaranteed
@@ -92,8 +119,8 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
             f"Note: {rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).",
             err=True,
         )
-    method = method or default_method(own.task, own.X.shape[1])
     estimator = make(method, own.task, own.costs, seed, jobs)
+    decided_by(estimator, own, method, budget, {name: rest[name] for name in DECIDED})
     about = {"method": method, "budget": budget}
     saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed)
     if budget is not None:
@@ -107,23 +134,43 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
         click.echo(f"Page: {report}")
 
 
-def default_method(task, n_columns):
-    """Return the method to take where none is named.
+def decided_by(estimator, table, method, budget, given):
+    """Set what `auto` decides by; refuse it where another method is named.
 
     Parameters
     ----------
-    task : str
-        What is predicted.
-    n_columns : int
-        How many columns there are to acquire.
+    estimator : estimator
+        Unfitted.
+    table : OwnTable
+        The data.
+    method : str
+        Its name.
+    budget : float or None
+        One of those at which methods are compared.
+    given : dict
+        The options of `DECIDED`.
 
-    Returns
-    -------
-    str
+    Raises
+    ------
+    ConfigError
+        When the method, or the task, knows no such option.
     """
-    if task == REGRESSION:
-        return "cascade"
-    return "msb" if n_columns <= MOST_FOR_MSB else "budgetrf"
+    scoring, errors = given["scoring"], given["error_costs"]
+    if method != AUTO:
+        if scoring or errors:
+            raise ConfigError(f"--scoring and --error-costs are of --method auto, not of {method}.")
+        return
+    if scoring and scoring not in SCORES[table.task]:
+        raise ConfigError(
+            f"--scoring {scoring} is no score of {table.task}; {', '.join(SCORES[table.task])} are."
+        )
+    estimator.set_params(
+        scoring=scoring, budgets=() if budget is None else (budget,), max_minutes=given["minutes"]
+    )
+    if errors and table.task == REGRESSION:
+        raise ConfigError("--error-costs are of classes: use --task classification.")
+    if errors:
+        estimator.set_params(error_costs=read_error_costs(errors, table))
 
 
 def make(method, task, costs, seed, jobs):
@@ -194,13 +241,13 @@ def sampled(table, most, random):
     return np.sort(random.permutation(n_rows)[:most])
 
 
-def parts_of(table, rows, random, guaranteed=False):
+def parts_of(table, rows, random, guaranteed=False, whole=False):
     """Return the rows to train on, to validate with, to hold out, and to calibrate with."""
     _refuse_rare_classes(table, rows)
     # The held-out rows are drawn first: they are the same with and without --guaranteed.
     rest, test = _split(table, rows, TEST, random)
     rest, calibration = _split(table, rest, CALIBRATION, random) if guaranteed else (rest, rest[:0])
-    train, valid = _split(table, rest, VALIDATION, random)
+    train, valid = (rest, rest[:0]) if whole else _split(table, rest, VALIDATION, random)
     return train, valid, test, calibration
 
 
@@ -255,7 +302,9 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     -------
     SavedModel
     """
-    parts = parts_of(table, rows, random, guaranteed)
+    # What compares out of fold needs no rows to validate with.
+    auto = isinstance(estimator, AutoBudget)
+    parts = parts_of(table, rows, random, guaranteed, whole=auto)
     train = parts[0]
     encoder = BudgetPreprocessor(**preprocessor)
     # Words and kinds are those of the whole table, so that none is unknown; medians are learned.
@@ -265,16 +314,21 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     )
     # The bar says what takes long; preparing the table does not.
     with working(f"Fitting {about['method']} on {train.size:,} rows, {table.X.shape[1]:,} columns"):
-        estimator.fit(*train_data, *valid_data)
+        estimator.fit(*train_data, *(() if auto else valid_data))
     certificate = None
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
         certificate = estimator.certify(*calibration_data, **limits)
+    curve = _curve(estimator, encoder, *test_data)
+    if auto:
+        free = _free_row(estimator, curve, test_data[0])
+    else:
+        free = _free(table, encoder, train_data, valid_data, test_data)
     saved = SavedModel(
         preprocessor=encoder,
         model=estimator,
-        curve=_curve(estimator, encoder, *test_data),
-        free=_free(table, encoder, train_data, valid_data, test_data),
+        curve=curve,
+        free=free,
         target=table.target,
         task=table.task,
         table=table.name,
@@ -294,6 +348,9 @@ def _curve(estimator, encoder, X_test, y_test):
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
     curve["variables"] = [encoder.original_names(names) for names in points["variables"]]
+    if isinstance(estimator, AutoBudget):
+        curve["method"] = [setting["method"] for setting in points["setting"]]
+        curve["everything"] = np.arange(len(curve)) == len(curve) - 1
     held_out = estimator.measure(X_test, y_test)
     for name in ("cost", "score", "score_se"):
         curve[f"test_{name}"] = held_out[name].to_numpy()
@@ -312,3 +369,10 @@ def _free(table, encoder, train, valid, test):
     row = _curve(made, encoder, *test).iloc[0]
     scores = ("score", "score_se", "test_score", "test_score_se")
     return {"says": made.predict(test[0])[0], **{name: float(row[name]) for name in scores}}
+
+
+def _free_row(estimator, curve, X):
+    """Return the same of a schedule that begins with the constant."""
+    scores = ("score", "score_se", "test_score", "test_score_se")
+    says = estimator.predict(X[:1], budget=0)[0]
+    return {"says": says, **{name: float(curve.loc[0, name]) for name in scores}}

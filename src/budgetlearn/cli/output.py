@@ -39,7 +39,9 @@ def bought(row):
 
 def lines_of(saved, budget=None):
     """Return the schedule of a model: one line for each step that pays off."""
-    steps, chosen = saved.steps(), None if budget is None else saved.stage(budget)
+    auto = "method" in saved.curve
+    # Without a budget `auto` recommends one of its rows.
+    steps, chosen = saved.steps(), saved.stage(budget) if auto or budget is not None else None
     if chosen is not None and chosen not in steps.index:
         steps = saved.curve.loc[sorted([*steps.index, chosen], key=saved.curve["cost"].get)]
     # First, last and chosen step always stay.
@@ -53,10 +55,16 @@ def lines_of(saved, budget=None):
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
         columns = "".join(f"  {score:<13}" for score in scores)
-        lines.append(f"{mark} {row['cost']:>9.2f}{columns}  {bought(row)}")
+        how = f"  ({_how(row)})" if auto else ""
+        lines.append(f"{mark} {row['cost']:>9.2f}{columns}  {bought(row)}{how}")
     if thinned:
         lines.append("  (and steps between these; --report shows all)")
     return lines
+
+
+def _how(row):
+    """Return the method of a row of `auto`, in words."""
+    return f"everything: {row['method']} on all features" if row["everything"] else row["method"]
 
 
 def print_schedule(saved):
@@ -64,9 +72,10 @@ def print_schedule(saved):
     train, valid, test, calibration = saved.n_rows
     put_aside = f", {calibration:,} to calibrate" if calibration else ""
     drawn = f", drawn from {saved.n_drawn_from:,}" if saved.n_drawn_from else ""
+    to_validate = f", {valid:,} to validate" if valid else ""
     n_columns = saved.costs.n_features
     click.echo(
-        f"{saved.method} on {shown(saved.table)}: {train:,} rows to train, {valid:,} to validate, "
+        f"{saved.method} on {shown(saved.table)}: {train:,} rows to train{to_validate}, "
         f"{test:,} held out{put_aside}{drawn}; {n_columns:,} column{'s' * (n_columns != 1)}, all "
         f"of them for {saved.costs.full:g}."
     )
@@ -81,6 +90,10 @@ def print_schedule(saved):
     if saved.budget is not None:
         kept = how_kept(saved)
         click.echo(f"→ is what a budget of {saved.budget:g} buys{f'; {kept}' * bool(kept)}.")
+    elif "method" in saved.curve:
+        click.echo("→ is recommended: what costs more is not surely better.")
+    for method, why in getattr(saved.model, "skipped_", {}).items():
+        click.echo(f"Not compared: {method}, {why}.")
     click.echo(for_nothing(saved))
 
 

@@ -10,9 +10,11 @@ from ..costs import affords
 from ..exceptions import BudgetError, ConfigError
 from ..extras import extra
 from . import options
-from .fit import fit_table, sampled
+from .fit import AUTO, MINUTES, fit_table, make, sampled
 from .output import plus_minus, print_schedule
 from .study_files import folders, read_study, refuse_outdated, target_of
+
+CONTROLS = ("constant", "all_features")  # the engine has its own
 
 
 @click.command()
@@ -26,11 +28,14 @@ from .study_files import folders, read_study, refuse_outdated, target_of
 @options.guaranteed
 @options.out
 @click.option("--max-rows", type=click.IntRange(min=10), default=100_000, show_default=True)
+@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), default=MINUTES)
 @options.trust
 @options.jobs
 @options.debug
-def recommend(folder, budget, guaranteed, out, max_rows, trust, jobs):
-    """Fit the method that FOLDER, a comparison, recommends for a budget.
+def recommend(folder, budget, guaranteed, out, max_rows, minutes, trust, jobs):
+    """Fit the best method for a budget: that of FOLDER, a comparison, or a better one.
+
+    The method that the comparison recommends competes with those of `budgetlearn fit`, out of fold.
 
     FOLDER is results/NAME of `budgetlearn compare`. As in `budgetlearn fit` a fifth of the rows is
     held out: what is printed was measured with the model that is written, on rows that it has not
@@ -46,7 +51,7 @@ def recommend(folder, budget, guaranteed, out, max_rows, trust, jobs):
     label = study.methods[best["method"]]["label"]
     n_runs = int(best["n_runs"])
     runs = f"{n_runs} run{'s' * (n_runs != 1)}"
-    click.echo(f"Recommended for {budget:g}: {label}, by the comparison in {runs}.")
+    click.echo(f"Best for {budget:g} by the comparison in {runs}: {label}.")
     if best["as_good"]:
         click.echo("The free constant, which buys nothing, may do as well.")
     # The study's own seed: the model is the comparison's, fitted once more.
@@ -54,8 +59,13 @@ def recommend(folder, budget, guaranteed, out, max_rows, trust, jobs):
     estimator = build(spec, **extras).set_params(**settings)
     random = check_random_state(seed)
     rows = sampled(own, max_rows, random)
-    about = {"method": best["method"], "budget": budget}
-    saved = fit_table(own, estimator, preprocessor, rows, random, about, guaranteed)
+    # The same engine as of `fit`: the comparison's method competes on the whole of these rows.
+    engine = make(AUTO, own.task, own.costs, seed, jobs)
+    if best["method"] not in CONTROLS:
+        engine.set_params(others={label: estimator})
+    engine.set_params(budgets=(budget,), max_minutes=minutes)
+    about = {"method": AUTO, "budget": budget}
+    saved = fit_table(own, engine, preprocessor, rows, random, about, guaranteed)
     stage = saved.stage()  # refused before anything is written
     print_schedule(saved)
     measured = saved.curve.loc[stage]

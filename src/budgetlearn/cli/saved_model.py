@@ -28,18 +28,7 @@ _HEAD = 64  # bytes, of which the first line has fewer
 
 # Where budgetlearn's own classes of models lie; one of them opens files when it is made.
 _OWN = {
-    *(
-        "auto",
-        "budgetrf",
-        "cascade",
-        "costs",
-        "curves",
-        "export",
-        "features",
-        "forests",
-        "gif",
-        "msb",
-    ),
+    *("auto", "budgetrf", "cascade", "costs", "curves", "export", "features", "forests", "gif"),
     *("msb", "peers", "preprocessing", "protocol", "sequential", "tree"),
 }
 _OPENS_FILES = "budgetlearn.msb.subset_scores"
@@ -125,7 +114,8 @@ class SavedModel:
     @property
     def score_name(self):
         """Name of the score."""
-        return "accuracy" if self.task == "classification" else "R²"
+        default = "accuracy" if self.task == "classification" else "R²"
+        return getattr(self.model, "score_name_", default)
 
     def stage(self, budget=None):
         """Return the index of the operating point for a budget, by default the model's own."""
@@ -169,7 +159,8 @@ class SavedModel:
         # Of equal costs the best score first, so that its equals do not pay off.
         order = self.curve.sort_values(["cost", "score"], ascending=[True, False], kind="stable")
         best = order["score"].cummax().shift(fill_value=-np.inf)
-        return order[order["score"] > best]
+        # What buys everything ends the schedule of `auto`, whether it pays off or not.
+        return order[(order["score"] > best) | order.get("everything", False)]
 
     def save(self, path):
         """Write the model; the file appears whole or not at all."""

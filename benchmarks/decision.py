@@ -1,0 +1,225 @@
+"""The automatic choice beside each of its methods, on rows held out.
+
+    python benchmarks/decision.py collect folder thyroid:0 wine:0
+    python benchmarks/decision.py judge folder results.csv
+
+`collect` fits every method of the choice on some rows of a table (name:seed) and keeps what each
+says, out of fold and on rows held out; `judge` makes the choice from that and compares it. 30 % of
+the rows are held out; of the others 300 learn, one repeat of the folds, prices at random. Regret is
+the score of the best method on the rows held out, less the own one.
+"""
+
+import pickle
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import make_classification
+from sklearn.model_selection import train_test_split
+
+from budgetbench.datasets import load_dataset
+from budgetlearn.auto import evidence
+from budgetlearn.auto.evidence import Comparison
+from budgetlearn.auto.methods import CONSTANT, Stages, competitors
+from budgetlearn.auto.scores import Objective, decide
+from budgetlearn.auto.selection import Field, best_at_budgets, everything, optimism
+from budgetlearn.auto.subset_average import SHARES
+from budgetlearn.cascade.temperature import fit_temperature, with_temperature
+from budgetlearn.costs import random_costs
+from budgetlearn.protocol.examples import Examples
+
+MOST_ROWS, MOST_TESTED = 300, 1500
+MADE = {
+    "made_flip": {"n_features": 15, "n_informative": 4, "flip_y": 0.3, "weights": [0.7]},
+    "made_easy": {"n_features": 20, "n_informative": 8, "class_sep": 1.5},
+    "made_noise": {"n_features": 12, "flip_y": 1.0, "weights": [0.7]},
+    "made_many": {"n_features": 25, "n_informative": 6, "n_classes": 4},
+    "made_small": {"n_features": 20, "n_informative": 5, "flip_y": 0.15, "weights": [0.8]},
+}
+BUDGETS = {0.05: 1, 0.1: 2, 0.25: 4, 0.5: 6}  # share of the full cost: place among SHARES
+ALL_FEATURES = ("LightGBM", "linear model")
+
+
+def parts_of(name, seed):
+    """Return training rows, rows held out, and the task."""
+    if name in MADE:
+        n = 400 if name == "made_small" else 2000
+        X, y = make_classification(n, random_state=seed, **MADE[name])
+        task = "classification"
+    else:
+        data = load_dataset(name, offline=True)
+        X, y, task = np.asarray(data.X, dtype=float), np.asarray(data.y), data.task
+    classes = y if task == "classification" else None
+    train, test = train_test_split(
+        np.arange(len(y)), test_size=0.3, random_state=seed, stratify=classes
+    )
+    train, test = train[:MOST_ROWS], test[:MOST_TESTED]
+    if task == "classification":
+        labels, counts = np.unique(y[train], return_counts=True)
+        known = labels[counts > 1]
+        train, test = train[np.isin(y[train], known)], test[np.isin(y[test], known)]
+    return (X[train], y[train]), (X[test], y[test]), task
+
+
+class Keeping(Comparison):
+    """A comparison that keeps the predictions of each policy."""
+
+    kept = None
+
+    def _add(self, found, policy, predictions, spent):
+        Keeping.kept.append((policy[0].name, policy[1], policy[0].everything, predictions, spent))
+        super()._add(found, policy, predictions, spent)
+
+
+def collected(name, seed):
+    """Return what every policy says of the training rows, out of fold, and of rows held out."""
+    (X, y), (X_test, y_test), task = parts_of(name, seed)
+    classes = np.unique(y) if task == "classification" else None
+    codes = y.astype(float) if classes is None else np.searchsorted(classes, y)
+    costs = random_costs(X.shape[1], seed + 1)
+    budgets, Keeping.kept = [share * costs.full for share in SHARES], []
+    objective = Objective("r2" if classes is None else "accuracy")
+    n_classes = None if classes is None else classes.size
+    examples = Examples(X, codes, y)
+    made = Keeping(examples, n_classes, classes, costs, budgets, objective, 0, 1, None)
+    methods = competitors(classes is not None, X.shape[1])
+    found = made.run(CONSTANT[classes is not None], methods)
+    free = np.tile(made._free(np.arange(len(y)), 1), (len(y_test), 1))
+    test = [(0, free, np.zeros(len(y_test)), 0.0, 0)]
+    for method in methods:
+        if method.name not in found.skipped:
+            model = made.fitted(method, examples)
+            stages = Stages(model, X)
+            for k, (other, place) in enumerate(found.policies):
+                if other is method:
+                    stage = stages.choose(budgets[place])
+                    if stage is None:
+                        test.append((k, free, np.zeros(len(y_test)), 0.0, None))
+                    else:
+                        said = made.predicted(model, stage, X_test)
+                        test.append((k, *said, stages.cost(stage), stage))
+    targets = y_test if classes is None else np.searchsorted(classes, y_test)
+    about = {"name": name, "seed": seed, "n": len(y), "K": n_classes, "full": costs.full}
+    return {**about, "y": codes, "yt": targets, "kept": Keeping.kept, "test": test}
+
+
+def judged_policies(data, with_costs):
+    """Return the field of the policies, and rows and costs of each on the rows held out."""
+    y, y_test, n_classes = data["y"], data["yt"], data["K"]
+    if with_costs:
+        # Errors of 0.3 to 2 times the price of everything, the same for a table.
+        random = np.random.RandomState(len(y))
+        errors = random.uniform(0.3, 2, (n_classes, n_classes)) * data["full"]
+        objective = Objective("total_cost", errors * (1 - np.eye(n_classes)))
+    else:
+        objective = Objective("r2" if n_classes is None else "accuracy")
+    costs = None if n_classes is None else objective.decision_costs(y, n_classes)
+    test = {each[0]: each[1:] for each in data["test"]}
+    rows, held_out, quoted = [], [], []
+    for k, (name, _, _, found, spent) in enumerate(data["kept"]):
+        predicted, paid, own, _ = test[k]
+        if n_classes is not None:
+            if name == "constant":  # class shares, not the class alone
+                shares = np.bincount(y, minlength=n_classes) / len(y)
+                found, predicted = (
+                    np.tile(shares, (1, len(y), 1)),
+                    np.tile(shares, (len(y_test), 1)),
+                )
+            temperature = fit_temperature(found.reshape(-1, n_classes), np.tile(y, len(found)))
+            found = [with_temperature(each, temperature) for each in found]
+            predicted = with_temperature(predicted, temperature)
+        decided = [None if n_classes is None else decide(each, costs) for each in found]
+        parts = zip(found, decided, spent, strict=True)
+        rows.append(np.mean([objective.rows(y, *each) for each in parts], axis=0))
+        label = None if n_classes is None else decide(predicted, costs)
+        held_out.append(objective.rows(y_test, predicted, label, paid))
+        quoted.append((own, paid.mean()))
+    names, places, whole = zip(*[each[:3] for each in data["kept"]], strict=True)
+    field = Field(np.array(rows), list(names), np.array(places), np.array(whole))
+    return field, np.array(held_out), np.array(quoted)
+
+
+def judged(data, with_costs=False):
+    """Yield a record for each budget: the choice, the constant and each method."""
+    field, held_out, quoted = judged_policies(data, with_costs)
+    chosen, flattery = best_at_budgets(field), optimism(field, 0)
+    scores = held_out.mean(axis=1)
+    errors = held_out.std(axis=1) / np.sqrt(held_out.shape[1])
+    means = field.rows.mean(axis=1)
+    for share, place in {**BUDGETS, 1.0: len(SHARES) - 1}.items():
+        pool = {field.names[k]: k for k in np.flatnonzero(field.places == place) if k}
+        own, last = chosen[place], everything(field)
+        # All that the budget allows: at the full cost everything, where it scores more.
+        if share == 1 and means[last] > means[own]:
+            own = last
+        about = {"table": data["name"], "seed": data["seed"], "rows": data["n"], "budget": share}
+        quote = means[own] - flattery[place] * bool(own)
+        error = field.rows[own].std() / np.sqrt(data["n"])
+        yield {
+            **about,
+            "objective": "total cost" if with_costs else "score",
+            "chosen": field.names[own],
+            "auto": scores[own],
+            "auto_se": errors[own],
+            "quoted": quote,
+            "quoted_se": error,
+            "quoted_cost": quoted[own, 0],
+            "cost": quoted[own, 1],
+            "constant": scores[0],
+            "constant_se": errors[0],
+            **{name: scores[k] for name, k in pool.items()},
+        }
+
+
+def report(table):
+    """Print how often the choice keeps what it promises."""
+    for objective, part in table.groupby("objective"):
+        methods = part.columns[part.columns.get_loc("constant_se") + 1 :]
+        at_budgets, full = part[part["budget"] < 1], part[part["budget"] == 1]
+        singles = [name for name in methods if name not in ALL_FEATURES]
+        names = ["auto", *singles]
+        scores = at_budgets[names].T.fillna(at_budgets["constant"]).T.astype(float)
+        best = np.maximum(scores.max(axis=1), at_budgets["constant"])
+        print(
+            f"{objective}: {part['table'].nunique()} tables, {len(at_budgets)} budgets below full"
+        )
+        print((-scores).add(best, axis=0).mean().sort_values().round(4).to_string())
+        below = at_budgets["auto"] < at_budgets["constant"] - at_budgets["constant_se"]
+        print(f"below the constant by a standard error: {below.sum()} of {len(below)}")
+        target = np.maximum(full["constant"], full["LightGBM"])
+        kept = full["auto"] >= target - full["auto_se"].clip(lower=1e-9)
+        print(f"full budget, at least constant and LightGBM: {kept.sum()} of {len(kept)}")
+        bought = part[part["chosen"] != "constant"]
+        gap = (bought["auto"] - bought["quoted"]).abs()
+        inside = gap < 2 * np.hypot(bought["auto_se"], bought["quoted_se"])
+        near = (bought["cost"] - bought["quoted_cost"]).abs() <= 0.1 * bought["cost"]
+        print(f"quoted score within its interval: {inside.mean():.3f}")
+        print(f"quoted cost within 10 %: {near.mean():.3f}")
+        if objective == "total cost":
+            # Each table's choice without a budget, beside the method that is best over all tables.
+            mean = at_budgets[singles].mean().idxmax()
+            won = at_budgets["auto"] >= at_budgets[mean].fillna(at_budgets["constant"]) - 1e-9
+            print(f"total cost at most that of {mean}: {won.mean():.3f}")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    folder = Path(sys.argv[2])
+    if sys.argv[1] == "collect":
+        evidence.REPEATS = ()
+        folder.mkdir(parents=True, exist_ok=True)
+        for case in sys.argv[3:]:
+            name, seed = case.split(":")
+            (folder / f"{name}-{seed}.pkl").write_bytes(pickle.dumps(collected(name, int(seed))))
+    else:
+        records = []
+        for path in sorted(folder.glob("*.pkl")):
+            data = pickle.loads(path.read_bytes())
+            records += judged(data)
+            if data["K"] is not None:
+                records += judged(data, with_costs=True)
+        table = pd.DataFrame(records)
+        table.round(4).to_csv(sys.argv[3], index=False)
+        report(table)

@@ -1,0 +1,164 @@
+"""`AutoBudgetClassifier` and `-Regressor`: schedules, what counts, few rows, and little time."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_regression
+
+from budgetlearn import AutoBudgetClassifier, AutoBudgetRegressor, FilterForestClassifier
+from budgetlearn.auto.methods import CONSTANT, competitors
+from budgetlearn.costs import FeatureCosts
+from budgetlearn.testing import check_budgeted_estimator
+from budgetlearn.validation import ParameterError
+
+X, Y = make_classification(240, 6, n_informative=3, random_state=0)
+PRICES = np.arange(1.0, 7.0)
+
+
+@pytest.fixture
+def made(fast):
+    return AutoBudgetClassifier(PRICES, random_state=0).fit(X[:160], Y[:160])
+
+
+@pytest.mark.usefixtures("fast")
+@pytest.mark.parametrize("kind", [AutoBudgetClassifier, AutoBudgetRegressor])
+def test_promises_of_the_protocol_are_kept(kind):
+    check_budgeted_estimator(kind(random_state=0))
+
+
+@pytest.mark.usefixtures("fast")
+def test_promises_are_kept_where_errors_have_costs():
+    # Decisions by expected cost must be the same from a table, a source and a session.
+    check_budgeted_estimator(AutoBudgetClassifier(error_costs=[[0, 40], [200, 0]], random_state=0))
+
+
+def test_the_schedule_starts_with_nothing_and_ends_with_everything(made):
+    points = made.operating_points_
+    assert (points["cost"].iloc[0], points["cost"].iloc[-1]) == (0, PRICES.sum())
+    assert points["setting"].iloc[0] == {"method": "constant"}
+    between = points.iloc[:-1]
+    assert (np.diff(between["score"]) > 0).all()
+    assert (np.diff(between["cost"]) > 0).all()
+    assert set(made.comparison_["method"]) >= {"constant", "LightGBM", "sparse linear"}
+    assert made.score(X[160:], Y[160:]) > 0.8
+
+
+def test_quoted_costs_are_those_of_the_model_that_predicts(made):
+    for row in made.operating_points_.itertuples():
+        spent = made.acquisition_cost(X[:160], budget=row.cost).mean()
+        assert spent <= row.cost * 1.001 + 1e-9
+
+
+def test_noise_buys_nothing(fast):
+    random = np.random.default_rng(0)
+    y = (random.random(300) < 0.3).astype(int)
+    made = AutoBudgetClassifier(PRICES, random_state=0).fit(random.normal(size=(300, 6)), y)
+    assert made.recommended_ == 0
+    assert made.acquisition_cost(X[:5]).sum() == 0
+    assert set(made.predict(X[:5])) == {0}
+    # What buys everything is shown all the same.
+    assert len(made.operating_points_) == 2
+
+
+def test_total_cost_weighs_purchases_against_errors(fast):
+    # Where errors cost next to nothing nothing is worth its price; where they cost a lot, much is.
+    little = AutoBudgetClassifier(PRICES, error_costs=[[0, 0.1], [0.1, 0]], random_state=0)
+    assert little.fit(X, Y).recommended_ == 0
+    much = AutoBudgetClassifier(PRICES, error_costs={(0, 1): 500, (1, 0): 500}, random_state=0)
+    much.fit(X[:160], Y[:160])
+    assert much.recommended_ > 0
+    held_out = much.measure(X[160:], Y[160:])["score"]
+    assert held_out[much.recommended_] > held_out[0] + 50
+    assert much.score(X[160:], Y[160:]) == pytest.approx(held_out[much.recommended_])
+    # Missing the second class is worse: without features it is the answer.
+    uneven = AutoBudgetClassifier(PRICES, error_costs=[[0, 1], [9, 0]], random_state=0).fit(X, Y)
+    assert uneven.predict(X[:1], budget=0)[0] == 1
+
+
+@pytest.mark.usefixtures("fast")
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc", "neg_log_loss", "f1"])
+def test_every_score_orders_the_schedule(scoring):
+    made = AutoBudgetClassifier(PRICES, scoring=scoring, random_state=0).fit(X[:160], Y[:160])
+    points, held_out = made.operating_points_, made.measure(X[160:], Y[160:])
+    gap = np.abs(points["score"] - held_out["score"])
+    assert (gap < 4 * np.hypot(points["score_se"], held_out["score_se"]) + 0.02).all()
+    assert held_out["score"][made.recommended_] > held_out["score"][0]
+
+
+def test_regression_by_either_score(fast):
+    table, y = make_regression(150, 6, n_informative=3, noise=5, random_state=0)
+    for scoring in (None, "neg_mean_absolute_error"):
+        made = AutoBudgetRegressor(PRICES, scoring=scoring, random_state=0)
+        made.fit(table[:100], y[:100])
+        held_out = made.measure(table[100:], y[100:])["score"]
+        assert held_out[made.recommended_] > held_out[0]
+        assert made.predict(table[:3], budget=0) == pytest.approx(np.full(3, y[:100].mean()))
+
+
+def test_a_class_of_five_rows(fast):
+    y = Y[:150].copy()
+    y[:5] = 2
+    made = AutoBudgetClassifier(PRICES, random_state=0).fit(X[:150], y)
+    assert made.predict_proba(X[:3]).shape == (3, 3)
+    np.testing.assert_allclose(made.predict_proba(X).sum(axis=1), 1)
+    assert not made.skipped_
+
+
+def test_without_time_the_constant_and_all_features_remain():
+    made = AutoBudgetClassifier(PRICES, max_minutes=1e-6, random_state=0).fit(X, Y)
+    assert {"cascade", "msB", "average"} <= set(made.skipped_)
+    assert "longer than max_minutes" in made.skipped_["cascade"]
+    assert set(made.comparison_["method"]) == {"constant", "LightGBM", "linear model"}
+    assert made.operating_points_["cost"].tolist() == [0, PRICES.sum()]
+
+
+def test_other_methods_compete(fast):
+    other = FilterForestClassifier(n_estimators=20)
+    made = AutoBudgetClassifier(PRICES, others={"mine": other}, random_state=0).fit(X, Y)
+    assert "mine" in set(made.comparison_["method"])
+    assert not hasattr(other, "classes_")
+
+
+def test_stored_models_predict_alike_and_hold_no_rows(made):
+    again = pickle.loads(pickle.dumps(made))
+    for budget in (0, 3, 10, PRICES.sum()):
+        np.testing.assert_array_equal(again.predict(X, budget), made.predict(X, budget))
+    assert again.session(budget=PRICES.sum()).wanted
+    for entry in made.entries_[1:]:
+        assert "_unmeasured" not in vars(entry.model)
+
+
+def test_a_cap_leaves_nobody_without_an_answer(made):
+    # The constant costs nothing, and so is within every cap.
+    spent = made.acquisition_cost(X, budget=PRICES.sum(), max_cost=0.5)
+    assert spent.max() <= 0.5
+
+
+def test_groups_and_names_reach_the_methods(fast):
+    groups = [0, 0, -1, -1, -1, -1]
+    costs = FeatureCosts(PRICES, groups, [50.0])
+    made = AutoBudgetClassifier(costs, random_state=0).fit(X, Y)
+    assert made.operating_points_["cost"].iloc[-1] == pytest.approx(costs.full)
+
+
+def test_bad_parameters_are_refused():
+    for named, message in (
+        ({"max_minutes": 0}, "max_minutes"),
+        ({"budgets": [-1]}, "budgets"),
+        ({"scoring": "r2"}, "scoring"),
+        ({"scoring": "accuracy", "error_costs": [[0, 1], [1, 0]]}, "not both"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            AutoBudgetClassifier(PRICES, **named).fit(X, Y)
+    with pytest.raises(ParameterError, match="10 rows or more"):
+        AutoBudgetClassifier(PRICES).fit(X[:8], [0, 1] * 4)
+
+
+def test_every_method_can_be_made_and_copied():
+    costs = FeatureCosts(PRICES)
+    for classifies in (True, False):
+        for method in [CONSTANT[classifies], *competitors(classifies, 6)]:
+            clone(method.make(costs, 0, 1))
+    assert "msB" not in {each.name for each in competitors(True, 61)}

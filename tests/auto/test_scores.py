@@ -1,0 +1,102 @@
+"""Scores as means over rows: those of scikit-learn, with the errors that resampling shows."""
+
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from budgetlearn.auto.scores import Objective, check_scoring, decide, error_matrix
+from budgetlearn.validation import ParameterError
+
+RANDOM = np.random.default_rng(0)
+Y = RANDOM.integers(0, 3, 300)
+SHARES = RANDOM.dirichlet(np.ones(3), 300) + 0.5 * np.eye(3)[Y]
+SHARES /= SHARES.sum(axis=1, keepdims=True)
+TWO, TWO_SHARES = Y % 2, np.column_stack([1 - SHARES[:, 1], SHARES[:, 1]])
+FREE = np.zeros(300)
+
+SAME = {
+    "accuracy": lambda y, p, d: metrics.accuracy_score(y, d),
+    "balanced_accuracy": lambda y, p, d: metrics.balanced_accuracy_score(y, d),
+    "neg_log_loss": lambda y, p, d: -metrics.log_loss(y, p),
+    "roc_auc": lambda y, p, d: (
+        metrics.roc_auc_score(y, p[:, 1])
+        if p.shape[1] == 2
+        else metrics.roc_auc_score(y, p, multi_class="ovr")
+    ),
+    "f1": lambda y, p, d: (
+        metrics.f1_score(y, d) if p.shape[1] == 2 else metrics.f1_score(y, d, average="macro")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize(("y", "shares"), [(TWO, TWO_SHARES), (Y, SHARES)])
+def test_the_mean_of_the_rows_is_the_score(name, y, shares):
+    decided = shares.argmax(axis=1)
+    rows = Objective(name).rows(y, shares, decided, FREE)
+    assert rows.shape == y.shape
+    assert rows.mean() == pytest.approx(SAME[name](y, shares, decided))
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_standard_error_is_that_of_resampling(name):
+    decided, n = TWO_SHARES.argmax(axis=1), TWO.size
+    error = Objective(name).rows(TWO, TWO_SHARES, decided, FREE).std() / np.sqrt(n)
+    drawn = [RANDOM.integers(n, size=n) for _ in range(400)]
+    redrawn = [SAME[name](TWO[rows], TWO_SHARES[rows], decided[rows]) for rows in drawn]
+    assert error == pytest.approx(np.std(redrawn), rel=0.2)
+
+
+def test_scores_of_numbers():
+    y, told = RANDOM.normal(size=50), RANDOM.normal(size=(50, 1))
+    assert Objective("r2").rows(y, told, None, None).mean() == pytest.approx(
+        metrics.r2_score(y, told[:, 0])
+    )
+    assert Objective("neg_mean_absolute_error").rows(y, told, None, None).mean() == pytest.approx(
+        -metrics.mean_absolute_error(y, told[:, 0])
+    )
+
+
+def test_total_cost_is_purchases_and_errors():
+    errors = np.array([[0.0, 5.0], [50.0, 1.0]])
+    decided = np.array([0, 1, 0, 1])
+    rows = Objective("total_cost", errors).rows(
+        np.array([0, 0, 1, 1]), None, decided, np.array([1.0, 2, 3, 4])
+    )
+    np.testing.assert_allclose(rows, [-1, -7, -53, -5])
+
+
+def test_classes_are_decided_by_expected_cost():
+    shares = np.array([[0.8, 0.2], [0.95, 0.05]])
+    # Missing the second class costs ten times as much: it is taken from a tenth on.
+    assert decide(shares, np.array([[0.0, 1.0], [10.0, 0.0]])).tolist() == [1, 0]
+    assert decide(shares, None).tolist() == [0, 0]
+
+
+def test_balanced_accuracy_decides_by_the_shares_of_the_classes():
+    y = np.array([0] * 90 + [1] * 10)
+    costs = Objective("balanced_accuracy").decision_costs(y, 2)
+    # A class is taken where it is likelier than in all data.
+    assert decide(np.array([[0.88, 0.12], [0.92, 0.08]]), costs).tolist() == [1, 0]
+    assert Objective("accuracy").decision_costs(y, 2) is None
+
+
+def test_costs_of_errors_are_checked():
+    classes = np.array(["no", "yes"])
+    matrix = error_matrix({("yes", "no"): 10, ("no", "yes"): 1}, classes)
+    assert matrix.tolist() == [[0, 1], [10, 0]]
+    with pytest.raises(ParameterError, match="names the class 'ja'"):
+        error_matrix({("ja", "no"): 10}, classes)
+    with pytest.raises(ParameterError, match="a row and a column for each"):
+        error_matrix([[0, 1, 2]], classes)
+    with pytest.raises(ParameterError, match="finite and >= 0"):
+        error_matrix([[0, -1], [1, 0]], classes)
+    with pytest.raises(ParameterError, match="some error cost more"):
+        error_matrix([[0, 0], [0, 0]], classes)
+
+
+def test_a_score_of_the_other_task_is_refused():
+    assert check_scoring(None, True) == "accuracy"
+    assert check_scoring(None, False) == "r2"
+    with pytest.raises(ParameterError, match="scoring"):
+        check_scoring("r2", True)
