@@ -56,11 +56,13 @@ class AllFeaturesClassifier(BudgetedEstimator):
     random_state: Any
 
 class AutoBudgetClassifier(BudgetedEstimator):
-    def __init__(self, feature_costs: Any = ..., *, scoring: Any = ..., error_costs: Any = ..., budgets: Any = ..., max_minutes: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def __init__(self, feature_costs: Any = ..., *, scoring: str | None = ..., error_costs: Any = ..., budgets: Any = ..., others: dict[Any, Any] | None = ..., max_minutes: float | None = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
     def measure(self, X: Any, y: Any) -> Any: ...
     @property
     def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    def score(self, X: Any, y: Any, sample_weight: Any = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> Any: ...
+    @property
+    def score_name_(self) -> Any: ...
     budgets: Any
     classes_: NDArray[Any]
     comparison_: pd.DataFrame
@@ -68,33 +70,37 @@ class AutoBudgetClassifier(BudgetedEstimator):
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
-    max_minutes: Any
+    max_minutes: float | None
     n_features_in_: int
     n_jobs: int | None
     operating_points_: pd.DataFrame
+    others: dict[Any, Any] | None
     random_state: Any
     recommended_: int
-    scoring: Any
+    scoring: str | None
     skipped_: dict[Any, Any]
 
 class AutoBudgetRegressor(BudgetedEstimator):
-    def __init__(self, feature_costs: Any = ..., *, scoring: Any = ..., budgets: Any = ..., max_minutes: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def __init__(self, feature_costs: Any = ..., *, scoring: str | None = ..., budgets: Any = ..., others: dict[Any, Any] | None = ..., max_minutes: float | None = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
     def measure(self, X: Any, y: Any) -> Any: ...
     @property
     def n_stages_(self) -> Any: ...
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    def score(self, X: Any, y: Any, sample_weight: Any = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> Any: ...
+    @property
+    def score_name_(self) -> Any: ...
     budgets: Any
     comparison_: pd.DataFrame
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
-    max_minutes: Any
+    max_minutes: float | None
     n_features_in_: int
     n_jobs: int | None
     operating_points_: pd.DataFrame
+    others: dict[Any, Any] | None
     random_state: Any
     recommended_: int
-    scoring: Any
+    scoring: str | None
     skipped_: dict[Any, Any]
 
 class BoostingNodeShares(BudgetedEstimator):

@@ -48,7 +48,6 @@ class Entry:
     temperature: float = 1.0
 
 
-@documented
 class AutoBudget(BudgetedEstimator):
     """Compare methods out of fold, and keep the one for each budget that is surely best.
 
