@@ -16,6 +16,7 @@ from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.documenting import described, documented
 from ..protocol.prediction import decided as decided_stage
 from ..protocol.prediction import each_stage
+from ..protocol.tables import working_dtype
 from ..validation import INT32_MAX, ParameterError, check_number
 from .evidence import Comparison, spread
 from .methods import CONSTANT, Method, Stages, competitors
@@ -213,9 +214,7 @@ class AutoBudget(BudgetedEstimator):
                 stage = self._free(len(X))
                 stage.acquired = np.zeros(X.shape, dtype=bool)
             else:
-                kinds = entry.model._dtype
-                dtype = kinds[0] if isinstance(kinds, tuple) else kinds
-                known = X.astype(dtype, copy=False)
+                known = X.astype(working_dtype(entry.model), copy=False)
                 needs = want | ({"probabilities"} if "output" in want else set())
                 stage = next(iter(entry.model._stages(known, [entry.stage], frozenset(needs))))
                 self._decide(stage, entry)

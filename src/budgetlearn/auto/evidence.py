@@ -9,6 +9,7 @@ from ..cascade.models import assign_folds
 from ..cascade.temperature import fit_temperature, with_temperature
 from ..exceptions import BudgetlearnError
 from ..parallel import progress
+from ..protocol.tables import working_dtype
 from .methods import CONSTANT, Stages
 from .scores import decide
 
@@ -164,7 +165,7 @@ class Comparison:
     def predicted(self, model, stage, X):
         """Return a stage's predictions, a column for each class, and the cost of each row."""
         want = frozenset({"output", "probabilities", "acquired"})
-        made = next(iter(model._stages(X.astype(_dtype(model), copy=False), [stage], want)))
+        made = next(iter(model._stages(X.astype(working_dtype(model), copy=False), [stage], want)))
         spent = self.costs.total(made.acquired)
         if self.n_classes is None:
             return np.asarray(made.output, dtype=np.float64).reshape(-1, 1), spent
@@ -192,11 +193,6 @@ class Comparison:
         if self.n_classes is not None:
             decided = decide(predictions, self.objective.decision_costs(y, self.n_classes))
         return self.objective.rows(y, predictions, decided, spent)
-
-
-def _dtype(model):
-    kinds = model._dtype
-    return kinds[0] if isinstance(kinds, tuple) else kinds
 
 
 def spread(probabilities, known, classes):

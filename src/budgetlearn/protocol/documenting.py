@@ -135,6 +135,11 @@ def entries_of(doc, section):
     return _entries(_sections(doc).get(section, ""))
 
 
+def _written(cls):
+    """Return the docstring of a class as it was written."""
+    return vars(cls).get("_written_doc", vars(cls).get("__doc__"))
+
+
 def documented(estimator):
     """Complete the docstring of a class by what its bases say of parameters and attributes.
 
@@ -153,7 +158,7 @@ def documented(estimator):
     """
     if estimator.__doc__ is None:  # python -OO
         return estimator
-    own, *bases = (_sections(vars(each).get("__doc__")) for each in estimator.__mro__)
+    own, *bases = (_sections(_written(each)) for each in estimator.__mro__)
     known = {"Parameters": {}, "Attributes": {}}
     common = [_sections(COMMON)] if issubclass(estimator, BaseEstimator) else []
     for sections in (own, *bases, *common):  # the nearest first: it wins
@@ -163,9 +168,6 @@ def documented(estimator):
                 for name, entry in _entries(sections.get(kind, "")).items()
                 if name not in entries
             }
-    taken = [
-        name for name in inspect.signature(estimator).parameters if name in known["Parameters"]
-    ]
     had = known["Attributes"]
     if not issubclass(estimator, ClassifierMixin):
         had.pop("classes_", None)
@@ -175,6 +177,8 @@ def documented(estimator):
     first = ("Parameters", "Attributes")
     order = ["", *first, *(heading for heading in own if heading and heading not in first)]
     parts = [f"{h}\n{'-' * len(h)}\n{own[h]}" if h else own[h] for h in order if own[h]]
+    # A base without a constructor has no parameters of its own, but its classes have them.
+    estimator._written_doc = estimator.__doc__
     estimator.__doc__ = "\n\n".join(parts) + "\n"
     return estimator
 

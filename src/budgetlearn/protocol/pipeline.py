@@ -14,7 +14,8 @@ from ..exceptions import ConfigError
 from ..features import origin_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from .acquisition import Session
-from .guarantees import Certificate
+from .documenting import described
+from .guarantees import CONFIDENCE, EXPECTED, Certificate
 
 
 class BudgetPipeline(Pipeline):
@@ -99,92 +100,189 @@ class BudgetPipeline(Pipeline):
         """Cost and score of each operating point of the last step."""
         return self._final_estimator.operating_points_
 
+    @described
     def choose(
-        self, budget: float | None = None, max_cost: float | None = None, **options: Any
+        self,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
     ) -> int | None:
-        """Return the operating point that predictions use; see `BudgetedEstimator.choose`."""
-        return self._final_estimator.choose(budget, max_cost, **options)
+        """Return the operating point that predictions use.
 
+        Parameters
+        ----------
+        {choice}
+
+        Returns
+        -------
+        int or None
+            Its row in `operating_points_`; None: the constant prediction that costs nothing.
+        """
+        return self._final_estimator.choose(
+            budget, max_cost, fallback=fallback, budget_mode=budget_mode
+        )
+
+    @described
     def acquired_features(
         self,
         X: ArrayLike,
         budget: float | None = None,
         max_cost: float | None = None,
-        **options: Any,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
     ) -> NDArray[np.bool_]:
         """Return the original columns that the prediction of each example looks at.
 
         Parameters
         ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-            Examples.
-        budget, max_cost, **options
-            As for `BudgetedEstimator.predict`.
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            Examples, as for `fit`.
+        {choice}
 
         Returns
         -------
         ndarray of bool of shape (n_samples, n_columns)
         """
         model = self._final_estimator
-        acquired = model.acquired_features(self._encoded(X), budget, max_cost, **options)
+        acquired = model.acquired_features(
+            self._encoded(X), budget, max_cost, fallback=fallback, budget_mode=budget_mode
+        )
         place = {name: k for k, name in enumerate(self.columns_)}
         original = np.zeros((len(acquired), len(place)), dtype=bool)
         for encoded, name in enumerate(model.feature_costs_.labels):
             original[:, place[self.origins_[name]]] |= acquired[:, encoded]
         return original
 
+    @described
     def acquisition_cost(
         self,
         X: ArrayLike,
         budget: float | None = None,
         max_cost: float | None = None,
-        **options: Any,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
     ) -> NDArray[np.float64]:
-        """Return the cost of each prediction; see `BudgetedEstimator.acquisition_cost`."""
-        return self._final_estimator.acquisition_cost(self._encoded(X), budget, max_cost, **options)
+        """Return the cost of acquiring the columns of each prediction.
 
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            Examples, as for `fit`.
+        {choice}
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._final_estimator.acquisition_cost(
+            self._encoded(X), budget, max_cost, fallback=fallback, budget_mode=budget_mode
+        )
+
+    @described
     def score(
         self,
         X: ArrayLike,
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        **options: Any,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
     ) -> float:
-        """Return the score of the predictions; see `BudgetedEstimator.score`."""
-        return self._final_estimator.score(self._encoded(X), y, sample_weight, **options)
+        """Return the score of the predictions, as the last step scores.
 
-    def certify(self, X_cal: ArrayLike, y_cal: ArrayLike, **limits: Any) -> Certificate:
-        """Choose the operating point that keeps limits; see `BudgetedEstimator.certify`."""
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_columns)
+            Examples, as for `fit`.
+        y : array-like of shape (n_samples,)
+            True targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the examples.
+        {choice}
+
+        Returns
+        -------
+        float
+        """
+        encoded = self._encoded(X)
+        return self._final_estimator.score(
+            encoded, y, sample_weight, budget, max_cost, fallback=fallback, budget_mode=budget_mode
+        )
+
+    def certify(
+        self,
+        X_cal: ArrayLike,
+        y_cal: ArrayLike,
+        *,
+        cost: float | None = None,
+        error: float | None = None,
+        confidence: float = CONFIDENCE,
+    ) -> Certificate:
+        """Choose the operating point that keeps limits of mean cost and error, with a guarantee.
+
+        Parameters
+        ----------
+        X_cal : DataFrame or array-like of shape (n_calibration, n_columns)
+            Examples that played no part in `fit`.
+        y_cal : array-like of shape (n_calibration,)
+            Their class labels.
+        cost, error : float, default=None
+            Limits of the mean acquisition cost and of the error rate.
+        confidence : float, default=0.95
+            Probability, over the draw of the calibration data, that the limits hold.
+
+        Returns
+        -------
+        Certificate
+            With `budget`, to be passed to `predict`.
+        """
+        limits = {"cost": cost, "error": error, "confidence": confidence}
         return self._final_estimator.certify(self._encoded(X_cal), y_cal, **limits)
 
+    @described
     def session(
-        self, budget: float | None = None, max_cost: float | None = None, **options: Any
+        self,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        budget_mode: str = EXPECTED,
     ) -> EncodedSession:
         """Start the prediction of one case whose original columns are acquired step by step.
 
         Parameters
         ----------
-        budget, max_cost, **options
-            As for `BudgetedEstimator.session`.
+        {limits}
 
         Returns
         -------
         EncodedSession
         """
-        inner = self._final_estimator.session(budget, max_cost, **options)
+        inner = self._final_estimator.session(budget, max_cost, budget_mode=budget_mode)
         return EncodedSession(inner, self.origins_, self._encoded_value)
 
+    @described
     def explain(
-        self, x: Any, budget: float | None = None, max_cost: float | None = None, **options: Any
+        self,
+        x: Any,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
     ) -> pd.DataFrame:
         """Show how one example is predicted, acquisition by acquisition.
 
         Parameters
         ----------
-        x : dict, Series, frame of one row or array-like of shape (n_features,)
+        x : dict, Series, frame of one row or array-like of shape (n_columns,)
             The example.
-        budget, max_cost, **options
-            As for `BudgetedEstimator.explain`.
+        {choice}
 
         Returns
         -------
@@ -199,7 +297,9 @@ class BudgetPipeline(Pipeline):
             self.steps[0][1], "feature_names_in_"
         )
         encoded = self._encoded(x if named else x.to_numpy())
-        steps = self._final_estimator.explain(encoded, budget, max_cost, **options)
+        steps = self._final_estimator.explain(
+            encoded, budget, max_cost, fallback=fallback, budget_mode=budget_mode
+        )
         steps["feature"] = steps["feature"].map(self.origins_)
         steps["measured"] = [x[name].iloc[0] for name in steps["feature"]]
         # Indicators of one column are one acquisition: the first pays, the last knows most.
