@@ -81,7 +81,6 @@ class AutoBudget(BudgetedEstimator):
     """
 
     trains_on_validation = True
-    _groups = True
     _chooses_on_validation = True
 
     def _learn_from(self, train, valid):
