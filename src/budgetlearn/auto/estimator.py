@@ -14,6 +14,7 @@ from ..cascade.temperature import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.documenting import described, documented
+from ..protocol.guarantees import EXPECTED
 from ..protocol.prediction import decided as decided_stage
 from ..protocol.prediction import each_stage
 from ..validation import INT32_MAX, ParameterError, check_number
@@ -306,7 +307,17 @@ class AutoBudget(BudgetedEstimator):
         return points
 
     @described
-    def score(self, X, y, sample_weight=None, budget=None, max_cost=None, *, fallback=False):
+    def score(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        budget=None,
+        max_cost=None,
+        *,
+        fallback=False,
+        budget_mode=EXPECTED,
+    ):
         """Return the score of the predictions by what counts: `scoring`, or minus the total cost.
 
         Parameters
@@ -322,7 +333,7 @@ class AutoBudget(BudgetedEstimator):
         -------
         float
         """
-        stage = decided_stage(self, X, budget, max_cost, fallback, ALL)
+        stage = decided_stage(self, X, budget, max_cost, fallback, budget_mode, ALL)
         stage.cost = self.feature_costs_.total(stage.acquired)
         return float(np.average(self._score_rows(stage, y), weights=sample_weight))
 
