@@ -14,6 +14,7 @@ from ..cascade.temperature import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage
 from ..protocol.documenting import described, documented
+from ..protocol.guarantees import EXPECTED
 from ..protocol.prediction import decided as decided_stage
 from ..protocol.prediction import each_stage
 from ..protocol.tables import working_dtype
@@ -82,7 +83,6 @@ class AutoBudget(BudgetedEstimator):
     """
 
     trains_on_validation = True
-    _groups = True
     _chooses_on_validation = True
 
     def _learn_from(self, train, valid):
@@ -315,7 +315,7 @@ class AutoBudget(BudgetedEstimator):
         max_cost=None,
         *,
         fallback=False,
-        budget_mode="expected",
+        budget_mode=EXPECTED,
     ):
         """Return the score of the predictions by what counts: `scoring`, or minus the total cost.
 
