@@ -150,15 +150,7 @@ def fetch(spec, folder, data_dir=None, offline=False):
 
 
 def check_file(file, path):
-    """Return the fault of `path` as a copy of `file`; "" for none, or where no hash is known.
-
-    Parameters
-    ----------
-    file : FileSpec
-        What is expected.
-    path : Path
-        What is there.
-    """
+    """Return the fault of `path` as a copy of `file`; "" for none, or where no hash is known."""
     if not path.is_file():
         return "no such file"
     if not file.sha256:
@@ -184,13 +176,7 @@ def content_sha256(path):
 
 
 def refuse_changed(path, expected):
-    """Raise `DatasetError` where a file of the user's own is not what the study was planned with.
-
-    Parameters
-    ----------
-    expected : str or None
-        Its sha256 at that time; None: any.
-    """
+    """Raise `DatasetError` where a file is not what the study was planned with."""
     if expected is not None and content_sha256(Path(path)) != expected:
         raise DatasetError(
             f"{path} was changed while the study was at work: call it again, and it takes what is "
@@ -199,13 +185,7 @@ def refuse_changed(path, expected):
 
 
 def pin(spec, folder):
-    """Record the hashes of files of which the registry knows none, once they proved right.
-
-    Parameters
-    ----------
-    folder : path-like
-        Where `fetch` put the files.
-    """
+    """Record the hashes of files of which the registry knows none, once they proved right."""
     for file in spec.files:
         path = Path(folder) / file.path
         if file.sha256 or _record_of(path).exists():
@@ -218,13 +198,7 @@ def pin(spec, folder):
 
 
 def pinned(file, path):
-    """Return `file` with the hash recorded beside `path` if the registry knows none.
-
-    Parameters
-    ----------
-    path : Path
-        Where the file is, or was.
-    """
+    """Return `file` with the hash recorded beside `path` if the registry knows none."""
     record = _record_of(path)
     if file.sha256 or not record.is_file():
         return file

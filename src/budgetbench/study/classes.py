@@ -23,11 +23,6 @@ def refuse_untrusted(method, spec):
 
     Nothing is imported for the answer.
 
-    Parameters
-    ----------
-    spec : dict
-        Class, parameters, grid and space, nested classes included.
-
     Raises
     ------
     ConfigError

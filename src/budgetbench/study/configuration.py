@@ -16,13 +16,6 @@ _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)")
 def check_schema(config, schema_path, what):
     """Check `config` against a JSON schema, naming every place that disagrees.
 
-    Parameters
-    ----------
-    config : dict
-        What was read.
-    what : str
-        How messages name the thing that is checked.
-
     Raises
     ------
     ConfigError

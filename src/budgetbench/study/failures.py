@@ -81,17 +81,7 @@ def _number(limit):
 
 
 def keep_failures(config, output, statuses, job_memory=None):
-    """Keep the runs of a job that have no result; where all have one, remove what was kept.
-
-    Parameters
-    ----------
-    config, output
-        As for `failure_file`.
-    statuses : iterable of (int, str)
-        Run and status of each row of the job's results.
-    job_memory : float, default=None
-        MB that a cluster gave to the job.
-    """
+    """Keep the runs of a job that have no result; where all have one, remove what was kept."""
     # One line a run: of several failed rows the last says why it ended.
     failed = {run: status for run, status in statuses if is_failure(status)}
     path = failure_file(config, output)

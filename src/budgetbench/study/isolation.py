@@ -32,29 +32,7 @@ _ITEM, _LOG, _DONE, _FAILED = range(4)
 
 
 def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1):
-    """Run a generator function in a child process and collect what it yields.
-
-    Parameters
-    ----------
-    function : callable
-        A generator function at the top level of a module.
-    *arguments
-        What it takes.
-    time_limit : float, default=None
-        Most seconds; then the child is killed, whatever it does.
-    memory_limit : float, default=None
-        Most MB of memory that the child may hold, looked at ten times a second.
-    threads : int, default=1
-        Threads of the child's pools; a fork has the limits of its parent.
-
-    Returns
-    -------
-    items : list
-        What it yielded before it ended.
-    problem : str or None
-        None when it came to its end; else a status: "timeout: …", "memory: …", "died: …" (a signal,
-        an exit) or "failed: …" (an exception).
-    """
+    """Run a generator function in a child process and collect what it yields."""
     context = multiprocessing.get_context(START)
     # Items come up one pipe; the other, never written to, closes when the parent dies.
     receiver, sender = context.Pipe(duplex=False)
@@ -238,11 +216,6 @@ def die_with_parent(parent):
     """See to it that this process does not outlive its parent, even one that is killed.
 
     Linux only.
-
-    Parameters
-    ----------
-    parent : int
-        The parent's process id, as it was before this process began.
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it went before the call

@@ -50,14 +50,7 @@ def preload(spec):
 
 
 def sequence_name(entry):
-    """Return the name of a model sequence, of which its files are called.
-
-    Parameters
-    ----------
-    entry : str or dict
-        Name of one of the library's sequences, or {class, parameters, name}; without a name, the
-        class's in small letters is it.
-    """
+    """Return the name of a model sequence, of which its files are called."""
     if isinstance(entry, str):
         return entry
     return entry.get("name", entry["class"].rpartition(".")[2].lower())

@@ -130,19 +130,6 @@ def kept_studies(root="."):
 
 
 def kept_differences(fresh, kept, within=0.0):
-    """Return the numbers in which fresh operating points differ from kept ones.
-
-    Parameters
-    ----------
-    fresh, kept : DataFrame
-        Of the same data sets, methods and runs.
-    within : float, default=0.0
-        Relative distance up to which numbers count as equal.
-
-    Returns
-    -------
-    DataFrame
-        As `budgetbench.study.rerun.differences` has it, of the columns that are kept.
-    """
+    """Return the numbers in which fresh operating points differ from kept ones."""
     fresh, kept = (records.table(frame[list(KEPT)]) for frame in (fresh, kept))
     return differences(fresh, kept, within)

@@ -10,20 +10,7 @@ from .records import OK
 
 
 def limited_run(method, spec, run, n_jobs=1, checkpoint=None, time_limit=None, memory_limit=None):
-    """Run a method in a process of its own.
-
-    Parameters
-    ----------
-    method, spec, run, n_jobs, checkpoint
-        As for `budgetbench.study.experiment.run_method`.
-    time_limit, memory_limit : float, default=None
-        As for `budgetbench.study.isolation.isolated`.
-
-    Returns
-    -------
-    list of dict
-        Operating points; when its process did not come to its end, the last row says why.
-    """
+    """Run a method in a process of its own."""
     # Before the fork, so that every run does not import the same modules again.
     preload(spec)
     rows, problem = isolated(

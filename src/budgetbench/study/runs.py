@@ -158,15 +158,7 @@ def _given_costs(dataset, given):
 
 
 def profiles_of(table, names):
-    """Return {run: FeatureCosts} from the table that `draw_costs` made.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Columns run, feature, cost, group, group_cost.
-    names : sequence of str
-        Feature names in the data's order.
-    """
+    """Return {run: FeatureCosts} from the table that `draw_costs` made."""
     profiles = {}
     for run, part in table.groupby("run", sort=True):
         # The order of the data: costs are then taken by index everywhere.

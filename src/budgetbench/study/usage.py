@@ -10,27 +10,14 @@ _NONE = ("NA", "-", "")  # what Snakemake writes for a job that it did not get t
 
 
 def working_seconds(points):
-    """Return the seconds of all fits, and of predicting test data; NaN where results do not know.
-
-    Parameters
-    ----------
-    points : DataFrame
-        With the columns of `budgetbench.study.records.COLUMNS`.
-    """
+    """Return the seconds of all fits, and of predicting; NaN where results do not know."""
     fits = points.groupby(FIT)["fit_seconds"].first()
     predicted = points.loc[points["predict_seconds"].notna(), "added_seconds"]
     return float(fits.sum() + predicted.sum(skipna=False))
 
 
 def job_usage(study):
-    """Return time and memory of the jobs that fitted a study's methods, by Snakemake's measure.
-
-    Returns
-    -------
-    list of (float, float, int)
-        Wall-clock seconds with the start of the job, MB held at most (NaN for a job too short to
-        be looked at) and the number of its runs.
-    """
+    """Return time and memory of the jobs that fitted a study's methods, by Snakemake's measure."""
     parts = {(dataset, method) for dataset, _, method in study.cells}
     used = []
     for path in sorted(Path(study.folder, "usage").rglob("*.tsv")):
