@@ -118,14 +118,14 @@ def test_a_target_of_numbers_is_regression(folder, told):
     table = ("fit", "table.csv", "--target", "ill", "--drop", "Unnamed: 0", "--out", "m.joblib")
     status, out, _ = told(*table, "--costs", "prices.csv")
     assert status == 0
-    assert out.startswith("cascade on table.csv")
+    assert out.startswith("auto on table.csv")
     assert "R²" in out
     status, out, _ = told("predict", "m.joblib", "table.csv")
     assert status == 0
     assert out.startswith("ill,cost,bought\n")
     status, _, err = told(*table, "--method", "msb")
     assert status == 2
-    assert "msb does not predict numbers. Methods of regression: cascade" in err
+    assert "msb does not predict numbers. Methods of regression: auto, cascade" in err
 
 
 @pytest.mark.parametrize(

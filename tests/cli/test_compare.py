@@ -102,9 +102,9 @@ def test_recommend_fits_what_the_comparison_found_best(compared):
     folder, _ = compared
     words = ("recommend", "results/my-table", "--budget", "20", "--out", "m.joblib")
     said = worked(folder, *words)
-    assert re.match("Recommended for 20: .*, by the comparison in 1 run.\n", said)
+    assert re.match("Best for 20 by the comparison in 1 run: .*\n", said)
     assert "nan" not in said
-    numbers = re.search(r"(\d+) rows to train, (\d+) to validate, (\d+) held out", said).groups()
+    numbers = re.search(r"(\d+) rows to train, (\d+) held out", said).groups()
     assert sum(map(int, numbers)) == 150
     made = pd.read_csv(
         io.StringIO(worked(folder, "predict", "m.joblib", "my_table.csv")), keep_default_na=False
