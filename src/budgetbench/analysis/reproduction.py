@@ -70,7 +70,8 @@ def _confirms(found, entry):
     if not entry.get("one_sample"):
         return bool(found["in_margin"])
     # The margin alone would be no test of numbers that lie within it anyway. What is printed is one
-    # draw: its distance from our mean has the spread over samples, and that of our mean.
+    # draw: its distance from our mean has the spread over samples, and that of our mean. That over
+    # training sets is in it in full, though what is printed averages several: a generous interval.
     variance = found["sd"] ** 2 * (1 + 1 / found["n_runs"]) + found["unit"] ** 2 / 12
     near = abs(found["difference"]) <= NORMAL * np.sqrt(variance)
     return bool(found["in_margin"]) and bool(near)

@@ -157,12 +157,12 @@ class Reproduction:
     @cached_property
     def of_variants(self):
         """The numbers of every variant study that is kept."""
-        variants = {entry["variant"]: entry["table"] for entry in self.entries}
-        return {
-            name: self.kept[name].numbers(self._printed(table))
-            for name, table in variants.items()
-            if name in self.kept
-        }
+        asked = dict.fromkeys((entry["variant"], entry["table"]) for entry in self.entries)
+        parts = {}
+        for name, table in asked:  # a variant may answer for several tables
+            if name in self.kept:
+                parts.setdefault(name, []).append(self.kept[name].numbers(self._printed(table)))
+        return {name: pd.concat(found, ignore_index=True) for name, found in parts.items()}
 
     def _printed(self, table):
         return read_published([self._folder / f"{table}.csv"])
