@@ -15,7 +15,12 @@ HEAD = """\
 
 Written by `python docs/write_results.py` from the csv files in `docs/results/`; edit those.
 """
-TITLES = {"budgetrf": "BudgetRF", "cascade": "The cascade", "gif": "Globally induced forests"}
+TITLES = {
+    "auto": "The automatic choice",
+    "budgetrf": "BudgetRF",
+    "cascade": "The cascade",
+    "gif": "Globally induced forests",
+}
 
 
 def section(path):

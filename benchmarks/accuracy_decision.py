@@ -1,7 +1,7 @@
 """The automatic choice beside each of its methods, on rows held out.
 
-    python benchmarks/decision.py collect folder thyroid:0 wine:0
-    python benchmarks/decision.py judge folder results.csv
+    python benchmarks/accuracy_decision.py collect folder thyroid:0 wine:0
+    python benchmarks/accuracy_decision.py judge folder results.csv
 
 `collect` fits every method of the choice on some rows of a table (name:seed) and keeps what each
 says, out of fold and on rows held out; `judge` makes the choice from that and compares it. 30 % of

@@ -1,7 +1,7 @@
 """The default cascade of one version beside that of another: area, errors, seconds.
 
-    python benchmarks/stage_models.py measure vehicle wine --label new --runs 3 --to rows.csv
-    python benchmarks/stage_models.py compare --to rows.csv
+    python benchmarks/accuracy_stage_models.py measure wine --label new --runs 3 --to rows.csv
+    python benchmarks/accuracy_stage_models.py compare --to rows.csv
 
 `measure` appends a row for each table and run: the area under the staircase on test data, the test
 error (regression: 1 - R²) at 5, 10, 20 and 100 % of the full cost, and the processor seconds of
