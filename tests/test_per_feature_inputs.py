@@ -113,7 +113,7 @@ TABLES = list(itertools.product(NAMES, CHANGES))
 ESTIMATORS = [
     name
     for name in budgetlearn.__all__
-    if inspect.isclass(getattr(budgetlearn, name))
+    if hasattr(getattr(budgetlearn, name), "fit")
     and "feature_costs" in inspect.signature(getattr(budgetlearn, name)).parameters
 ]
 

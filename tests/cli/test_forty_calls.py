@@ -167,7 +167,7 @@ CALLS = {
         FOREST,
         table(lambda t: t.assign(ill=t["glucose"])),
         2,
-        err=("filter_forest does not predict numbers. Methods of regression: cascade",),
+        err=("filter_forest does not predict numbers. Methods of regression: auto, cascade",),
     ),
     "ids to predict": Call(
         FIT,

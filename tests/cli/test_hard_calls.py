@@ -146,7 +146,7 @@ def test_what_cannot_be_right_is_refused(folder, told, name):
 def test_a_target_of_few_amounts_is_estimated(folder, told):
     table = patients().assign(ill=HALVES)
     status, out, err = fit(told, table, "--target", "ill")
-    assert (status, out[:7]) == (0, "cascade")
+    assert (status, out[:7]) == (0, "auto on")
     assert "16 different numbers, taken as amounts to estimate (regression)" in err
     assert re.search(r"Buying nothing, always 3\.\d+: R²", out)
     many = table.assign(ill=NUMBERS % 40)

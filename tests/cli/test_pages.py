@@ -30,6 +30,11 @@ def commands(page):
 
 
 @pytest.fixture
+def few_methods():
+    """Let `auto` compare all its methods here, as it does for who reads the page."""
+
+
+@pytest.fixture
 def patients(tmp_path, monkeypatch):
     """The folder that the pages work in."""
     folder = tmp_path / "patients"
