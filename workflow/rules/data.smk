@@ -22,10 +22,10 @@ rule prepare:
         "resources/data/{dataset}/manifest.json",
     output:
         f"{DIR}/data/{{dataset}}.parquet",
-    # Decided by manifest, entry and code alone: `--cache` shares it between studies and folders.
-    cache: "omit-software"
     log:
         f"{DIR}/logs/prepare/{{dataset}}.log",
+    # Decided by manifest, entry and code alone: `--cache` shares it between studies and folders.
+    cache: "omit-software"
     conda:
         "../../environment.yml"
     resources:
