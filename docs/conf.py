@@ -26,7 +26,7 @@ autosummary_generate = True
 autodoc_default_options = {
     "members": True,
     "inherited-members": "BaseEstimator,ClassifierMixin,RegressorMixin,TransformerMixin,Pipeline",
-    "exclude-members": "get_metadata_routing,set_fit_request,set_predict_request,"
+    "exclude-members": "get_metadata_routing,set_output,set_fit_request,set_predict_request,"
     "set_predict_proba_request,set_score_request,set_transform_request",
 }
 templates_path = ["_templates"]

@@ -39,7 +39,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
+    feature_names_in_ : ndarray of str of shape (n_columns,)
         The original columns.
     n_features_in_ : int
         How many there are.
@@ -220,7 +220,7 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of bool of shape (n_samples, n_features_in_)
+        ndarray of bool of shape (n_samples, n_columns)
         """
         names = tuple(self._encoded_names)
         acquired = _ACQUIRED.columns_in_order(acquired, names, len(names)).astype(bool)
