@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import budgetlearn
 from budgetbench.study import records
 from budgetlearn.cli import compare, recommend
-from budgetlearn.cli.saved_model import FORMAT, SavedModel
+from budgetlearn.cli.saved_model import FORMAT, SavedModel, read_model, write_model
 from budgetlearn.files import csv_text
 from budgetlearn.msb import subset_scores
 from tests.cli.conftest import QUICK
@@ -213,6 +214,16 @@ def test_models_of_other_formats_are_refused_before_they_are_read(folder, outsid
         assert f"m has format {number}, this version reads {FORMAT}: {said}" in err
     joblib.dump(Calls(os.system, f"touch {outside}/joblib"), "m")
     assert "is not a model that" in told("predict", "m", "table.csv")[2]
+
+
+@pytest.mark.parametrize("classes", [2, 3, None])
+def test_boosted_trees_of_scikit_learn_are_read(tmp_path, classes):
+    """They stand in where LightGBM is not installed."""
+    kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = kind(max_iter=3).fit(X, np.arange(60) % (classes or 60))
+    write_model(model, tmp_path / "model")
+    assert (read_model(tmp_path / "model").predict(X) == model.predict(X)).all()
 
 
 def test_only_one_class_among_those_of_models_opens_files():

@@ -46,13 +46,21 @@ _NAMES = {
     "numpy": {
         *("ndarray", "RandomState", "Generator", "_frombuffer", "_reconstruct", "scalar"),
         *("__bit_generator_ctor", "__generator_ctor", "__randomstate_ctor"),
+        *("SeedSequence", "__pyx_unpickle_SeedSequence"),
     },
     "pandas": {
         *("BlockManager", "SingleBlockManager", "_new_Index", "_unpickle_block", "new_block"),
         "__pyx_unpickle_NDArrayBacked",  # of pandas 3: text without pyarrow
     },
     "pyarrow": {"_restore_array", "py_buffer", "type_for_alias"},
-    "sklearn": {"Tree"},
+    "sklearn": {
+        "Tree",
+        # Of boosted trees: their trees, losses and links.
+        *("TreePredictor", "Interval", "IdentityLink", "LogitLink", "MultinomialLogit"),
+        *("HalfBinomialLoss", "HalfMultinomialLoss", "HalfSquaredError"),
+        *("CyHalfBinomialLoss", "CyHalfMultinomialLoss", "CyHalfSquaredError"),
+        "__pyx_unpickle_CyHalfMultinomialLoss",
+    },
 }
 
 
