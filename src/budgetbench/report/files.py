@@ -1,5 +1,9 @@
 """The report's tables, figures and page as files; each appears whole or not at all."""
 
+import multiprocessing
+import sys
+import warnings
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,20 +71,46 @@ def write_report(report, folder):
     # Tables before figures: sections draw from the tables of others.
     report = build_tables(sections, report)
     figures = build_figures(sections, report)
-    drawn = {name: figure_bytes(figure, "svg") for name, figure in figures.items()}
-    page = render_page(sections, report, drawn, build_cases(sections, report))
+    with _meanwhile(_write_figures, figures, "png", folder):
+        drawn = _write_figures(figures, "svg", folder)
+        page = render_page(sections, report, drawn, build_cases(sections, report))
     for name, frame in report.tables.items():
         _write(csv_text(frame).encode(), folder / "tables" / f"{name}.csv")
     for name, content in _of_all(sections, report, "files").items():
         _write(content, folder / "tables" / name)
-    for name, figure in figures.items():
-        _write(drawn[name], folder / "figures" / f"{name}.svg")
-        _write(figure_bytes(figure, "png"), folder / "figures" / f"{name}.png")
     for part in (part for section in sections for part in section.parts):
         _write(part.caption.encode(), folder / part.caption_path)
     # Last: whoever sees a page sees all that it links to.
     _write(page.encode(), folder / "report.html")
     return folder / "report.html"
+
+
+def _write_figures(figures, kind, folder):
+    """Write the figures as files of a kind and return {name: content}."""
+    drawn = {name: figure_bytes(figure, kind) for name, figure in figures.items()}
+    for name, content in drawn.items():
+        _write(content, folder / "figures" / f"{name}.{kind}")
+    return drawn
+
+
+@contextmanager
+def _meanwhile(function, *arguments):
+    """Run a function in a fork beside the block: drawing all figures takes as long as the page."""
+    if sys.platform != "linux":  # elsewhere a fork is not safe, or there is none
+        yield
+        function(*arguments)
+        return
+    child = multiprocessing.get_context("fork").Process(target=function, args=arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
+        child.start()
+    try:
+        yield
+        child.join()
+    finally:
+        child.kill()
+    if child.exitcode:
+        raise RuntimeError(f"Drawing the figures failed, with exit code {child.exitcode}.")
 
 
 def _write(content, path):

@@ -67,7 +67,7 @@ def message_figure(message):
 
 
 def split_axis(axes):
-    """Give the first fifth of an axis of shares half of it, and mark where the scale changes."""
+    """Give the first fifth of an axis of shares half of it, in %; mark where the scale changes."""
 
     def spread(share):
         share = np.asarray(share, dtype=float)
@@ -80,7 +80,7 @@ def split_axis(axes):
 
     # Linear on both sides: within each, equal distances are equal costs.
     axes.set_xscale("function", functions=(spread, back))
-    axes.set_xticks(_TICKS, [f"{100 * share:g} %" for share in _TICKS])
+    axes.set_xticks(_TICKS, [f"{100 * share:g}" for share in _TICKS])
     axes.axvline(SPLIT, color="#999999", linewidth=1.0, linestyle=(0, (1, 2)))
 
 

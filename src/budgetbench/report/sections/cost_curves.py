@@ -104,6 +104,7 @@ def _draw_cost_axis(axes, points, costs):
             axes.set_xlim(0, 1.03)
         else:
             split_axis(axes)
+            axes.set_xlabel("acquisition cost (% of all features)")
         return points["cost_fraction"]
     axes.set_xlabel("mean acquisition cost")
     paid = points.loc[points["cost"] > 0, "cost"]

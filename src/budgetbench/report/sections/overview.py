@@ -71,7 +71,7 @@ def overview_figure(report, narrow=False):
         axes.axhline(free.mean(), label=constant.label, **level)
         ends.append((constant.label, free.mean(), constant.colour))
         split_axis(axes)
-        axes.set(xlim=(0, 1), xlabel="budget (share of what all features cost)")
+        axes.set(xlim=(0, 1), xlabel="budget (% of what all features cost)")
         axes.set_ylabel(f"test {display.score(report.cases[0][0])}")
         axes.set_title(display.case_title(*report.cases[0]))
         if narrow:
