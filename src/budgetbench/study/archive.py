@@ -39,17 +39,9 @@ with `config/datasets.yaml` and `config/methods.yaml` of this folder where they 
 
 
 def pack(study, path):
-    """Write a study as one zip file, which is the same for the same results.
+    """Write a study as one zip file, the same for the same results, and return its number of files.
 
-    Parameters
-    ----------
-    study : Study
-        The study, whose report is made in the current folder.
-
-    Returns
-    -------
-    int
-        Number of files in it.
+    The report of the study is made in the current folder.
     """
     origins = records.origins_of(Path(study.folder) / "points.parquet")
     # Sorted entries without times: equal results pack to equal bytes.

@@ -21,12 +21,7 @@ FILES = {"checkpoint", "memory"}
 def refuse_untrusted(method, spec):
     """Refuse a specification that asks for other code than that of `TRUSTED`, or for files.
 
-    Nothing is imported for the answer.
-
-    Raises
-    ------
-    ConfigError
-        With what to look at.
+    Nothing is imported for the answer; a `ConfigError` says what to look at.
     """
     foreign = [name for name in classes_of(spec) if name.split(".")[0] not in TRUSTED]
     files = sorted(FILES.intersection(_parameters_of(spec)))
@@ -50,13 +45,7 @@ def _parameters_of(spec):
 
 
 def find_classes_in(folder):
-    """Let this process, and those it starts, import the user's own modules from a folder.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such folder.
-    """
+    """Let this process, and those it starts, import the user's own modules from a folder."""
     folder = os.path.abspath(folder)
     if not os.path.isdir(folder):
         raise ConfigError(f"there is no folder {folder} to import methods from (methods_path).")
@@ -90,16 +79,8 @@ def _siblings(package):
 def check_classes(method, spec):
     """Refuse a specification that names a class which cannot be had, before any job starts.
 
-    Parameters
-    ----------
-    spec : dict
-        Class and parameters, nested classes included.
-
-    Raises
-    ------
-    ConfigError
-        With the closest names. What budgetlearn and installed packages have is looked up in their
-        source, which is fast; modules of the user's own are imported.
+    Nested classes count. What budgetlearn and installed packages have is looked up in their source,
+    which is fast; modules of the user's own are imported. A `ConfigError` names the closest names.
     """
     for name in classes_of(spec):
         if not _is_in_source(name):

@@ -16,10 +16,7 @@ _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)")
 def check_schema(config, schema_path, what):
     """Check `config` against a JSON schema, naming every place that disagrees.
 
-    Raises
-    ------
-    ConfigError
-        With one line a fault: where, what was expected, what came.
+    A `ConfigError` has one line a fault: where, what was expected, what came.
     """
     # All faults at once: one call, one correction.
     validator = jsonschema.Draft202012Validator(read_yaml(schema_path))

@@ -15,24 +15,12 @@ from .records import OK, setting_text, variables_text
 
 @dataclass(frozen=True)
 class Score:
-    """The score of predictions of one task.
+    """The score of predictions of one task."""
 
-    Attributes
-    ----------
-    name : str
-        As figures and tables call it.
-    output : {"predict", "predict_proba"}
-        The estimator's method whose outcome is scored.
-    function : callable
-        Takes the target, the outcome and the query of each example (None outside of ranking).
-    bounded : bool
-        Whether it lies in [0, 1] whatever is predicted.
-    """
-
-    name: str
-    output: str
-    function: Callable
-    bounded: bool
+    name: str  # as figures and tables call it
+    output: str  # "predict" or "predict_proba": the estimator's method whose outcome is scored
+    function: Callable  # of target, outcome and query of each example (None outside of ranking)
+    bounded: bool  # whether it lies in [0, 1] whatever is predicted
 
 
 def _accuracy(y, predicted, queries):
@@ -70,19 +58,12 @@ def setting_column(setting):
 
 
 def operating_points(model, run, setting=None, final=None):
-    """Return one row for each stage of a fitted model, charged on validation and test data.
+    """Return one row for each stage of a fitted model, charged on a run's validation and test data.
 
-    Parameters
-    ----------
-    model : estimator
-        A `BudgetedEstimator`; or any estimator with `predict` (in ranking: `predict_proba`) and
-        `acquired_features`, which is one stage.
-    run : Run
-        Its data.
-    setting : dict, default=None
-        The parameters of the grid that the model was fitted with.
-    final : estimator, default=None
-        What test data are predicted with, the model fitted again on more data; None: the model.
+    `model` is a `BudgetedEstimator`; or any estimator with `predict` (in ranking: `predict_proba`)
+    and `acquired_features`, which is one stage. `setting` has the parameters of the grid that it
+    was fitted with. Test data are predicted with `final`, the model fitted again on more data, if
+    it is given.
     """
     rows = []
     # Generators: the stages of both parts are walked through in step.

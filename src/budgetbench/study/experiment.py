@@ -18,12 +18,7 @@ from sklearn.utils import get_tags
 from budgetlearn.counting import counting_fits
 from budgetlearn.exceptions import IncompletePathWarning
 
-from .evaluation import (
-    operating_points,
-    scores_out_of_fold,
-    setting_column,
-    trains_on_validation,
-)
+from .evaluation import operating_points, scores_out_of_fold, setting_column, trains_on_validation
 from .methods import build
 from .records import OK, PARTIAL
 from .tries import settings_of
@@ -32,31 +27,21 @@ log = logging.getLogger("budgetlearn")
 
 
 def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
-    """Fit a method in one run and yield its operating points.
+    """Fit a method in one run and yield its operating points, rows for `budgetbench.study.records`.
 
-    Parameters
-    ----------
-    spec : dict
-        `class` and `parameters`, see `budgetbench.study.methods.build`; and, if wanted, `grid`:
-        {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, or
-        `space` and `tries`, see `budgetbench.study.tries.settings_of`; `seconds`: of processors,
-        which it may use up after its tries; `seed_as`: the method whose seeds it shares; `refit`:
-        whether what is scored on test data is fitted again on training and validation data
-        together, where fit never sees the latter.
-    n_jobs : int, default=1
-        Threads for estimators that take `n_jobs`.
-    checkpoint : path-like, default=None
-        Where an estimator with a parameter of that name keeps its progress.
-    fitted : list, default=None
-        Gets every fitted model, for those who want to know more of it than its operating points.
+    `spec` has `class` and `parameters`, see `budgetbench.study.methods.build`; and, if wanted,
+    `grid`: {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, or
+    `space` and `tries`, see `budgetbench.study.tries.settings_of`; `seconds`: of processors, which
+    it may use up after its tries; `seed_as`: the method whose seeds it shares; `refit`: whether
+    what is scored on test data is fitted again on training and validation data together, where fit
+    never sees the latter.
 
-    Yields
-    ------
-    dict
-        Rows for `budgetbench.study.records`. When the method failed, the last one has a status
-        that says why; settings after it were not tried. After the points of a fit that ended early
-        (see `IncompletePathWarning`), which count as all others, comes a row whose status is
-        "partial: " and the reason.
+    An estimator with a parameter `checkpoint` keeps its progress there. `fitted`, a list, gets
+    every fitted model, for those who want to know more of it than its operating points.
+
+    When the method failed, the last row has a status that says why; settings after it were not
+    tried. After the points of a fit that ended early (see `IncompletePathWarning`), which count as
+    all others, comes a row whose status is "partial: " and the reason.
     """
     extra = {
         "feature_costs": run.costs,

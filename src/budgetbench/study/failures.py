@@ -50,10 +50,7 @@ def failure_file(config, output):
 def is_repeated(config, output):
     """Return whether a job has runs without a result that may end otherwise now.
 
-    Parameters
-    ----------
-    config, output
-        As for `failure_file`; limits, `cluster` and `retry_failed` are looked at.
+    Of its configuration the limits, `cluster` and `retry_failed` count.
     """
     before = _read(failure_file(config, output))
     if before is None:

@@ -32,17 +32,9 @@ _IMPORT = re.compile(
 
 
 def script_fingerprint(script, *classes):
-    """Return a hash of the code that a job runs.
+    """Return a hash of the code that a job runs, with the classes that it builds by dotted names.
 
-    Parameters
-    ----------
-    *classes : str
-        Dotted names of classes that the job builds by their names.
-
-    Raises
-    ------
-    ConfigError
-        When a kernel is missing, or older than its source.
+    A `ConfigError` says when a kernel is missing, or older than its source.
     """
     places = (place for name in classes for place in (name.rpartition(".")[0], name))
     return _digest(_reached(Path(script), *map(module_files, places)))

@@ -22,16 +22,8 @@ _FOLDER = "finished"
 def take_over(job):
     """Put the outputs of an earlier, equal job in place, and return whether there were any.
 
-    Parameters
-    ----------
-    job : object
-        The `snakemake` of a script: rule, wildcards, input, output, params, config.
-
-    Returns
-    -------
-    bool
-        False where the job was not finished before, was made of something else, or has a run to
-        repeat.
+    `job` is the `snakemake` of a script. False where the job was not finished before, was made of
+    something else, or has a run to repeat.
     """
     kept = [beside(job.config, output, _FOLDER) for output in job.output]
     keys = [path.with_name(f"{path.name}.key") for path in kept]
@@ -49,13 +41,7 @@ def take_over(job):
 
 
 def keep(job):
-    """Keep the outputs of a job that is done, until the whole study is.
-
-    Parameters
-    ----------
-    job : object
-        As for `take_over`.
-    """
+    """Keep the outputs of a job that is done, until the whole study is."""
     for output in job.output:
         kept = beside(job.config, output, _FOLDER)
         # The key is written last: a kill in between leaves a file that nobody trusts.

@@ -141,12 +141,8 @@ def _kill(child):
 def announce_caller(retries=None, submitted=False):
     """Name this process to the jobs that it is going to start (`die_with_caller`).
 
-    Parameters
-    ----------
-    retries : int, default=None
-        How many times it starts a job that failed again; None: as its own caller said.
-    submitted : bool, default=False
-        Whether it runs a submission to a cluster.
+    `retries` is how many times it starts a job that failed again (None: as its own caller said),
+    `submitted` whether it runs a submission to a cluster.
     """
     os.environ[CALLER] = str(os.getpid())
     if retries is not None:

@@ -29,13 +29,7 @@ class JobMemoryError(BudgetlearnError, MemoryError):
 
 @contextmanager
 def job_log(path, threads=1):
-    """Send budgetlearn's log lines and any error to a file, and hold inner pools to `threads`.
-
-    Parameters
-    ----------
-    threads : int, default=1
-        Threads that the job may use.
-    """
+    """Send budgetlearn's log lines and any error to a file, and hold inner pools to `threads`."""
     die_with_caller()
     log = logging.getLogger("budgetlearn")
     log.setLevel(logging.INFO)
@@ -57,12 +51,8 @@ def job_log(path, threads=1):
 def load_runs(files, wildcards, study_seed):
     """Yield the runs of a job; without a cost profile among its files, at unit costs.
 
-    Parameters
-    ----------
-    files : object
-        With paths `data`, `split` and, where prices matter, `costs`.
-    wildcards : object
-        With `costs` where `files` has them.
+    `files` has the paths `data`, `split` and, where prices matter, `costs`; then `wildcards` has
+    `costs`, too.
     """
     dataset = Dataset.load(files.data)
     splits = pd.read_parquet(files.split)
@@ -74,13 +64,10 @@ def load_runs(files, wildcards, study_seed):
 
 
 def limits_of(job):
-    """Return the limits of each run of a method: those of the study, and the memory of the job.
+    """Return `time_limit` and `memory_limit` of each run of a method.
 
-    Returns
-    -------
-    dict
-        `time_limit` and `memory_limit`. In a job of a cluster no run may take more memory than the
-        job has left beside Snakemake, so that it ends as a row before the cluster kills the job.
+    They are those of the study. In a job of a cluster no run may take more memory than the job has
+    left beside Snakemake, so that it ends as a row before the cluster kills the job.
     """
     limits = {limit: job.config[limit] for limit in LIMITS.values()}
     room = _room(job)
@@ -109,15 +96,8 @@ def _room(job):
 def close_job(job, statuses):
     """Keep the runs of a job that have no result, before its outputs are written.
 
-    Parameters
-    ----------
-    statuses : iterable of (int, str)
-        Run and status of each row of its results.
-
-    Raises
-    ------
-    JobMemoryError
-        Where a run took the memory of the job and Snakemake is going to start the job with more.
+    `statuses` has run and status of each row of its results. A `JobMemoryError` is raised where a
+    run took the memory of the job and Snakemake is going to start the job with more.
     """
     statuses, room = list(statuses), _room(job)
     given = None if room is None else job.resources.mem_mb
@@ -132,16 +112,8 @@ def close_job(job, statuses):
 def write_points(rows, job, sources, origins=None):
     """Write a job's operating points with what they were made with, and keep which runs failed.
 
-    Parameters
-    ----------
-    rows : iterable of dict or DataFrame
-        The operating points.
-    job : object
-        The `snakemake` of a script; the points are its first output.
-    sources : dict
-        What they were made of, as for `budgetbench.study.records.write`.
-    origins : list of dict, default=None
-        What they were made with; None: what this job runs on, and what it took until now.
+    The points are the first output of `job`, the `snakemake` of a script; `sources` are as for
+    `budgetbench.study.records.write`. `origins` None: what this job runs on, and took until now.
     """
     points = records.table(rows)
     origins = [origin() | effort()] if origins is None else origins

@@ -10,10 +10,7 @@ from budgetlearn.exceptions import ConfigError
 def resolve(name):
     """Return the object that a dotted `name` such as "package.module.Class" stands for.
 
-    Raises
-    ------
-    ConfigError
-        When there is no such module or name, or its module cannot be imported.
+    A `ConfigError` says when there is no such module or name, or its module cannot be imported.
     """
     module, _, attribute = name.rpartition(".")
     try:
@@ -59,16 +56,7 @@ def sequence_name(entry):
 def settings_tried(spec):
     """Return the settings among which validation data choose: the grid, and parameters in lists.
 
-    Parameters
-    ----------
-    spec : dict
-        `class`, a dotted name; `parameters` and `grid`. Defaults of a class that cannot be imported
-        here are left out.
-
-    Returns
-    -------
-    dict of str to list
-        Name to values.
+    Defaults of a class that cannot be imported here are left out.
     """
     defaults = {}
     with suppress(ConfigError):
@@ -90,18 +78,10 @@ def _value(value):
 def build(spec, **extra):
     """Build an estimator from its specification.
 
-    Parameters
-    ----------
-    spec : dict
-        `class`, a dotted name, and `parameters`, where nested estimators are specifications again,
-        and `growth__max_depth` names a parameter of the parameter `growth`.
-    **extra
-        Parameters set where the class has them: feature_costs, random_state, n_jobs.
-
-    Raises
-    ------
-    ConfigError
-        When the class is unknown or refuses a parameter; the message names both.
+    `spec` has `class`, a dotted name, and `parameters`, where nested estimators are specifications
+    again, and `growth__max_depth` names a parameter of the parameter `growth`. `extra` parameters
+    are set where the class has them: feature_costs, random_state, n_jobs. A `ConfigError` says when
+    the class is unknown or refuses a parameter; it names both.
     """
     cls = resolve(spec["class"])
     if not (inspect.isclass(cls) and (hasattr(cls, "get_params") or hasattr(cls, "subsets"))):

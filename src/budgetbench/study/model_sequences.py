@@ -23,23 +23,12 @@ _ADDED = ["fit_seconds", "processor_seconds", "n_fitted"]
 
 
 def importance_table(method, spec, runs, n_jobs=1, **limits):
-    """Return the permutation importance of each variable in each run.
+    """Return the permutation importance of each variable in each run, for a `ModelScheduleSearch`.
 
-    It does not depend on the costs, so one table serves all cost profiles.
-
-    Parameters
-    ----------
-    spec : dict
-        Specification of a `ModelScheduleSearch`.
-    **limits
-        `time_limit` and `memory_limit` of a run, as for `budgetbench.study.isolation.isolated`.
-
-    Returns
-    -------
-    DataFrame
-        Columns run, variable (index), importance, seconds and processor_seconds (of the whole run),
-        status. A run without
-        a result is one row that says why.
+    It does not depend on the costs, so one table serves all cost profiles. `limits` are
+    `time_limit` and `memory_limit` of a run, as for `budgetbench.study.isolation.isolated`. The
+    columns are run, variable (index), importance, seconds and processor_seconds (of the whole run),
+    status. A run without a result is one row that says why.
     """
     preload(spec)
     frames = []
@@ -68,28 +57,13 @@ def _importance(method, spec, run, n_jobs):
 
 
 def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits):
-    """Return the operating points of one sequence: its own schedule.
+    """Return the operating points of one sequence, its own schedule, and a frame of all it visited.
 
     Only these can be in msB's schedule: a model that a cheaper one of its own sequence beats is
-    beaten in the union as well.
-
-    Parameters
-    ----------
-    spec : dict
-        Specification of a `ModelScheduleSearch`.
-    sequence : str
-        Name of the sequence, as `sequence_name` gives it for its entry in the specification.
-    importance : DataFrame
-        As `importance_table` makes it.
-    **limits
-        `time_limit` and `memory_limit`; the time that the importance took is part of the first.
-
-    Returns
-    -------
-    rows : list of dict
-    visited : DataFrame
-        Every model of the sequence in its order: run, sequence, step, variables, cost, score (on
-        the validation data). No rows where the fit failed.
+    beaten in the union as well. `sequence` is a name as `sequence_name` gives it, `importance` as
+    `importance_table` makes it; the time that the importance took is part of the time limit. The
+    frame has every model of the sequence in its order: run, sequence, step, variables, cost, score
+    (on the validation data); no rows where the fit failed.
     """
     entries = {sequence_name(entry): entry for entry in spec["parameters"]["sequences"]}
     part = importance[importance["run"] == run.number].sort_values("variable")
@@ -140,21 +114,10 @@ def _with_importance(entry, importance):
 def schedule_points(points, importance, time_limit=None):
     """Merge the sequences of each run into msB's schedule (algorithm 3.1 of Yan et al.).
 
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points of all sequences of one method, data set and cost profile.
-    importance : DataFrame
-        As `importance_table` makes it; its seconds are part of msB's time.
-    time_limit : float, default=None
-        Most seconds of a run for the importance and all sequences together, which are jobs of their
-        own.
-
-    Returns
-    -------
-    DataFrame
-        Operating points of msB; a run in which a sequence failed, or all of them took too long, is
-        a row that says so; one that ended early, a row beside the others.
+    `points` are those of all sequences of one method, data set and cost profile. The importance's
+    seconds are part of msB's time; `time_limit` is for the importance and all sequences of a run
+    together, which are jobs of their own. A run in which a sequence failed, or all of them took too
+    long, is a row that says so; one that ended early, a row beside the others.
     """
     frames = []
     for number, part in points.groupby("run", sort=True):
@@ -198,21 +161,10 @@ def _merge(part):
 def solution_space(points, prices, folder):
     """Return cost and score of every subset in the lowest run that was searched to the end.
 
-    Parameters
-    ----------
-    points : DataFrame
-        Operating points of the search.
-    prices : DataFrame
-        The cost table of its runs, from `budgetbench.study.runs.draw_costs`.
-    folder : path-like
-        Where the search kept its scores, `<run>.csv`; see
-        `budgetbench.study.resuming.resumable_run`.
-
-    Returns
-    -------
-    DataFrame
-        run, subset (bit j for variable j), cost, score, and the seconds of each fit; empty where no
-        run was completed.
+    `prices` is the cost table of the runs, from `budgetbench.study.runs.draw_costs`; in `folder`
+    the search kept its scores, `<run>.csv` (see `budgetbench.study.resuming.resumable_run`). The
+    columns are run, subset (bit j for variable j), cost, score, and the seconds of each fit; empty
+    where no run was completed.
     """
     names = list(prices.loc[prices["run"] == prices["run"].iloc[0], "feature"])
     completed = (points["status"] == OK).groupby(points["run"]).all()

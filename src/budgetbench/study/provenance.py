@@ -75,13 +75,7 @@ def machine():
 
 
 def origin():
-    """Return code, machine and versions of results that are made now, as plain data.
-
-    Returns
-    -------
-    dict of str to str
-        Commit, hash of the compiled kernels, machine, and versions.
-    """
+    """Return commit, hash of the kernels, machine and versions of results made now, as text."""
     return {
         # Of the package, not of the current folder, which may be the user's own project.
         "commit": git_commit(Path(__file__).parent) or "not under version control",
@@ -92,14 +86,7 @@ def origin():
 
 
 def effort():
-    """Return seconds and memory of this job until now.
-
-    Returns
-    -------
-    dict of str to float
-        `seconds` since its process started, and `peak_mb`, the most memory in MB that it or one of
-        its children has held.
-    """
+    """Return `seconds` since this job started, and `peak_mb`, the most memory of it or a child."""
     # The method ran in a child: the larger of both is what the job needed.
     peaks = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return {
@@ -111,16 +98,8 @@ def effort():
 def summary(origins):
     """Return a line for each part of the origins of results, with the values that differ.
 
-    Parameters
-    ----------
-    origins : list of dict
-        What `origin` returned in each job, with the number of such jobs as "jobs" and what `effort`
-        returned in them.
-
-    Returns
-    -------
-    dict of str to str
-        A value that all jobs share stands alone; others are told with the number of their jobs.
+    `origins` are what `origin` and `effort` returned in each job, with the number of such jobs as
+    "jobs". A value that all jobs share stands alone; others are told with the number of their jobs.
     """
     told = {}
     for key in dict.fromkeys(key for one in origins for key in one if key not in records.SUMMED):
@@ -142,13 +121,7 @@ def _work(origins):
 
 
 def made_with(study, origins):
-    """Return the origins of a study's results as the report shows them.
-
-    Parameters
-    ----------
-    origins : list of dict
-        From `budgetbench.study.records.origins_of`.
-    """
+    """Return the origins of a study's results as the report shows them."""
     return {
         **summary(origins),
         "configuration hash": config_hash(study.settings),
@@ -157,20 +130,10 @@ def made_with(study, origins):
 
 
 def sources_of_run(method, spec, run):
-    """Return the hashes of the sources of a method's operating points in a run.
+    """Return the hashes of the sources of a method's operating points in a run, by name.
 
-    Parameters
-    ----------
-    spec : dict
-        Its specification, as `Study.spec` returns it.
-    run : Run
-        Data and prices; of a run that is only planned: dataset, costs_kind, source, costs and
-        study_seed.
-
-    Returns
-    -------
-    dict of str to str
-        Name of a source to its hash. Prices that are drawn for each run are none.
+    Of a run that is only planned, dataset, costs_kind, source, costs and study_seed count. Prices
+    that are drawn for each run are no source.
     """
     found = {
         f"the data of {run.dataset}": run.source,

@@ -20,24 +20,12 @@ OLDEST_VERSION = 5  # that is still read
 
 
 class Column(NamedTuple):
-    """A column of the operating points.
+    """A column of the operating points."""
 
-    Attributes
-    ----------
-    dtype : str
-        Of pandas; "object" holds an array in each cell.
-    meaning : str
-        For `docs/results.md` and for the report's `tables/schema.json`.
-    since : int
-        The format version that brought it; unknown in older files.
-    clock : bool
-        Whether it tells another time each time, so that reruns are not compared by it.
-    """
-
-    dtype: str
-    meaning: str
-    since: int = OLDEST_VERSION
-    clock: bool = False
+    dtype: str  # of pandas; "object" holds an array in each cell
+    meaning: str  # for `docs/results.md` and for the report's `tables/schema.json`
+    since: int = OLDEST_VERSION  # the format version that brought it; unknown in older files
+    clock: bool = False  # whether it tells another time each time: reruns are not compared by it
 
 
 # One row per operating point of one method in one run. All that is said of a column is said here;
@@ -137,18 +125,7 @@ def is_failure(status):
 
 
 def setting_text(setting):
-    """Return the settings of an operating point as the column `setting` holds them.
-
-    Parameters
-    ----------
-    setting : dict
-        Name to value, for example {"alpha": 4, "trees": 10}.
-
-    Returns
-    -------
-    str
-        "alpha=4, trees=10".
-    """
+    """Return {"alpha": 4, "trees": 10} as the column `setting` holds it: "alpha=4, trees=10"."""
     return ", ".join(f"{name}={value}" for name, value in setting.items())
 
 
@@ -172,11 +149,8 @@ def parse_variables(text):
 def table(rows):
     """Return operating points as a frame with every column of `COLUMNS`, in that order.
 
-    Parameters
-    ----------
-    rows : iterable of dict or DataFrame
-        Missing numbers become NaN, missing strings NA, missing rates None; `status` is "ok" where
-        it is missing.
+    Missing numbers become NaN, missing strings NA, missing rates None; `status` is "ok" where it is
+    missing.
     """
     frame = pd.DataFrame(rows) if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     # A misspelt column would be lost in silence.
@@ -196,16 +170,8 @@ def table(rows):
 def write(rows, path, origins=(), sources=None):
     """Write operating points as one Parquet file; it appears whole or not at all.
 
-    Parameters
-    ----------
-    rows : iterable of dict or DataFrame
-        As for `table`.
-    path : str or Path
-        The file; its folder is made.
-    origins : iterable of dict
-        What they were made with, as `origins_of` returns it.
-    sources : dict of str to str or list of str, default=None
-        What they were made of, as `sources_of_run` or `sources_of` return it.
+    `origins` says what they were made with, as `origins_of` returns it; `sources` what they were
+    made of, as `sources_of_run` or `sources_of` return it.
     """
     content = pa.Table.from_pandas(table(rows), preserve_index=False)
     made_with = {_ORIGINS: json.dumps(list(origins)), _SOURCES: json.dumps(sources or {})}
@@ -218,16 +184,8 @@ def write(rows, path, origins=(), sources=None):
 def origins_of(paths):
     """Return code, versions and machine of the operating points in one or many files.
 
-    Parameters
-    ----------
-    paths : str, Path or iterable of them
-        Files that `write` made.
-
-    Returns
-    -------
-    list of dict
-        Each origin once (see `budgetbench.study.provenance.origin`), with the number of "jobs"
-        that had it, their "seconds" in all and the "peak_mb" of the largest.
+    Each origin stands once (see `budgetbench.study.provenance.origin`), with the number of "jobs"
+    that had it, their "seconds" in all and the "peak_mb" of the largest.
     """
     found = {}
     for path in _listed(paths):
@@ -244,16 +202,8 @@ def origins_of(paths):
 def sources_of(paths):
     """Return the hashes of the sources of the operating points in one or many files.
 
-    Parameters
-    ----------
-    paths : str, Path or iterable of them
-        Files that `write` made.
-
-    Returns
-    -------
-    dict of str to list of str
-        Hashes of data, price lists and methods (see `budgetbench.study.provenance`), more than
-        one where files differ.
+    Those of data, price lists and methods (see `budgetbench.study.provenance`), more than one where
+    files differ.
     """
     found = {}
     for path in _listed(paths):
@@ -287,15 +237,7 @@ def _listed(paths):
 def read(paths):
     """Read operating points from one or many files into one frame.
 
-    Parameters
-    ----------
-    paths : str, Path or iterable of them
-        Files that `write` made.
-
-    Raises
-    ------
-    RecordError
-        When a file was written in another format version or lacks a column.
+    A `RecordError` says when a file was written in another format version or lacks a column.
     """
     parts = [_part(path) for path in _listed(paths)]
     if not parts:

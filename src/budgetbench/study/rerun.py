@@ -10,10 +10,7 @@ from budgetlearn.exceptions import BudgetlearnError
 from . import records
 
 KEY = ("dataset", "costs", "method", "run", "fit", "stage")
-UNCOMPARED = (
-    *(name for name, column in records.POINTS.items() if column.clock),
-    "format_version",
-)
+UNCOMPARED = (*(name for name, column in records.POINTS.items() if column.clock), "format_version")
 # On another platform, or with other versions, sums may end in other last bits.
 TOLERANCE = 1e-9
 
@@ -23,19 +20,10 @@ class RerunError(BudgetlearnError, ValueError):
 
 
 def stored_points(folder, fresh):
-    """Return the file of operating points in a folder of stored results.
+    """Return the file of operating points in ``results/<study>`` of an earlier run, or its archive.
 
-    Parameters
-    ----------
-    folder : path-like or None
-        ``results/<study>`` of an earlier run, or what an archive unpacks to.
-    fresh : path-like
-        The folder of the results to compare with them.
-
-    Raises
-    ------
-    RerunError
-        When no folder is named, when it has no such file, or when it is the same folder.
+    `fresh` is the folder of the results to compare with. A `RerunError` says when no folder is
+    named, when it has no such file, or when it is the same folder.
     """
     if folder is None:
         raise RerunError(
@@ -54,18 +42,7 @@ def stored_points(folder, fresh):
 
 
 def tolerance(fresh, stored):
-    """Return the distance that numbers may have, relative to the larger one.
-
-    Parameters
-    ----------
-    fresh, stored : list of dict
-        What the operating points were made with, from `budgetbench.study.records.origins_of`.
-
-    Returns
-    -------
-    float
-        0 where machine and versions are the same, else `TOLERANCE`.
-    """
+    """Return the relative distance that numbers may have, 0 on the same machine and versions."""
     return 0.0 if _platforms(fresh) == _platforms(stored) else TOLERANCE
 
 
@@ -84,18 +61,10 @@ def _platforms(origins):
 def differences(fresh, stored, within=0.0):
     """Return the numbers in which two sets of operating points differ.
 
-    Parameters
-    ----------
-    fresh, stored : DataFrame
-        With the columns of `budgetbench.study.records.COLUMNS`.
-    within : float, default=0.0
-        Relative distance up to which numbers count as equal.
+    Up to `within`, a relative distance, they count as equal.
 
-    Returns
-    -------
-    DataFrame
-        One row for each difference: `KEY`, column, fresh, stored. A point that only one side has
-        differs in the column "point".
+    The frame has one row for each difference: `KEY`, column, fresh, stored. A point that only one
+    side has differs in the column "point".
     """
     fresh, stored = (frame.set_index(list(KEY)).sort_index() for frame in (fresh, stored))
     for name, frame in (("fresh", fresh), ("stored", stored)):
@@ -143,27 +112,10 @@ def _same_array(a, b, within):
 
 
 def check_rerun(study, fresh, stored):
-    """Compare the operating points in two files.
+    """Compare the operating points in two files, and return what was compared, in a sentence.
 
     Those of settings that a method tries for seconds left after its tries are not compared: how
-    many there are depends on the machine.
-
-    Parameters
-    ----------
-    study : Study
-        The study that they are of.
-    fresh, stored : path-like
-        Files of `budgetbench.study.records`.
-
-    Returns
-    -------
-    str
-        What was compared, in a sentence.
-
-    Raises
-    ------
-    RerunError
-        When any number differs; the message has the first ten of them.
+    many there are depends on the machine. A `RerunError` has the first ten differences.
     """
     within = tolerance(records.origins_of(fresh), records.origins_of(stored))
     points, earlier = (

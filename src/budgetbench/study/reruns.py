@@ -29,22 +29,11 @@ _LOCAL += ("runs", "datasets", "time_limit", "memory_limit", "threads_per_job")
 
 
 def keep(study, root="."):
-    """Add a study's operating points, finished or not, to those that are kept.
+    """Add a study's operating points, finished or not, to those that are kept below `root`.
 
     Runs that were kept before stay, unless this study has them too, or its method or data on that
-    data set have other settings now: points of two settings never stand together.
-
-    Parameters
-    ----------
-    study : Study
-        The study, with results in its folder.
-    root : path-like, default="."
-        Where the folder of kept reruns is.
-
-    Returns
-    -------
-    Path or None
-        The study's folder of kept reruns; None where it has no operating points yet.
+    data set have other settings now: points of two settings never stand together. Return the
+    study's folder of kept reruns; None where it has no operating points yet.
     """
     files = sorted(Path(study.folder).glob("points/*/*/*/*.parquet"))
     if not files:

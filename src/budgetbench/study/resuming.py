@@ -39,23 +39,11 @@ def checkpoint_file(folder, spec, run, code):
 
 
 def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
-    """Run a method that may keep its progress in a file (`ExhaustiveSearch` does).
+    """Return the points of a method that may keep its progress in a file (`ExhaustiveSearch` does).
 
-    Parameters
-    ----------
-    method, spec, run
-        As for `budgetbench.study.experiment.run_method`.
-    folder : path-like
-        Its files: `<run>.csv` once the run is complete; until then `checkpoint_file`.
-    code : str
-        Fingerprint of the code.
-    **limits
-        `time_limit` and `memory_limit`, as for `limited_run`.
-
-    Returns
-    -------
-    list of dict
-        Operating points.
+    `folder` has its files: `<run>.csv` once the run is complete; until then `checkpoint_file`,
+    which the fingerprint `code` names. `limits` are as for `limited_run`, all else as for
+    `run_method`.
     """
     unfinished = checkpoint_file(folder, spec, run, code)
     rows = limited_run(method, spec, run, n_jobs, checkpoint=unfinished, **limits)

@@ -19,43 +19,21 @@ HELD_OUT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One repetition on one data set, the same for all methods.
-
-    Attributes
-    ----------
-    dataset, costs_kind : str
-        Ids.
-    number : int
-        Which repetition.
-    task : str
-        "classification", "regression" or "ranking".
-    costs : FeatureCosts
-        The cost profile.
-    train, valid, test : tuple of (ndarray, ndarray)
-        X and y of each part.
-    study_seed : int
-        The study's seed.
-    valid_queries, test_queries : ndarray or None
-        In ranking the query of each row.
-    choosing : ndarray of bool or None
-        Test rows that choose between methods; the others tell what to expect.
-    source : str
-        What the data were prepared from, as `Dataset.source` has it.
-    """
+    """One repetition on one data set, the same for all methods."""
 
     dataset: str
     costs_kind: str
-    number: int
-    task: str
-    costs: FeatureCosts
-    train: tuple
+    number: int  # which repetition
+    task: str  # "classification", "regression" or "ranking"
+    costs: FeatureCosts  # the cost profile
+    train: tuple  # X and y, as of the other parts
     valid: tuple
     test: tuple
     study_seed: int
-    valid_queries: np.ndarray | None = None
+    valid_queries: np.ndarray | None = None  # in ranking the query of each row
     test_queries: np.ndarray | None = None
-    choosing: np.ndarray | None = None
-    source: str = ""
+    choosing: np.ndarray | None = None  # mask of test rows that choose between methods
+    source: str = ""  # what the data were prepared from, as `Dataset.source` has it
 
     def seed(self, method):
         """Return the seed of `method` in this run."""
@@ -63,22 +41,11 @@ class Run:
 
 
 def draw_splits(dataset, runs, study_seed, sizes, crossed=None):
-    """Return the part (0 train, 1 validation, 2 test) of each row in each run.
+    """Return the part (0 train, 1 validation, 2 test) of each row in each run, a column of int8.
 
-    Parameters
-    ----------
-    sizes : list, str or dict
-        As `budgetbench.datasets.split` takes them.
-    crossed : int, default=None
-        How many cost profiles each split is run with: runs 0 to `crossed` − 1 share one split.
-        None: every run has its own.
+    `sizes` are as `budgetbench.datasets.split` takes them. Runs 0 to `crossed` − 1 share one split;
+    None: every run has its own.
 
-    Returns
-    -------
-    DataFrame of int8, one column per run, one row per example
-
-    Notes
-    -----
     Every run has a validation part, because validation data choose among operating points. Where
     `sizes` leaves it empty, a tenth of the training rows is held out for it: the test part stays
     whole, and no row is learned from that a method is then chosen by.
@@ -101,22 +68,11 @@ def _draw_split(dataset, run, study_seed, sizes):
 
 
 def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
-    """Return the cost profile of each run as a tidy table.
+    """Return the cost profile of each run as a tidy table: run, feature, cost, group, group_cost.
 
-    Parameters
-    ----------
-    kind : {"random", "unit", "given"}
-        Random integers 1..100 per run, 1 each, or the prices of a list.
-    given : DataFrame, default=None
-        The price list: columns feature, cost, and optionally group and group_cost.
-    crossed : int, default=None
-        How many cost profiles there are, each with every split: run r has profile r modulo
-        `crossed`. None: every run has its own.
-
-    Returns
-    -------
-    DataFrame
-        Columns run, feature, cost, group, group_cost; group is empty where a feature has none.
+    The kinds are "random": integers 1..100 per run; "unit": 1 each; and "given": the prices of the
+    list `given` (feature, cost, and optionally group and group_cost; group is empty where a feature
+    has none). Run r has profile r modulo `crossed`; None: every run has its own.
     """
     # Prices are by name, rows in the order of the features: a list may have another order.
     names = list(dataset.feature_names)
@@ -172,11 +128,6 @@ def ratio_of_test_rows(dataset, study):
 
     Validation rows are among the latter only where the study fits every chosen model again. Beside
     a method that trains on them anyway the intervals are wider than they need be.
-
-    Parameters
-    ----------
-    study : Study
-        Whose splits count.
     """
     part = _draw_split(dataset, 0, study.seed, study.sizes(dataset.id))
     trained = (part == TRAIN) | (study.config.get("refit", False) & (part == VALID))
@@ -187,14 +138,10 @@ def choosing_rows(dataset, study_seed):
     """Return a mask of the half of the data that chooses between methods where it is test data.
 
     A method chooses among its own models on validation data, some while they fit; the more it
-    tries, the more its validation score flatters it. Test rows chose nothing within any method.
-    So half of them choose between methods, and the other half tells what to expect of the choice.
-    A row is on the same side in all runs.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_samples,)
-        Every second row in the order of the target, ties in random order; in ranking whole queries.
+    tries, the more its validation score flatters it. Test rows chose nothing within any method. So
+    half of them choose between methods, and the other half tells what to expect of the choice. A
+    row is on the same side in all runs: every second row in the order of the target, ties in random
+    order; in ranking whole queries.
     """
     # Independent of the run, so that a row never chooses in one and tells in another.
     random = np.random.default_rng(derive_seed(study_seed, dataset.id, "choosing rows"))
@@ -208,17 +155,7 @@ def choosing_rows(dataset, study_seed):
 
 
 def iterate(dataset, splits, costs, costs_kind, study_seed):
-    """Yield the `Run` of each column of `splits`.
-
-    Parameters
-    ----------
-    splits : DataFrame
-        As `draw_splits` makes it.
-    costs : DataFrame
-        As `draw_costs` makes it.
-    costs_kind : str
-        Which kind of cost profile it is.
-    """
+    """Yield the `Run` of each column of `splits`, with the prices that `draw_costs` drew."""
     profiles = profiles_of(costs, dataset.feature_names)
     choosing = choosing_rows(dataset, study_seed)
     for column in splits.columns:

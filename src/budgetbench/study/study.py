@@ -129,45 +129,22 @@ def with_defaults(config, root):
 
 @dataclass(frozen=True)
 class Study:
-    """A checked study configuration.
+    """A checked study configuration."""
 
-    Attributes
-    ----------
-    config : dict
-        The study's settings.
-    datasets : dict of str to DatasetSpec
-        The data sets in use.
-    methods : dict of str to dict
-        Specifications of the methods in use, the study's overrides for all data sets applied.
-    root : Path
-        The folder of the workflow.
-    head : str
-        What stands before the folder of its results, see `split_at_folder`.
-    """
-
-    config: dict
-    datasets: dict
-    methods: dict
-    root: Path = Path()
-    head: str = ""
+    config: dict  # the study's settings
+    datasets: dict  # id to DatasetSpec, of the data sets in use
+    methods: dict  # id to specification, the study's overrides for all data sets applied
+    root: Path = Path()  # the folder of the workflow
+    head: str = ""  # what stands before the folder of its results, see `split_at_folder`
 
     @classmethod
     def from_config(cls, config, root, trust=True):
-        """Check a configuration and look up what it names.
+        """Check a configuration, as Snakemake read it, and look up what it names.
 
-        Parameters
-        ----------
-        config : dict
-            The settings, as Snakemake read them.
-        root : str or Path
-            The folder of the workflow. What a configuration names is below the current folder.
-        trust : bool, default=True
-            Whether its methods may be classes of others than `TRUSTED`, whose import runs code.
-
-        Raises
-        ------
-        ConfigError
-            On a typo, an unknown data set or method, or settings that contradict each other.
+        `root` is the folder of the workflow; what a configuration names is below the current
+        folder. Without `trust` no method may be a class of others than `TRUSTED`, whose import runs
+        code. A `ConfigError` says where there is a typo, an unknown data set or method, or settings
+        that contradict each other.
         """
         root = Path(root)
         schemas = root / "workflow" / "schemas"
@@ -392,17 +369,7 @@ class Study:
         return [] if other is None else [self.points_file(dataset, costs, other, chunk)]
 
     def beyond_tries(self, points):
-        """Return a mask of the operating points that come of seconds left after the tries.
-
-        Parameters
-        ----------
-        points : DataFrame
-            With dataset, method and fit.
-
-        Returns
-        -------
-        ndarray of bool
-        """
+        """Return a mask of the operating points that come of seconds left after the tries."""
         if self.config.get("seconds_of") is None:
             return np.zeros(len(points), dtype=bool)
         pairs = points[["dataset", "method"]].drop_duplicates().itertuples(index=False)

@@ -14,22 +14,14 @@ MOST_MORE = 20
 def settings_of(method, spec, study_seed, dataset):
     """Return the settings to fit a method with, one after another, until its tries are spent.
 
-    Parameters
-    ----------
-    spec : dict
-        With `grid`; or with `space` and `tries`: how many settings are tried in a run, each with
-        all models that it comes to (a path, tradeoffs, sequences). A space is
-        {parameter: values to draw from, or {low, high, log, integer}}, or a list of such spaces,
-        each as likely.
-    dataset : str
-        Id of the data set. All runs on it try the same settings.
+    `spec` has `grid`; or `space` and `tries`: how many settings are tried in a run, each with all
+    models that it comes to (a path, tradeoffs, sequences). A space is {parameter: values to draw
+    from, or {low, high, log, integer}}, or a list of such spaces, each as likely. All runs on a
+    data set try the same settings.
 
-    Returns
-    -------
-    list of dict
-        With a space: nothing changed at first, then `tries` − 1 draws, those that come again left
-        out. With `seconds_of` too there are `MOST_MORE` times as many draws, of which a run tries
-        as many as its seconds allow.
+    With a space nothing is changed at first, then come `tries` − 1 draws, those that come again
+    left out. With `seconds_of` too there are `MOST_MORE` times as many draws, of which a run tries
+    as many as its seconds allow.
     """
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))
@@ -65,19 +57,8 @@ def _drawn(values, random):
 def with_seconds(spec, run, files):
     """Return a specification with the processor seconds that a run may use, where it asks for them.
 
-    Parameters
-    ----------
-    spec : dict
-        Of a method.
-    run : int
-        Number of the run.
-    files : list of str
-        Operating points of the method whose seconds they are, as `Study.seconds_files` names them.
-
-    Returns
-    -------
-    dict
-        With `seconds`: none where that method has no result.
+    `files` are the operating points of the method whose seconds they are, as `Study.seconds_files`
+    names them. `seconds` is none where that method has no result.
     """
     if not files:
         return spec

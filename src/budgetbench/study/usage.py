@@ -39,20 +39,8 @@ def _rows(study, path):
 def minutes_for(study, n_runs, folder):
     """Return the minutes to ask a cluster for, for a job of `n_runs` runs.
 
-    Parameters
-    ----------
-    study : Study
-        With the minutes of one run in its settings.
-    n_runs : int
-        Runs of the job.
-    folder : str or Path
-        The usage of earlier jobs that did the same with other runs.
-
-    Returns
-    -------
-    float
-        `SPARE` times the slowest of them, run by run; before there is any, and at most, what the
-        settings say.
+    `SPARE` times the slowest of the earlier jobs in `folder` that did the same with other runs, run
+    by run; before there is any, and at most, what the settings of the study say.
     """
     used = [row for path in Path(folder).glob("*.tsv") for row in _rows(study, path)]
     took = [seconds / runs for seconds, _, runs in used if runs]
@@ -86,13 +74,7 @@ def usage_line(study):
 
 
 def doubt_line(study):
-    """Return a sentence on methods that the report doubts, "" where there are none.
-
-    Parameters
-    ----------
-    study : Study
-        The study, its report written.
-    """
+    """Return a sentence on methods that the written report doubts, "" where there are none."""
     path = Path(study.folder, "tables", "straw_men.csv")
     if not path.is_file():
         return ""
