@@ -20,7 +20,7 @@ __version__ = "0.1.0"
 # module's docstring, `__all__` and docs/reference.rst follow; a new estimator is named here only.
 OFFERED = {
     "Subsets of variables from cheap to expensive, and a model for each": {
-        "msb": ("ModelScheduleSearch", "LogitPathClassifier", "ExhaustiveSearch"),
+        "msb": ("ModelScheduleSearch", "LogitPathClassifier", "ExhaustiveSearch")
     },
     "Forests that weigh prices, or the number of nodes, while they grow": {
         "budgetrf": ("BudgetRFClassifier", "BudgetRFRegressor"),
@@ -37,7 +37,7 @@ OFFERED = {
         "cascade": ("ScheduleCascadeClassifier", "ScheduleCascadeRegressor"),
     },
     "The best of all methods for each budget, found out of fold": {
-        "auto": ("AutoBudgetClassifier", "AutoBudgetRegressor"),
+        "auto": ("AutoBudgetClassifier", "AutoBudgetRegressor")
     },
     "Methods that users would pick instead, controls, and adapters of other libraries": {
         "peers": (
@@ -53,7 +53,7 @@ OFFERED = {
             "AllFeaturesClassifier",
             "FreeConstantClassifier",
             "FreeConstantRegressor",
-        ),
+        )
     },
     "Prices with shared charges, tables with text and gaps, and the base of own methods": {
         "costs": ("FeatureCosts", "random_costs"),
@@ -81,7 +81,7 @@ OFFERED = {
         "validation": ("ParameterError",),
     },
     "Pictures of a fitted estimator, in one call": {
-        "displays": ("CostAccuracyDisplay", "ScheduleDisplay", "AcquisitionDisplay"),
+        "displays": ("CostAccuracyDisplay", "ScheduleDisplay", "AcquisitionDisplay")
     },
 }
 _HOME = {

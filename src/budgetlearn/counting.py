@@ -20,13 +20,7 @@ class FitCount:
         self._lock = Lock()
 
     def add(self, number):
-        """Count more models.
-
-        Parameters
-        ----------
-        number : int
-            How many.
-        """
+        """Count more models."""
         # Models are trained in threads, and += is not atomic.
         with self._lock:
             self.total += number
@@ -36,12 +30,8 @@ class FitCount:
 def counting_fits():
     """Count the models trained in the block; blocks may lie within blocks.
 
-    Where nothing in the block counts itself, the block is the training of one model.
-
-    Yields
-    ------
-    FitCount
-        Its `total` is final when the block has ended.
+    Where nothing in the block counts itself, the block is the training of one model. The `total` of
+    the `FitCount` is final when the block has ended.
     """
     count = FitCount()
     # Blocks within blocks: each open count gets every model.
@@ -55,31 +45,12 @@ def counting_fits():
 
 
 def count_fit(number=1):
-    """Count models trained here.
-
-    Parameters
-    ----------
-    number : int, default=1
-        How many.
-    """
+    """Count models trained here."""
     for count in _open_counts.get():
         count.add(number)
 
 
 def fit_counted(model, *data, **options):
-    """Fit an estimator and count it as one model, or as those that it counts itself.
-
-    Parameters
-    ----------
-    model : estimator
-        Of scikit-learn, or ours.
-    *data, **options
-        As for its `fit`.
-
-    Returns
-    -------
-    estimator
-        The same, fitted.
-    """
+    """Fit an estimator and return it, counted as one model, or as those that it counts itself."""
     with counting_fits():
         return model.fit(*data, **options)

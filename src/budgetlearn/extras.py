@@ -7,23 +7,9 @@ from .exceptions import MissingExtraError
 
 @contextmanager
 def extra(name, user):
-    """Turn a failing import into an error that names the extra to install.
+    """Turn a failing import into a `MissingExtraError` that names the extra to install.
 
-    Parameters
-    ----------
-    name : str
-        The extra that holds what is imported in the block.
-    user : str
-        Who needs it, for the message.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    MissingExtraError
-        When the import fails because a package is not there.
+    `name` is the extra that holds what is imported in the block, `user` who needs it.
     """
     try:
         yield

@@ -17,23 +17,10 @@ ENCODED = "="
 
 
 def columns_of(X):
-    """Return the names of a table's columns.
+    """Return the names of a table's columns; None where they have no names of their own.
 
-    Parameters
-    ----------
-    X : object
-        A table.
-
-    Returns
-    -------
-    tuple or None
-        None where they have no names of their own: in arrays, and in frames whose columns are
-        called 0, 1, 2 … in this order, as they are counted.
-
-    Raises
-    ------
-    ParameterError
-        When two columns have one name.
+    That is so in arrays, and in frames whose columns are called 0, 1, 2 … in this order, as they
+    are counted. A `ParameterError` says when two columns have one name.
     """
     columns = getattr(X, "columns", None)
     # Some containers have a method of that name.
@@ -49,18 +36,7 @@ def columns_of(X):
 
 
 def own_names(names):
-    """Return names as a tuple, or None where they only count the features.
-
-    Parameters
-    ----------
-    names : sequence or None
-        What features are called.
-
-    Returns
-    -------
-    tuple or None
-        None also for 0, 1, 2 …
-    """
+    """Return names as a tuple, or None where they count features from 0 upwards."""
     names = None if names is None else tuple(names)
     return None if names is None or names == tuple(range(len(names))) else names
 
@@ -68,19 +44,8 @@ def own_names(names):
 def check_same_columns(X, names):
     """Refuse a frame whose columns are called by numbers, but not those of the training table.
 
-    scikit-learn checks names that are text, and overlooks all others.
-
-    Parameters
-    ----------
-    X : object
-        A table.
-    names : tuple or None
-        What the columns of the training table were called; None: they had no names.
-
-    Raises
-    ------
-    ParameterError
-        When its columns are others, or in another order.
+    scikit-learn checks names that are text, and overlooks all others. `names` are those of the
+    training table, None where it had none; other columns, or another order, are a `ParameterError`.
     """
     columns = getattr(X, "columns", None)
     if columns is None or callable(columns) or _is_text(names):
@@ -114,41 +79,16 @@ def _repeated(labels):
 
 @dataclass(frozen=True)
 class PerFeature:
-    """An input that gives one value for each feature, and what messages say of it.
+    """An input that gives one value for each feature, and what messages say of it."""
 
-    Attributes
-    ----------
-    what : str
-        What the input is called.
-    value : str
-        What one of its values is called.
-    error : type
-        The exception for values that do not fit.
-    each : str, default="feature"
-        What there is one value for.
-    table : str, default="X"
-        What names the features.
-    """
-
-    what: str
-    value: str
-    error: type
-    each: str = "feature"
-    table: str = "X"
+    what: str  # what the input is called
+    value: str  # what one of its values is called
+    error: type  # the exception for values that do not fit
+    each: str = "feature"  # what there is one value for
+    table: str = "X"  # what names the features
 
     def labelled(self, values):
-        """Return the labels of a dict or Series, None for others; and the values.
-
-        Parameters
-        ----------
-        values : dict, Series or array-like
-            As they were given.
-
-        Returns
-        -------
-        labels : tuple or None
-        values : array-like
-        """
+        """Return the labels of a dict or Series, None for others; and the values."""
         # A dict cannot repeat a key; a Series can repeat a label, and is refused then.
         if isinstance(values, Mapping):
             return tuple(values), list(values.values())
@@ -161,21 +101,10 @@ class PerFeature:
         return labels, np.asarray(values)
 
     def in_order(self, values, names, n_features=None):
-        """Return the values in the order of the features.
+        """Return the values in the order of the features; without labels as they are.
 
-        Parameters
-        ----------
-        values : dict, Series or array-like
-            As they were given.
-        names : tuple or None
-            What the features are called; None: they are counted from 0.
-        n_features : int, default=None
-            How many there are; None: as many as there are values.
-
-        Returns
-        -------
-        array-like
-            Values without labels are returned as they are, of whatever length.
+        `names` are what the features are called (None: they are counted from 0); `n_features` None:
+        there are as many as there are values.
         """
         labels, values = self.labelled(values)
         if labels is None:
@@ -183,21 +112,9 @@ class PerFeature:
         return np.asarray(values)[self.places(labels, names, n_features)]
 
     def columns_in_order(self, table, names, n_features):
-        """Return a table that has one column for each feature, in the order of the features.
+        """Return a table of one column for each feature as an array in the order of the features.
 
-        Parameters
-        ----------
-        table : DataFrame or array-like of shape (n_samples, n_features)
-            As it was given.
-        names : tuple or None
-            What the features are called, as for `in_order`.
-        n_features : int
-            How many there are.
-
-        Returns
-        -------
-        ndarray
-            Arrays are returned as they are, of whatever shape.
+        Names are as for `in_order`. Arrays are returned as they are, of whatever shape.
         """
         labels = tuple(table.columns) if hasattr(table, "columns") else None
         table = np.asarray(table)
@@ -206,23 +123,7 @@ class PerFeature:
     def places(self, labels, names, n_features=None):
         """Return the place of each feature's value among values with labels.
 
-        Parameters
-        ----------
-        labels : tuple
-            What each value is given for.
-        names : sequence or None
-            What the features are called, as for `in_order`.
-        n_features : int, default=None
-            As for `in_order`.
-
-        Returns
-        -------
-        ndarray of int of shape (n_features,)
-
-        Raises
-        ------
-        Exception
-            `error`, when labels and names are not the same.
+        Names are as for `in_order`. `error` is raised when labels and names are not the same.
         """
         counted = range(len(labels) if n_features is None else n_features)
         wanted = counted if names is None else names
@@ -269,24 +170,9 @@ def _is_count(labels):
 def origin_of(column, originals, columns):
     """Return the original feature that an indicator column stands for a word of.
 
-    Parameters
-    ----------
-    column : object
-        The column's name; "colour=red" is an indicator of "colour".
-    originals : container
-        Names of the original features.
-    columns : container
-        Names of the table's columns: a feature that is among them was not spread out.
-
-    Returns
-    -------
-    object
-        `column` itself where it is no indicator.
-
-    Raises
-    ------
-    CostError
-        When it may stand for more than one.
+    "colour=red" is an indicator of "colour", one of `originals`; a feature that is among `columns`
+    itself was not spread out. A column that is no indicator is returned itself; one that may stand
+    for several is a `CostError`.
     """
     if column in originals or not isinstance(column, str):
         return column

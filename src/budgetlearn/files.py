@@ -55,23 +55,9 @@ def _refuse_second(mapping, yaml):
 
 
 def read_yaml(path, what=None):
-    """Return the content of a YAML file.
+    """Return the content of a YAML file; messages put `what` before its path.
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    what : str, default=None
-        How messages name it, before its path.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    ConfigError
-        When the file cannot be read, is not YAML, or has a key twice in one mapping.
+    A `ConfigError` says when it cannot be read, is not YAML, or has a key twice in one mapping.
     """
     named = f"{what} {path}" if what else str(path)
     loader, yaml = _strict_loader()
@@ -92,15 +78,6 @@ def csv_text(frame):
 
     Spreadsheets run what begins with =, +, - or @. Numbers stay as they are, also in columns of
     text.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table, without its index.
-
-    Returns
-    -------
-    str
     """
     plain = frame.copy()
     for name in frame.select_dtypes(exclude=["number", "bool"]):
@@ -121,25 +98,11 @@ def _plain(cell):
 
 @contextmanager
 def whole_file(path, through_links=False):
-    """Write a file beside its place; it appears under its name only when it is complete.
+    """Yield a path to write to beside a file; it gets the file's name only when it is complete.
 
-    Parameters
-    ----------
-    path : path-like
-        File to write; its folder is made where missing.
-    through_links : bool, default=False
-        Whether of a symbolic link the file that it leads to is written, and the link stays; else
-        the link is replaced.
-
-    Yields
-    ------
-    Path
-        Where to write.
-
-    Raises
-    ------
-    OSError
-        When something else than a file has this name: a device, a pipe, a folder.
+    Its folder is made where missing. With `through_links`, of a symbolic link the file that it
+    leads to is written, and the link stays; else the link is replaced. An `OSError` says when
+    something else than a file has this name: a device, a pipe, a folder.
     """
     named, path = path, Path(os.path.realpath(path) if through_links else path)
     if path.exists() and not path.is_file():

@@ -19,19 +19,7 @@ def _on_terminal():
 def progress(items, unit, total=None):
     """Yield the items, with a bar on a terminal once they have taken five seconds.
 
-    Parameters
-    ----------
-    items : iterable or None
-        What is worked through; None: the caller moves the bar.
-    unit : str
-        What they are, in the plural.
-    total : int, default=None
-        How many there are; None: their length.
-
-    Returns
-    -------
-    iterable
-        The items; a bar where there are none.
+    `unit` is what they are, in the plural. Without items a bar is returned, which the caller moves.
     """
     if items is not None and not _on_terminal():
         return items  # even a bar that is never shown takes its time
@@ -42,18 +30,7 @@ def progress(items, unit, total=None):
 def watched(count, unit, total):
     """Show a bar of what a kernel counts while the block runs, as `progress` does for items.
 
-    Parameters
-    ----------
-    count : callable
-        Returns how far the work has come; is called from another thread.
-    unit : str
-        What is counted, in the plural.
-    total : int
-        Where it ends.
-
-    Yields
-    ------
-    None
+    `count`, called from another thread, returns how far the work has come; it ends at `total`.
     """
     with progress(None, unit, total) as bar:
         done = Event()
@@ -76,21 +53,9 @@ def watched(count, unit, total):
 def thread_map(function, items, n_jobs=None, unit=None):
     """Return `[function(item) for item in items]`, computed in up to `n_jobs` threads.
 
-    Parameters
-    ----------
-    function : callable
-        Releases the GIL where it works hard.
-    items : iterable
-        Arguments, one per call.
-    n_jobs : int, default=None
-        As in joblib: None is 1 outside of a `parallel_config` context, -1 all cores.
-    unit : str, default=None
-        What the items are, in the plural, to show progress; None: show none.
-
-    Returns
-    -------
-    list
-        In the order of `items`.
+    The function releases the GIL where it works hard. `n_jobs` is as in joblib: None is 1 outside
+    of a `parallel_config` context, -1 all cores. `unit` is what the items are, in the plural, to
+    show progress; None: show none.
     """
     # The bar moves as work is handed out, which is close enough.
     items = items if unit is None else progress(items, unit)
@@ -104,19 +69,8 @@ def thread_map(function, items, n_jobs=None, unit=None):
 def threads_ahead(function, items, n_jobs=None):
     """Yield `function(item)` in order, while threads already work on the next items.
 
-    Parameters
-    ----------
-    function : callable
-        Releases the GIL where it works hard.
-    items : iterable
-        Arguments, one per call.
-    n_jobs : int, default=None
-        Threads, as in joblib; in one thread nothing is computed before it is asked for.
-
-    Yields
-    ------
-    object
-        When the consumer stops early, work that has not begun is dropped.
+    In one thread nothing is computed before it is asked for. When the consumer stops early, work
+    that has not begun is dropped.
     """
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:
@@ -141,15 +95,8 @@ def threads_ahead(function, items, n_jobs=None):
 def task_threads(n_jobs=None):
     """Give a `submit(function, *arguments)` whose calls are made while the caller goes on.
 
-    Parameters
-    ----------
-    n_jobs : int, default=None
-        Threads, as in joblib; in one thread a call is made at once.
-
-    Yields
-    ------
-    callable
-        Returns a `concurrent.futures.Future`; what has not begun when the block ends is dropped.
+    It returns a `concurrent.futures.Future`. In one thread a call is made at once; what has not
+    begun when the block ends is dropped.
     """
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:
@@ -178,18 +125,7 @@ def _call_at_once(function, *arguments):
 def row_blocks(n_rows, n_jobs=None, smallest=1024):
     """Return slices that cover `n_rows` rows, about four for each thread.
 
-    Parameters
-    ----------
-    n_rows : int
-        How many rows there are.
-    n_jobs : int, default=None
-        As in joblib.
-    smallest : int, default=1024
-        Fewer rows are not worth a block of their own.
-
-    Returns
-    -------
-    list of slice
+    Fewer rows than `smallest` are not worth a block of their own.
     """
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:

@@ -10,14 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .exceptions import CostError, MissingExtraError
-from .user_files import (
-    as_file,
-    encoding_of,
-    is_workbook,
-    opened,
-    separator_of,
-    workbook_as_csv,
-)
+from .user_files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
 
 COLUMNS = ("feature", "cost", "group", "group_cost")
 
@@ -174,26 +167,10 @@ def _number(text, name, where, kind=float):
 
 
 def profile_of(table):
-    """Return the prices of one list, with its groups numbered.
+    """Return names, prices, groups (numbered, -1 for none) and charges of the groups of one list.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Columns feature and cost, and optionally group and group_cost.
-
-    Returns
-    -------
-    names : list of str
-    costs : list of float
-    groups : ndarray of int or None
-        -1 for none; None where no feature has a group.
-    charges : list of float or None
-        The charge of each group.
-
-    Raises
-    ------
-    CostError
-        When a feature is named twice, or when the charges of a group's members differ.
+    The last two are None where no feature has a group. A `CostError` says when a feature is named
+    twice, or when the charges of a group's members differ.
     """
     names = table["feature"].tolist()
     twice = table["feature"][table["feature"].duplicated()].unique().tolist()
@@ -228,19 +205,7 @@ def _charge(table, group):
 
 
 def nonnegative(values, name):
-    """Return `values` as a read-only float64 vector, refusing what cannot be a price.
-
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Prices.
-    name : str
-        What messages call them.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """Return `values` as a read-only float64 vector, refusing what cannot be a price."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

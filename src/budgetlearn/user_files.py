@@ -20,15 +20,7 @@ _WORD = re.compile(r"\w*[^\x00-\x7f]\w*")  # a word that shows whether the encod
 
 
 class InMemory:
-    """A file held in memory: it can be read twice, as a pipe cannot.
-
-    Parameters
-    ----------
-    name : str
-        What messages call it.
-    content : bytes
-        What it holds.
-    """
+    """A file held in memory: it can be read twice, as a pipe cannot. Messages call it `name`."""
 
     suffix = ""
 
@@ -39,65 +31,23 @@ class InMemory:
         return self.name
 
     def open(self, mode="rb"):
-        """Return its content as a binary file.
-
-        Parameters
-        ----------
-        mode : str, default="rb"
-            As of a path; no other one is there.
-
-        Returns
-        -------
-        BytesIO
-        """
+        """Return its content as a binary file."""
         return io.BytesIO(self._content)
 
 
 def as_file(source):
-    """Return a path, or what is held in memory, as it is opened here.
-
-    Parameters
-    ----------
-    source : path-like or InMemory
-        The file.
-
-    Returns
-    -------
-    Path or InMemory
-    """
+    """Return a path, or what is held in memory, as it is opened here."""
     return source if isinstance(source, InMemory) else Path(source)
 
 
 def starts_with(path, magic):
-    """Compare the first bytes of a file.
-
-    Parameters
-    ----------
-    path : Path or InMemory
-        The file.
-    magic : bytes
-        What it may start with.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a file begins with some bytes."""
     with path.open("rb") as stream:
         return stream.read(len(magic)) == magic
 
 
 def is_gzip(path):
-    """Return whether a file starts as a gzip file does.
-
-    Parameters
-    ----------
-    path : Path or InMemory
-        The file.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a file starts as a gzip file does."""
     return starts_with(path, b"\x1f\x8b")
 
 
@@ -113,19 +63,7 @@ def _opened_bytes(path):
 
 @contextmanager
 def opened(path, encoding="utf-8-sig"):
-    """Open a text file; a byte order mark, as spreadsheets write it, is not part of a name.
-
-    Parameters
-    ----------
-    path : Path or InMemory
-        The file, plain or gzip-compressed.
-    encoding : str, default="utf-8-sig"
-        Its encoding.
-
-    Yields
-    ------
-    TextIOWrapper
-    """
+    """Open a text file, plain or gzip-compressed; a byte order mark is not part of a name."""
     with _opened_bytes(path) as binary, io.TextIOWrapper(binary, encoding, newline="") as stream:
         yield stream
 
@@ -134,21 +72,8 @@ def encoding_of(path):
     """Return the encoding of a text file: UTF-8, UTF-16 with its mark, or Windows-1252.
 
     The last one, of which Latin-1 is the part that people use, is told by a warning: it gives some
-    text for nearly all bytes, and it may be the wrong one.
-
-    Parameters
-    ----------
-    path : Path or InMemory
-        The file, plain or gzip-compressed.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    DatasetError
-        When it is none of them.
+    text for nearly all bytes, and it may be the wrong one. A `DatasetError` says when it is none of
+    them.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
     with _opened_bytes(path) as stream:
@@ -187,39 +112,16 @@ def _tell_windows_1252(path, chunk):
 
 
 def separator_of(header):
-    """Return the separator that splits a header into most fields.
+    """Return the one of `SEPARATORS` that splits a header into most fields.
 
-    Parameters
-    ----------
-    header : str
-        The first line. It alone decides: cells may hold any of the separators.
-
-    Returns
-    -------
-    str
-        One of `SEPARATORS`.
+    The header alone decides: cells may hold any of the separators.
     """
     widths = {sep: len(next(csv.reader([header], delimiter=sep), [])) for sep in SEPARATORS}
     return max(SEPARATORS, key=widths.__getitem__)
 
 
 def is_workbook(path):
-    """Return whether a file is a workbook of Excel (.xlsx); refuse the old form (.xls).
-
-    Parameters
-    ----------
-    path : Path or InMemory
-        The file.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    DatasetError
-        For a workbook of the old form.
-    """
+    """Return whether a file is a workbook of Excel (.xlsx); refuse the old form (.xls)."""
     if starts_with(path, OLD_WORKBOOK):
         raise DatasetError(
             f"{path.name} is a workbook of the old form (.xls). Save it as .xlsx or csv."
@@ -230,24 +132,8 @@ def is_workbook(path):
 def workbook_as_csv(path, decimal="."):
     """Return the first sheet of an .xlsx workbook as csv, so that all tables are read one way.
 
-    Parameters
-    ----------
-    path : Path or InMemory
-        The workbook; its first row that is not empty holds names.
-    decimal : str, default="."
-        What to write before the decimals of numbers.
-
-    Returns
-    -------
-    InMemory
-        UTF-8 with commas; line numbers are those of the rows.
-
-    Raises
-    ------
-    DatasetError
-        When the sheet is empty, or a formula has no value.
-    MissingExtraError
-        Without openpyxl.
+    Its first row that is not empty holds names. The csv is UTF-8 with commas; line numbers are
+    those of the rows. A `DatasetError` says when the sheet is empty, or a formula has no value.
     """
     with extra("tables", "reading an .xlsx workbook"):
         import openpyxl

@@ -21,23 +21,8 @@ def check_number(
 ):
     """Return `value` if it is a number inside [low, high], else raise `ParameterError`.
 
-    Parameters
-    ----------
-    value : object
-        The candidate.
-    name : str
-        How the message names it.
-    low, high : float, default=None
-        Bounds, inclusive unless open.
-    integer : bool, default=False
-        Whether only whole numbers are accepted.
-    low_open, high_open : bool, default=False
-        Whether the bound itself is refused; `high=np.inf, high_open=True` wants a finite number.
-
-    Returns
-    -------
-    int or float
-        The value, unchanged.
+    Bounds are inclusive unless open; `high=np.inf, high_open=True` wants a finite number. `integer`
+    accepts whole numbers only.
     """
     kind = numbers.Integral if integer else numbers.Real
     wanted = "an integer" if integer else "a number"
@@ -57,27 +42,7 @@ def check_number(
 
 
 def check_choice(value, name, choices):
-    """Check that a parameter is one of some words.
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    name : str
-        The parameter's name, for the message.
-    choices : collection of str
-        What it may be.
-
-    Returns
-    -------
-    str
-        The value.
-
-    Raises
-    ------
-    ParameterError
-        When it is none of them.
-    """
+    """Return `value` if it is one of some words, else raise `ParameterError`."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ParameterError(f"{name} must be one of {listed}, got {value!r}.")
@@ -87,22 +52,9 @@ def check_choice(value, name, choices):
 def check_max_features(max_features, n_features):
     """Return the number of features that a node draws.
 
-    Parameters
-    ----------
-    max_features : {"sqrt"}, int, float or None
-        A number, larger ones count as all; a float in (0, 1] is a share of them, "sqrt" their
-        square root, both rounded down, 1 at least. None: all.
-    n_features : int
-        How many there are.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ParameterError
-        For anything else.
+    A number larger than `n_features` counts as all, as does None; a float in (0, 1] is a share of
+    them, "sqrt" their square root, both rounded down, 1 at least. Anything else is a
+    `ParameterError`.
     """
     if max_features is None:
         return n_features
@@ -121,24 +73,10 @@ def check_max_features(max_features, n_features):
 
 
 def check_classes(y):
-    """Return the class labels and each example's index among them; at least two are needed.
+    """Return the class labels and each example's index among them.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Class labels.
-
-    Returns
-    -------
-    classes : ndarray of shape (n_classes,)
-    labels : ndarray of int of shape (n_samples,)
-
-    Raises
-    ------
-    ParameterError
-        When all labels are the same.
-    ValueError
-        When they are not class labels.
+    A `ParameterError` says when all labels are the same, a `ValueError` when they are no class
+    labels.
     """
     # Here: planning a study checks numbers only, and scikit-learn takes a second to load.
     from sklearn.utils.multiclass import check_classification_targets
@@ -155,15 +93,7 @@ def check_classes(y):
 def derive_seed(*parts):
     """Return a 32-bit seed that depends on `parts` only, not on order of work or machine.
 
-    Parameters
-    ----------
-    *parts : object
-        Anything with a stable `str`; integers and strings in practice.
-
-    Returns
-    -------
-    int
-        In [0, 2**32).
+    The parts may be anything with a stable `str`; integers and strings in practice.
     """
     # The separator keeps ("ab", "c") and ("a", "bc") apart.
     digest = hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).digest()
@@ -171,30 +101,12 @@ def derive_seed(*parts):
 
 
 def holdout(y, fraction, random_state):
-    """Split rows into training and validation rows, class by class.
+    """Split rows into training and validation rows, class by class; return their ascending indices.
 
-    Every class keeps at least one training row, so that rare classes are never unseen; a class
-    of one row has none in the validation part.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Class labels.
-    fraction : float
-        The `validation_fraction` of an estimator: share of each class to hold out, in (0, 1).
-    random_state : RandomState
-        Source of randomness.
-
-    Returns
-    -------
-    train, valid : ndarray of int
-        Row indices, ascending.
-
-    Raises
-    ------
-    ParameterError
-        When the fraction is outside (0, 1), so small that no row is held out, or so large that all
-        rows of every class are.
+    Every class keeps at least one training row, so that rare classes are never unseen; a class of
+    one row has none in the validation part. `fraction` is the `validation_fraction` of an
+    estimator, the share of each class to hold out. A `ParameterError` says when it is outside (0,
+    1), so small that no row is held out, or so large that all rows of every class are.
     """
     check_number(fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True)
     held_out = np.zeros(len(y), dtype=bool)
@@ -222,16 +134,8 @@ def holdout(y, fraction, random_state):
 def all_or_nothing(estimator):
     """Leave an estimator as it was where the block fails, be it by an error or an interruption.
 
-    A second fit that fails would otherwise leave, say, new class labels on old trees.
-
-    Parameters
-    ----------
-    estimator : object
-        The block sets its attributes; what these held before must not be changed in place.
-
-    Yields
-    ------
-    None
+    A second fit that fails would otherwise leave, say, new class labels on old trees. What
+    attributes held before must not be changed in place.
     """
     # A shallow copy: what a fit sets is new, what it finds is not changed in place.
     before = vars(estimator).copy()
@@ -244,19 +148,6 @@ def all_or_nothing(estimator):
 
 
 def in_row(rows, what="rows"):
-    """Return the place of the first of some rows, in the words of all messages.
-
-    Parameters
-    ----------
-    rows : ndarray of int
-        Positions, counted from 0; at least one.
-    what : str, default="rows"
-        What there may be several of.
-
-    Returns
-    -------
-    str
-        The row as a person counts it.
-    """
+    """Return the place of the first of some rows (counted from 0), in the words of all messages."""
     more = f"; {rows.size} such {what}" if rows.size > 1 else ""
     return f"in row {rows[0] + 1} (counted from 1, without the header{more})"

@@ -102,12 +102,7 @@ def control_point(points, column):
 def baselines_of(points, column="test_score"):
     """Return {(dataset, costs, run): score of the free constant, NaN where it failed}.
 
-    Raises
-    ------
-    RecordError
-        When the control costs something.
-    ConfigError
-        When a run lacks it.
+    A `RecordError` says when the control costs something, a `ConfigError` when a run lacks it.
     """
     control = points[points["method"] == CONSTANT]
     priced = control[(control["status"] == OK) & (control["cost"] != 0)]

@@ -17,19 +17,10 @@ from .schedules import CASE
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Ranks of methods by mean AUP.
+    """Ranks of methods by mean AUP."""
 
-    Attributes
-    ----------
-    means : DataFrame
-        Areas: one row for each case that is ranked, one column for each method that has an area in
-        all of them.
-    left_out : list of str
-        Methods that lack an area in some case that is ranked.
-    """
-
-    means: pd.DataFrame
-    left_out: list
+    means: pd.DataFrame  # areas: a row for each ranked case, a column for each method that has all
+    left_out: list  # methods that lack an area in some case that is ranked
 
     @cached_property
     def ranks(self):

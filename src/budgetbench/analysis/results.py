@@ -18,17 +18,12 @@ from .schedules import CASE, RUN, compressed_points, counted_runs, coverage_tabl
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Methods and data sets of a study.
+    """Methods and data sets of a study, each id with whatever is known of it.
 
-    Attributes
-    ----------
-    methods : dict of str to object
-        Id to whatever is known of a method; `control` says whether it only brackets the others (no
-        feature, or all of them) and does not compete.
-    datasets : dict of str to object
-        Id to whatever is known of a data set; `budget` says what methods are compared by there,
-        acquisition cost or memory, `test_ratio` how many test rows there are by training row,
-        `bounded` whether its score lies in [0, 1].
+    Of a method `control` says whether it only brackets the others (no feature, or all of them) and
+    does not compete. Of a data set `budget` says what methods are compared by there, acquisition
+    cost or memory, `test_ratio` how many test rows there are by training row, `bounded` whether its
+    score lies in [0, 1].
     """
 
     methods: dict

@@ -38,13 +38,9 @@ def columns_of(frame, names):
 def check_points(points):
     """Return `points` in the order of runs and stages, if it is a usable frame of them.
 
-    What is computed from it then does not depend on the order of files, to the last bit.
-
-    Raises
-    ------
-    RecordError
-        When columns are missing, when two rows describe the same stage, or when a row that is
-        said to be ok lacks a number.
+    What is computed from it then does not depend on the order of files, to the last bit. A
+    `RecordError` says when columns are missing, when two rows describe the same stage, or when a
+    row that is said to be ok lacks a number.
     """
     absent = [column for column in _COLUMNS if column not in points]
     if absent:

@@ -41,17 +41,10 @@ logger = logging.getLogger("budgetlearn")
 
 
 def download(url, path, label):
-    """Download `url` to `path`, with retries and a progress line.
+    """Download `url` to `path`, with retries and a progress line that begins with `label`.
 
-    Parameters
-    ----------
-    label : str
-        What the progress line says.
-
-    Raises
-    ------
-    DatasetError
-        When the server refuses, sends too much or takes too long, or when the last try failed.
+    A `DatasetError` says when the server refuses, sends too much or takes too long, or when the
+    last try failed.
     """
     wait, end = FIRST_WAIT, time.monotonic() + MOST_SECONDS
     for attempt in range(1, ATTEMPTS + 1):

@@ -14,19 +14,10 @@ from .tables import Table
 
 
 def read_idx(paths, parts=None):
-    """Read pairs of idx files: images, then their labels.
+    """Read pairs of idx files, images and then their labels, as a table of float32.
 
-    Parameters
-    ----------
-    paths : list of Path
-        Images, labels, images, labels, …; unsigned bytes, gzip-compressed or not.
-    parts : list of int, default=None
-        Split that each pair is: 0 train, 1 validation, 2 test.
-
-    Returns
-    -------
-    Table
-        float32, one column per pixel, 0 to 255, named by row and column.
+    The files are unsigned bytes, gzip-compressed or not; `parts` says which split each pair is: 0
+    train, 1 validation, 2 test. One column per pixel, 0 to 255, is named by row and column.
     """
     images = [read_idx_array(path) for path in paths[0::2]]
     labels = [read_idx_array(path) for path in paths[1::2]]
@@ -46,17 +37,7 @@ def read_idx(paths, parts=None):
 
 
 def read_idx_array(path):
-    """Return the array of unsigned bytes that an idx file holds.
-
-    Parameters
-    ----------
-    path : Path
-        The file; gzip-compressed if its name ends in ``.gz``.
-
-    Returns
-    -------
-    ndarray of uint8
-    """
+    """Return the unsigned bytes of an idx file, gzip-compressed if its name ends in ``.gz``."""
     with reading(path, "an idx file"):
         content = path.read_bytes()
         return _parse(gzip.decompress(content) if path.suffix == ".gz" else content, path.name)
@@ -86,20 +67,10 @@ _QUARTERS = [(row, column) for row in ("upper", "lower") for column in ("left", 
 def read_cifar(paths, parts=None, seed=0):
     """Read the binary batches of CIFAR-10 and make features of the images.
 
-    Parameters
-    ----------
-    paths : list of Path
-        Batches: of each image its class, then red, green and blue, row by row.
-    parts : list of int, default=None
-        Split that each batch is: 0 train, 1 validation, 2 test. Patches are learned from batches of
-        part 0; None: from all.
-    seed : int, default=0
-        For the patches that are learned from.
-
-    Returns
-    -------
-    Table
-        float32, one column for each learned patch and quarter of the image.
+    Of each image a batch has its class, then red, green and blue, row by row. `parts` says which
+    split each batch is: 0 train, 1 validation, 2 test. Patches are learned from batches of part 0
+    (None: from all), drawn by `seed`. The table is float32, one column for each learned patch and
+    quarter of the image.
     """
     batches = [_batch(path) for path in paths]
     learned_from = [

@@ -10,25 +10,14 @@ from budgetlearn.preprocessing.categories import refuse_blank_twins
 
 
 def make_target(table, task, rules):
-    """Apply a label rule to a table.
+    """Apply a label rule to a table that a reader returned; return it, and the class names.
 
-    Parameters
-    ----------
-    table : Table
-        As a reader returned it.
-    task : {"classification", "regression", "ranking"}
-        What is predicted.
-    rules : mapping
-        At most one of ``first_classes``, ``quantiles``, ``both_above_median``, ``one_hot``,
-        ``blocks``, ``at_least``, ``unit``, after an optional ``keep``. Empty: numbers as they are
-        in regression and ranking, sorted values as classes in classification.
-
-    Returns
-    -------
-    table : Table
-        With codes or numbers as `y`; fewer rows if the rule keeps some classes only.
-    class_names : tuple of str
-        Name of each code; empty in regression and ranking.
+    `task` is "classification", "regression" or "ranking". `rules` has at most one of
+    ``first_classes``, ``quantiles``, ``both_above_median``, ``one_hot``, ``blocks``, ``at_least``,
+    ``unit``, after an optional ``keep``. Empty: numbers as they are in regression and ranking,
+    sorted values as classes in classification. The table comes back with codes or numbers as `y`,
+    and fewer rows if the rule keeps some classes only; there are no class names in regression and
+    ranking.
     """
     rules = dict(rules)
     kept = rules.pop("keep", None)

@@ -34,21 +34,8 @@ def yahoo_like(n_samples, seed):
     Yahoo's are; the noise shrinks with the price, and two topics are seen by expensive features
     only. So cheap features alone rank fairly, and expensive ones add what they cannot know.
 
-    Parameters
-    ----------
-    n_samples : int
-        Number of documents.
-    seed : int
-        Same seed, same data.
-
-    Returns
-    -------
-    X : ndarray of float32 of shape (n_samples, 519)
-        Column-major.
-    y : ndarray of int of shape (n_samples,)
-        Relevance 0 to 4, in about the shares of Yahoo's.
-    groups : ndarray of int of shape (n_samples,)
-        Query of each document: 0, 1, …; its documents stand together.
+    Return X (float32, column-major), y (relevance 0 to 4, in about the shares of Yahoo's) and the
+    query of each document: 0, 1, …; its documents stand together.
     """
     rng = np.random.default_rng(seed)
     groups = _queries(n_samples, rng)

@@ -12,24 +12,9 @@ def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):
     """Mixture of four Gaussians in eight dimensions; the component is the class (msB, section 4).
 
     The formulas are lost in the text that we have, so this is a reconstruction: equal weights,
-    covariance ``correlation ** |i - j|``, means ±a·(1, …, 1) and ±a·(1, 1, 1, 1, -1, -1, -1, -1).
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of examples; the paper has 50,000.
-    seed : int
-        Same seed, same data.
-    correlation : float, default=0.3
-        Of neighbouring features; the paper varies it (here 0.1, 0.3, 0.6).
-    separation : float, default=0.85
-        The a of the means. At 0.85 the best possible accuracy is 0.89, 0.85, 0.81 for correlations
-        0.1, 0.3, 0.6.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 8)
-    y : ndarray of int of shape (n_samples,)
+    covariance ``correlation ** |i - j|``, means ±a·(1, …, 1) and ±a·(1, 1, 1, 1, -1, -1, -1, -1)
+    with a = `separation`. At 0.85 the best possible accuracy is 0.89, 0.85, 0.81 for correlations
+    0.1, 0.3, 0.6 of neighbouring features, which the paper varies; it has 50,000 examples.
     """
     rng = np.random.default_rng(seed)
     place = np.arange(8)
@@ -44,15 +29,7 @@ def gaussian_mixture(n_samples, seed, correlation=0.3, separation=0.85):
 def friedman1(n_samples, seed, noise=1.0):
     """Friedman's first function: five useful and five useless features, uniform on [0, 1].
 
-    Parameters
-    ----------
-    noise : float, default=1.0
-        Standard deviation; 1 in the GIF paper.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 10)
-    y : ndarray of shape (n_samples,)
+    The standard deviation of the noise is 1 in the GIF paper.
     """
     from sklearn.datasets import make_friedman1  # as in embedded.py
 
@@ -60,17 +37,9 @@ def friedman1(n_samples, seed, noise=1.0):
 
 
 def hwang_f5(n_samples, seed, noise=0.25):
-    """The "complicated interaction" function of Hwang et al. (1994), scaled to unit variance.
+    """The "complicated interaction" function of Hwang et al. (1994) of unit variance.
 
-    Parameters
-    ----------
-    noise : float, default=0.25
-        Standard deviation, that of Hwang et al.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 2)
-    y : ndarray of shape (n_samples,)
+    The standard deviation of the noise is that of Hwang et al.
     """
     rng = np.random.default_rng(seed)
     X = rng.random((n_samples, 2))
@@ -82,13 +51,8 @@ def hwang_f5(n_samples, seed, noise=0.25):
 def ringnorm(n_samples, seed):
     """Breiman's Ringnorm: a wide Gaussian around a narrow one, d = 20.
 
-    Class 0 has mean 0 and variance 4, class 1 mean a in each dimension and variance 1, with
-    a = 2/√20, which gives the error rates that the GIF paper prints.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 20)
-    y : ndarray of int of shape (n_samples,)
+    Class 0 has mean 0 and variance 4, class 1 mean a in each dimension and variance 1, with a =
+    2/√20, which gives the error rates that the GIF paper prints.
     """
     rng = np.random.default_rng(seed)
     y = rng.integers(2, size=n_samples)
@@ -98,13 +62,7 @@ def ringnorm(n_samples, seed):
 
 
 def twonorm(n_samples, seed):
-    """Breiman's Twonorm: two unit Gaussians with means ±a in each of 20 dimensions, a = 2/√20.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 20)
-    y : ndarray of int of shape (n_samples,)
-    """
+    """Breiman's Twonorm: two unit Gaussians with means ±a in each of 20 dimensions, a = 2/√20."""
     rng = np.random.default_rng(seed)
     y = rng.integers(2, size=n_samples)
     mean = np.where(y == 1, -1.0, 1.0)[:, None] * 2 / np.sqrt(20)
@@ -116,11 +74,6 @@ def hastie(n_samples, seed):
 
     From example 10.2 of Hastie, Tibshirani and Friedman: the squared radius exceeds 9.34, the
     median of a chi-square with ten degrees of freedom.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 10)
-    y : ndarray of int of shape (n_samples,)
     """
     X = np.random.default_rng(seed).standard_normal((n_samples, 10))
     return X, ((X**2).sum(axis=1) > 9.34).astype(np.intp)
@@ -129,15 +82,7 @@ def hastie(n_samples, seed):
 def waveform(n_samples, seed, n_noise=19):
     """Breiman's waveforms: random blends of two of three triangles at 21 places, plus noise.
 
-    Parameters
-    ----------
-    n_noise : int, default=19
-        Further features of pure noise; 19 makes the 40 of the GIF paper.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 21 + n_noise)
-    y : ndarray of int of shape (n_samples,)
+    `n_noise` further features are pure noise; 19 makes the 40 of the GIF paper.
     """
     rng = np.random.default_rng(seed)
     place = np.arange(1, 22)
@@ -154,11 +99,6 @@ def madelon_like(n_samples, seed):
     """Data made as Madelon was: 500 features, 20 informative, 50 redundant, the rest noise.
 
     With 4400 samples and seed 42 it is the recipe of the GIF paper's Madelon.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 500)
-    y : ndarray of int of shape (n_samples,)
     """
     from sklearn.datasets import make_classification
 
@@ -172,18 +112,7 @@ def budgetrf_example(n_samples=1024, seed=0):
 
     The ten binary features of an example spell its number, 0 to 1023, highest bit first. Each
     quarter of the numbers is one class, but 0, 256, 512 and 768 belong to the quarter after theirs.
-
-    Parameters
-    ----------
-    n_samples : int, default=1024
-        Must be 1024.
-    seed : int, default=0
-        Not used.
-
-    Returns
-    -------
-    X : ndarray of shape (1024, 10)
-    y : ndarray of int of shape (1024,)
+    So `n_samples` must be 1024, and `seed` is not used.
     """
     if n_samples != 1024:
         raise DatasetError(f"budgetrf_example has 1024 examples, {n_samples} were asked for.")
@@ -204,18 +133,9 @@ def _bits(label, place, width):
 def cube(n_samples, seed, noise=0.3):
     """The cube of acquisition benchmarks: the label is spelled at a place that it names itself.
 
-    Features k to k + 2 of a row of class k are its three bits; ten more say nothing (AFABench,
-    Aronsson et al. 2025, after the CUBE of ODIN).
-
-    Parameters
-    ----------
-    noise : float, default=0.3
-        Standard deviation around the bits, and of the features that say nothing.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 20)
-    y : ndarray of int of shape (n_samples,)
+    Of twenty features those at k to k + 2 of a row of class k are its three bits; ten more say
+    nothing (AFABench, Aronsson et al. 2025, after the CUBE of ODIN). `noise` is the standard
+    deviation around the bits, and of the features that say nothing.
     """
     rng = np.random.default_rng(seed)
     y = rng.integers(8, size=n_samples)
@@ -227,20 +147,9 @@ def cube_nm(n_samples, seed, noise=0.3, context_noise=0.1):
     """A cube in one of five blocks: a context, worth nothing alone, names the block.
 
     The context is five indicators, which the price list of the data set sells as one (CUBE-NM of
-    AFABench, Aronsson et al. 2025); greedy acquisition, one feature ahead, never buys it.
-
-    Parameters
-    ----------
-    noise : float, default=0.3
-        Standard deviation in the blocks; with 0, features that say nothing are one half.
-    context_noise : float, default=0.1
-        Standard deviation of the indicators.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 55)
-        The context, and five blocks of ten.
-    y : ndarray of int of shape (n_samples,)
+    AFABench, Aronsson et al. 2025); greedy acquisition, one feature ahead, never buys it. Blocks
+    have ten features; `noise` is their standard deviation (with 0, those that say nothing are one
+    half), `context_noise` that of the indicators.
     """
     rng = np.random.default_rng(seed)
     y, context = rng.integers(8, size=n_samples), rng.integers(5, size=n_samples)
@@ -255,12 +164,6 @@ def indicator(n_samples, seed):
     """One feature names which of eight fair coins is the label; eleven more coins say nothing.
 
     Two features suffice for every row, and no feature says anything alone.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 20)
-        The name, 0 to 7, and nineteen coins.
-    y : ndarray of int of shape (n_samples,)
     """
     rng = np.random.default_rng(seed)
     name = rng.integers(8, size=n_samples)
@@ -288,19 +191,7 @@ _GENERATORS = {
 
 
 def generate(name, n_samples, seed=0, **parameters):
-    """Return the table that a named generator makes.
-
-    Parameters
-    ----------
-    name : str
-        Name of one of the functions here, or ``yahoo_like``.
-    n_samples : int
-        Number of examples.
-    seed : int, default=0
-        Same seed, same data.
-    **parameters : dict
-        Further parameters of the generator.
-    """
+    """Return the table of a named generator: one of the functions here, or ``yahoo_like``."""
     function = yahoo_like if name == "yahoo_like" else _GENERATORS[name]
     try:
         X, y, *groups = function(n_samples=n_samples, seed=seed, **parameters)
@@ -311,17 +202,9 @@ def generate(name, n_samples, seed=0, **parameters):
 
 
 def read_embedded(name):
-    """Return one of the tables that scikit-learn ships.
+    """Return a table that scikit-learn ships: wine, breast_cancer, digits, iris or diabetes.
 
-    Parameters
-    ----------
-    name : {"wine", "breast_cancer", "digits", "iris", "diabetes"}
-        Which.
-
-    Returns
-    -------
-    Table
-        Features in their own units; the raw target holds the names of the classes, or numbers.
+    Features are in their own units; the raw target holds the names of the classes, or numbers.
     """
     # Imported here: jobs that split or price data start in half the time without scikit-learn.
     from sklearn import datasets as bundled

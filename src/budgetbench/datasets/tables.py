@@ -16,28 +16,14 @@ _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
 @dataclass(frozen=True)
 class Table:
-    """The outcome of a reader: numbers, and a target that still is as the files have it.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Features.
-    y : ndarray of shape (n_samples,) or (n_samples, n_targets) or None
-        Raw target; None where the order of the rows implies it.
-    feature_names : tuple of str
-        One for each column.
-    part, groups : ndarray of shape (n_samples,) or None
-        Given split and query of each row.
-    categories : dict of str to tuple of str
-        Words of each coded column, in the order of their codes.
-    """
+    """The outcome of a reader: numbers, and a target that still is as the files have it."""
 
     X: np.ndarray
-    y: np.ndarray | None
+    y: np.ndarray | None  # raw, with one or many columns; None where the order of rows implies it
     feature_names: tuple[str, ...]
-    part: np.ndarray | None = None
-    groups: np.ndarray | None = None
-    categories: dict = field(default_factory=dict)
+    part: np.ndarray | None = None  # given split of each row
+    groups: np.ndarray | None = None  # query of each row
+    categories: dict = field(default_factory=dict)  # words of each coded column, in order of codes
 
 
 def read_table(
@@ -94,15 +80,7 @@ def read_table(
 
 
 def read_excel(paths, **columns):
-    """Read the first sheet of an ``.xls`` spreadsheet whose first row holds names.
-
-    Parameters
-    ----------
-    paths : list of Path
-        One file.
-    **columns : dict
-        What the columns are; see `table_from_frame`.
-    """
+    """Read the first sheet of one ``.xls`` file, which has names first; see `table_from_frame`."""
     import xlrd  # here: no other reader needs it
 
     path = paths[0]
@@ -122,14 +100,8 @@ def read_excel(paths, **columns):
 def read_paired(paths, parts=None, names=None):
     """Read files that alternate: features, then their labels, both separated by blanks.
 
-    Parameters
-    ----------
-    paths : list of Path
-        Features, labels, features, labels, …
-    parts : list of int, default=None
-        Split that each pair is: 0 train, 1 validation, 2 test.
-    names : list of str, default=None
-        As in `table_from_frame`.
+    `parts` says which split each pair is: 0 train, 1 validation, 2 test; `names` are as in
+    `table_from_frame`.
     """
     features = read_table(paths[0::2], "whitespace", parts=parts, target=None, names=names)
     labels = read_table(paths[1::2], "whitespace", target=None)

@@ -20,19 +20,9 @@ def is_lzw(path):
 
 
 def decompress(content, most=None):
-    """Return the plain bytes of a ``.Z`` file.
+    """Return the plain bytes of a ``.Z`` file, of which not more than `most` may come out.
 
-    Parameters
-    ----------
-    content : bytes
-        The whole file.
-    most : int, default=None
-        How many bytes may come out; None: any number.
-
-    Raises
-    ------
-    DatasetError
-        When the content is damaged, or more than `most` bytes come out.
+    A `DatasetError` says when the content is damaged, or more comes out.
     """
     if content[:2] != _MAGIC or len(content) < 3:
         raise DatasetError("no .Z file")
@@ -110,21 +100,9 @@ def extract(archive, members, target):
 
     A gzip file is kept compressed only if the name of `target` ends in ``.gz``, and plain content
     is compressed then; so the same path holds the same content from every mirror. A ``.Z`` file is
-    always unpacked.
-
-    Parameters
-    ----------
-    archive : Path
-        What was downloaded.
-    members : list of str
-        Names to follow inwards, each a member of the archive before it; empty for the file itself.
-        A name matches a member's whole path or its last parts.
-
-    Raises
-    ------
-    DatasetError
-        When an archive is damaged or not an archive, lacks the member, or would grow beyond all
-        measure.
+    always unpacked. `members` are names to follow inwards, each a member of the archive before it
+    (its whole path or its last parts); empty for the file itself. A `DatasetError` says when an
+    archive is damaged or not an archive, lacks the member, or would grow beyond all measure.
     """
     current = archive
     for depth, member in enumerate(members):

@@ -28,21 +28,10 @@ def read_own(
 ):
     """Read a table of csv or Parquet.
 
-    Parameters
-    ----------
-    target : str
-        The column to predict.
-    drop : sequence of str, default=()
-        Columns to leave out.
-    group : str, default=None
-        In ranking, the column with the query of each row.
-    missing : {"indicator", "median", "refuse"}, default="indicator"
-        As for `BudgetPreprocessor`. Under "median" the gaps stay: each run fills them from its own
-        training rows.
-    categorical : sequence of str, default=()
-        Columns of numbers that name categories.
-    separator, decimal, na : str
-        As for `budgetlearn.preprocessing.reading.read_table`.
+    `target` is the column to predict, `drop` those to leave out, `group` in ranking the one with
+    the query of each row, `categorical` those of numbers that name categories. `missing` is as for
+    `BudgetPreprocessor`, but under "median" the gaps stay: each run fills them from its own
+    training rows. The rest is as for `budgetlearn.preprocessing.reading.read_table`.
     """
     frame = read_table(Path(path), separator, decimal, na)
     others = [target, *drop, *([] if group is None else [group])]
@@ -63,19 +52,10 @@ def read_own(
 
 
 def own_prices(path, unpriced=(), content=None):
-    """Read the price list of a table.
+    """Return the price list of a table, as `budgetlearn.price_lists.read_prices` returns it.
 
-    Parameters
-    ----------
-    unpriced : collection of str, default=()
-        Columns of the table that are no features: their prices are left out.
-    content : str, default=None
-        The sha256 that the file must have; None: any.
-
-    Returns
-    -------
-    DataFrame
-        As `budgetlearn.price_lists.read_prices` returns it.
+    `unpriced` columns are no features: their prices are left out. `content` is the sha256 that the
+    file must have; None: any.
     """
     prices = read_prices(path)
     refuse_changed(path, content)

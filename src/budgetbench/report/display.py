@@ -51,15 +51,9 @@ class DataSheet:
 class Display(Comparison):
     """Methods and data sets as they are shown.
 
-    Parameters
-    ----------
-    methods : dict of str to dict
-        Id to an entry of the methods file: label, control, peer, class, parameters, grid.
-    datasets : dict of str to DataSheet
-        In the order of display.
-    ranked : iterable of str, default=()
-        The methods that choose a colour, a marker and a line first, so that the best of many do
-        not share a colour; the others follow in their order.
+    A method is an entry of the methods file (label, control, peer, class, parameters, grid), a data
+    set a `DataSheet`, in the order of display. The `ranked` methods choose a colour, a marker and a
+    line first, so that the best of many do not share a colour; the others follow in their order.
     """
 
     def __init__(self, methods, datasets, ranked=()):

@@ -31,12 +31,8 @@ def read_published(paths):
 
     The columns are source, paper, table, dataset, method, setting (as in records: "trees=10", ""
     for none), quantity, value, value_sd (NaN where the paper prints none), unit (that of the last
-    digit of value), printed_runs (1 where no number is given), remark.
-
-    Raises
-    ------
-    ConfigError
-        When a column is missing, a quantity is unknown or a number is repeated.
+    digit of value), printed_runs (1 where no number is given), remark. A `ConfigError` says when a
+    column is missing, a quantity is unknown or a number is repeated.
     """
     frames = [_read_one(Path(path)) for path in paths]
     columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD, "unit", "printed_runs"]
@@ -88,12 +84,8 @@ def read_reasons(path):
     was chosen after seeing the printed numbers; `narrowed_after: true` where the entry was
     narrowed, after seeing the variant's results, to what it has right; and `one_sample: true` where
     the variant draws other rows in every run, so that the printed number must also be a likely draw
-    of one sample.
-
-    Raises
-    ------
-    ConfigError
-        When an entry has no `why`, no `variant` or a key that is not known.
+    of one sample. A `ConfigError` says when an entry has no `why`, no `variant` or a key that is
+    not known.
     """
     entries = read_yaml(path) or []
     for entry in entries:

@@ -8,10 +8,7 @@ from ..curves import pareto_indices
 def axes_of(ax, width=6.4, height=4.8):
     """Return the axes to draw on: `ax`, or those of a new figure.
 
-    Raises
-    ------
-    ImportError
-        When matplotlib is not installed.
+    An `ImportError` says when matplotlib is not installed.
     """
     # Here, so that fitting and predicting do without matplotlib.
     try:

@@ -49,17 +49,9 @@ def onnx_model(forest):
 
 
 def ensemble(forest):
-    """Return the attributes of the operator TreeEnsembleRegressor for a forest.
+    """Return the attributes of the operator TreeEnsembleRegressor for a forest in "float32".
 
-    Parameters
-    ----------
-    forest : CompactForest
-        In "float32".
-
-    Returns
-    -------
-    dict
-        Nodes in preorder, tree after tree; a leaf adds its values, or its vote.
+    Nodes are in preorder, tree after tree; a leaf adds its values, or its vote.
     """
     trees = rebuilt(forest.n_splits, forest.features(), forest.thresholds(), forest.n_left)
     numbers, leaves = [np.empty((6, 0))], [np.empty((4, 0))]

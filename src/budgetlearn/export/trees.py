@@ -71,21 +71,10 @@ def stored(trees, zero_stops=True):
 
 
 def stored_bytes(trees, n_features, n_columns):
-    """Return the bytes that sums of trees take in the compact format "float32".
+    """Return the bytes that sums of at least one tree take in the compact format "float32".
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        At least one.
-    n_features : int
-        Columns of X.
-    n_columns : int
-        Numbers that a stop holds: 1 for two classes, and for the trees of boosting that gives each
-        class its own.
-
-    Returns
-    -------
-    int
+    `n_columns` are the numbers that a stop holds: 1 for two classes, and for the trees of boosting
+    that gives each class its own.
     """
     forest = stored(trees)
     shape = forest.n_splits, forest.n_left, len(forest.value), n_columns, n_features

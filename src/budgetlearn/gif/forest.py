@@ -27,15 +27,6 @@ def in_columns(X):
 
     Small cells are fetched faster, and spare most of a copy of pixels or counts. The splits are the
     same: bytes hold those values exactly.
-
-    Parameters
-    ----------
-    X : ndarray of float64 or float32 of shape (n_samples, n_features)
-        Finite.
-
-    Returns
-    -------
-    ndarray of uint8 or float64 of shape (n_samples, n_features)
     """
     columns = np.empty(X.shape, dtype=np.uint8, order="F")
     for start in range(0, len(X), ROWS):

@@ -46,25 +46,13 @@ class AcceptedNodes:
 
 @dataclass(frozen=True)
 class Memory:
-    """Limits of a model's memory.
+    """Limits of a model's memory."""
 
-    Parameters
-    ----------
-    n_nodes : int
-        Most nodes, the roots of trees included; >= 2.
-    n_bytes : int, default=None
-        Most bytes in the compact format; None: any number.
-    format : str, default="float32"
-        Which format.
-    n_columns, n_features : int, default=1
-        Columns of the values, and of the examples.
-    """
-
-    n_nodes: int
-    n_bytes: int | None = None
+    n_nodes: int  # most nodes, the roots of trees included; >= 2
+    n_bytes: int | None = None  # most bytes in the compact format
     format: str = "float32"
-    n_columns: int = 1
-    n_features: int = 1
+    n_columns: int = 1  # of the values
+    n_features: int = 1  # columns of the examples
 
     def excess(self, nodes, kept):
         """Return about how many nodes are too many, 0 where these fit."""

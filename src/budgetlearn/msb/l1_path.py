@@ -22,27 +22,16 @@ CONSTANT = 1e-14  # a spread of less than this share of the largest value is rou
 class L1Path:
     """Logistic models along a falling penalty, in the standardised space.
 
-    Attributes
-    ----------
-    coef : ndarray of shape (n_lambda, n_outputs, n_features)
-        One output for two classes, else one per class.
-    intercept : ndarray of shape (n_lambda, n_outputs)
-        The intercepts.
-    penalties : ndarray of shape (n_lambda,)
-        λ, falling.
-    mean, scale : ndarray of shape (n_features,)
-        What standardises X.
-    complete : bool
-        Whether every penalty was solved for, or all that the data tell apart. If not, the path
-        ends early; the models that it has are solutions all the same.
+    A path that is not `complete` ends early; the models that it has are solutions all the same.
     """
 
+    # (n_lambda, n_outputs, n_features): one output for two classes, else one per class.
     coef: np.ndarray
-    intercept: np.ndarray
-    penalties: np.ndarray
-    mean: np.ndarray
+    intercept: np.ndarray  # (n_lambda, n_outputs)
+    penalties: np.ndarray  # λ, falling
+    mean: np.ndarray  # mean and scale standardise X
     scale: np.ndarray
-    complete: bool = True
+    complete: bool = True  # every penalty was solved for, or all that the data tell apart
 
     def __len__(self):
         return self.penalties.size
@@ -76,15 +65,7 @@ class L1Path:
 
 @dataclass(frozen=True, eq=False)
 class L1Step:
-    """One model of an L1 path, as a classifier of class indices.
-
-    Parameters
-    ----------
-    path : L1Path
-        The path.
-    step : int
-        Which of its models.
-    """
+    """One model of an L1 path, as a classifier of class indices."""
 
     path: L1Path
     step: int
@@ -101,33 +82,16 @@ class L1Step:
 def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors=None):
     """Fit L1 logistic regression (multinomial for more than two classes) along a λ path.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Standardised here, so that one λ means the same to each variable.
-    y : ndarray of int of shape (n_samples,)
-        Class indices 0..K-1, each present.
-    n_lambda : int, default=100
-        Length of the logarithmic grid; glmnet may stop earlier, once the fit is saturated. Of a
-        shorter one than 100 the penalties between are solved for, too, and left out; the last one
-        that was solved for is kept.
-    tolerance : float, default=1e-7
-        glmnet's threshold for the convergence of its coordinate descent.
-    weight : ndarray of shape (n_samples,), default=None
-        Weights of the examples, > 0; None: 1 each.
-    penalty_factors : ndarray of shape (n_features,), default=None
-        What λ is multiplied by for each variable, >= 0; None: 1 each.
+    X is standardised here, so that one λ means the same to each variable; y are class indices
+    0..K-1, each present; `weight` of the examples is > 0. `penalty_factors`, >= 0, multiply λ for
+    each variable.
 
-    Returns
-    -------
-    L1Path
-        Where glmnet's descent has not converged after ten times its own limit of passes, of the
-        penalties before that, with an `IncompletePathWarning`.
-
-    Raises
-    ------
-    RuntimeError
-        When glmnet's error flag tells that it solved for no λ at all.
+    `n_lambda` is the length of the logarithmic grid; glmnet may stop earlier, once the fit is
+    saturated. Of a shorter one than 100 the penalties between are solved for, too, and left out;
+    the last one that was solved for is kept. `tolerance` is glmnet's threshold for the convergence
+    of its coordinate descent. Where that has not converged after ten times its own limit of passes,
+    the path has the penalties before that, with an `IncompletePathWarning`. A `RuntimeError` says
+    when glmnet's error flag tells that it solved for no λ at all.
     """
     if weight is not None:
         # glmnet's λ is relative to the mean weight: the unit of the weights must not matter.

@@ -27,27 +27,13 @@ _IMPORTANCE = PerFeature("importance", "value", ParameterError)
 
 @dataclass(frozen=True, eq=False)
 class VisitedModel:
-    """One model of a sequence.
+    """One model of a sequence."""
 
-    Attributes
-    ----------
-    variables : tuple of int
-        Its variables, ascending.
-    cost : float
-        Cost of all of them.
-    score : float
-        On the validation data: accuracy, or what `scoring` names.
-    fit_seconds : float
-        Seconds that fitting took.
-    model : estimator or None
-        Fitted on these columns; None once it is known to be dominated.
-    """
-
-    variables: tuple
-    cost: float
-    score: float
+    variables: tuple  # ascending
+    cost: float  # of all of them
+    score: float  # on the validation data: accuracy, or what `scoring` names
     fit_seconds: float
-    model: Any
+    model: Any  # fitted on these columns; None once it is known to be dominated
 
     def dominates(self, other):
         """Return whether it is no more expensive and no worse than `other`, and better in one."""
@@ -63,19 +49,9 @@ def seeded_clone(estimator, seed):
 
 
 def as_subset(variables, n_variables):
-    """Return a subset of the variables as an ascending tuple of int.
+    """Return indices of variables, in any order, as an ascending tuple of int.
 
-    Parameters
-    ----------
-    variables : iterable of int
-        Their indices, in any order.
-    n_variables : int
-        How many variables there are.
-
-    Raises
-    ------
-    ParameterError
-        When it is empty, or names a variable twice or one that there is not.
+    A `ParameterError` says when it is empty, or names a variable twice or one that there is not.
     """
     try:
         subset = sorted(operator.index(variable) for variable in variables)
@@ -96,24 +72,10 @@ class SequenceProblem:
     A model's seed is derived from its variables, so a subset gives the same model whichever
     sequence visits it first, in whichever process: equal subsets are fitted once.
 
-    Parameters
-    ----------
-    estimator : classifier
-        The engine: any scikit-learn classifier.
-    train, valid : tuple of (ndarray, ndarray)
-        X of shape (n_samples, n_features) and class indices y, each.
-    costs : FeatureCosts
-        Prices of the variables, with their names where they have some.
-    min_variables : int
-        Where the nested sequences end.
-    seed : int
-        Source of all randomness.
-    n_jobs : int or None
-        Models fitted at a time (threads).
-    weight : ndarray of shape (n_samples,) or None
-        Weights of the training examples, for an engine whose `fit` takes them; None: 1 each.
-    score : callable or None
-        `score(model, X)` of a model on columns X of the validation data; None: its accuracy.
+    `train` and `valid` are X and class indices y each; the nested sequences end at `min_variables`;
+    `n_jobs` models (threads) are fitted at a time; `weight`, of the training examples, is for an
+    engine whose `fit` takes it; `score(model, X)` scores a model on columns X of the validation
+    data (None: its accuracy).
     """
 
     def __init__(
@@ -210,24 +172,11 @@ class SequenceProblem:
         return self._l1_paths[n_lambda]
 
     def visit(self, subsets, unit=None):
-        """Fit and score the models on `subsets` and return them, each subset fitted once.
+        """Fit and score the models on `subsets` and return them in order, each subset fitted once.
 
-        Parameters
-        ----------
-        subsets : iterable of tuple of int
-            Subsets of variables. Where it is a generator, models are fitted while it goes on.
-        unit : str, default=None
-            What they are, in the plural, to show progress; None: show none.
-
-        Returns
-        -------
-        list of VisitedModel
-            In the order of `subsets`.
-
-        Raises
-        ------
-        ParameterError
-            When a subset is empty, or names a variable twice or one that there is not.
+        Where `subsets` is a generator, models are fitted while it goes on. `unit` is what they are,
+        in the plural, to show progress; None: show none. A `ParameterError` says when a subset is
+        empty, or names a variable twice or one that there is not.
         """
         codes, asked = self._codes, []
         with task_threads(self.n_jobs) as submit:
@@ -243,15 +192,10 @@ class SequenceProblem:
         return [self._visited[variables] for variables in asked]
 
     def model(self, variables):
-        """Return the fitted model on some variables, fitted again where it was dropped.
+        """Return the fitted model on some variables (ascending), fitted again where it was dropped.
 
         Dropped are the models that another visited one dominates; that one need not be in any
         sequence (a stagewise sequence tries models smaller than `min_variables`).
-
-        Parameters
-        ----------
-        variables : tuple of int
-            A subset, ascending.
         """
         visited = self.visit([variables])[0]
         if visited.model is None:

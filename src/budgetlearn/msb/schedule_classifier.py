@@ -15,12 +15,7 @@ from ..validation import INT32_MAX, check_number
 class LabelledModel(ClassifierMixin, BaseEstimator):
     """A fitted model of class indices as scikit-learn's scorers want it: it predicts labels.
 
-    Parameters
-    ----------
-    model : classifier
-        Fitted on class indices, perhaps not on all classes.
-    classes : ndarray of shape (n_classes,)
-        Class labels.
+    The model may not know all `classes`.
     """
 
     def __init__(self, model, classes):

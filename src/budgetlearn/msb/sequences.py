@@ -210,12 +210,7 @@ def random_ranks(problem, name):
 def first_of(left, *criteria):
     """Return the variable of least first criterion; of equals the next criterion decides.
 
-    Parameters
-    ----------
-    left : list of int
-        Variables to choose from.
-    *criteria : ndarray of shape (n_features,)
-        A value for each variable.
+    `left` are the variables to choose from; a criterion is an array with a value for each variable.
     """
     for values in criteria:
         least = values[left].min() + _SLACK * np.abs(values[left]).max()
@@ -244,18 +239,7 @@ class StagewiseSequence(ABC):
 
     @abstractmethod
     def subsets(self, problem):
-        """Yield the subsets that are tried, step after step.
-
-        Parameters
-        ----------
-        problem : SequenceProblem
-            What fits and scores the models.
-
-        Yields
-        ------
-        tuple of int
-            Indices of the variables of a subset, ascending.
-        """
+        """Yield the subsets that are tried, step after step, as ascending indices."""
 
     def _promising(self, variables, chosen, problem, sign):
         """Return the candidates among the variables, of equal ones the one to go on with first.
@@ -322,13 +306,7 @@ class BackwardSequence(StagewiseSequence):
 
 
 def best_of(models):
-    """Return the variables of the model of largest score, of equals the cheapest.
-
-    Parameters
-    ----------
-    models : list of VisitedModel
-        Candidates; of models with the same score and price the first is taken.
-    """
+    """Return the variables of the model of largest score, of equals the cheapest (the first)."""
     best = max(model.score for model in models)
     models = [model for model in models if model.score == best]
     bills = np.array([model.cost for model in models])
@@ -400,19 +378,7 @@ SEQUENCES = {
 def as_sequence(sequence):
     """Return a sequence object for a name of `SEQUENCES`, or the object itself.
 
-    Parameters
-    ----------
-    sequence : str or object
-        A name, or an object with `name` and `subsets(problem)`.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    ParameterError
-        When it is neither.
+    An object has `name` and `subsets(problem)`; anything else is a `ParameterError`.
     """
     if isinstance(sequence, str) and sequence in SEQUENCES:
         return SEQUENCES[sequence]()

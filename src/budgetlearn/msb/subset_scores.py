@@ -26,19 +26,10 @@ def variables_of(subset):
 def fingerprint(estimator, seed, *tables, scoring=None):
     """Return a hash of all that the scores depend on.
 
-    Prices are not among it: they change no score, so one file serves all cost profiles.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Its class and parameters count, but for those that change no result (`n_jobs`,
-        `verbose`) and `random_state`, which the seed replaces.
-    seed : int
-        Source of all randomness.
-    *tables : tuple of ndarray
-        X, y and, where there are any, weights of each part of the data.
-    scoring : str or callable, default=None
-        What scores; None: accuracy.
+    Prices are not among it: they change no score, so one file serves all cost profiles. The
+    estimator's class and parameters count, but for those that change no result (`n_jobs`,
+    `verbose`) and `random_state`, which the seed replaces. `tables` are X, y and, where there are
+    any, weights of each part of the data.
     """
     digest = hashlib.sha256()
     # The shape and type, too: the same bytes in another shape are other data.
@@ -60,26 +51,11 @@ def fingerprint(estimator, seed, *tables, scoring=None):
 class SubsetScores:
     """The scores found so far for the subsets of a few variables.
 
-    Parameters
-    ----------
-    n_variables : int
-        How many variables there are; the memory is that of 2^n_variables pairs of numbers.
-    path : path-like, default=None
-        File to go on from and to add to, one process at a time; None: none. A line of it is one
-        subset (coded as in `variables_of`), its score and the seconds of its fit.
-    key : str, default=""
-        `fingerprint` of what the scores belong to.
-
-    Attributes
-    ----------
-    scores, seconds : ndarray of shape (2^n_variables,)
-        By the code of the subset; NaN where it is not known.
-
-    Raises
-    ------
-    CheckpointError
-        When the file belongs to other data, another estimator or another seed, or is something
-        else.
+    `scores` and `seconds` are by the code of the subset (see `variables_of`), NaN where it is not
+    known: the memory is that of 2^n_variables pairs of numbers. `path` is a file to go on from and
+    to add to, one process at a time; a line of it is one subset's code, its score and the seconds
+    of its fit. `key` is the `fingerprint` of what the scores belong to. A `CheckpointError` says
+    when the file belongs to other data, another estimator or another seed, or is something else.
     """
 
     def __init__(self, n_variables, path=None, key=""):
@@ -113,15 +89,7 @@ class SubsetScores:
             self.scores[int(subset)], self.seconds[int(subset)] = float(score), float(seconds)
 
     def add(self, subsets, scores, seconds):
-        """Keep some scores; the file has them all, or a part that the next reader can use.
-
-        Parameters
-        ----------
-        subsets : sequence of int
-            Codes.
-        scores, seconds : sequence of float
-            Of each of them.
-        """
+        """Keep some scores; the file has them all, or a part that the next reader can use."""
         self.scores[subsets], self.seconds[subsets] = scores, seconds
         if self.path is None:
             return

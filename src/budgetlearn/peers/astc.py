@@ -21,33 +21,16 @@ LEAST_GAIN = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class LinearNode:
-    """A linear model of the features known at a node, and its rule for the children.
+    """A linear model of the features known at a node, and its rule for the children."""
 
-    Attributes
-    ----------
-    acquired : tuple of int
-        Features that are acquired here, in the order in which they were chosen.
-    features : tuple of int
-        Features of the model: those acquired on the way here, and here.
-    coef : ndarray of shape (n_features_of_the_model, n_classes)
-        Their weights.
-    intercept : ndarray of shape (n_classes,)
-        Added to them.
-    direction : ndarray of shape (n_classes,) or None
-        Weights of the scores in what is compared with the threshold; None at a leaf.
-    threshold : float
-        An example above it goes to the upper child, others to the lower one.
-    children : tuple of int
-        Lower and upper child; none at a leaf.
-    """
-
-    acquired: tuple
-    features: tuple
-    coef: np.ndarray
-    intercept: np.ndarray
+    acquired: tuple  # features that are acquired here, in the order in which they were chosen
+    features: tuple  # of the model: those acquired on the way here, and here
+    coef: np.ndarray  # of shape (number of features of the model, n_classes)
+    intercept: np.ndarray  # of shape (n_classes,)
+    # Weights of the scores in what is compared with the threshold; None at a leaf.
     direction: np.ndarray | None = None
-    threshold: float = 0.0
-    children: tuple = ()
+    threshold: float = 0.0  # an example above it goes to the upper child, others to the lower one
+    children: tuple = ()  # lower and upper child; none at a leaf
 
     def scores(self, X):
         """Return the score of each class, shape (n_samples, n_classes).
@@ -76,15 +59,7 @@ def along(scores, direction):
 
 @dataclass(frozen=True, eq=False)
 class LinearTree:
-    """Nodes, the root first and children after their parents.
-
-    Attributes
-    ----------
-    nodes : tuple of LinearNode
-        Of all levels.
-    n_features : int
-        Features of the table.
-    """
+    """Nodes of all levels, the root first and children after their parents."""
 
     nodes: tuple
     n_features: int
@@ -101,15 +76,7 @@ class LinearTree:
         return paths
 
     def walk(self, X):
-        """Return the scores of examples and the leaves that they end at.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_classes)
-            Of the leaf.
-        leaves : ndarray of int of shape (n_samples,)
-            Their nodes.
-        """
+        """Return the scores of examples, and the nodes of the leaves that they end at."""
         at = np.zeros(len(X), dtype=np.intp)
         scores = np.empty((len(X), self.nodes[0].intercept.size))
         for place, node in enumerate(self.nodes):
@@ -123,20 +90,9 @@ class LinearTree:
 class LinearTreeGrower:
     """Grows trees on a table.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Examples.
-    targets : ndarray of shape (n_samples, n_classes)
-        1 for the class of an example, else 0.
-    costs : FeatureCosts
-        Prices.
-    max_depth : int
-        Levels of nodes below the root.
-    ridge : float
-        Penalty of the squared weights of standardised features, per example.
-    min_samples : int
-        Least examples of a child.
+    `targets` are 1 for the class of an example, else 0; `max_depth` counts levels below the root;
+    `ridge` is the penalty of the squared weights of standardised features, per example;
+    `min_samples` the least examples of a child.
     """
 
     def __init__(self, X, targets, costs, max_depth, ridge, min_samples):

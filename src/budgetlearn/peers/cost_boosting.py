@@ -105,18 +105,10 @@ def _check_tradeoffs(tradeoffs, costs):
 
 
 def scaled_tradeoffs(costs):
-    """Return tradeoffs from where nothing is acquired to where prices do not matter.
+    """Return `N_TRADEOFFS` from where nothing is acquired to where prices do not matter.
 
-    Parameters
-    ----------
-    costs : FeatureCosts
-        The prices.
-
-    Returns
-    -------
-    list of float
-        `N_TRADEOFFS`: full price over the cheapest that is paid, which no gain of a split repays
-        (see `LightGBMCostClassifier`), in equal ratios down to `LEAST_TRADEOFF`; then 0.
+    From full price over the cheapest that is paid, which no gain of a split repays (see
+    `LightGBMCostClassifier`), in equal ratios down to `LEAST_TRADEOFF`; then 0.
     """
     # A perfect first split gains 1 an example: beyond full / cheapest no price is repaid.
     paid = costs.alone[costs.alone > 0]

@@ -30,23 +30,11 @@ def averages(estimator):
 
 
 def first_trees(estimator, n_features, sizes=None, node_budgets=None):
-    """Return the models that the first members of a fitted ensemble make.
+    """Return the models (`TreeSum`) that the first members of a fitted ensemble make.
 
-    Parameters
-    ----------
-    estimator : fitted estimator
-        An ensemble that `check_ensemble` lets pass.
-    n_features : int
-        Columns of its training data.
-    sizes : sequence of int, default=None
-        Members at each stage: trees, or boosting iterations, which are one tree for each class in
-        gradient boosting of more than two. Boosting that ended early has no more than it has.
-    node_budgets : sequence of int, default=None
-        Instead of `sizes`: as many members as have at most so many nodes together.
-
-    Returns
-    -------
-    list of TreeSum
+    `sizes` are the members at each stage: trees, or boosting iterations, which are one tree for
+    each class in gradient boosting of more than two. Boosting that ended early has no more than it
+    has. Instead of them `node_budgets`: as many members as have at most so many nodes together.
     """
     trees = estimator.trees_ if hasattr(estimator, "trees_") else from_sklearn(estimator)
     members = len(estimator.estimators_)
@@ -72,12 +60,7 @@ def first_trees(estimator, n_features, sizes=None, node_budgets=None):
 
 
 def check_ensemble(estimator):
-    """Refuse all but ensembles of scikit-learn that can be read as sums of trees.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse all but ensembles of scikit-learn that can be read as sums of trees."""
     own = isinstance(estimator, SAMMERClassifier)
     if not own and not (holds_trees(estimator) and hasattr(estimator, "n_estimators")):
         raise ParameterError(
@@ -131,12 +114,7 @@ class ForestStages(SklearnStages, MetaStaged):
     """
 
     def __init__(
-        self,
-        estimator,
-        n_trees=(10, 100, 1000),
-        feature_costs=None,
-        random_state=None,
-        n_jobs=None,
+        self, estimator, n_trees=(10, 100, 1000), feature_costs=None, random_state=None, n_jobs=None
     ):
         self.estimator = estimator
         self.n_trees = n_trees

@@ -176,16 +176,7 @@ class MetaStaged(MetaEstimatorMixin, Staged):
 def check_increasing(values, name, high=None, integer=False):
     """Return sizes as a list, checked: numbers above 0, each larger than the one before.
 
-    Parameters
-    ----------
-    values : sequence of float
-        The sizes.
-    name : str
-        How messages name them.
-    high : float, default=None
-        Upper bound, inclusive.
-    integer : bool, default=False
-        Whether only whole numbers are accepted.
+    Messages call them `name`; `high` is an inclusive bound, `integer` accepts whole numbers only.
     """
     values = list(values)
     for value in values:

@@ -19,27 +19,12 @@ _MOST_CELLS = 5  # named in a message
 
 
 def to_numbers(features, categorical):
-    """Return features as numbers, and the words that were coded.
+    """Return features as numbers, NaN where a cell is missing, and the words that were coded.
 
-    Parameters
-    ----------
-    features : DataFrame
-        Columns of numbers, of truth values, or of words.
-    categorical : {"refuse", "codes"}
-        Columns of words become integers in the order of the sorted words, or are an error.
-
-    Returns
-    -------
-    X : ndarray of float64 of shape (n_samples, n_features)
-        NaN where a cell is missing.
-    categories : dict of str to tuple of str
-        Of each coded column, the words in the order of their codes 0, 1, …
-
-    Raises
-    ------
-    DatasetError
-        When a column is mostly numbers but some cells are not, when words differ only in blanks,
-        or when there are words and `categorical` is "refuse".
+    With `categorical` "codes" columns of words become integers in the order of the sorted words: of
+    each such column the words are returned in the order of their codes 0, 1, … A `DatasetError`
+    says when a column is mostly numbers but some cells are not, when words differ only in blanks,
+    or when there are words and `categorical` is "refuse".
     """
     words = [name for name in features.columns if not is_number(features[name])]
     for name in words:
@@ -115,17 +100,7 @@ def refuse_numbers(column):
 
 
 def how_to_read(cells):
-    """Return a sentence on the option of the command line that reads some cells as numbers.
-
-    Parameters
-    ----------
-    cells : Series
-        Those that are not plain numbers.
-
-    Returns
-    -------
-    str
-    """
+    """Return a sentence on the option of the command line that reads some cells as numbers."""
     different = cells.map(str).str.strip().unique()
     if all(re.fullmatch(r"[-+]?\d+,\d+", cell) for cell in different):
         return "If the comma stands before decimals: on the command line --decimal , reads them."

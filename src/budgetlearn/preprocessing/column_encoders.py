@@ -20,11 +20,9 @@ APART = 2.0**-20
 class _ColumnEncoder(TransformerMixin, BaseEstimator):
     """Base: `fit` learns each column by `_learn`, `transform` applies `_encoded` to each.
 
-    Parameters
-    ----------
-    missing : {"indicator", "median", "refuse"}
-        What becomes of missing cells. A gap in a column that had none in training stays one under
-        "indicator": no model has learned what it means.
+    `missing` ("indicator", "median" or "refuse") says what becomes of missing cells. A gap in a
+    column that had none in training stays one under "indicator": no model has learned what it
+    means.
     """
 
     def __init__(self, missing=INDICATOR):

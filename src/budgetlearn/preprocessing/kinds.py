@@ -22,22 +22,10 @@ FEWEST_NAMES = 10  # so many words or more, each in one row only, are names as w
 
 
 def as_words(column):
-    """Return the cells of a column as text, NaN where one is missing.
+    """Return the cells of a column as text without blanks around, NaN where one is missing.
 
-    Parameters
-    ----------
-    column : Series
-        Text, categories, truth values or whole numbers.
-
-    Returns
-    -------
-    Series of object
-        Without blanks around; 2.0, as a whole number beside gaps is read, is "2".
-
-    Raises
-    ------
-    DatasetError
-        For floats of 2^53 and more: they may have been whole numbers that differed.
+    2.0, as a whole number beside gaps is read, is "2". A `DatasetError` is raised for floats of
+    2^53 and more: they may have been whole numbers that differed.
     """
     if pd.api.types.is_integer_dtype(column.dtype):
         return column.astype(object).map(str, na_action="ignore").astype(object)
@@ -56,22 +44,9 @@ def as_words(column):
 def kind_of(column, categorical=False):
     """Return "numbers" or "words", or refuse a column that is neither.
 
-    Parameters
-    ----------
-    column : Series
-        With its name.
-    categorical : bool, default=False
-        Whether numbers in it are names of categories.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    DatasetError
-        For dates, for numbers with some text between them, for names or free text, for words that
-        differ only in blanks, and for infinite numbers; the message names column and cells.
+    With `categorical` numbers in it are names of categories. A `DatasetError` that names column and
+    cells is raised for dates, for numbers with some text between them, for names or free text, for
+    words that differ only in blanks, and for infinite numbers.
     """
     if is_number(column) and not categorical:
         _refuse_infinite(column)

@@ -60,14 +60,7 @@ def is_of_disk(error):
 def reading(path, form, also=()):
     """Turn whatever a reader raises on a damaged file into a `DatasetError` that names the file.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    form : str
-        What it is read as, for the message.
-    also : tuple of type, default=()
-        What this reader raises beside `DAMAGE`.
+    `form` is what it is read as, for the message; `also` what this reader raises beside `DAMAGE`.
     """
     try:
         yield

@@ -46,16 +46,8 @@ _TEXTS = {
 def described(method):
     """Write what shared parameters mean where the docstring of a method has their mark.
 
-    Parameters
-    ----------
-    method : callable
-        With "{X}", "{limits}" (budget, max_cost, budget_mode), "{choice}" (and fallback) or
-        "{refusals}" on a line of its own.
-
-    Returns
-    -------
-    callable
-        The same.
+    The marks are "{X}", "{limits}" (budget, max_cost, budget_mode), "{choice}" (and fallback) and
+    "{refusals}", each on a line of its own.
     """
     if method.__doc__ is not None:  # python -OO has none
         lines = inspect.cleandoc(method.__doc__).split("\n")
@@ -119,19 +111,7 @@ def _entries(section):
 
 
 def entries_of(doc, section):
-    """Return the entry of each name in a section of a docstring.
-
-    Parameters
-    ----------
-    doc : str or None
-        The docstring, in numpydoc's form.
-    section : str
-        Its heading.
-
-    Returns
-    -------
-    dict of str to str
-    """
+    """Return the entry of each name in a section of a docstring in numpydoc's form."""
     return _entries(_sections(doc).get(section, ""))
 
 
@@ -145,16 +125,6 @@ def documented(estimator):
 
     Parameters that the docstring leaves out are described as in the nearest base, those that
     estimators have alike as in `COMMON`; their order is that of the constructor.
-
-    Parameters
-    ----------
-    estimator : type
-        A class with a docstring in numpydoc's form.
-
-    Returns
-    -------
-    type
-        The same.
     """
     if estimator.__doc__ is None:  # python -OO
         return estimator
@@ -186,17 +156,8 @@ def documented(estimator):
 def extending(base):
     """Let the signature of a constructor name the parameters of `base` beside its own.
 
-    scikit-learn reads them there: `get_params` and `clone` see all of them.
-
-    Parameters
-    ----------
-    base : type
-        To whose constructor the decorated one passes `**shared` on.
-
-    Returns
-    -------
-    callable
-        The decorator.
+    It passes them on as `**shared`. scikit-learn reads them there: `get_params` and `clone` see
+    all.
     """
 
     def decorate(init):

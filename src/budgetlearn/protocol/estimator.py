@@ -15,13 +15,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    RegressorMixin,
-    is_classifier,
-    is_regressor,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -34,13 +28,7 @@ from .documenting import described
 from .examples import checked_examples
 from .fixed_features import fixed_acquisitions
 from .guarantees import EXPECTED, Certificate, certified
-from .operating_points import (
-    measured,
-    refuse_alike,
-    refuse_unscored,
-    score_outcome,
-    scored_parts,
-)
+from .operating_points import measured, refuse_alike, refuse_unscored, score_outcome, scored_parts
 from .out_of_fold import measured_out_of_fold
 from .prediction import chosen_stage, decided, each_stage
 from .requests import Decisions

@@ -19,25 +19,13 @@ LIGHTEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Rows to learn from or to choose by.
+    """Rows to learn from or to choose by."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Checked.
-    y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Index of each class among `classes_`, -1 for a class unknown in training; numbers in
-        regression.
-    targets : ndarray
-        y as it was given.
-    weight : ndarray of float of shape (n_samples,) or None
-        Positive; 1 is what a training example weighs on average. None: 1 each.
-    """
-
-    X: np.ndarray
+    X: np.ndarray  # checked, of shape (n_samples, n_features)
+    # Index of each class among `classes_`, -1 for one unknown in training; numbers in regression.
     y: np.ndarray
-    targets: np.ndarray
-    weight: np.ndarray | None = None
+    targets: np.ndarray  # y as it was given
+    weight: np.ndarray | None = None  # positive, 1 on average in training; None: 1 each
 
     def take(self, rows):
         """Return the examples of these rows."""
@@ -106,18 +94,13 @@ class Examples:
 
 
 def checked_examples(estimator, X, y, X_val, y_val, weight):
-    """Check the data of a fit, and set what follows from them on the estimator.
+    """Return checked training and validation examples, and set what follows on the estimator.
 
     Sets `classes_` (of classifiers), `feature_costs_` with the names of the columns (scikit-learn
     forgets names that are numbers), `constant_`, and `missing_in_training_`: the mask of features
     whose missing values are values to the model, because training had some. Examples of weight 0
-    are left out. Class weights are no part of the weights yet: `weighed_for` brings them in once
-    it is settled which examples are learned from.
-
-    Returns
-    -------
-    train, valid : Examples
-        `valid` is None where no validation data were given.
+    are left out. Class weights are no part of the weights yet: `weighed_for` brings them in once it
+    is settled which examples are learned from. Without validation data, None stands for them.
     """
     takes_missing, classifies = estimator._takes_missing(), is_classifier(estimator)
     finite = "allow-nan" if takes_missing else True

@@ -11,14 +11,7 @@ from .tables import working_dtype
 class FixedFeatures:
     """Values known of n examples, and the stages that can still predict them.
 
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Fitted, with fixed costs.
-    n_samples : int
-        Number of examples.
-    stage : int
-        The stage to predict with; cheaper ones stand in where a feature cannot be had.
+    `stage` is the one to predict with; cheaper ones stand in where a feature cannot be had.
     """
 
     def __init__(self, estimator, n_samples, stage):

@@ -56,19 +56,8 @@ def binomial_p(n_errors, n, limit):
 def hoeffding_bentkus_p(mean, n, limit):
     """Return the p-value of "the expected loss exceeds `limit`" for losses in [0, 1].
 
-    Parameters
-    ----------
-    mean : float
-        Their mean over the calibration data.
-    n : int
-        Number of examples.
-    limit : float
-        In [0, 1).
-
-    Returns
-    -------
-    float
-        The smaller of Hoeffding's and Bentkus's bound (Angelopoulos et al., Proposition 4).
+    `mean` is their mean over `n` calibration examples, `limit` in [0, 1). The value is the smaller
+    of Hoeffding's and Bentkus's bound (Angelopoulos et al., Proposition 4).
     """
     # Above the limit the loss is no evidence at all: the divergence is 0 there.
     low = min(mean, limit)
@@ -84,24 +73,10 @@ def hoeffding_bentkus_p(mean, n, limit):
 def certified(estimator, outcomes, y, cost, error, confidence):
     """Return the `Certificate` of the best operating point that keeps the limits.
 
-    The operating points on the validation front are tested one after another, those first that
-    kept the limits by the widest margin on validation data, until one fails: fixed sequence
-    testing, which needs no correction for how many there are (Angelopoulos et al., section 3.2).
-
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        With `operating_points_`.
-    outcomes : iterable of Stage
-        Every stage applied to the calibration data, with output and acquired.
-    y : array-like
-        Calibration targets.
-    cost, error, confidence
-        As for `BudgetedEstimator.certify`.
-
-    Returns
-    -------
-    Certificate
+    The operating points on the validation front are tested one after another, those first that kept
+    the limits by the widest margin on validation data, until one fails: fixed sequence testing,
+    which needs no correction for how many there are (Angelopoulos et al., section 3.2). `outcomes`
+    are all stages applied to the calibration data, with output and acquired, `y` its targets.
     """
     _check_limits(estimator, cost, error, confidence)
     points = estimator.operating_points_
@@ -135,21 +110,8 @@ def surely_within(estimator, costs, budget):
     """Return the mask of operating points whose mean cost is within a budget beyond doubt.
 
     All of them at once with the confidence of 0.95 (Bonferroni), so that whichever is chosen keeps
-    the budget. The bound speaks of the models that the costs were measured with: those of
+    the budget. The bound speaks of the models that the `costs` were measured with: those of
     validation data are the estimator's own, those out of fold its refits.
-
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Fitted.
-    costs : Series of shape (n_stages,)
-        Measured mean cost of each point.
-    budget : float
-        Limit of the mean cost.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_stages,)
     """
     full = estimator.feature_costs_.full
     # A cost that is the same for all examples is exact, and nothing exceeds that of all features.

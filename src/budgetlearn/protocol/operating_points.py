@@ -57,22 +57,8 @@ def _scorer(estimator, scoring, stage):
 def score_outcome(estimator, scoring, stage, y, weight=None):
     """Return the score of a stage's predictions, as `scoring` of scikit-learn names it.
 
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Whose predictions they are.
-    scoring : str or callable
-        As in scikit-learn; larger is better.
-    stage : Stage
-        With output, and probabilities where the scorer asks for them.
-    y : ndarray
-        True targets.
-    weight : array-like, default=None
-        Weights of the examples.
-
-    Returns
-    -------
-    float
+    The stage has output, and probabilities where the scorer asks for them; `y` are the true
+    targets.
     """
     extra = {} if weight is None else {"sample_weight": np.asarray(weight)}
     return _scorer(estimator, scoring, stage)(np.arange(len(y)), y, **extra)
@@ -103,13 +89,7 @@ def _score(estimator, stage, targets):
 
 
 def refuse_alike(estimator, train, valid):
-    """Raise where R² is to score numbers, and those of the validation data are all alike.
-
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-    train, valid : Examples
-    """
+    """Raise where R² is to score numbers, and those of the validation data are all alike."""
     if is_classifier(estimator) or getattr(estimator, "scoring", None) is not None:
         return
     # Where training has one value only, a constant is all there is to learn, and R² does no harm.
@@ -124,15 +104,7 @@ def refuse_alike(estimator, train, valid):
 
 
 def refuse_unscored(points, n_samples):
-    """Return operating points if all have a score, else raise `ParameterError`.
-
-    Parameters
-    ----------
-    points : DataFrame
-        As from `measured`.
-    n_samples : int
-        How many examples they were measured on.
-    """
+    """Return points if all have a score on the examples, else raise `ParameterError`."""
     if points["score"].isna().any():
         raise ParameterError(
             f"scoring gives no number (NaN) for the {n_samples} validation examples, so that "
@@ -142,23 +114,12 @@ def refuse_unscored(points, n_samples):
 
 
 def measured(estimator, stages, targets):
-    """Return the operating points of a fitted estimator, measured on some examples.
+    """Return the operating points of a fitted estimator, measured on examples with true `targets`.
 
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Fitted.
-    stages : iterable of Stage
-        Every stage applied to the examples, with the `scored_parts`.
-    targets : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Their true targets.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per stage, in order: `cost` (mean acquisition cost), `score` and `score_se` (its
-        standard error), `nodes`, `n_features` (mean number acquired), `setting` (dict) and
-        `variables` (names of all that some example acquired).
+    `stages` are all of them applied to the examples, with the `scored_parts`. There is one row per
+    stage, in order: `cost` (mean acquisition cost), `score` and `score_se` (its standard error),
+    `nodes`, `n_features` (mean number acquired), `setting` (dict) and `variables` (names of all
+    that some example acquired).
     """
     names, rows = np.array(estimator.feature_costs_.labels, dtype=object), []
     for stage in stages:
@@ -184,17 +145,7 @@ def scored_parts(estimator):
 
 
 def known_points(estimator):
-    """Return cost and score of each stage; where nothing was measured, of fixed cost and its rank.
-
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Fitted.
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Return cost and score of each stage; where nothing was measured, fixed cost and rank."""
     if "operating_points_" in vars(estimator):
         return estimator.operating_points_
     costs = estimator.fixed_costs()
@@ -205,19 +156,8 @@ def known_points(estimator):
 def points_to_choose_from(estimator):
     """Return cost and score of each stage, measured now where they are not yet.
 
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Fitted.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    BudgetError
-        When costs differ between examples, and the rows to measure them on are gone.
+    A `BudgetError` says when costs differ between examples, and the rows to measure them on are
+    gone.
     """
     known = vars(estimator)
     if "operating_points_" in known or estimator.fixed_costs() is None:

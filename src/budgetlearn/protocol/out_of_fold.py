@@ -15,23 +15,9 @@ _CHECKED = ("classes_", "feature_costs_", "missing_in_training_", "constant_", "
 def measured_out_of_fold(estimator, examples):
     """Return the operating points of a fitted estimator, measured on rows that refits left out.
 
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Fitted without validation data.
-    examples : Examples
-        What it was fitted on, without class weights; None where it was stored meanwhile.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As from `measured`. Costs that are the same for all examples are those of the estimator
-        itself, others those of the refits.
-
-    Raises
-    ------
-    BudgetError
-        When the training rows are gone.
+    `examples` are what it was fitted on, without class weights; None where it was stored meanwhile,
+    which is a `BudgetError`. Costs that are the same for all examples are those of the estimator
+    itself, others those of the refits.
     """
     if examples is None:
         raise BudgetError(

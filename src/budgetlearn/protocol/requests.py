@@ -246,24 +246,10 @@ class Decisions:
 def answer(request, source, ledger, describe, fallback, missing_ok):
     """Ask the source for what the cap allows, charge it, and return the `Answer`.
 
-    Parameters
-    ----------
-    request : Request
-        What is needed.
-    source : callable
-        `source(rows, feature)` returns one number for each row.
-    ledger : Ledger
-        Is charged for what was delivered.
-    describe : callable
-        Feature index → its name, for the source and for messages.
-    fallback : bool
-        Whether a missing value is refused (True) or an error (False).
-    missing_ok : ndarray of bool of shape (n_features,)
-        Of which features missing values are values to the model.
-
-    Returns
-    -------
-    Answer
+    `source(rows, feature)` returns one number for each row; `describe` names a feature for the
+    source and for messages. With `fallback` a missing value is refused, else it is an error, but
+    for features whose missing values are values to the model, the mask `missing_ok`. The ledger is
+    charged for what was delivered.
     """
     rows, name = request.rows, describe(request.feature)
     # The source is asked only for rows that can pay: a value is never seen for free.

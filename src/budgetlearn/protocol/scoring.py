@@ -56,11 +56,7 @@ class BudgetScorer:
     limits: dict[str, Any]
 
     def __call__(
-        self,
-        estimator: Any,
-        X: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Return the score of an estimator's predictions.
 

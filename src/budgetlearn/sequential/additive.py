@@ -41,18 +41,10 @@ def boosted_stumps(n_estimators=1000):
 
 @dataclass(frozen=True)
 class LinearScore:
-    """Score of a linear classifier: f_i(x_i) = w_i x_i.
+    """Score of a linear classifier: f_i(x_i) = w_i x_i."""
 
-    Parameters
-    ----------
-    offset : float
-        The intercept b.
-    weights : ndarray of shape (n_features,)
-        The coefficients w.
-    """
-
-    offset: float
-    weights: np.ndarray
+    offset: float  # the intercept b
+    weights: np.ndarray  # the coefficients w
 
     def parts(self, X):
         """Return the parts f_i(x_i), shape (n_samples, n_features)."""
@@ -61,21 +53,11 @@ class LinearScore:
 
 @dataclass(frozen=True)
 class StumpScore:
-    """Score of boosted stumps: each f_i is a step function.
+    """Score of boosted stumps: each f_i is a step function."""
 
-    Parameters
-    ----------
-    offset : float
-        What does not depend on any feature (the initial score, stumps without a split).
-    thresholds : list of ndarray, one per feature
-        Sorted thresholds of the stumps on this feature.
-    levels : list of ndarray, one per feature
-        `levels[i][j]` is f_i where exactly j of the thresholds lie below x_i.
-    """
-
-    offset: float
-    thresholds: list
-    levels: list
+    offset: float  # what depends on no feature (the initial score, stumps without a split)
+    thresholds: list  # for each feature, the sorted thresholds of its stumps
+    levels: list  # levels[i][j] is f_i where exactly j of the thresholds lie below x_i
 
     @classmethod
     def of(cls, offset, stumps, n_features):
@@ -102,18 +84,10 @@ class StumpScore:
 
 @dataclass(frozen=True)
 class ScaledScore:
-    """Score of a classifier behind feature-wise scalers.
+    """Score of a classifier behind feature-wise scalers."""
 
-    Parameters
-    ----------
-    scalers : list of transformers
-        Applied in turn; each works on one column at a time.
-    score : LinearScore or StumpScore
-        The score of the scaled values.
-    """
-
-    scalers: list
-    score: object
+    scalers: list  # applied in turn; each works on one column at a time
+    score: object  # the score of the scaled values
 
     @property
     def offset(self):
@@ -130,23 +104,10 @@ class ScaledScore:
 def additive_score(estimator, n_features):
     """Split the score of a fitted binary classifier into an offset and one part per feature.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Fitted on two classes: linear (`coef_`, `intercept_`), AdaBoost or gradient boosting of
-        stumps, or a pipeline of feature-wise scalers that ends in one of these.
-    n_features : int
-        Number of raw features.
-
-    Returns
-    -------
-    LinearScore, StumpScore or ScaledScore
-        With `offset` and `parts(X)`; offset + parts.sum(axis=1) > 0 means the second class.
-
-    Raises
-    ------
-    ParameterError
-        When the score is not a sum over raw features.
+    The classifier is linear (`coef_`, `intercept_`), AdaBoost or gradient boosting of stumps, or a
+    pipeline of feature-wise scalers that ends in one of these; else, where the score is not a sum
+    over the raw features, a `ParameterError` says so. With `offset` and `parts(X)` of what is
+    returned, offset + parts.sum(axis=1) > 0 means the second class.
     """
     if isinstance(estimator, Pipeline):
         return _pipeline_score(estimator, n_features)
@@ -158,18 +119,10 @@ def additive_score(estimator, n_features):
 
 
 def fit_additive(estimator, X, positive, random_state):
-    """Fit a clone of `estimator` to two classes and return it with its additive score.
+    """Fit a clone of `estimator` to two classes and return it with its `additive_score`.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Any that `additive_score` understands.
-    X : ndarray of shape (n_samples, n_features)
-        Training examples.
-    positive : ndarray of bool of shape (n_samples,)
-        Which examples the score should be positive for.
-    random_state : int
-        Seed for the parts of the estimator whose own `random_state` is None.
+    `positive` says which examples the score should be positive for; `random_state` seeds the parts
+    of the estimator whose own `random_state` is None.
     """
     fitted = clone(estimator)
     rng = check_random_state(random_state)

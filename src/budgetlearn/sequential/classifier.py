@@ -17,26 +17,16 @@ from ..validation import check_number
 
 @dataclass(frozen=True)
 class Walk:
-    """Record of the acquisitions of m test points with d features.
+    """Record of the acquisitions of m test points with d features."""
 
-    Parameters
-    ----------
-    order : ndarray of int of shape (m, d)
-        Acquired features in the order of acquisition, -1 after the last one.
-    value : ndarray of shape (m, d)
-        What each acquisition was chosen for (the expected accuracy, or its gain, less the weighted
-        price); 0 after the last one.
-    estimate : ndarray of shape (m, d + 1)
-        Estimated probability that the prediction is right after 0, 1, ... d acquisitions; the last
-        one reached is repeated.
-    winner : ndarray of int of shape (m, d + 1)
-        Index of the predicted class after 0, 1, ... d acquisitions; the last one is repeated.
-    """
-
-    order: np.ndarray
+    order: np.ndarray  # (m, d) int: acquired features in their order, -1 after the last one
+    # (m, d): what each acquisition was chosen for (the expected accuracy, or its gain, less the
+    # weighted price); 0 after the last one.
     value: np.ndarray
+    # (m, d + 1): estimated probability that the prediction is right after 0, 1, ... d acquisitions;
+    # the last one reached is repeated.
     estimate: np.ndarray
-    winner: np.ndarray
+    winner: np.ndarray  # (m, d + 1) int: predicted class, repeated likewise
 
     @classmethod
     def empty(cls, n_rows, n_features):
@@ -69,10 +59,7 @@ class Walk:
     def probabilities(self, stage, n_classes):
         """Return class probabilities after `stage` acquisitions.
 
-        Returns
-        -------
-        ndarray of shape (m, n_classes)
-            The estimate for the predicted class; the other classes share the rest evenly.
+        The predicted class has the estimate; the other classes share the rest evenly.
         """
         right = self.estimate[:, stage]
         # The method estimates one number; how the rest is shared it does not say.

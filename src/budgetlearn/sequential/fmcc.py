@@ -173,17 +173,9 @@ class MarginClassifier(SequentialClassifier):
 def _leads(parts, codes):
     """Return each feature's part of the lead of an example's own class over its rivals.
 
-    Parameters
-    ----------
-    parts : ndarray of shape (n_samples, n_features, n_scores)
-        One score (of the second class) for two classes, else one per class.
-    codes : ndarray of int of shape (n_samples,)
-        Class indices.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_features, n_rivals)
-        The margins y w_i phi_i(x) for two classes, else own score less each rival's.
+    `parts` has the shape (n_samples, n_features, n_scores): one score (of the second class) for two
+    classes, else one per class; the leads have one column for each rival. They are the margins y
+    w_i phi_i(x) for two classes, else own score less each rival's.
     """
     n_scores = parts.shape[2]
     if n_scores == 1:

@@ -155,25 +155,10 @@ def _best(worth, prices):
 class LocalModel:
     """Weighted Gaussian models of all classes around each of m test points.
 
-    All test points have acquired equally many features: their regressions are solved together.
-
-    Parameters
-    ----------
-    train : ndarray of shape (n_train, n_features)
-        Standardised training examples, sorted by class.
-    ends : ndarray of int of shape (n_classes,)
-        Where each class ends.
-    n_points : int
-        Number of test points, nothing of which is known yet.
-    ridge : float
-        Penalty of the regressions.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        The test points that still go on.
-    posterior : ndarray of shape (n_rows, n_classes)
-        P(c | O).
+    All test points have acquired equally many features: their regressions are solved together. At
+    first nothing is known of the `n_points`. `train` are standardised training examples, sorted by
+    class, and `ends` says where each class ends; `ridge` is the penalty of the regressions. `rows`
+    are the test points that still go on, `posterior` (n_rows, n_classes) is P(c | O).
     """
 
     def __init__(self, train, ends, n_points, ridge):
@@ -215,13 +200,7 @@ class LocalModel:
         self.posterior = masses / masses.sum(axis=1, keepdims=True)
 
     def look_ahead(self):
-        """Return the expected max_c P(c | O and i) of each row for every feature i.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features)
-            0 for the acquired features.
-        """
+        """Return the expected max_c P(c | O and i) for each feature i; 0 if it is acquired."""
         n_columns = self._points.shape[1]
         acquired = np.zeros((self.rows.size, n_columns), dtype=bool)
         np.put_along_axis(acquired, self._known, True, axis=1)
@@ -267,12 +246,8 @@ def _pair_index(n_columns):
 def _weighted_products(examples, weights):
     """Return the weighted sums of all products of two columns, a constant column first.
 
-    One matrix product serves all test points: the sums are linear in the weights.
-
-    Returns
-    -------
-    ndarray of shape (m, (n_features + 1) * (n_features + 2) / 2)
-        In the order of the upper triangle, row by row.
+    One matrix product serves all test points: the sums are linear in the weights. Their order is
+    that of the upper triangle, row by row.
     """
     n_columns = examples.shape[1] + 1
     sums = np.zeros((len(weights), n_columns * (n_columns + 1) // 2))
@@ -287,12 +262,7 @@ def _weighted_products(examples, weights):
 def _expected_certainty(posterior, means, spreads):
     """Return the expected largest posterior after measuring each feature.
 
-    Parameters
-    ----------
-    posterior : ndarray of shape (m, n_classes)
-        P(c | O).
-    means, spreads : sequences of n_classes ndarrays of shape (m, n_rest)
-        Gaussian of each feature under each class.
+    `posterior` is P(c | O), `means` and `spreads` are the Gaussians (m, n_rest) under each class.
     """
     means, spreads = np.stack(means), np.stack(spreads)
     # log of P(c | O) times the Gaussian's height; common factors cancel in the posterior.

@@ -6,13 +6,7 @@ from sklearn.base import clone, is_classifier
 from ..costs import FeatureCosts
 from ..exceptions import BudgetError
 from ..metrics import average_precision_at_5
-from .checks import (
-    check_acquiring,
-    check_budgets,
-    check_caps,
-    check_untouched_cells,
-    example_data,
-)
+from .checks import check_acquiring, check_budgets, check_caps, check_untouched_cells, example_data
 
 ABILITIES = (
     "mean budget",

@@ -11,9 +11,7 @@ from ..exceptions import BudgetError, MissingValueError
 from ..protocol import BudgetedEstimator, BudgetedTags
 
 # Checks of scikit-learn that do not hold here, and why.
-NAN_CHECK = {
-    "check_estimators_nan_inf": "cells that a prediction does not look at may be missing",
-}
+NAN_CHECK = {"check_estimators_nan_inf": "cells that a prediction does not look at may be missing"}
 WEIGHT_CHECKS = {
     f"check_sample_weight_equivalence_on_{kind}_data": (
         "rows are drawn, and held out, one by one, and ties of splits are settled by rounding"
@@ -24,7 +22,7 @@ POISONS = (np.nan, 1e30)  # the second fits float32, which some estimators read
 
 
 CLASS_WEIGHT_CHECK = {
-    "check_class_weight_classifiers": "leaves of grown trees are pure, whatever the weights",
+    "check_class_weight_classifiers": "leaves of grown trees are pure, whatever the weights"
 }
 
 
