@@ -13,7 +13,7 @@ from budgetbench.study.failures import closing_message
 from budgetbench.study.fingerprints import report_fingerprint
 from budgetbench.study.finished import forget
 from budgetbench.study.isolation import announce_caller
-from budgetbench.study.rerun import stored_points
+from budgetbench.study.reruns import stored_points
 from budgetbench.study.study import FIT, SCHEDULE, Study, with_defaults
 from budgetbench.study.usage import doubt_line, usage_line
 from budgetbench.report import sections_of

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from budgetbench.datasets.ranking import yahoo_costs, yahoo_like
+from budgetbench.datasets.synthetic import yahoo_costs, yahoo_like
 from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.metrics import average_precision_at_5

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from budgetbench.study import records
-from budgetbench.study.rerun import differences
+from budgetbench.study.reruns import differences
 from tests.workflow.slurm import PROFILE, Cluster, why_not
 
 pytestmark = pytest.mark.workflow

@@ -7,9 +7,9 @@ with extra("workflow", "budgetbench.datasets"):
     from .dataset import Dataset
     from .fetching import fetch, write_manifest
     from .preparing import load_dataset, prepare
-    from .ranking import yahoo_costs
     from .registry import DatasetSpec, FileSpec, Registry, load_registry
     from .splits import split
+    from .synthetic import yahoo_costs
 
 __all__ = [
     "Dataset",

@@ -3,9 +3,8 @@
 Its sections are in `budgetbench.report.sections`, one module each.
 """
 
-from .content import Report
 from .data_page import price_table, read_sheets
-from .files import write_report
+from .files import Report, write_report
 from .sections import sections_of
 
 __all__ = ["Report", "price_table", "read_sheets", "sections_of", "write_report"]

@@ -5,11 +5,13 @@ settings drawn from it until its tries are spent; the operating points of all of
 side, and validation data choose among them as among all others.
 """
 
+import hashlib
 import inspect
 import logging
 import time
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
@@ -19,7 +21,8 @@ from budgetlearn.counting import counting_fits
 from budgetlearn.exceptions import IncompletePathWarning
 
 from .evaluation import operating_points, scores_out_of_fold, setting_column, trains_on_validation
-from .methods import build
+from .isolation import isolated
+from .methods import build, preload
 from .records import OK, PARTIAL
 from .tries import settings_of
 
@@ -157,3 +160,47 @@ def fit(model, run):
 
 def _resumed_seconds(model):
     return getattr(model, "resumed_seconds_", 0.0)
+
+
+def limited_run(method, spec, run, n_jobs=1, checkpoint=None, time_limit=None, memory_limit=None):
+    """Run a method in a process of its own."""
+    # Before the fork, so that every run does not import the same modules again.
+    preload(spec)
+    rows, problem = isolated(
+        run_method,
+        *(method, spec, run, n_jobs, checkpoint),
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        threads=n_jobs,
+    )
+    return rows if problem is None else [*rows, failed_row(method, run, problem, rows)]
+
+
+def failed_row(method, run, status, rows=()):
+    """Return the row that says why a run of a method has no result, or none beyond `rows`."""
+    number = rows[-1]["fit"] if rows else 0
+    return {**head(method, run, len(rows), number), "status": status}
+
+
+def checkpoint_file(folder, spec, run, code):
+    """Return the file of a run's progress.
+
+    The name changes with the specification and the code, so that nothing outdated is gone on from.
+    """
+    state = hashlib.sha256(f"{spec} {run.study_seed} {code}".encode()).hexdigest()[:16]
+    return Path(folder) / f"{run.number}-{state}.part"
+
+
+def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
+    """Return the points of a method that may keep its progress in a file (`ExhaustiveSearch` does).
+
+    `folder` has its files: `<run>.csv` once the run is complete; until then `checkpoint_file`,
+    which the fingerprint `code` names. `limits` are as for `limited_run`, all else as for
+    `run_method`.
+    """
+    unfinished = checkpoint_file(folder, spec, run, code)
+    rows = limited_run(method, spec, run, n_jobs, checkpoint=unfinished, **limits)
+    # Renamed only now: `solution_space` takes what has the plain name for complete.
+    if unfinished.exists() and all(row["status"] == OK for row in rows):
+        unfinished.replace(unfinished.with_name(f"{run.number}.csv"))
+    return rows

@@ -11,11 +11,10 @@ from budgetlearn.curves import ModelSchedule
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.msb.sequences import SEQUENCES
 
-from .experiment import run_method
+from .experiment import failed_row, run_method
 from .isolation import isolated
 from .methods import build, preload, resolve, sequence_name
 from .records import OK, is_failure, parse_variables, variables_text
-from .resuming import failed_row
 from .runs import profiles_of
 
 SECONDS = ["seconds", "processor_seconds"]
@@ -162,7 +161,7 @@ def solution_space(points, prices, folder):
     """Return cost and score of every subset in the lowest run that was searched to the end.
 
     `prices` is the cost table of the runs, from `budgetbench.study.runs.draw_costs`; in `folder`
-    the search kept its scores, `<run>.csv` (see `budgetbench.study.resuming.resumable_run`). The
+    the search kept its scores, `<run>.csv` (see `budgetbench.study.experiment.resumable_run`). The
     columns are run, subset (bit j for variable j), cost, score, and the seconds of each fit; empty
     where no run was completed.
     """

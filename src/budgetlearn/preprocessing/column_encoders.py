@@ -8,8 +8,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from ..exceptions import DatasetError
 from ..validation import in_row
-from .categories import how_to_read
-from .kinds import as_words
+from .categories import as_words, how_to_read
 
 INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
 MISSING = "(missing)"

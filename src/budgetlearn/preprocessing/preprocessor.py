@@ -12,8 +12,8 @@ from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..features import PerFeature
 from ..validation import all_or_nothing, check_choice, in_row
+from .categories import as_words, kind_of
 from .column_encoders import INDICATOR, MEDIAN, REFUSE, Codes, Numbers, Spread
-from .kinds import as_words, kind_of
 
 _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
 

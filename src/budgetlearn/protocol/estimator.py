@@ -28,8 +28,14 @@ from .documenting import described
 from .examples import checked_examples
 from .fixed_features import fixed_acquisitions
 from .guarantees import EXPECTED, Certificate, certified
-from .operating_points import measured, refuse_alike, refuse_unscored, score_outcome, scored_parts
-from .out_of_fold import measured_out_of_fold
+from .operating_points import (
+    measured,
+    measured_out_of_fold,
+    refuse_alike,
+    refuse_unscored,
+    score_outcome,
+    scored_parts,
+)
 from .prediction import chosen_stage, decided, each_stage
 from .requests import Decisions
 from .stage import EVERYTHING, BudgetedTags, Stage

@@ -1,14 +1,15 @@
-"""Operating points: the cost and the score of each stage on validation data."""
+"""Operating points: the cost and the score of each stage, on validation data or out of fold."""
 
 import warnings
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring, r2_score
 
-from ..exceptions import BudgetlearnWarning
+from ..exceptions import BudgetError, BudgetlearnWarning
 from ..validation import ParameterError
+from .stage import Stage
 
 RESAMPLES = 100
 
@@ -174,3 +175,91 @@ def points_to_choose_from(estimator):
             stacklevel=4,
         )
     return known_points(estimator)
+
+
+FOLDS = 5
+# What a check of the training data sets: refits share it, so that classes and prices stay the same.
+_CHECKED = ("classes_", "feature_costs_", "missing_in_training_", "constant_", "n_features_in_")
+
+
+def measured_out_of_fold(estimator, examples):
+    """Return the operating points of a fitted estimator, measured on rows that refits left out.
+
+    `examples` are what it was fitted on, without class weights; None where it was stored meanwhile,
+    which is a `BudgetError`. Costs that are the same for all examples are those of the estimator
+    itself, others those of the refits.
+    """
+    if examples is None:
+        raise BudgetError(
+            f"this {type(estimator).__name__} does not know what its operating points cost and "
+            "score: it was stored before they were measured, and rows are not stored. Read "
+            "operating_points_ before storing it, or pass validation data, fit(X, y, X_val, y_val)."
+        )
+    folds = _folds(estimator, examples)
+    # Rows of no fold are those of a class with one row, which no refit could learn without.
+    held_out = [np.flatnonzero(folds == fold) for fold in range(FOLDS) if (folds == fold).any()]
+    tested = examples.take(np.concatenate(held_out))
+    refuse_alike(estimator, examples, tested)
+    refits = [
+        _refitted(estimator, examples, np.setdiff1d(np.arange(len(folds)), rows))
+        for rows in held_out
+    ]
+    stages = _joined(estimator, refits, [examples.X[rows] for rows in held_out], tested.X)
+    return refuse_unscored(measured(estimator, stages, tested.targets), len(tested.y))
+
+
+def _folds(estimator, examples):
+    """Return the fold of each row, classes each in proportion; -1 for rows that all refits see."""
+    n, random = len(examples.y), np.random.RandomState(0)
+    folds = np.full(n, -1)
+    codes = examples.y if is_classifier(estimator) else np.zeros(n, dtype=np.intp)
+    start = 0
+    for code in np.unique(codes):
+        members = random.permutation(np.flatnonzero(codes == code))
+        if members.size > 1:
+            # Each class goes on where the last one ended, so that folds are equally large.
+            folds[members] = (start + np.arange(members.size)) % FOLDS
+            start += members.size
+    return folds
+
+
+def _refitted(estimator, examples, rows):
+    """Return an estimator of the same parameters, fitted on some rows."""
+    refit = clone(estimator)
+    refit.set_params(**{name: False for name in ("verbose",) if name in refit.get_params(False)})
+    for name in _CHECKED:
+        if hasattr(estimator, name):
+            setattr(refit, name, getattr(estimator, name))
+    refit._learn_from(examples.take(rows), None)
+    return refit
+
+
+def _joined(estimator, refits, tables, X):
+    """Yield each stage of the estimator with the predictions of the refits for their rows."""
+    n_stages, want = estimator.n_stages_, scored_parts(estimator)
+    fixed = estimator.fixed_costs() is not None
+    own = estimator._stages(X, range(n_stages), frozenset({"acquired"}))
+    others = [
+        _aligned(refit, table, n_stages, want) for refit, table in zip(refits, tables, strict=True)
+    ]
+    for stage, *parts in zip(own, *others, strict=True):
+        joined = Stage(stage.setting, nodes=stage.nodes)
+        joined.output = np.concatenate([part.output for part in parts])
+        if "probabilities" in want and parts[0].probabilities is not None:
+            joined.probabilities = np.concatenate([part.probabilities for part in parts])
+        # Costs that do not depend on the example are known exactly, and must be those of the model.
+        acquired = [stage.acquired] if fixed else [part.acquired for part in parts]
+        joined.acquired = np.concatenate(acquired)
+        yield joined
+
+
+def _aligned(refit, X, n_stages, want):
+    """Yield the stages of a refit that stand for `n_stages` others, by their place."""
+    # Most methods make as many stages on any rows; a path may end earlier.
+    places = np.rint(np.linspace(0, refit.n_stages_ - 1, n_stages)).astype(int)
+    if n_stages == 1:
+        places[:] = refit.n_stages_ - 1
+    different = np.unique(places)
+    made = refit._stages(X, different.tolist(), want)
+    for stage, place in zip(made, different, strict=True):
+        yield from (stage for _ in range((places == place).sum()))

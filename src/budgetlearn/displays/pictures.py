@@ -1,0 +1,341 @@
+"""Pictures of a fitted estimator: what it acquires, its schedule, its score against cost."""
+
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from ..curves import pareto_indices
+from ..protocol.operating_points import score_outcome
+
+
+def axes_of(ax, width=6.4, height=4.8):
+    """Return the axes to draw on: `ax`, or those of a new figure.
+
+    An `ImportError` says when matplotlib is not installed.
+    """
+    # Here, so that fitting and predicting do without matplotlib.
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "budgetlearn.displays needs matplotlib: pip install matplotlib"
+        ) from error
+    if ax is not None:
+        return ax
+    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def names_of(estimator):
+    """Return the names of the features that an estimator was fitted on, as text."""
+    return [str(name) for name in estimator.feature_costs_.labels]
+
+
+def list_features(ax, places, names, prices):
+    """Write "name (price)" of each feature at its place, from the top of `ax` downwards.
+
+    A dollar sign in a name starts no formula.
+    """
+    labels = [f"{name} ({price:.4g})" for name, price in zip(names, prices, strict=True)]
+    ax.set_yticks(places, labels)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+    ax.set_ylabel("feature (price)")
+    ax.invert_yaxis()
+
+
+def chosen_points(estimator):
+    """Return the indices of the stages that some budget chooses, from the least expensive.
+
+    Those on the front of validation cost and score; all stages of an estimator that measured none.
+    """
+    if "operating_points_" not in vars(estimator):
+        return np.arange(estimator.n_stages_)
+    points = estimator.operating_points_
+    return pareto_indices(points["cost"], points["score"])
+
+
+@dataclass(eq=False)
+class AcquisitionDisplay:
+    """Share of the examples that acquire each feature.
+
+    Made by `from_estimator`.
+
+    Parameters
+    ----------
+    rates : ndarray of shape (n_features,)
+        Shares, between 0 and 1.
+    mean_cost : float
+        Mean acquisition cost of an example.
+    feature_names : list of str
+        One for each feature.
+    prices : ndarray of shape (n_features,)
+        What each costs.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it is drawn.
+    bars_ : matplotlib BarContainer
+        From the feature acquired most often.
+    """
+
+    rates: np.ndarray
+    mean_cost: float
+    feature_names: list
+    prices: np.ndarray
+
+    @classmethod
+    def from_estimator(cls, estimator, X, *, budget=None, max_cost=None, ax=None, **kwargs):
+        """Draw what the predictions of examples acquire.
+
+        Parameters
+        ----------
+        estimator : BudgetedEstimator
+            Fitted.
+        X : array-like of shape (n_samples, n_features)
+            Examples.
+        budget, max_cost : float, default=None
+            As for `predict`.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+        **kwargs
+            Passed to the bars.
+
+        Returns
+        -------
+        AcquisitionDisplay
+        """
+        acquired = estimator.acquired_features(X, budget, max_cost)
+        prices = estimator.feature_costs_
+        mean_cost = float(prices.total(acquired).mean())
+        display = cls(acquired.mean(axis=0), mean_cost, names_of(estimator), prices.costs)
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, **kwargs):
+        """Draw on `ax`, or on a new figure; features that are never acquired are left out.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        **kwargs
+            Passed to the bars.
+
+        Returns
+        -------
+        AcquisitionDisplay
+        """
+        used = np.flatnonzero(self.rates > 0)
+        # By rate, the cheaper of equals first.
+        used = used[np.lexsort((self.prices[used], -self.rates[used]))]
+        ax = axes_of(ax, height=1.4 + 0.26 * len(used))
+        places = np.arange(len(used))
+        self.bars_ = ax.barh(places, self.rates[used], **kwargs)
+        list_features(ax, places, np.array(self.feature_names)[used], self.prices[used])
+        ax.set(xlim=(0, 1), xlabel="share of examples for which it is acquired")
+        ax.set_title(f"mean cost of an example: {self.mean_cost:.4g}")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+@dataclass(eq=False)
+class CostAccuracyDisplay:
+    """Score of each operating point against what its predictions cost.
+
+    Made by `from_estimator`.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n_points,)
+        Mean acquisition cost of an example.
+    scores : ndarray of shape (n_points,)
+        Score on the same examples.
+    chosen : ndarray of int
+        The points that some budget chooses, from the least expensive.
+    estimator_name : str, default=None
+        For the legend.
+    score_name : str, default="score"
+        For the axis.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it is drawn.
+    line_ : matplotlib Line2D
+        The staircase of the points that budgets choose.
+    points_ : matplotlib Line2D
+        The other operating points.
+    """
+
+    costs: np.ndarray
+    scores: np.ndarray
+    chosen: np.ndarray
+    _: KW_ONLY
+    estimator_name: str | None = None
+    score_name: str = "score"
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, name=None, ax=None, **kwargs):
+        """Apply every operating point to examples and draw what it costs and scores.
+
+        Parameters
+        ----------
+        estimator : BudgetedEstimator
+            Fitted.
+        X : array-like of shape (n_samples, n_features)
+            Examples; others than those that it was fitted on, for an honest picture.
+        y : array-like of shape (n_samples,)
+            Their targets.
+        name : str, default=None
+            Name in the legend; None: that of the class.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+        **kwargs
+            Passed to the line.
+
+        Returns
+        -------
+        CostAccuracyDisplay
+        """
+        scoring, costs, scores = getattr(estimator, "scoring", None), [], []
+        for stage in estimator.stages(X):
+            costs.append(float(np.mean(stage.cost)))
+            scores.append(score_outcome(estimator, scoring, stage, np.asarray(y)))
+        plain = "accuracy" if is_classifier(estimator) else "R²"
+        display = cls(
+            np.array(costs),
+            np.array(scores),
+            chosen_points(estimator),
+            estimator_name=type(estimator).__name__ if name is None else name,
+            score_name=plain if scoring is None else str(getattr(scoring, "__name__", scoring)),
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    def plot(self, ax=None, **kwargs):
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        **kwargs
+            Passed to the line.
+
+        Returns
+        -------
+        CostAccuracyDisplay
+        """
+        ax = axes_of(ax)
+        # The front of the validation data, in the order of what it costs here.
+        line = self.chosen[np.argsort(self.costs[self.chosen], kind="stable")]
+        style = {"marker": "o", "markersize": 4, "label": self.estimator_name, **kwargs}
+        (self.line_,) = ax.step(self.costs[line], self.scores[line], where="post", **style)
+        others = np.setdiff1d(np.arange(len(self.costs)), self.chosen)
+        (self.points_,) = ax.plot(
+            self.costs[others],
+            self.scores[others],
+            linestyle="none",
+            marker=".",
+            color=self.line_.get_color(),
+            alpha=0.3,
+        )
+        ax.set(xlabel="mean acquisition cost of an example", ylabel=self.score_name)
+        if self.estimator_name is not None:
+            ax.legend(loc="lower right")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+@dataclass(eq=False)
+class ScheduleDisplay:
+    """The features that each operating point may acquire, from the cheapest point upwards.
+
+    Made by `from_estimator`.
+
+    Parameters
+    ----------
+    acquired : ndarray of bool of shape (n_points, n_features)
+        What each point acquires for some example.
+    costs, scores : ndarray of shape (n_points,)
+        Mean cost and score of each point on validation data.
+    feature_names : list of str
+        One for each feature.
+    prices : ndarray of shape (n_features,)
+        What each costs.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it is drawn.
+    image_ : matplotlib QuadMesh
+        The cells.
+    """
+
+    acquired: np.ndarray
+    costs: np.ndarray
+    scores: np.ndarray
+    feature_names: list
+    prices: np.ndarray
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None):
+        """Draw the schedule of an estimator that was fitted with validation data.
+
+        Parameters
+        ----------
+        estimator : BudgetedEstimator
+            Fitted, with `operating_points_`.
+        ax : matplotlib Axes, default=None
+            Where to draw; None: a new figure.
+
+        Returns
+        -------
+        ScheduleDisplay
+        """
+        check_is_fitted(estimator)
+        points = estimator.operating_points_.iloc[chosen_points(estimator)]
+        own = estimator.feature_costs_.labels
+        acquired = np.array([[name in set(point) for name in own] for point in points["variables"]])
+        costs, scores = points["cost"].to_numpy(), points["score"].to_numpy()
+        prices = estimator.feature_costs_.costs
+        return cls(acquired, costs, scores, names_of(estimator), prices).plot(ax=ax)
+
+    def plot(self, ax=None):
+        """Draw on `ax`, or on a new figure.
+
+        Features stand in the order in which they first appear; those never acquired are left out.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw.
+
+        Returns
+        -------
+        ScheduleDisplay
+        """
+        n_points = len(self.acquired)
+        used = np.flatnonzero(self.acquired.any(axis=0))
+        # By the point where each appears first: the picture becomes a staircase.
+        used = used[np.lexsort((self.prices[used], self.acquired[:, used].argmax(axis=0)))]
+        ax = axes_of(ax, max(5.5, 3 + 0.5 * n_points), 1.8 + 0.24 * len(used))
+        cells = self.acquired[:, used].T
+        self.image_ = ax.pcolormesh(
+            cells, cmap="Blues", vmin=0, vmax=1.4, edgecolors="white", linewidth=1
+        )
+        rows = np.arange(len(used)) + 0.5
+        list_features(ax, rows, np.array(self.feature_names)[used], self.prices[used])
+        places = np.arange(n_points) + 0.5
+        ax.set_xticks(places, [f"{cost:.4g}" for cost in self.costs], rotation=90)
+        top = ax.secondary_xaxis("top")
+        top.set_xticks(places, [f"{score:.3f}" for score in self.scores], rotation=90)
+        ax.set_xlabel("mean cost of an example")
+        top.set_xlabel("validation score")
+        for axis in (ax, top):
+            axis.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        top.spines[:].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
