@@ -52,7 +52,9 @@ def members(item):
 
 
 MODULES = list(public_modules())
-EXPORTED = {getattr(module, name) for module in MODULES for name in getattr(module, "__all__", ())}
+# Of the benchmark users import the data sets only; the rest serves the workflow.
+PACKAGES = [m for m in MODULES if m.__name__.startswith(("budgetlearn.", "budgetbench.datasets"))]
+EXPORTED = {getattr(each, name) for each in PACKAGES for name in getattr(each, "__all__", ())}
 
 
 def fields_are_attributes(item):

@@ -20,19 +20,7 @@ _MOST_BARS = 26
 
 
 def read_sheets(study, paths):
-    """Return the data sheets of a study's data sets.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-    paths : iterable of path-like
-        Its prepared data sets.
-
-    Returns
-    -------
-    dict of str to DataSheet
-    """
+    """Return the `DataSheet` of each of a study's data sets, by id, from the prepared files."""
     sheets = {}
     for path in paths:  # one at a time: large ones together would not fit
         data = Dataset.load(path)
@@ -62,15 +50,8 @@ def _sheet(data, study):
 def price_table(paths):
     """Return all prices as one table, charges of cost groups left out.
 
-    Parameters
-    ----------
-    paths : iterable of path-like
-        Cost tables, at …/<dataset>/<costs>/<chunk>.csv.
-
-    Returns
-    -------
-    DataFrame
-        dataset, costs, run, feature (its name), cost, for each run in the order of the features.
+    `paths` are cost tables, at …/<dataset>/<costs>/<chunk>.csv. The columns are dataset, costs,
+    run, feature (its name), cost, for each run in the order of the features.
     """
     # The path says what a price list of one run cannot: its data set and kind.
     frames = [

@@ -54,25 +54,11 @@ def build_cases(sections, report):
 
 
 def write_report(report, folder):
-    """Write the whole report of a study.
+    """Write the whole report of a study into a folder, and return the path of the page.
 
-    Parameters
-    ----------
-    report : Report
-        The content, from `Report.of`.
-    folder : path-like
-        Gets figures/ (svg, png), tables/ (csv), captions/ (rst) and, last, report.html. The names
-        of the files are those of the sections' parts.
-
-    Returns
-    -------
-    Path
-        Of the page.
-
-    Raises
-    ------
-    ConfigError
-        When the constant control is missing.
+    The folder gets figures/ (svg, png), tables/ (csv), captions/ (rst) and, last, report.html. The
+    names of the files are those of the sections' parts. A `ConfigError` says when the constant
+    control is missing.
     """
     folder, sections = Path(folder), sections_of(report.study)
     # Tables before figures: sections draw from the tables of others.
@@ -128,59 +114,25 @@ def _write(content, path):
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """The content of a report.
-
-    Attributes
-    ----------
-    study : Study
-        The study.
-    display : Display
-        How its methods and data sets are shown.
-    results : Results
-        Its results.
-    prices : DataFrame
-        From `budgetbench.report.data_page.price_table`; may be empty.
-    provenance : dict of str to str
-        What the results were made with.
-    tables : dict of str to DataFrame
-        The tables of all sections, by name.
-    all_points : DataFrame
-        Those of `results`, and what methods have for seconds left after their tries.
-    """
+    """The content of a report."""
 
     study: Study
-    display: Display
+    display: Display  # how its methods and data sets are shown
     results: Results
-    prices: pd.DataFrame
-    provenance: dict = field(default_factory=dict)
-    tables: dict = field(default_factory=dict)
+    prices: pd.DataFrame  # from `budgetbench.report.data_page.price_table`; may be empty
+    provenance: dict = field(default_factory=dict)  # what the results were made with, by name
+    tables: dict = field(default_factory=dict)  # the tables of all sections, by name
+    # Those of `results`, and what methods have for seconds left after their tries.
     all_points: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, study, points, sheets, prices, provenance):
         """Put a report's content together.
 
-        Parameters
-        ----------
-        study : Study
-            The study.
-        points : DataFrame
-            Operating points of all methods and runs, the control "constant" among them.
-        sheets : dict of str to DataSheet
-            From `budgetbench.report.data_page.read_sheets`.
-        prices : DataFrame
-            From `budgetbench.report.data_page.price_table`; may be empty.
-        provenance : dict of str to str
-            What the results were made with.
-
-        Returns
-        -------
-        Report
-
-        Raises
-        ------
-        ConfigError
-            When the points hold a method or data set that the study does not compare.
+        `points` are the operating points of all methods and runs, the control "constant" among
+        them, `sheets` and `prices` are from `budgetbench.report.data_page`, `provenance` says what
+        the results were made with. A `ConfigError` says when the points hold a method or data set
+        that the study does not compare.
         """
         compared = Display(study.methods, sheets)
         # Equal tries are the comparison; what extra seconds brought has a table of its own.

@@ -17,17 +17,8 @@ class Squared:
     def start(self, targets, weight=None):
         """Return the loss-optimal constant and the kernel that starts from it.
 
-        Parameters
-        ----------
-        targets : ndarray of float64 of shape (n_samples, n_outputs)
-            Outputs, or one-hot classes.
-        weight : ndarray of float64 of shape (n_samples,), default=None
-            Weights of the samples, positive; None: 1 each.
-
-        Returns
-        -------
-        intercept : ndarray of shape (n_outputs,)
-        kernel : Loss
+        Targets (n_samples, n_outputs) are outputs, or one-hot classes; weights are positive, None:
+        1 each.
         """
         # Not NumPy's weighted mean: its last bit differs.
         intercept = targets.mean(axis=0) if weight is None else weight @ targets / weight.sum()
@@ -57,17 +48,7 @@ class Exponential:
     def start(self, targets, weight=None):
         """Return the loss-optimal constant and the kernel that starts from it.
 
-        Parameters
-        ----------
-        targets : ndarray of float64 of shape (n_samples, n_classes)
-            One-hot classes, each of them present.
-        weight : ndarray of float64 of shape (n_samples,), default=None
-            Weights of the samples, positive; None: 1 each.
-
-        Returns
-        -------
-        intercept : ndarray of shape (n_classes,)
-        kernel : Loss
+        Targets and weights are as for `Squared`, each class present.
         """
         n_classes = targets.shape[1]
         codes = targets.argmax(axis=1).astype(np.int32)

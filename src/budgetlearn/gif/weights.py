@@ -107,13 +107,9 @@ class NodeRidge:
         return lambda targets: cho_solve(factor, self._to_nodes(targets), check_finite=False)
 
     def path(self, penalties):
-        """Solve for several penalties.
+        """Solve for several penalties: return the (weights, intercept) of each, and scores.
 
-        Returns
-        -------
-        list of (weights, intercept)
-        scores : list of float
-            Generalised cross-validation: the smaller the better.
+        The scores are generalised cross-validation: the smaller the better.
         """
         if self._gram is None:
             return self._iterated_path(penalties)
@@ -239,12 +235,8 @@ class NodeLogit(NodeRidge):
         return weights, mean - self._c @ weights / self._size
 
     def path(self, penalties):
-        """Solve for several penalties.
+        """Solve for several penalties: return (weights, intercept) of each, and None for scores.
 
-        Returns
-        -------
-        list of (weights, intercept)
-        scores : None
-            What is best is for validation data to say.
+        What is best is for validation data to say.
         """
         return [self.solve(penalty) for penalty in penalties], None

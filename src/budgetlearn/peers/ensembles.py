@@ -212,13 +212,7 @@ class SAMMERClassifier(ClassifierMixin, BaseEstimator):
             weights /= weights.sum()
 
     def decision_function(self, X):
-        """Return the sums of the votes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes), or (n_samples,) of two classes
-            Of two classes the votes for the second.
-        """
+        """Return the sums of the votes for each class; of two classes those for the second."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
         votes = TreeSum.of(self.trees_, self.n_features_in_).scores(X, n_jobs=None)

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from ..forests import RandomForestClassifier
 from ..parallel import progress
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
 from ..validation import INT32_MAX, ParameterError, check_number
@@ -146,27 +146,18 @@ class FilterBoostingClassifier(FilterForestClassifier):
         Least training examples in a leaf.
     """
 
+    @extending(FilterForestClassifier)
     def __init__(
         self,
         feature_costs=None,
         *,
-        n_selected=None,
-        cost_power=1.0,
         n_estimators=40,
         learning_rate=0.2,
         num_leaves=8,
         min_child_samples=5,
-        random_state=None,
-        n_jobs=None,
+        **shared,
     ):
-        super().__init__(
-            feature_costs,
-            n_selected=n_selected,
-            cost_power=cost_power,
-            n_estimators=n_estimators,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+        super().__init__(feature_costs, n_estimators=n_estimators, **shared)
         self.learning_rate = learning_rate
         self.num_leaves = num_leaves
         self.min_child_samples = min_child_samples

@@ -4,12 +4,12 @@ import numpy as np
 
 from ..counting import count_fit
 from ..parallel import thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..tree.binning import bin_features
 from ..tree.structure import Tree
 from ..validation import check_number
 from ._miser_tree import MiserGrower
-from .cost_boosting import N_TREES, TRADEOFFS, CostBoosting
+from .cost_boosting import CostBoosting
 
 _MAX_BINS = 255
 
@@ -41,23 +41,9 @@ class GreedyMiserClassifier(CostBoosting):
     ICML 2012.
     """
 
-    def __init__(
-        self,
-        feature_costs=None,
-        *,
-        tradeoffs=TRADEOFFS,
-        n_trees=N_TREES,
-        learning_rate=0.2,
-        max_depth=4,
-        n_jobs=None,
-    ):
-        super().__init__(
-            feature_costs,
-            tradeoffs=tradeoffs,
-            n_trees=n_trees,
-            learning_rate=learning_rate,
-            n_jobs=n_jobs,
-        )
+    @extending(CostBoosting)
+    def __init__(self, feature_costs=None, *, max_depth=4, **shared):
+        super().__init__(feature_costs, **shared)
         self.max_depth = max_depth
 
     def _boost(self, X, labels, shares, tradeoffs, n_iterations):

@@ -6,10 +6,10 @@ from sklearn.utils import check_random_state
 from ..counting import count_fit
 from ..extras import extra
 from ..parallel import progress
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..tree.convert import from_lightgbm
 from ..validation import INT32_MAX, check_choice, check_number
-from .cost_boosting import N_TREES, TRADEOFFS, CostBoosting
+from .cost_boosting import CostBoosting
 
 
 @documented
@@ -47,26 +47,18 @@ class LightGBMCostClassifier(CostBoosting):
     S. Peter, F. Diego, F. Hamprecht and B. Nadler. Cost efficient gradient boosting. NIPS 2017.
     """
 
+    @extending(CostBoosting)
     def __init__(
         self,
         feature_costs=None,
         *,
         penalty="coupled",
-        tradeoffs=TRADEOFFS,
-        n_trees=N_TREES,
-        learning_rate=0.2,
         num_leaves=8,
         min_child_samples=5,
         random_state=None,
-        n_jobs=None,
+        **shared,
     ):
-        super().__init__(
-            feature_costs,
-            tradeoffs=tradeoffs,
-            n_trees=n_trees,
-            learning_rate=learning_rate,
-            n_jobs=n_jobs,
-        )
+        super().__init__(feature_costs, **shared)
         self.penalty = penalty
         self.num_leaves = num_leaves
         self.min_child_samples = min_child_samples

@@ -30,29 +30,14 @@ class Staged(BudgetedEstimator):
 
 @dataclass(frozen=True, eq=False)
 class TreeSum:
-    """The first trees of a forest as a model: scores are the sums of their leaves.
-
-    Parameters
-    ----------
-    forest : ForestPredictor
-        The trees.
-    n_trees : int
-        How many of them belong to the model.
-    n_nodes : int
-        Their nodes.
-    intercept : float or ndarray of shape (n_values,), default=0.0
-        Added to the sum.
-    scale : float, default=1.0
-        Factor of the sum: 1 / n_trees where the trees average.
-    per_step : int, default=0
-        Trees that one boosting step adds together; 0 where the trees are votes of equal weight.
-    """
+    """The first trees of a forest as a model: scores are the sums of their leaves."""
 
     forest: ForestPredictor
-    n_trees: int
-    n_nodes: int
-    intercept: float | np.ndarray = 0.0
-    scale: float = 1.0
+    n_trees: int  # how many of its trees belong to the model
+    n_nodes: int  # their nodes
+    intercept: float | np.ndarray = 0.0  # added to the sum
+    scale: float = 1.0  # factor of the sum: 1 / n_trees where the trees average
+    # Trees that one boosting step adds together; 0 where the trees are votes of equal weight.
     per_step: int = 0
 
     @classmethod
@@ -67,14 +52,9 @@ class TreeSum:
         return self.scale * walk.values + self.intercept
 
     def partial_scores(self, totals, n_counted):
-        """Return the scores of examples from the trees that could be walked.
+        """Return the scores of examples from the trees that could be walked, `n_counted` of each.
 
-        Parameters
-        ----------
-        totals : ndarray of shape (n_samples, n_values)
-            Sum of the leaves reached.
-        n_counted : ndarray of int of shape (n_samples,)
-            How many trees that is.
+        `totals`, of shape (n_samples, n_values), are the sums of the leaves reached.
         """
         # Votes are averaged over the trees walked; boosting adds up, and lacks what was not.
         whole = self.per_step or self.scale == 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import wraps
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,8 @@ from ..features import origin_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from .acquisition import Session
 from .documenting import described
-from .guarantees import CONFIDENCE, EXPECTED, Certificate
+from .estimator import BudgetedEstimator
+from .guarantees import EXPECTED, Certificate
 
 
 class BudgetPipeline(Pipeline):
@@ -100,29 +102,9 @@ class BudgetPipeline(Pipeline):
         """Cost and score of each operating point of the last step."""
         return self._final_estimator.operating_points_
 
-    @described
-    def choose(
-        self,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> int | None:
-        """Return the operating point that predictions use.
-
-        Parameters
-        ----------
-        {choice}
-
-        Returns
-        -------
-        int or None
-            Its row in `operating_points_`; None: the constant prediction that costs nothing.
-        """
-        return self._final_estimator.choose(
-            budget, max_cost, fallback=fallback, budget_mode=budget_mode
-        )
+    @wraps(BudgetedEstimator.choose)
+    def choose(self, *limits: Any, **options: Any) -> int | None:
+        return self._final_estimator.choose(*limits, **options)
 
     @described
     def acquired_features(
@@ -156,93 +138,16 @@ class BudgetPipeline(Pipeline):
             original[:, place[self.origins_[name]]] |= acquired[:, encoded]
         return original
 
-    @described
-    def acquisition_cost(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> NDArray[np.float64]:
-        """Return the cost of acquiring the columns of each prediction.
+    @wraps(BudgetedEstimator.acquisition_cost)
+    def acquisition_cost(self, X: ArrayLike, *limits: Any, **options: Any) -> NDArray[np.float64]:
+        return self._final_estimator.acquisition_cost(self._encoded(X), *limits, **options)
 
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_columns)
-            Examples, as for `fit`.
-        {choice}
+    @wraps(BudgetedEstimator.score)
+    def score(self, X: ArrayLike, y: ArrayLike, *limits: Any, **options: Any) -> float:
+        return self._final_estimator.score(self._encoded(X), y, *limits, **options)
 
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._final_estimator.acquisition_cost(
-            self._encoded(X), budget, max_cost, fallback=fallback, budget_mode=budget_mode
-        )
-
-    @described
-    def score(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> float:
-        """Return the score of the predictions, as the last step scores.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_columns)
-            Examples, as for `fit`.
-        y : array-like of shape (n_samples,)
-            True targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the examples.
-        {choice}
-
-        Returns
-        -------
-        float
-        """
-        encoded = self._encoded(X)
-        return self._final_estimator.score(
-            encoded, y, sample_weight, budget, max_cost, fallback=fallback, budget_mode=budget_mode
-        )
-
-    def certify(
-        self,
-        X_cal: ArrayLike,
-        y_cal: ArrayLike,
-        *,
-        cost: float | None = None,
-        error: float | None = None,
-        confidence: float = CONFIDENCE,
-    ) -> Certificate:
-        """Choose the operating point that keeps limits of mean cost and error, with a guarantee.
-
-        Parameters
-        ----------
-        X_cal : DataFrame or array-like of shape (n_calibration, n_columns)
-            Examples that played no part in `fit`.
-        y_cal : array-like of shape (n_calibration,)
-            Their class labels.
-        cost, error : float, default=None
-            Limits of the mean acquisition cost and of the error rate.
-        confidence : float, default=0.95
-            Probability, over the draw of the calibration data, that the limits hold.
-
-        Returns
-        -------
-        Certificate
-            With `budget`, to be passed to `predict`.
-        """
-        limits = {"cost": cost, "error": error, "confidence": confidence}
+    @wraps(BudgetedEstimator.certify)
+    def certify(self, X_cal: ArrayLike, y_cal: ArrayLike, **limits: Any) -> Certificate:
         return self._final_estimator.certify(self._encoded(X_cal), y_cal, **limits)
 
     @described

@@ -8,17 +8,7 @@ from ..section import Section
 
 
 def sections_of(study):
-    """Return the sections of a study's report in the order of the page.
-
-    Parameters
-    ----------
-    study : Study
-        The study.
-
-    Returns
-    -------
-    list of Section
-    """
+    """Return the sections of a study's report in the order of the page."""
     sections = [section(study) for section in _classes()]
     applying = [section for section in sections if section.applies()]
     return sorted(applying, key=lambda section: section.place)
