@@ -134,6 +134,7 @@ class ForestStages(SklearnStages, MetaStaged):
         self,
         estimator,
         n_trees=(10, 100, 1000),
+        *,
         feature_costs=None,
         random_state=None,
         n_jobs=None,

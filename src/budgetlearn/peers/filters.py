@@ -55,8 +55,8 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         n_selected=None,
         cost_power=1.0,
         n_estimators=100,
@@ -148,8 +148,8 @@ class FilterBoostingClassifier(FilterForestClassifier):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         n_selected=None,
         cost_power=1.0,
         n_estimators=40,
@@ -160,7 +160,7 @@ class FilterBoostingClassifier(FilterForestClassifier):
         n_jobs=None,
     ):
         super().__init__(
-            feature_costs,
+            feature_costs=feature_costs,
             n_selected=n_selected,
             cost_power=cost_power,
             n_estimators=n_estimators,

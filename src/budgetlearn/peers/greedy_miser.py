@@ -43,8 +43,8 @@ class GreedyMiserClassifier(CostBoosting):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         tradeoffs=TRADEOFFS,
         n_trees=N_TREES,
         learning_rate=0.2,
@@ -52,7 +52,7 @@ class GreedyMiserClassifier(CostBoosting):
         n_jobs=None,
     ):
         super().__init__(
-            feature_costs,
+            feature_costs=feature_costs,
             tradeoffs=tradeoffs,
             n_trees=n_trees,
             learning_rate=learning_rate,

@@ -49,8 +49,8 @@ class LightGBMCostClassifier(CostBoosting):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         penalty="coupled",
         tradeoffs=TRADEOFFS,
         n_trees=N_TREES,
@@ -61,7 +61,7 @@ class LightGBMCostClassifier(CostBoosting):
         n_jobs=None,
     ):
         super().__init__(
-            feature_costs,
+            feature_costs=feature_costs,
             tradeoffs=tradeoffs,
             n_trees=n_trees,
             learning_rate=learning_rate,
