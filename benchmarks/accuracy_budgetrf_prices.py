@@ -68,7 +68,7 @@ def budgetrf(settings):
         def found(X, y, rows):
             forests = (
                 BudgetRFClassifier(
-                    run.costs,
+                    feature_costs=run.costs,
                     growth=Growth(max_bins=255),
                     random_state=run.seed("budgetrf"),
                 )

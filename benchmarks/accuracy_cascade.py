@@ -50,7 +50,7 @@ def chosen_on_validation(kind, run, both):
 
     def fitted(X, y):
         return LightGBMCostClassifier(
-            run.costs,
+            feature_costs=run.costs,
             penalty=kind,
             tradeoffs=TRADEOFFS,
             n_trees=N_TREES,
@@ -90,7 +90,7 @@ def cascade(dynamic):
 
     def points(run, both):
         model = ScheduleCascadeClassifier(
-            run.costs, dynamic=dynamic, random_state=run.seed("cascade")
+            feature_costs=run.costs, dynamic=dynamic, random_state=run.seed("cascade")
         )
         points = model.fit(*both).operating_points_
         return points[["cost", "score"]].to_numpy(), points_of(model, *run.test)

@@ -92,7 +92,9 @@ def areas(run):
         for name, pool, chooser in variants(orders, models, table, run.costs)
     }
     for dynamic in (False, True, "auto"):
-        model = ScheduleCascadeClassifier(run.costs, dynamic=dynamic, random_state=seed).fit(X, y)
+        model = ScheduleCascadeClassifier(
+            feature_costs=run.costs, dynamic=dynamic, random_state=seed
+        ).fit(X, y)
         points = [
             (stage.cost.mean(), (stage.output == run.test[1]).mean())
             for stage in model.stages(run.test[0])

@@ -45,7 +45,7 @@ def measure(dataset, variant, run, options, cost_weights=None):
     """Return λ, cost and test accuracy of each forest of one run."""
     test = split(dataset, run, (0.7, 0.1, 0.2)) == 2
     path = CostSensitiveRFPathClassifier(
-        prices(dataset),
+        feature_costs=prices(dataset),
         cost_weights=cost_weights,
         n_estimators=options.trees,
         n_jobs=options.jobs,

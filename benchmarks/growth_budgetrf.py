@@ -58,7 +58,10 @@ def main():
         if options.tall is None:
             X, y, prices = yahoo_shaped(options.rows or 141_397)
             forest = BudgetRFClassifier(
-                prices, leaves=Leaves(voting="counts"), cost_exponent=1.0, **parameters
+                feature_costs=prices,
+                leaves=Leaves(voting="counts"),
+                cost_exponent=1.0,
+                **parameters,
             )
         else:
             X, y = tall(folder, options.rows or 1_000_000)

@@ -45,9 +45,11 @@ def tasks():
     engine = RandomForestClassifier(n_estimators=20, max_bins=255)
     models = {
         "msB schedule": (ModelScheduleSearch(engine, feature_costs=prices[:30], **one), small),
-        "BudgetRF": (BudgetRFClassifier(prices, n_estimators=20, **paper), large),
+        "BudgetRF": (BudgetRFClassifier(feature_costs=prices, n_estimators=20, **paper), large),
         "BudgetRF, 255 bins": (
-            BudgetRFClassifier(prices, n_estimators=40, growth=Growth(max_bins=255), **paper),
+            BudgetRFClassifier(
+                feature_costs=prices, n_estimators=40, growth=Growth(max_bins=255), **paper
+            ),
             large,
         ),
         "random forest": (RandomForestClassifier(n_estimators=100, **one), large),

@@ -50,11 +50,13 @@ def fit_and_predict():
     rows = random.permutation(data.n_samples)[: int(0.8 * data.n_samples)]
     X, y = data.X[rows], data.y[rows]
     start = time.process_time()
-    model = ScheduleCascadeClassifier(costs, random_state=0).fit(X, y)
+    model = ScheduleCascadeClassifier(feature_costs=costs, random_state=0).fit(X, y)
     fitted = time.process_time()
     tradeoffs = (*np.geomspace(10, 0.003, 16), 0.0)
     for penalty in ("coupled", "lazy"):
-        LightGBMCostClassifier(costs, penalty=penalty, tradeoffs=tradeoffs, **PEER).fit(X, y)
+        LightGBMCostClassifier(
+            feature_costs=costs, penalty=penalty, tradeoffs=tradeoffs, **PEER
+        ).fit(X, y)
     ours, theirs = fitted - start, time.process_time() - fitted
     print(
         f"fit {ours:.1f} s, LightGBM's paths {theirs:.1f} s, ratio {ours / theirs:.2f}", flush=True

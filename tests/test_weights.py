@@ -39,13 +39,17 @@ ALIKE = Growth(bootstrap=False, ties="first", max_depth=4)
 
 def budget_rf(**options):
     """Return a forest whose trees see the same rows, and settle ties alike."""
-    model = BudgetRFClassifier(range(1, 7), n_estimators=3, growth=ALIKE, random_state=0)
+    model = BudgetRFClassifier(
+        feature_costs=range(1, 7), n_estimators=3, growth=ALIKE, random_state=0
+    )
     return model.set_params(**options)
 
 
 def budget_regression(**options):
     """Return such a forest of numbers."""
-    model = BudgetRFRegressor(range(1, 7), n_estimators=3, growth=ALIKE, random_state=0)
+    model = BudgetRFRegressor(
+        feature_costs=range(1, 7), n_estimators=3, growth=ALIKE, random_state=0
+    )
     return model.set_params(**options)
 
 
@@ -115,13 +119,17 @@ RELATIVE = {
     "GIF, numbers, ridge": gif(GIFRegressor, refit="ridge", prune_factor=2, alpha="auto"),
     "forest, drawn": RandomForestClassifier(n_estimators=5, criterion="entropy", random_state=0),
     "cost-sensitive": CostSensitiveRFClassifier(
-        range(1, 7), cost_weight=0.01, n_estimators=5, complementary=True, random_state=0
+        feature_costs=range(1, 7),
+        cost_weight=0.01,
+        n_estimators=5,
+        complementary=True,
+        random_state=0,
     ),
     "cost-sensitive path": CostSensitiveRFPathClassifier(
-        range(1, 7), n_estimators=3, random_state=0
+        feature_costs=range(1, 7), n_estimators=3, random_state=0
     ),
     "cost-weighted": CostWeightedRFClassifier(
-        range(1, 7), n_estimators=5, subset="above_mean", random_state=0
+        feature_costs=range(1, 7), n_estimators=5, subset="above_mean", random_state=0
     ),
     "msB, refitted": ModelScheduleSearch(
         LogisticRegression(), refit=True, class_weight={0: 3, 1: 1, 2: 2}, random_state=0

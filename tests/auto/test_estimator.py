@@ -19,7 +19,7 @@ PRICES = np.arange(1.0, 7.0)
 
 @pytest.fixture
 def made(fast):
-    return AutoBudgetClassifier(PRICES, random_state=0).fit(X[:160], Y[:160])
+    return AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
 
 
 @pytest.mark.usefixtures("fast")
@@ -54,7 +54,9 @@ def test_quoted_costs_are_those_of_the_model_that_predicts(made):
 def test_noise_buys_nothing(fast):
     random = np.random.default_rng(0)
     y = (random.random(300) < 0.3).astype(int)
-    made = AutoBudgetClassifier(PRICES, random_state=0).fit(random.normal(size=(300, 6)), y)
+    made = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(
+        random.normal(size=(300, 6)), y
+    )
     assert made.recommended_ == 0
     assert made.acquisition_cost(X[:5]).sum() == 0
     assert set(made.predict(X[:5])) == {0}
@@ -64,23 +66,31 @@ def test_noise_buys_nothing(fast):
 
 def test_total_cost_weighs_purchases_against_errors(fast):
     # Where errors cost next to nothing nothing is worth its price; where they cost a lot, much is.
-    little = AutoBudgetClassifier(PRICES, error_costs=[[0, 0.1], [0.1, 0]], random_state=0)
+    little = AutoBudgetClassifier(
+        feature_costs=PRICES, error_costs=[[0, 0.1], [0.1, 0]], random_state=0
+    )
     assert little.fit(X, Y).recommended_ == 0
-    much = AutoBudgetClassifier(PRICES, error_costs={(0, 1): 500, (1, 0): 500}, random_state=0)
+    much = AutoBudgetClassifier(
+        feature_costs=PRICES, error_costs={(0, 1): 500, (1, 0): 500}, random_state=0
+    )
     much.fit(X[:160], Y[:160])
     assert much.recommended_ > 0
     held_out = much.measure(X[160:], Y[160:])["score"]
     assert held_out[much.recommended_] > held_out[0] + 50
     assert much.score(X[160:], Y[160:]) == pytest.approx(held_out[much.recommended_])
     # Missing the second class is worse: without features it is the answer.
-    uneven = AutoBudgetClassifier(PRICES, error_costs=[[0, 1], [9, 0]], random_state=0).fit(X, Y)
+    uneven = AutoBudgetClassifier(
+        feature_costs=PRICES, error_costs=[[0, 1], [9, 0]], random_state=0
+    ).fit(X, Y)
     assert uneven.predict(X[:1], budget=0)[0] == 1
 
 
 @pytest.mark.usefixtures("fast")
 @pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc", "neg_log_loss", "f1"])
 def test_every_score_orders_the_schedule(scoring):
-    made = AutoBudgetClassifier(PRICES, scoring=scoring, random_state=0).fit(X[:160], Y[:160])
+    made = AutoBudgetClassifier(feature_costs=PRICES, scoring=scoring, random_state=0).fit(
+        X[:160], Y[:160]
+    )
     points, held_out = made.operating_points_, made.measure(X[160:], Y[160:])
     gap = np.abs(points["score"] - held_out["score"])
     assert (gap < 4 * np.hypot(points["score_se"], held_out["score_se"]) + 0.02).all()
@@ -90,7 +100,7 @@ def test_every_score_orders_the_schedule(scoring):
 def test_regression_by_either_score(fast):
     table, y = make_regression(150, 6, n_informative=3, noise=5, random_state=0)
     for scoring in (None, "neg_mean_absolute_error"):
-        made = AutoBudgetRegressor(PRICES, scoring=scoring, random_state=0)
+        made = AutoBudgetRegressor(feature_costs=PRICES, scoring=scoring, random_state=0)
         made.fit(table[:100], y[:100])
         held_out = made.measure(table[100:], y[100:])["score"]
         assert held_out[made.recommended_] > held_out[0]
@@ -100,14 +110,14 @@ def test_regression_by_either_score(fast):
 def test_a_class_of_five_rows(fast):
     y = Y[:150].copy()
     y[:5] = 2
-    made = AutoBudgetClassifier(PRICES, random_state=0).fit(X[:150], y)
+    made = AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:150], y)
     assert made.predict_proba(X[:3]).shape == (3, 3)
     np.testing.assert_allclose(made.predict_proba(X).sum(axis=1), 1)
     assert not made.skipped_
 
 
 def test_without_time_the_constant_and_all_features_remain():
-    made = AutoBudgetClassifier(PRICES, max_minutes=1e-6, random_state=0).fit(X, Y)
+    made = AutoBudgetClassifier(feature_costs=PRICES, max_minutes=1e-6, random_state=0).fit(X, Y)
     assert {"cascade", "msB", "average"} <= set(made.skipped_)
     assert "longer than max_minutes" in made.skipped_["cascade"]
     assert set(made.comparison_["method"]) == {"constant", "LightGBM", "linear model"}
@@ -116,7 +126,9 @@ def test_without_time_the_constant_and_all_features_remain():
 
 def test_other_methods_compete(fast):
     other = FilterForestClassifier(n_estimators=20)
-    made = AutoBudgetClassifier(PRICES, others={"mine": other}, random_state=0).fit(X, Y)
+    made = AutoBudgetClassifier(feature_costs=PRICES, others={"mine": other}, random_state=0).fit(
+        X, Y
+    )
     assert "mine" in set(made.comparison_["method"])
     assert not hasattr(other, "classes_")
 
@@ -139,7 +151,7 @@ def test_a_cap_leaves_nobody_without_an_answer(made):
 def test_groups_and_names_reach_the_methods(fast):
     groups = [0, 0, -1, -1, -1, -1]
     costs = FeatureCosts(PRICES, groups, [50.0])
-    made = AutoBudgetClassifier(costs, random_state=0).fit(X, Y)
+    made = AutoBudgetClassifier(feature_costs=costs, random_state=0).fit(X, Y)
     assert made.operating_points_["cost"].iloc[-1] == pytest.approx(costs.full)
 
 
@@ -151,9 +163,9 @@ def test_bad_parameters_are_refused():
         ({"scoring": "accuracy", "error_costs": [[0, 1], [1, 0]]}, "not both"),
     ):
         with pytest.raises(ParameterError, match=message):
-            AutoBudgetClassifier(PRICES, **named).fit(X, Y)
+            AutoBudgetClassifier(feature_costs=PRICES, **named).fit(X, Y)
     with pytest.raises(ParameterError, match="10 rows or more"):
-        AutoBudgetClassifier(PRICES).fit(X[:8], [0, 1] * 4)
+        AutoBudgetClassifier(feature_costs=PRICES).fit(X[:8], [0, 1] * 4)
 
 
 def test_every_method_can_be_made_and_copied():

@@ -58,7 +58,9 @@ def test_figures_1_and_2(ties, alpha, errors, cost):
 def test_charged_for_the_union_of_all_paths(table):
     X, y, _, _, X_test, _ = table
     costs = FeatureCosts(np.arange(12.0), groups=[0] * 4 + [1] * 4 + [-1] * 4, group_costs=[5, 7])
-    forest = BudgetRFClassifier(costs, n_estimators=7, alpha=3.0, random_state=0).fit(X, y)
+    forest = BudgetRFClassifier(feature_costs=costs, n_estimators=7, alpha=3.0, random_state=0).fit(
+        X, y
+    )
     values, votes, _, acquired = walk_forest(forest.trees_, X_test)
     np.testing.assert_array_equal(forest.acquired_features(X_test), acquired)
     np.testing.assert_allclose(forest.acquisition_cost(X_test), costs.total(acquired))
@@ -165,7 +167,9 @@ def test_dear_features_are_avoided():
     y = rng.integers(2, size=400)
     cheap = y[:, None] + rng.normal(scale=0.2, size=(400, 1))
     X = np.hstack([cheap, cheap, rng.normal(size=(400, 2))])
-    forest = BudgetRFClassifier([50.0, 1.0, 1.0, 1.0], n_estimators=5, random_state=0).fit(X, y)
+    forest = BudgetRFClassifier(
+        feature_costs=[50.0, 1.0, 1.0, 1.0], n_estimators=5, random_state=0
+    ).fit(X, y)
     acquired = forest.acquired_features(X)
     assert not acquired[:, 0].any()
     assert acquired[:, 1].all()
@@ -175,7 +179,9 @@ def test_free_features_and_constant_features():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=300)
     X = np.c_[y + rng.normal(scale=0.8, size=300), np.zeros(300), y + rng.normal(size=300)]
-    forest = BudgetRFClassifier([0.0, 1.0, 5.0], n_estimators=5, random_state=0).fit(X, y)
+    forest = BudgetRFClassifier(feature_costs=[0.0, 1.0, 5.0], n_estimators=5, random_state=0).fit(
+        X, y
+    )
     assert forest.acquired_features(X)[:, 0].all()
     assert not forest.acquired_features(X)[:, 1].any()
     assert (forest.acquisition_cost(X) <= 5).all()

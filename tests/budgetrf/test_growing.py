@@ -42,7 +42,7 @@ def test_a_charge_counts_until_it_is_paid():
     costs = FeatureCosts([1, 1, 1, 20, 20, 20], [0, 0, 0, -1, -1, -1], group_costs=[30])
     shared = {"n_estimators": 12, "cost_exponent": 1.0, "random_state": 0}
     plain, discounted = (
-        BudgetRFClassifier(costs, growth=Growth(reuse_discount=f), **shared).fit(X, y)
+        BudgetRFClassifier(feature_costs=costs, growth=Growth(reuse_discount=f), **shared).fit(X, y)
         for f in (1.0, 0.05)
     )
     assert discounted.acquisition_cost(X).mean() < 0.8 * plain.acquisition_cost(X).mean()
@@ -66,7 +66,9 @@ def test_cheap_noise_is_acquired_by_the_papers_risk_only():
     X = np.column_stack([random.normal(size=400), y])
     prices = [1.0, 1.6]
     paper, informed = (
-        BudgetRFClassifier(prices, n_estimators=1, cost_exponent=g, random_state=0).fit(X, y)
+        BudgetRFClassifier(
+            feature_costs=prices, n_estimators=1, cost_exponent=g, random_state=0
+        ).fit(X, y)
         for g in (1.0, 0.2)
     )
     assert paper.trees_[0].feature[0] == 0
@@ -79,7 +81,7 @@ def test_the_exponent_is_chosen_with_alpha_and_stays_in_the_refit():
     y = random.permutation(np.arange(400) % 2)
     X = np.column_stack([random.normal(size=400), y + 0.3 * random.normal(size=400)])
     forest = BudgetRFClassifier(
-        [1.0, 1.6],
+        feature_costs=[1.0, 1.6],
         n_estimators=4,
         alpha=[0, 4],
         cost_exponent=[1.0, 0.0],
@@ -117,7 +119,7 @@ def at_random_prices(X, y, seed, **parameters):
     parts = train_test_split(X, y, test_size=0.3, random_state=seed, stratify=y)
     prices = np.random.default_rng(seed).integers(1, 101, X.shape[1]).astype(float)
     parameters = {"random_state": seed, "growth": Growth(max_bins=255)} | parameters
-    ours = BudgetRFClassifier(prices, **parameters).fit(parts[0], parts[2])
+    ours = BudgetRFClassifier(feature_costs=prices, **parameters).fit(parts[0], parts[2])
     forest = RandomForestClassifier(random_state=seed).fit(parts[0], parts[2])
     largest = np.bincount(parts[2]).argmax()
     return ours.score(*parts[1::2]), forest.score(*parts[1::2]), np.mean(parts[3] == largest)
@@ -139,7 +141,9 @@ def test_the_papers_risk_stays_near_the_constant_at_such_prices():
 def test_of_twins_the_cheap_one_is_taken_by_default():
     X, y = load_breast_cancer(return_X_y=True)
     prices = np.repeat([50.0, 1.0], 30)
-    forest = BudgetRFClassifier(prices, n_estimators=10, random_state=0).fit(np.hstack([X, X]), y)
+    forest = BudgetRFClassifier(feature_costs=prices, n_estimators=10, random_state=0).fit(
+        np.hstack([X, X]), y
+    )
     assert not forest.acquired_features(np.hstack([X, X]))[:, :30].any()
 
 
@@ -148,19 +152,19 @@ def test_free_noise_does_not_drown_what_is_paid_for():
     noisy = np.hstack([X, np.random.default_rng(0).normal(size=X.shape)])
     for paid in (np.full(30, 5.0), np.arange(1.0, 31.0)):
         prices = np.append(paid, np.zeros(30))
-        forest = BudgetRFClassifier(prices, n_estimators=20, random_state=0)
+        forest = BudgetRFClassifier(feature_costs=prices, n_estimators=20, random_state=0)
         assert forest.fit(noisy[::2], y[::2]).score(noisy[1::2], y[1::2]) > 0.87
 
 
 def test_the_default_exponents_are_scaled_to_the_prices():
     X, y = alike()
     dear, alone = [1.0, 2, 4, 8, 64, 1024], {"n_estimators": 2, "random_state": 0}
-    free = BudgetRFClassifier(dear, **alone).fit(X, y)
+    free = BudgetRFClassifier(feature_costs=dear, **alone).fit(X, y)
     assert 1024**free.cost_exponent_ == pytest.approx(1.001)
     assert BudgetRFClassifier(**alone).fit(X, y).cost_exponent_ == 1
     costs = {}
     for budget in (3, 600):
-        forest = BudgetRFClassifier(dear, budget=budget, **alone).fit(X, y)
+        forest = BudgetRFClassifier(feature_costs=dear, budget=budget, **alone).fit(X, y)
         costs[budget] = forest.validation_costs_[-1]
         assert costs[budget] <= budget
     assert costs[600] > 3
@@ -172,7 +176,9 @@ def test_the_papers_rule_is_the_default_at_equal_prices():
     X, y = alike()
     shared = {"n_estimators": 5, "random_state": 0}
     plain, paper = (
-        BudgetRFClassifier(np.full(6, 7.0), cost_exponent=exponent, **shared).fit(X, y)
+        BudgetRFClassifier(feature_costs=np.full(6, 7.0), cost_exponent=exponent, **shared).fit(
+            X, y
+        )
         for exponent in (None, 1.0)
     )
     for a, b in zip(plain.trees_, paper.trees_, strict=True):
@@ -183,7 +189,7 @@ def test_the_papers_rule_is_the_default_at_equal_prices():
 def test_free_features_stay_free_whatever_the_exponent():
     X, y = alike()
     forest = BudgetRFClassifier(
-        [0, 5, 5, 5, 5, 5],
+        feature_costs=[0, 5, 5, 5, 5, 5],
         cost_exponent=0.0,
         growth=Growth(max_depth=1),
         n_estimators=4,

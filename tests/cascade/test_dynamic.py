@@ -31,14 +31,16 @@ def table():
 @pytest.fixture(scope="module")
 def fitted(table):
     X, y = table
-    model = ScheduleCascadeClassifier(PRICES, estimators="forest", **QUICK)
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, estimators="forest", **QUICK)
     return model.fit(X[:600], y[:600])
 
 
 @pytest.fixture(scope="module")
 def numbers():
     X, y = make_friedman1(300, 5, noise=0.5, random_state=0)
-    model = ScheduleCascadeRegressor([1.0, 2, 3, 4, 5], estimators=LinearRegression(), **QUICK)
+    model = ScheduleCascadeRegressor(
+        feature_costs=[1.0, 2, 3, 4, 5], estimators=LinearRegression(), **QUICK
+    )
     return model.fit(X[:200], y[:200]), X[200:], y[200:]
 
 
@@ -66,7 +68,9 @@ def test_examples_acquire_what_they_need(fitted, table):
 def test_it_beats_every_fixed_order_where_needs_differ(table):
     X, y = table
     fixed, both = (
-        ScheduleCascadeClassifier(PRICES, estimators="forest", **(QUICK | {"dynamic": dynamic}))
+        ScheduleCascadeClassifier(
+            feature_costs=PRICES, estimators="forest", **(QUICK | {"dynamic": dynamic})
+        )
         .fit(X[:600], y[:600])
         for dynamic in (False, "auto")
     )  # fmt: skip
@@ -134,7 +138,9 @@ def test_values_that_cannot_be_had_are_done_without(fitted, table):
 def test_groups_are_charged_once_and_acquired_together(table):
     X, y = table
     costs = FeatureCosts([1, 1, 1, 1, 1], [0, 1, 1, -1, -1], [2, 20])
-    model = ScheduleCascadeClassifier(costs, estimators=GaussianNB(), **QUICK).fit(X, y)
+    model = ScheduleCascadeClassifier(feature_costs=costs, estimators=GaussianNB(), **QUICK).fit(
+        X, y
+    )
     owned = model.acquired_features(X)
     np.testing.assert_array_equal(owned[:, 1], owned[:, 2])
     capped = model.acquisition_cost(X, max_cost=5)
@@ -143,7 +149,7 @@ def test_groups_are_charged_once_and_acquired_together(table):
 
 def test_threads_and_a_pickle_change_nothing(fitted, table):
     X, y = table
-    again = ScheduleCascadeClassifier(PRICES, estimators="forest", n_jobs=2, **QUICK)
+    again = ScheduleCascadeClassifier(feature_costs=PRICES, estimators="forest", n_jobs=2, **QUICK)
     again.fit(X[:600], y[:600])
     probabilities = fitted.predict_proba(X[600:], budget=12)
     np.testing.assert_array_equal(again.predict_proba(X[600:], budget=12), probabilities)

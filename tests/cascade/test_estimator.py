@@ -34,14 +34,16 @@ def table():
 @pytest.fixture(scope="module")
 def fitted(table):
     X, y = table
-    model = ScheduleCascadeClassifier(PRICES, estimators="forest", dynamic=False, random_state=0)
+    model = ScheduleCascadeClassifier(
+        feature_costs=PRICES, estimators="forest", dynamic=False, random_state=0
+    )
     return model.fit(X[:300], y[:300])
 
 
 @pytest.fixture(scope="module")
 def numbers():
     X, y = make_friedman1(400, 6, noise=0.5, random_state=0)
-    model = ScheduleCascadeRegressor(PRICES, **LINEAR)
+    model = ScheduleCascadeRegressor(feature_costs=PRICES, **LINEAR)
     return model.fit(X[:250], y[:250]), X, y
 
 
@@ -101,7 +103,7 @@ def test_who_can_afford_nothing_gets_the_class_shares(fitted, table):
 def test_no_stage_is_begun_that_the_cap_does_not_pay_to_its_end(table):
     X, y = table
     own = [[0], [0, 1, 2], [0, 1, 2, 3, 4, 5]]
-    model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
     assert set(model.acquisition_cost(X, max_cost=9)) == {1.0}  # 1 and 2 together cost 13 more
 
 
@@ -137,14 +139,16 @@ def test_score_takes_a_budget(fitted, numbers, table):
 
 def test_the_budget_of_the_constructor(table):
     X, y = table
-    model = ScheduleCascadeClassifier(PRICES, budget=9, **QUICK).fit(X[:300], y[:300])
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, budget=9, **QUICK).fit(X[:300], y[:300])
     np.testing.assert_array_equal(model.predict(X), model.predict(X, budget=9))
 
 
 def test_a_budget_below_one_is_a_budget(table):
     X, y = table
     prices = [0.01, 0.04, 0.09, 0.02, 0.05, 0.07]
-    model = ScheduleCascadeClassifier(prices, budget=0.09, **QUICK).fit(X[:300], y[:300])
+    model = ScheduleCascadeClassifier(feature_costs=prices, budget=0.09, **QUICK).fit(
+        X[:300], y[:300]
+    )
     assert 0 < model.acquisition_cost(X[300:]).mean() < 0.15
 
 
@@ -160,15 +164,17 @@ def test_the_unit_of_the_target_does_not_matter(numbers):
 
 def test_validation_data_are_trained_on(table):
     X, y = table
-    cut = ScheduleCascadeClassifier(PRICES, **QUICK).fit(X[:200], y[:200], X[200:300], y[200:300])
-    whole = ScheduleCascadeClassifier(PRICES, **QUICK).fit(X[:300], y[:300])
+    cut = ScheduleCascadeClassifier(feature_costs=PRICES, **QUICK).fit(
+        X[:200], y[:200], X[200:300], y[200:300]
+    )
+    whole = ScheduleCascadeClassifier(feature_costs=PRICES, **QUICK).fit(X[:300], y[:300])
     pd.testing.assert_frame_equal(cut.operating_points_, whole.operating_points_)
 
 
 def test_any_number_of_threads_and_a_pickle_give_the_same(table):
     X, y = table
     one = ScheduleCascadeClassifier(
-        random_costs(6, 0), dynamic=False, random_state=1, n_stages=2, n_jobs=1
+        feature_costs=random_costs(6, 0), dynamic=False, random_state=1, n_stages=2, n_jobs=1
     )
     two = clone(one).set_params(n_jobs=2).fit(X[:100], y[:100])
     one.fit(X[:100], y[:100])
@@ -182,7 +188,7 @@ def test_own_nested_sets_by_name(table):
     X, y = table
     X = pd.DataFrame(X, columns=list("abcdef"))
     own = [["d"], ["d", "a"], ["d", "a", "b"]]
-    model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
     assert model.points_[1].cascade.stages[0] == (3,)
     assert not model.acquired_features(X)[:, [2, 4, 5]].any()
     assert model.points_[1].cascade.name == "own 0"
@@ -191,17 +197,21 @@ def test_own_nested_sets_by_name(table):
 def test_own_nested_sets_name_columns_that_are_called_by_numbers(table):
     X, y = table
     X = pd.DataFrame(X, columns=[5, 4, 3, 2, 1, 0])
-    model = ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [[[2], [2, 5]]]})).fit(X, y)
+    model = ScheduleCascadeClassifier(
+        feature_costs=PRICES, **(QUICK | {"orders": [[[2], [2, 5]]]})
+    ).fit(X, y)
     assert model.points_[1].cascade.stages[0] == (3,)
     assert not model.acquired_features(X)[:, [1, 2, 4, 5]].any()
     with pytest.raises(ValueError, match="unknown features: 7"):
-        ScheduleCascadeClassifier(PRICES, **(QUICK | {"orders": [[[2], [2, 7]]]})).fit(X, y)
+        ScheduleCascadeClassifier(
+            feature_costs=PRICES, **(QUICK | {"orders": [[[2], [2, 7]]]})
+        ).fit(X, y)
 
 
 def test_groups_are_acquired_whole(table):
     X, y = table
     costs = FeatureCosts([1, 1, 1, 1, 1, 1], [0, 0, 0, -1, -1, -1], [20])
-    model = ScheduleCascadeClassifier(costs, **QUICK).fit(X, y)
+    model = ScheduleCascadeClassifier(feature_costs=costs, **QUICK).fit(X, y)
     acquired = model.acquired_features(X)[:, :3]
     np.testing.assert_array_equal(acquired.any(axis=1), acquired.all(axis=1))
 
@@ -225,7 +235,9 @@ def test_groups_are_acquired_whole(table):
 def test_what_cannot_be_is_refused(table, parameters, message):
     X, y = table
     with pytest.raises(ParameterError, match=message):
-        ScheduleCascadeClassifier(PRICES, **(QUICK | parameters)).fit(X[:300], y[:300])
+        ScheduleCascadeClassifier(feature_costs=PRICES, **(QUICK | parameters)).fit(
+            X[:300], y[:300]
+        )
 
 
 def test_numbers_stop_where_more_would_change_little(numbers):
@@ -241,7 +253,7 @@ def test_numbers_stop_where_more_would_change_little(numbers):
 
 def test_progress_is_told_on_request(table, capsys):
     X, y = table
-    ScheduleCascadeClassifier(PRICES, verbose=True, **QUICK).fit(X[:100], y[:100])
+    ScheduleCascadeClassifier(feature_costs=PRICES, verbose=True, **QUICK).fit(X[:100], y[:100])
     assert "order gain_per_cost" in capsys.readouterr().out
 
 
@@ -285,7 +297,9 @@ def test_a_session_goes_on_without_a_value(fitted, table):
 
 def test_one_standard_error_from_the_best(table):
     X, y = table
-    model = ScheduleCascadeClassifier(PRICES, budget="one_se", **QUICK).fit(X[:300], y[:300])
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, budget="one_se", **QUICK).fit(
+        X[:300], y[:300]
+    )
     points = model.operating_points_
     best = points.iloc[-1]
     near = points[points["score"] >= best["score"] - best["score_se"]]
@@ -306,7 +320,7 @@ def test_kinds_without_weight_at_the_ends_are_not_fitted_between_them(table, mon
             return super().fit(X, y)
 
     parameters = QUICK | {"estimators": [GaussianNB(), Blind()]}
-    model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, **parameters).fit(X[:300], y[:300])
     assert set(sizes) == {1, 6}
     mixtures = model.points_[-1].cascade.mixtures
     assert {mixture.kinds for mixture in mixtures} == {("GaussianNB 0",)}
@@ -316,9 +330,9 @@ def test_smooth_kinds_are_left_out_of_large_tables(table, monkeypatch):
     X, y = table
     monkeypatch.setattr("budgetlearn.cascade.estimator.MOST_SMOOTH_ROWS", 299)
     parameters = QUICK | {"estimators": ("forest", "linear", "kernel")}
-    model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, **parameters).fit(X[:300], y[:300])
     assert {kind for kind, _ in model.models_.models} == {"forest", "constant"}
-    alone = ScheduleCascadeClassifier(PRICES, **(QUICK | {"estimators": "linear"}))
+    alone = ScheduleCascadeClassifier(feature_costs=PRICES, **(QUICK | {"estimators": "linear"}))
     assert {kind for kind, _ in alone.fit(X[:300], y[:300]).models_.models} == {
         "linear",
         "constant",
@@ -329,11 +343,11 @@ def test_better_models_weigh_more(table):
     X, y = table
     stump = DecisionTreeClassifier(max_depth=1)
     parameters = QUICK | {"estimators": [stump, GaussianNB()]}
-    model = ScheduleCascadeClassifier(PRICES, **parameters).fit(X[:300], y[:300])
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, **parameters).fit(X[:300], y[:300])
     last = model.points_[-1].cascade.mixtures[-1]
     assert last.weights[last.kinds.index("GaussianNB 1")] > 0.8
     alike = QUICK | {"estimators": [GaussianNB(), GaussianNB(var_smoothing=1e-8)]}
-    model = ScheduleCascadeClassifier(PRICES, **alike).fit(X[:300], y[:300])
+    model = ScheduleCascadeClassifier(feature_costs=PRICES, **alike).fit(X[:300], y[:300])
     np.testing.assert_allclose(model.points_[-1].cascade.mixtures[-1].weights, 0.5, atol=0.05)
 
 
@@ -343,7 +357,9 @@ def test_documents_are_ranked_better_for_more():
     relevant, costs = (grades >= 2).astype(int), yahoo_costs()
     keep = np.argsort(costs.costs, kind="stable")[::8]  # 65 of the 519 features, of every price
     X, costs = X[:, keep], FeatureCosts(costs.costs[keep])
-    model = ScheduleCascadeClassifier(costs, n_stages=5, **QUICK).fit(X[:900], relevant[:900])
+    model = ScheduleCascadeClassifier(feature_costs=costs, n_stages=5, **QUICK).fit(
+        X[:900], relevant[:900]
+    )
     scores = [
         average_precision_at_5(relevant[900:], shares[:, 1], queries[900:])
         for shares in model.staged_predict_proba(X[900:])
@@ -358,7 +374,9 @@ def test_no_operating_point_promises_less_than_the_free_constant():
     random = np.random.RandomState(3)
     X, y = random.normal(size=(120, 4)), (random.rand(120) < 0.25).astype(int)  # nothing to learn
     majority = 1 - y.mean()
-    cascade = ScheduleCascadeClassifier([1, 2, 3, 4], estimators="forest", cv=3, random_state=0)
+    cascade = ScheduleCascadeClassifier(
+        feature_costs=[1, 2, 3, 4], estimators="forest", cv=3, random_state=0
+    )
     points = cascade.fit(X, y).operating_points_
     assert points[["score", "observed"]].to_numpy().min() >= majority - 1e-12
     assert points["cost"].iloc[0] == 0

@@ -410,7 +410,10 @@ def test_a_mark_of_a_missing_cell_is_no_answer(models, told, monkeypatch):
 
 def test_a_model_that_buys_nothing_predicts_every_row(folder, told):
     own = read_own_table("table.csv", "ill", "prices.csv", (), None, None, None, None)
-    constant, about = FreeConstantClassifier(own.costs), {"method": "constant", "budget": 20}
+    constant, about = (
+        FreeConstantClassifier(feature_costs=own.costs),
+        {"method": "constant", "budget": 20},
+    )
     saved = fit_table(own, constant, {}, np.arange(N), check_random_state(0), about)
     assert "0.00" in lines_of(saved, 20)[1]
     saved.save("m.joblib")

@@ -74,14 +74,16 @@ def of_forest(model, X, decimals=None):
 def _budget_rf(data, **options):
     X, y, prices = table(data)
     options = {"n_estimators": 8, "cost_exponent": 1.0, **FAST} | options
-    return of_forest(BudgetRFClassifier(prices).set_params(**options).fit(X, y), X)
+    return of_forest(BudgetRFClassifier(feature_costs=prices).set_params(**options).fit(X, y), X)
 
 
 def _budget_rf_regressor(data, **options):
     X, _, prices = table(data)
     target = X[:, 0] * X[:, 1] - X[:, 2]
     options = {"n_estimators": 8, **FAST} | options
-    return of_forest(BudgetRFRegressor(prices).set_params(**options).fit(X, target), X)
+    return of_forest(
+        BudgetRFRegressor(feature_costs=prices).set_params(**options).fit(X, target), X
+    )
 
 
 def _random_forest(data, **options):
@@ -91,12 +93,12 @@ def _random_forest(data, **options):
 
 def _priced(kind, data, **options):
     X, y, prices = table(data)
-    return of_forest(kind(prices, n_estimators=8, **FAST, **options).fit(X, y), X)
+    return of_forest(kind(feature_costs=prices, n_estimators=8, **FAST, **options).fit(X, y), X)
 
 
 def _path():
     X, y, prices = table("wine")
-    model = CostSensitiveRFPathClassifier(prices, n_estimators=8, **FAST).fit(X, y)
+    model = CostSensitiveRFPathClassifier(feature_costs=prices, n_estimators=8, **FAST).fit(X, y)
     stages = list(model.staged_acquired_features(X))
     return digest(*stages, *model.staged_predict(X))
 
@@ -111,7 +113,9 @@ def _gif(kind, data, **options):
 
 def _miser(data):
     X, y, prices = table(data)
-    model = GreedyMiserClassifier(prices, tradeoffs=(3, 0.1), n_trees=(5, 10)).fit(X, y)
+    model = GreedyMiserClassifier(feature_costs=prices, tradeoffs=(3, 0.1), n_trees=(5, 10)).fit(
+        X, y
+    )
     return digest(
         *(tree.threshold for tree in model.trees_),
         *model.staged_predict(X),

@@ -49,7 +49,9 @@ def table():
 
 
 def grow(table, cost_weight, seed=0, **parameters):
-    forest = CostSensitiveRFClassifier(COSTS, cost_weight=cost_weight, random_state=seed)
+    forest = CostSensitiveRFClassifier(
+        feature_costs=COSTS, cost_weight=cost_weight, random_state=seed
+    )
     return forest.set_params(**{"n_estimators": 6, **parameters}).fit(*table[:2])
 
 
@@ -79,7 +81,7 @@ def check_node(tree, node, rows, data, penalties):
 def test_every_split_has_the_largest_f_and_acquired_features_are_free(table, cost_weight):
     X, y = table[0][:120], table[1][:120]
     forest = CostSensitiveRFClassifier(
-        COSTS, cost_weight=cost_weight, n_estimators=4, random_state=1
+        feature_costs=COSTS, cost_weight=cost_weight, n_estimators=4, random_state=1
     ).fit(X, y)
     seeds = np.random.RandomState(1).randint(2**31 - 1, size=4)
     penalties = cost_weight * COSTS
@@ -186,7 +188,11 @@ def test_n_jobs_and_pickling_do_not_matter(table, complementary):
     X, y, X_test, _ = table
     paths = [
         CostSensitiveRFPathClassifier(
-            COSTS, n_estimators=5, complementary=complementary, random_state=2, n_jobs=n_jobs
+            feature_costs=COSTS,
+            n_estimators=5,
+            complementary=complementary,
+            random_state=2,
+            n_jobs=n_jobs,
         ).fit(X, y)
         for n_jobs in (1, 2)
     ]
@@ -202,7 +208,7 @@ def test_n_jobs_and_pickling_do_not_matter(table, complementary):
 def test_path_holds_the_forest_of_each_weight(table):
     X, y, X_test, _ = table
     path = CostSensitiveRFPathClassifier(
-        COSTS, cost_weights=[0.0, 0.3, 0.1, 0.1], n_estimators=5, random_state=0
+        feature_costs=COSTS, cost_weights=[0.0, 0.3, 0.1, 0.1], n_estimators=5, random_state=0
     ).fit(X, y)
     np.testing.assert_array_equal(path.cost_weights_, [0.3, 0.1, 0.0])
     stages = zip(path.staged_predict(X_test), path.staged_acquired_features(X_test), strict=True)
@@ -216,7 +222,9 @@ def test_path_holds_the_forest_of_each_weight(table):
 
 def test_budget_takes_the_best_forest_within_it(table):
     X, y, X_test, _ = table
-    path = CostSensitiveRFPathClassifier(COSTS, n_estimators=5, random_state=0).fit(X, y)
+    path = CostSensitiveRFPathClassifier(feature_costs=COSTS, n_estimators=5, random_state=0).fit(
+        X, y
+    )
     chosen = set()
     for stage, (cost, predicted) in enumerate(
         zip(path.costs_, path.staged_predict(X_test), strict=True)
@@ -240,7 +248,9 @@ def test_budget_takes_the_best_forest_within_it(table):
 
 def test_default_weights_reach_from_nothing_to_everything(table):
     X, y, _, _ = table
-    path = CostSensitiveRFPathClassifier(COSTS, n_estimators=5, random_state=0).fit(X, y)
+    path = CostSensitiveRFPathClassifier(feature_costs=COSTS, n_estimators=5, random_state=0).fit(
+        X, y
+    )
     assert path.costs_[0] == 0
     assert path.costs_[9] > 0
     assert path.costs_[-1] == COSTS.sum()
@@ -257,7 +267,7 @@ def test_pima_can_do_without_the_insulin_test(data_dir, tmp_path):
     for seed in range(4):
         test = split(pima, seed, (0.7, 0.1, 0.2)) == 2
         path = CostSensitiveRFPathClassifier(
-            prices, cost_weights=[0.035, 0.0], n_estimators=40, random_state=seed
+            feature_costs=prices, cost_weights=[0.035, 0.0], n_estimators=40, random_state=seed
         ).fit(pima.X[~test], pima.y[~test])
         cheap, expensive = (np.mean(p == pima.y[test]) for p in path.staged_predict(pima.X[test]))
         losses.append((expensive - cheap, 1 - path.costs_[0] / path.costs_[1]))
@@ -318,6 +328,6 @@ def test_bad_data(kind):
     with pytest.raises(ValueError, match="NaN"):
         kind().fit([[0.0], [np.nan]], [0, 1])
     with pytest.raises(CostError, match=">= 0"):
-        kind([-1.0]).fit([[0.0], [1.0]], [0, 1])
+        kind(feature_costs=[-1.0]).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(CostError, match="one entry"):
-        kind([1.0, 1.0]).fit([[0.0], [1.0]], [0, 1])
+        kind(feature_costs=[1.0, 1.0]).fit([[0.0], [1.0]], [0, 1])

@@ -54,14 +54,18 @@ def test_roots_draw_in_proportion_to_the_odds():
     """With one feature a node and no difference between features, roots show the draw itself."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
-    forest = CostWeightedRFClassifier([1, 2, 4], n_estimators=3000, max_features=1, max_depth=1)
+    forest = CostWeightedRFClassifier(
+        feature_costs=[1, 2, 4], n_estimators=3000, max_features=1, max_depth=1
+    )
     roots = [tree.feature[0] for tree in forest.set_params(random_state=0).fit(X, y).trees_]
     np.testing.assert_allclose(np.bincount(roots) / 3000, np.array([4, 2, 1]) / 7, atol=0.03)
 
 
 def test_dear_features_are_used_less(table):
     costs = np.geomspace(1, 1000, 12)
-    forest = CostWeightedRFClassifier(costs, n_estimators=30, random_state=0).fit(*table[:2])
+    forest = CostWeightedRFClassifier(feature_costs=costs, n_estimators=30, random_state=0).fit(
+        *table[:2]
+    )
     splits = np.concatenate([tree.feature[~tree.is_leaf] for tree in forest.trees_])
     assert spearmanr(costs, np.bincount(splits, minlength=12)).statistic < -0.6
 
@@ -77,7 +81,9 @@ def test_equal_prices_make_a_random_forest(table):
 def test_everybody_pays_for_what_the_forest_uses(table, subset):
     X, y, X_test, _ = table
     costs = FeatureCosts(np.arange(1.0, 13), [0, 0] + [-1] * 10, [7])
-    forest = CostWeightedRFClassifier(costs, n_estimators=4, subset=subset, random_state=0)
+    forest = CostWeightedRFClassifier(
+        feature_costs=costs, n_estimators=4, subset=subset, random_state=0
+    )
     forest.fit(X, y)
     *_, walked = walk_forest(forest.trees_, X_test)
     assert not walked[:, np.setdiff1d(np.arange(12), forest.features_)].any()
@@ -120,7 +126,7 @@ def test_n_jobs_and_pickling_do_not_matter(table, subset):
     X, y, X_test, _ = table
     one, two = (
         CostWeightedRFClassifier(
-            range(12), n_estimators=8, subset=subset, random_state=1, n_jobs=n
+            feature_costs=range(12), n_estimators=8, subset=subset, random_state=1, n_jobs=n
         ).fit(X, y)
         for n in (1, 2)
     )

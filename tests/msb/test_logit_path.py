@@ -118,7 +118,7 @@ def test_schedule_scores_and_charges():
     X, y = load_wine(return_X_y=True)
     train, valid = np.arange(0, 178, 2), np.arange(1, 178, 2)
     costs = random_costs(13, 0)
-    model = LogitPathClassifier(costs).fit(X[train], y[train], X[valid], y[valid])
+    model = LogitPathClassifier(feature_costs=costs).fit(X[train], y[train], X[valid], y[valid])
     scores = [np.mean(predicted == y[valid]) for predicted in model.staged_predict(X[valid])]
     assert scores == model.schedule_.scores.tolist()
     assert scores[-1] > 0.9

@@ -45,7 +45,11 @@ def cancer():
 
 
 def forest_search(**changes):
-    parameters = {"estimator": RandomForestClassifier(8), "random_state": 1, **changes}
+    parameters = {
+        "estimator": RandomForestClassifier(8),
+        "random_state": 1,
+        **changes,
+    }
     return ModelScheduleSearch(**{"feature_costs": random_costs(12, 3)} | parameters)
 
 

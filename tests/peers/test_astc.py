@@ -30,7 +30,9 @@ def wine():
 
 def test_without_children_it_is_ridge_on_the_best_features_for_their_price(wine):
     X, y = wine
-    model = ASTCClassifier(PRICES, node_budgets=[60], max_depth=0, ridge=0.01).fit(X, y)
+    model = ASTCClassifier(feature_costs=PRICES, node_budgets=[60], max_depth=0, ridge=0.01).fit(
+        X, y
+    )
     (node,) = model.trees_[0].nodes
     assert PRICES[list(node.acquired)].sum() <= 60
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -43,7 +45,7 @@ def test_without_children_it_is_ridge_on_the_best_features_for_their_price(wine)
 
 def test_an_example_pays_a_budget_at_most_at_each_of_its_nodes(wine):
     X, y = wine
-    model = ASTCClassifier(PRICES, node_budgets=[60, 120], max_depth=2).fit(X, y)
+    model = ASTCClassifier(feature_costs=PRICES, node_budgets=[60, 120], max_depth=2).fit(X, y)
     for budget, tree, acquired in zip(
         (60, 120), model.trees_, model.staged_acquired_features(X), strict=True
     ):
@@ -58,7 +60,7 @@ def test_an_example_pays_a_budget_at_most_at_each_of_its_nodes(wine):
 
 def test_children_take_half_of_the_examples_each(wine):
     X, y = wine
-    (tree,) = ASTCClassifier(PRICES, node_budgets=[80], max_depth=1).fit(X, y).trees_
+    (tree,) = ASTCClassifier(feature_costs=PRICES, node_budgets=[80], max_depth=1).fit(X, y).trees_
     leaves = tree.walk(X)[1]
     assert sorted(np.bincount(leaves, minlength=3)) == [0, len(X) // 2, len(X) // 2]
     # The half that is more sure of the class that the root tells best has more of it.
@@ -69,7 +71,7 @@ def test_a_child_gets_what_its_parent_acquired_for_nothing():
     random = np.random.default_rng(0)
     X = random.normal(size=(400, 3))
     y = np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 0).astype(int) + 2 * (X[:, 0] > 0)
-    model = ASTCClassifier([1, 5, 5], node_budgets=[5.0], max_depth=1).fit(X, y)
+    model = ASTCClassifier(feature_costs=[1, 5, 5], node_budgets=[5.0], max_depth=1).fit(X, y)
     root, *children = model.trees_[0].nodes
     assert root.acquired == (0,)
     assert {child.acquired for child in children} == {(1,), (2,)}
@@ -83,14 +85,14 @@ def test_a_group_is_paid_for_once():
     X = random.normal(size=(300, 2))
     costs = FeatureCosts([1, 1], groups=[0, 0], group_costs=[10])
     y = (X.sum(axis=1) > 0).astype(int)
-    both = ASTCClassifier(costs, node_budgets=[12], max_depth=0).fit(X, y)
+    both = ASTCClassifier(feature_costs=costs, node_budgets=[12], max_depth=0).fit(X, y)
     assert set(both.trees_[0].nodes[0].acquired) == {0, 1}
     assert both.acquisition_cost(X).max() == 12
 
 
 def test_whoever_cannot_pay_keeps_what_the_node_above_says(wine):
     X, y = wine
-    model = ASTCClassifier(PRICES, node_budgets=[40], max_depth=2).fit(X, y)
+    model = ASTCClassifier(feature_costs=PRICES, node_budgets=[40], max_depth=2).fit(X, y)
     root = model.trees_[0].nodes[0]
     made = model.predict(X, max_cost=PRICES[list(root.acquired)].sum())
     expected = root.scores(X).argmax(axis=1)
@@ -101,12 +103,12 @@ def test_whoever_cannot_pay_keeps_what_the_node_above_says(wine):
 @pytest.mark.parametrize("budgets", [[], [2, 1], [-1]])
 def test_budgets_that_are_not_valid(wine, budgets):
     with pytest.raises((BudgetError, ValueError), match="node_budgets"):
-        ASTCClassifier(PRICES, node_budgets=budgets).fit(*wine)
+        ASTCClassifier(feature_costs=PRICES, node_budgets=budgets).fit(*wine)
 
 
 def test_without_budgets_trees_reach_from_the_cheapest_feature_to_all(wine):
-    model = ASTCClassifier(PRICES).fit(*wine)
+    model = ASTCClassifier(feature_costs=PRICES).fit(*wine)
     first, *_, last = (setting["node_budget"] for setting in model.stage_settings_)
     assert (first, last) == (PRICES.min(), pytest.approx(PRICES.sum()))
     assert model.n_models_fitted_ == 10
-    assert len(ASTCClassifier(np.zeros(13)).fit(*wine).trees_) == 1
+    assert len(ASTCClassifier(feature_costs=np.zeros(13)).fit(*wine).trees_) == 1

@@ -18,7 +18,7 @@ def test_scikit_learn_conventions(estimator):
 
 def test_constant_is_free_and_constant():
     X, y = load_wine(return_X_y=True)
-    model = FreeConstantClassifier(np.arange(13)).fit(X, y)
+    model = FreeConstantClassifier(feature_costs=np.arange(13)).fit(X, y)
     assert np.unique(model.predict(X)).tolist() == [np.bincount(y).argmax()]
     assert not model.acquisition_cost(X).any()
 
@@ -32,6 +32,8 @@ def test_constant_of_regression_is_the_mean():
 
 def test_all_features_cost_everything():
     X, y = load_wine(return_X_y=True)
-    model = AllFeaturesClassifier(DecisionTreeClassifier(), np.arange(13), random_state=0).fit(X, y)
+    model = AllFeaturesClassifier(
+        DecisionTreeClassifier(), feature_costs=np.arange(13), random_state=0
+    ).fit(X, y)
     assert (model.acquisition_cost(X) == 78).all()
     assert np.mean(model.predict(X) == y) == 1

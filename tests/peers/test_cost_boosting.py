@@ -191,7 +191,7 @@ def test_greedy_miser_grows_the_trees_of_its_definition(tradeoff, seed):
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=120) > 0).astype(int)
     prices = rng.integers(1, 101, 6).astype(float)
     model = GreedyMiserClassifier(
-        prices, tradeoffs=(tradeoff,), n_trees=(1, 3), learning_rate=0.5, max_depth=3
+        feature_costs=prices, tradeoffs=(tradeoff,), n_trees=(1, 3), learning_rate=0.5, max_depth=3
     ).fit(X, y)
     penalties = tradeoff * 120 * prices / prices.sum()
     target, scores, owned = np.where(y == 1, 1.0, -1.0), np.zeros(120), set()

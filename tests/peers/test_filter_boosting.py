@@ -30,8 +30,14 @@ def wine():
 
 def test_each_stage_is_lightgbm_on_the_first_features(wine):
     X, y = wine
-    model = FilterBoostingClassifier(PRICES, n_estimators=10, random_state=0).fit(X, y)
-    order = FilterForestClassifier(PRICES, n_estimators=1, random_state=0).fit(X, y).order_
+    model = FilterBoostingClassifier(feature_costs=PRICES, n_estimators=10, random_state=0).fit(
+        X, y
+    )
+    order = (
+        FilterForestClassifier(feature_costs=PRICES, n_estimators=1, random_state=0)
+        .fit(X, y)
+        .order_
+    )
     np.testing.assert_array_equal(model.order_, order)
     stages = list(model.staged_acquired_features(X))
     assert model.n_models_fitted_ == len(stages)
@@ -44,9 +50,13 @@ def test_each_stage_is_lightgbm_on_the_first_features(wine):
 
 def test_the_power_says_how_much_prices_count(wine):
     X, y = wine
-    free = FilterForestClassifier(PRICES, n_estimators=1, cost_power=0, random_state=0).fit(X, y)
+    free = FilterForestClassifier(
+        feature_costs=PRICES, n_estimators=1, cost_power=0, random_state=0
+    ).fit(X, y)
     assert (np.diff(free.mutual_information_[free.order_]) <= 0).all()
-    priced = FilterForestClassifier(PRICES, n_estimators=1, cost_power=9, random_state=0).fit(X, y)
+    priced = FilterForestClassifier(
+        feature_costs=PRICES, n_estimators=1, cost_power=9, random_state=0
+    ).fit(X, y)
     assert PRICES[priced.order_[:2]].sum() == np.sort(PRICES)[:2].sum()
 
 
@@ -54,11 +64,11 @@ def test_the_power_says_how_much_prices_count(wine):
 def test_scaled_tradeoffs_reach_from_nothing_to_everything(wine, penalty):
     X, y = wine
     parameters = {"penalty": penalty, "tradeoffs": None, "n_trees": (1, 40)}
-    model = LightGBMCostClassifier(PRICES, **parameters).fit(X, y)
+    model = LightGBMCostClassifier(feature_costs=PRICES, **parameters).fit(X, y)
     acquired = [acquired.any() for acquired in model.staged_acquired_features(X)]
     assert not acquired[0]
     assert not acquired[1]
-    free = LightGBMCostClassifier(PRICES, tradeoffs=(0,), n_trees=(40,)).fit(X, y)
+    free = LightGBMCostClassifier(feature_costs=PRICES, tradeoffs=(0,), n_trees=(40,)).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), free.predict(X))
     tradeoffs = scaled_tradeoffs(model.feature_costs_)
     assert (np.diff(tradeoffs) < 0).all()

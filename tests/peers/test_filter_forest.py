@@ -26,7 +26,7 @@ PRICES = np.random.default_rng(1).integers(1, 101, 13).astype(float)
 
 def test_order_is_information_per_price(wine):
     X, y = wine
-    model = FilterForestClassifier(PRICES, n_estimators=2, random_state=0).fit(X, y)
+    model = FilterForestClassifier(feature_costs=PRICES, n_estimators=2, random_state=0).fit(X, y)
     assert sorted(model.order_) == list(range(13))
     ratio = model.mutual_information_ / PRICES
     assert (np.diff(ratio[model.order_]) <= 0).all()
@@ -38,7 +38,7 @@ def test_order_is_information_per_price(wine):
 def test_free_features_come_first(wine):
     X, y = wine
     prices = np.where(np.arange(13) < 4, 0, PRICES)
-    model = FilterForestClassifier(prices, n_estimators=2, random_state=0).fit(X, y)
+    model = FilterForestClassifier(feature_costs=prices, n_estimators=2, random_state=0).fit(X, y)
     free = model.order_[:4]
     assert set(free) == {0, 1, 2, 3}
     assert (np.diff(model.mutual_information_[free]) <= 0).all()
@@ -46,7 +46,7 @@ def test_free_features_come_first(wine):
 
 def test_each_stage_looks_at_its_features_only(wine):
     X, y = wine
-    model = FilterForestClassifier(PRICES, n_estimators=20, random_state=0).fit(X, y)
+    model = FilterForestClassifier(feature_costs=PRICES, n_estimators=20, random_state=0).fit(X, y)
     assert model.stage_settings_ == [{"features": k} for k in (1, 2, 3, 5, 8, 13)]
     for setting, acquired in zip(
         model.stage_settings_, model.staged_acquired_features(X), strict=True
@@ -58,7 +58,9 @@ def test_each_stage_looks_at_its_features_only(wine):
 
 def test_a_stage_is_a_forest_on_the_selected_columns(wine):
     X, y = wine
-    model = FilterForestClassifier(PRICES, n_selected=(4,), n_estimators=9, random_state=3)
+    model = FilterForestClassifier(
+        feature_costs=PRICES, n_selected=(4,), n_estimators=9, random_state=3
+    )
     model.fit(X, y)
     columns = np.sort(model.order_[:4])
     seed = np.random.RandomState(3).randint(2**31 - 1, size=2)[1]
@@ -78,7 +80,9 @@ def test_a_stage_is_a_forest_on_the_selected_columns(wine):
 def test_threads_change_nothing(wine):
     X, y = wine
     one, two = (
-        FilterForestClassifier(PRICES, n_estimators=5, random_state=0, n_jobs=n_jobs).fit(X, y)
+        FilterForestClassifier(
+            feature_costs=PRICES, n_estimators=5, random_state=0, n_jobs=n_jobs
+        ).fit(X, y)
         for n_jobs in (1, 2)
     )
     for a, b in zip(one.staged_predict(X), two.staged_predict(X), strict=True):

@@ -101,7 +101,9 @@ class TestChoice:
         stumps = boosted_stumps(1)
         same = FMCCClassifier(LogisticRegression(), threshold=1.0).fit(X, y)
         assert (same.decisions(X).order[:, 0] == 0).all()
-        expensive = FMCCClassifier(LogisticRegression(), [2, 1, 1], threshold=1.0).fit(X, y)
+        expensive = FMCCClassifier(
+            LogisticRegression(), feature_costs=[2, 1, 1], threshold=1.0
+        ).fit(X, y)
         assert (expensive.decisions(X).order[:, 0] == 1).all()
         assert FMCCClassifier(stumps, threshold=0.9).fit(X, y).score(X, y) > 0.95
 

@@ -151,7 +151,7 @@ class Resumed(FreeConstantClassifier):
     resumed_seconds_ = 100.0
 
     def __init__(self, number=0, feature_costs=None):
-        super().__init__(feature_costs)
+        super().__init__(feature_costs=feature_costs)
         self.number = number
 
 

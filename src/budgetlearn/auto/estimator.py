@@ -405,8 +405,8 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         scoring=None,
         error_costs=None,
         budgets=(),
@@ -437,8 +437,8 @@ class AutoBudgetRegressor(RegressorMixin, AutoBudget):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         scoring=None,
         budgets=(),
         others=None,

@@ -50,8 +50,8 @@ class BudgetRFClassifier(GrownOnBudget, ForestClassifier):
     """
 
     @extending(GrownOnBudget)
-    def __init__(self, feature_costs=None, *, alpha=0.0, class_weight=None, **shared):
-        super().__init__(feature_costs, **shared)
+    def __init__(self, *, feature_costs=None, alpha=0.0, class_weight=None, **shared):
+        super().__init__(feature_costs=feature_costs, **shared)
         self.alpha = alpha
         self.class_weight = class_weight
 

@@ -92,8 +92,8 @@ class GrownOnBudget:
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         budget=None,
         n_estimators=40,
         cost_exponent=None,

@@ -23,7 +23,7 @@ class RegressionTreeSource(TreeSource):
     """
 
     def __init__(self, data, examples, feature_costs, draw, n_jobs):
-        super().__init__(data, examples, 1, feature_costs, draw, n_jobs)
+        super().__init__(data, examples, 1, feature_costs=feature_costs, draw=draw, n_jobs=n_jobs)
         # Powers of two: division changes the exponent alone, so that no digit is lost.
         self.unit = _power_of_two(examples.y)
         self.targets = np.ascontiguousarray(examples.y / self.unit, dtype=np.float64)

@@ -97,8 +97,8 @@ class ScheduleCascade(BudgetedEstimator):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         estimators=DEFAULT_KINDS,
         orders=("lightgbm", "schedule"),
         n_stages=10,

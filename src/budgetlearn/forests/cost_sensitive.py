@@ -62,8 +62,8 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         cost_weight=0.0,
         n_estimators=100,
         max_features=None,
@@ -215,8 +215,8 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         cost_weights=None,
         budget=None,
         scoring=None,
@@ -301,7 +301,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
 
     def _forest(self, cost_weight, seed):
         return CostSensitiveRFClassifier(
-            self.feature_costs_.unnamed,  # the forests are fitted on arrays
+            feature_costs=self.feature_costs_.unnamed,  # the forests are fitted on arrays
             cost_weight=cost_weight,
             n_estimators=self.n_estimators,
             max_features=self.max_features,

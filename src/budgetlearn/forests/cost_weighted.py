@@ -73,8 +73,8 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         n_estimators=100,
         subset="all",
         max_features="sqrt",

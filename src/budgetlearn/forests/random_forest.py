@@ -46,8 +46,8 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         n_estimators=100,
         criterion="gini",
         max_features="sqrt",

@@ -78,6 +78,7 @@ class ExhaustiveSearch(ModelScheduleSearch):
         self,
         estimator=None,
         min_variables=2,
+        *,
         feature_costs=None,
         budget=None,
         scoring=None,

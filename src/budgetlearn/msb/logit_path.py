@@ -45,6 +45,7 @@ class LogitPathClassifier(ScheduleClassifier):
 
     def __init__(
         self,
+        *,
         feature_costs=None,
         budget=None,
         n_lambda=100,

@@ -97,6 +97,7 @@ class ModelScheduleSearch(ScheduleClassifier):
         estimator=None,
         sequences=("importance", "cost", "sampling", "l1"),
         min_variables=2,
+        *,
         feature_costs=None,
         budget=None,
         scoring=None,

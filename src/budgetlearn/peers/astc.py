@@ -231,8 +231,8 @@ class ASTCClassifier(ClassifierMixin, Staged):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         node_budgets=None,
         max_depth=2,
         ridge=0.01,

@@ -44,7 +44,7 @@ class FreeConstantClassifier(ClassifierMixin, _Control):
 
     _acquires = False
 
-    def __init__(self, feature_costs=None):
+    def __init__(self, *, feature_costs=None):
         self.feature_costs = feature_costs
 
     def _model(self):
@@ -57,7 +57,7 @@ class FreeConstantRegressor(RegressorMixin, _Control):
 
     _acquires = False
 
-    def __init__(self, feature_costs=None):
+    def __init__(self, *, feature_costs=None):
         self.feature_costs = feature_costs
 
     def _model(self):
@@ -78,7 +78,7 @@ class AllFeaturesClassifier(ClassifierMixin, _Control):
 
     _acquires = True
 
-    def __init__(self, estimator=None, feature_costs=None, random_state=None):
+    def __init__(self, estimator=None, *, feature_costs=None, random_state=None):
         self.estimator = estimator
         self.feature_costs = feature_costs
         self.random_state = random_state

@@ -46,8 +46,8 @@ class CostBoosting(ClassifierMixin, TreeStages):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         tradeoffs=TRADEOFFS,
         n_trees=N_TREES,
         learning_rate=0.2,

@@ -114,7 +114,13 @@ class ForestStages(SklearnStages, MetaStaged):
     """
 
     def __init__(
-        self, estimator, n_trees=(10, 100, 1000), feature_costs=None, random_state=None, n_jobs=None
+        self,
+        estimator,
+        n_trees=(10, 100, 1000),
+        *,
+        feature_costs=None,
+        random_state=None,
+        n_jobs=None,
     ):
         self.estimator = estimator
         self.n_trees = n_trees

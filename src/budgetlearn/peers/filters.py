@@ -55,8 +55,8 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
 
     def __init__(
         self,
-        feature_costs=None,
         *,
+        feature_costs=None,
         n_selected=None,
         cost_power=1.0,
         n_estimators=100,
@@ -148,16 +148,9 @@ class FilterBoostingClassifier(FilterForestClassifier):
 
     @extending(FilterForestClassifier)
     def __init__(
-        self,
-        feature_costs=None,
-        *,
-        n_estimators=40,
-        learning_rate=0.2,
-        num_leaves=8,
-        min_child_samples=5,
-        **shared,
+        self, *, n_estimators=40, learning_rate=0.2, num_leaves=8, min_child_samples=5, **shared
     ):
-        super().__init__(feature_costs, n_estimators=n_estimators, **shared)
+        super().__init__(n_estimators=n_estimators, **shared)
         self.learning_rate = learning_rate
         self.num_leaves = num_leaves
         self.min_child_samples = min_child_samples

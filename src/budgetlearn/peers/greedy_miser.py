@@ -42,8 +42,8 @@ class GreedyMiserClassifier(CostBoosting):
     """
 
     @extending(CostBoosting)
-    def __init__(self, feature_costs=None, *, max_depth=4, **shared):
-        super().__init__(feature_costs, **shared)
+    def __init__(self, *, max_depth=4, **shared):
+        super().__init__(**shared)
         self.max_depth = max_depth
 
     def _boost(self, X, labels, shares, tradeoffs, n_iterations):

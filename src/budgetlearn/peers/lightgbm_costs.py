@@ -49,16 +49,9 @@ class LightGBMCostClassifier(CostBoosting):
 
     @extending(CostBoosting)
     def __init__(
-        self,
-        feature_costs=None,
-        *,
-        penalty="coupled",
-        num_leaves=8,
-        min_child_samples=5,
-        random_state=None,
-        **shared,
+        self, *, penalty="coupled", num_leaves=8, min_child_samples=5, random_state=None, **shared
     ):
-        super().__init__(feature_costs, **shared)
+        super().__init__(**shared)
         self.penalty = penalty
         self.num_leaves = num_leaves
         self.min_child_samples = min_child_samples

@@ -49,6 +49,7 @@ class NodeShares(MetaStaged):
         percents=(1, 10),
         n_full_trees=1000,
         n_probes=20,
+        *,
         feature_costs=None,
         random_state=None,
         n_jobs=None,

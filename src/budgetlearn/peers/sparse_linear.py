@@ -45,9 +45,9 @@ class SparseLinearClassifier(LogitPathClassifier):
 
     def __init__(
         self,
+        *,
         feature_costs=None,
         budget=None,
-        *,
         cost_powers=(0, 0.5, 1),
         n_lambda=100,
         scoring=None,
@@ -56,13 +56,13 @@ class SparseLinearClassifier(LogitPathClassifier):
         random_state=None,
     ):
         super().__init__(
-            feature_costs,
-            budget,
-            n_lambda,
-            scoring,
-            class_weight,
-            validation_fraction,
-            random_state,
+            feature_costs=feature_costs,
+            budget=budget,
+            n_lambda=n_lambda,
+            scoring=scoring,
+            class_weight=class_weight,
+            validation_fraction=validation_fraction,
+            random_state=random_state,
         )
         self.cost_powers = cost_powers
 

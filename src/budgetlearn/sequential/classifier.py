@@ -99,6 +99,7 @@ class SequentialClassifier(ClassifierMixin, BudgetedEstimator):
 
     def __init__(
         self,
+        *,
         feature_costs=None,
         threshold=0.95,
         cost_weight=0.0,

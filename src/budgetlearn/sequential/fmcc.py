@@ -44,6 +44,7 @@ class MarginClassifier(SequentialClassifier):
     def __init__(
         self,
         estimator=None,
+        *,
         feature_costs=None,
         n_neighbors=65,
         threshold=0.95,
@@ -54,7 +55,13 @@ class MarginClassifier(SequentialClassifier):
         n_jobs=None,
     ):
         super().__init__(
-            feature_costs, threshold, cost_weight, max_cost, scoring, random_state, n_jobs
+            feature_costs=feature_costs,
+            threshold=threshold,
+            cost_weight=cost_weight,
+            max_cost=max_cost,
+            scoring=scoring,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
         self.estimator = estimator
         self.n_neighbors = n_neighbors

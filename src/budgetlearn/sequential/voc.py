@@ -49,6 +49,7 @@ class VoCClassifier(SequentialClassifier):
 
     def __init__(
         self,
+        *,
         feature_costs=None,
         ridge=0.5,
         threshold=0.95,
@@ -59,7 +60,13 @@ class VoCClassifier(SequentialClassifier):
         n_jobs=None,
     ):
         super().__init__(
-            feature_costs, threshold, cost_weight, max_cost, scoring, random_state, n_jobs
+            feature_costs=feature_costs,
+            threshold=threshold,
+            cost_weight=cost_weight,
+            max_cost=max_cost,
+            scoring=scoring,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
         self.ridge = ridge
 
