@@ -9,8 +9,9 @@ from tqdm import tqdm
 
 from ..counting import count_fit
 from ..parallel import progress
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..validation import ParameterError, check_number
+from .schedule_classifier import ScheduleClassifier
 from .search import ModelScheduleSearch
 from .subset_scores import CheckpointError, SubsetScores, fingerprint, variables_of
 
@@ -74,35 +75,27 @@ class ExhaustiveSearch(ModelScheduleSearch):
     11
     """
 
+    @extending(ScheduleClassifier)
     def __init__(
         self,
         estimator=None,
         min_variables=2,
         *,
-        feature_costs=None,
-        budget=None,
-        scoring=None,
-        class_weight=None,
         refit=False,
         checkpoint=None,
         max_variables=18,
         verbose=False,
-        validation_fraction=0.25,
-        random_state=None,
         n_jobs=None,
+        **shared,
     ):
+        # Not msB's own: a search of all subsets has no sequences.
+        ScheduleClassifier.__init__(self, **shared)
         self.estimator = estimator
         self.min_variables = min_variables
-        self.feature_costs = feature_costs
-        self.budget = budget
-        self.scoring = scoring
-        self.class_weight = class_weight
         self.refit = refit
         self.checkpoint = checkpoint
         self.max_variables = max_variables
         self.verbose = verbose
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _fit_schedule(self, train, valid, seed):

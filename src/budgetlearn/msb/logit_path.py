@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..validation import check_number
 from .l1_path import L1Step, fit_l1_path
 from .schedule_classifier import ScheduleClassifier
@@ -43,24 +43,10 @@ class LogitPathClassifier(ScheduleClassifier):
 
     _groups = False  # the path ignores prices
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        budget=None,
-        n_lambda=100,
-        scoring=None,
-        class_weight=None,
-        validation_fraction=0.25,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.budget = budget
+    @extending(ScheduleClassifier)
+    def __init__(self, *, n_lambda=100, **shared):
+        super().__init__(**shared)
         self.n_lambda = n_lambda
-        self.scoring = scoring
-        self.class_weight = class_weight
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
 
     def _fit_schedule(self, train, valid, seed):
         check_number(self.n_lambda, "n_lambda", low=1, integer=True)

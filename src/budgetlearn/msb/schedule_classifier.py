@@ -52,8 +52,7 @@ class LabelledModel(ClassifierMixin, BaseEstimator):
 class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Base of classifiers whose stages are the models of a `ModelSchedule`.
 
-    A subclass stores the parameters `budget` and `scoring` and sets `schedule_` in `_fit_schedule`;
-    all examples of a stage cost the same.
+    A subclass sets `schedule_` in `_fit_schedule`; all examples of a stage cost the same.
 
     Attributes
     ----------
@@ -63,6 +62,23 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
 
     _groups = True
     _chooses_on_validation = True
+
+    def __init__(
+        self,
+        *,
+        feature_costs=None,
+        budget=None,
+        scoring=None,
+        class_weight=None,
+        validation_fraction=0.25,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.budget = budget
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
 
     @abstractmethod
     def _fit_schedule(self, train, valid, seed):

@@ -9,7 +9,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..forests import RandomForestClassifier
 from ..parallel import thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..protocol.examples import checked_examples
 from ..validation import ParameterError, check_number
 from .problem import SequenceProblem
@@ -92,31 +92,22 @@ class ModelScheduleSearch(ScheduleClassifier):
     True
     """
 
+    @extending(ScheduleClassifier)
     def __init__(
         self,
         estimator=None,
         sequences=("importance", "cost", "sampling", "l1"),
         min_variables=2,
         *,
-        feature_costs=None,
-        budget=None,
-        scoring=None,
-        class_weight=None,
         refit=False,
-        validation_fraction=0.25,
-        random_state=None,
         n_jobs=None,
+        **shared,
     ):
+        super().__init__(**shared)
         self.estimator = estimator
         self.sequences = sequences
         self.min_variables = min_variables
-        self.feature_costs = feature_costs
-        self.budget = budget
-        self.scoring = scoring
-        self.class_weight = class_weight
         self.refit = refit
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def variable_importance(self, X, y, X_val=None, y_val=None):

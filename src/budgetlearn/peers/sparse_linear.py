@@ -6,7 +6,7 @@ import numpy as np
 
 from ..msb.l1_path import fit_l1_path
 from ..msb.logit_path import LogitPathClassifier
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..validation import ParameterError, check_number
 
 # A free feature is penalised like one of this share of the mean price: without any penalty it
@@ -43,27 +43,9 @@ class SparseLinearClassifier(LogitPathClassifier):
 
     _groups = True  # in contrast to logitB's, the path knows prices
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        budget=None,
-        cost_powers=(0, 0.5, 1),
-        n_lambda=100,
-        scoring=None,
-        class_weight=None,
-        validation_fraction=0.25,
-        random_state=None,
-    ):
-        super().__init__(
-            feature_costs=feature_costs,
-            budget=budget,
-            n_lambda=n_lambda,
-            scoring=scoring,
-            class_weight=class_weight,
-            validation_fraction=validation_fraction,
-            random_state=random_state,
-        )
+    @extending(LogitPathClassifier)
+    def __init__(self, *, cost_powers=(0, 0.5, 1), **shared):
+        super().__init__(**shared)
         self.cost_powers = cost_powers
 
     def _path(self, train):

@@ -163,7 +163,8 @@ def extending(base):
     def decorate(init):
         own, inherited = (inspect.signature(each).parameters for each in (init, base.__init__))
         named = inherited | {name: p for name, p in own.items() if p.kind is not p.VAR_KEYWORD}
-        init.__signature__ = inspect.Signature(list(named.values()))
+        # By kind: what may be given by place stands before what may not.
+        init.__signature__ = inspect.Signature(sorted(named.values(), key=lambda each: each.kind))
         return init
 
     return decorate

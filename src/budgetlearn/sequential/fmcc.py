@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 
 from ..costs import spendable
 from ..parallel import thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..validation import INT32_MAX, check_number
 from ._margin_walk import MarginWalker
 from .additive import fit_additive
@@ -41,28 +41,9 @@ class MarginClassifier(SequentialClassifier):
         One for two classes, else one per class.
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        *,
-        feature_costs=None,
-        n_neighbors=65,
-        threshold=0.95,
-        cost_weight=0.0,
-        max_cost=None,
-        scoring=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        super().__init__(
-            feature_costs=feature_costs,
-            threshold=threshold,
-            cost_weight=cost_weight,
-            max_cost=max_cost,
-            scoring=scoring,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+    @extending(SequentialClassifier)
+    def __init__(self, estimator=None, *, n_neighbors=65, **shared):
+        super().__init__(**shared)
         self.estimator = estimator
         self.n_neighbors = n_neighbors
 

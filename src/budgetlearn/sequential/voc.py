@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from ..costs import affords
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..validation import check_number
 from .classifier import BLOCK_ROWS, SequentialClassifier, Walk
 
@@ -47,27 +47,9 @@ class VoCClassifier(SequentialClassifier):
     al., "Fast margin-based cost-sensitive classification", ICASSP 2014, section 4.
     """
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        ridge=0.5,
-        threshold=0.95,
-        cost_weight=0.0,
-        max_cost=None,
-        scoring=None,
-        random_state=None,
-        n_jobs=None,
-    ):
-        super().__init__(
-            feature_costs=feature_costs,
-            threshold=threshold,
-            cost_weight=cost_weight,
-            max_cost=max_cost,
-            scoring=scoring,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+    @extending(SequentialClassifier)
+    def __init__(self, *, ridge=0.5, **shared):
+        super().__init__(**shared)
         self.ridge = ridge
 
     def _fit_codes(self, X, codes, rng):
