@@ -94,7 +94,7 @@ def _count_rows(path):
 
 def _fill(path, X, y, qid, with_queries):
     """Parse a file chunk by chunk into the rows given."""
-    from sklearn.datasets import load_svmlight_file  # as in embedded.py
+    from sklearn.datasets import load_svmlight_file  # here: planning does without scikit-learn
 
     row, size = 0, path.stat().st_size
     starts = range(0, size, CHUNK)

@@ -31,7 +31,7 @@ def friedman1(n_samples, seed, noise=1.0):
 
     The standard deviation of the noise is 1 in the GIF paper.
     """
-    from sklearn.datasets import make_friedman1  # as in embedded.py
+    from sklearn.datasets import make_friedman1  # here: planning a study does without scikit-learn
 
     return make_friedman1(n_samples, n_features=10, noise=noise, random_state=seed)
 
