@@ -27,7 +27,7 @@ N_TREES = 100
 MAX_BINS = 255
 N_LEAVES = 15
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
-MOST_BOOSTED_TREES = 1000
+MOST_BOOSTED_TREES = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ class BoostedModel:
 
 def boosting_rounds(n_classes):
     """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
-    # Rounds × rate stays 10: fewer rounds take larger steps.
+    # Rounds × rate stays near 10: fewer rounds take larger steps.
     n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 30, 100))
     return n_rounds, min(0.3, 10 / n_rounds)
 
