@@ -3,10 +3,12 @@
 import time
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -15,6 +17,7 @@ from budgetbench.analysis.schedules import compressed_points, coverage_table
 from budgetbench.study import records
 from budgetbench.study.experiment import run_method
 from budgetbench.study.methods import build
+from budgetlearn.auto import estimator, methods
 from budgetlearn.exceptions import ConfigError, IncompletePathWarning
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.peers import FreeConstantClassifier
@@ -99,6 +102,21 @@ def test_validation_scores_of_a_model_that_trained_on_them_are_out_of_fold(wine_
     np.testing.assert_array_equal(frame["valid_score"], told["score"])
     np.testing.assert_array_equal(frame["valid_cost"], told["cost"])
     assert frame["valid_score"].max() < 1  # in-sample all are right
+
+
+def test_a_study_can_run_the_automatic_choice(wine_runs, regression_run, monkeypatch):
+    few = {"LightGBM", "linear model", "average"}
+    every = methods.competitors
+    monkeypatch.setattr(
+        estimator, "competitors", lambda *task: [each for each in every(*task) if each.name in few]
+    )
+    entries = yaml.safe_load(Path("config/methods.yaml").read_text(encoding="utf-8"))
+    for name, run in (("auto", wine_runs[0]), ("auto_regressor", regression_run)):
+        frame = records.table(run_method(name, entries[name], run))
+        assert set(frame["status"]) == {"ok"}
+        assert frame["cost"].iloc[0] == 0
+        assert frame["cost_fraction"].iloc[-1] == pytest.approx(1)
+        assert frame["test_score"].iloc[-1] > frame["test_score"].iloc[0] + 0.3
 
 
 def test_rows_that_choose_between_methods_and_the_others_are_scored_apart(wine_runs):

@@ -13,16 +13,16 @@ from threadpoolctl import threadpool_limits
 
 from ..cascade.temperature import with_temperature
 from ..costs import FeatureCosts
-from ..protocol import BudgetedEstimator, Outcome, Stage
+from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import described, documented
 from ..protocol.guarantees import EXPECTED
 from ..protocol.prediction import decided as decided_stage
 from ..protocol.prediction import each_stage
 from ..protocol.tables import working_dtype
 from ..validation import INT32_MAX, ParameterError, check_number
-from .evidence import Comparison, spread
+from .evidence import Comparison, filled, shifted, spread
 from .methods import CONSTANT, Method, Stages, competitors
-from .scores import NAMES, Objective, check_scoring, decide, error_matrix
+from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 from .selection import Field, best_at_budgets, everything, optimism
 from .subset_average import SHARES
 
@@ -43,16 +43,22 @@ class Entry:
         Index of the model's stage.
     temperature : float
         Of its probabilities.
+    fill : ndarray of shape (n_features,) or None
+        What the model gets in place of missing values; None: it takes them, or there were none.
+    shift : ndarray of shape (n_classes,) or None
+        Factors of its probabilities where classes count unequally and it learned without weights.
     """
 
     method: str
     model: Any = None
     stage: int = 0
     temperature: float = 1.0
+    fill: Any = None
+    shift: Any = None
 
 
 @documented
-class AutoBudget(BudgetedEstimator):
+class AutoBudget(WeightedFit, BudgetedEstimator):
     """Compare methods out of fold, and keep the one for each budget that is surely best.
 
     Parameters
@@ -74,7 +80,8 @@ class AutoBudget(BudgetedEstimator):
     ----------
     operating_points_ : DataFrame
         The schedule: first what buys nothing, last what buys everything. `score` is out of fold,
-        less what the choice among methods flatters it by; `setting` names the method.
+        less what the choice among methods flatters it by; `cost` is that of the very model that
+        predicts, on the rows of `fit`, `cost_se` its standard error; `setting` names the method.
     recommended_ : int
         The row that `predict` uses without a budget: no cheaper one is as good beyond chance.
     comparison_ : DataFrame
@@ -89,13 +96,16 @@ class AutoBudget(BudgetedEstimator):
     def _learn_from(self, train, valid):
         if valid is not None:
             train = train.joined(valid)
-        self._fit(train, None, check_random_state(self.random_state))
+        self._fit(train.weighed_for(self), None, check_random_state(self.random_state))
+
+    def _takes_missing(self):
+        return True
 
     def _fit(self, train, valid, seeds):
-        self._check(len(train.y))
         classifies = is_classifier(self)
+        self._check(train)
         seed = int(seeds.randint(INT32_MAX))
-        self.objective_ = self._objective()
+        self.objective_ = self._objective(train.weight is not None)
         self.decision_costs_ = None
         if classifies:
             n_classes = self.classes_.size
@@ -112,18 +122,23 @@ class AutoBudget(BudgetedEstimator):
             self.skipped_ = evidence.skipped
             self._keep(comparison, evidence)
 
-    def _check(self, n_samples):
+    def _check(self, train):
         if self.max_minutes is not None:
             check_number(self.max_minutes, "max_minutes", low=0, low_open=True)
         for budget in self.budgets:
             check_number(budget, "budgets (each)", low=0)
-        if n_samples < 10:
-            raise ParameterError(f"methods are compared on 10 rows or more, got {n_samples}.")
+        if len(train.y) < 10:
+            raise ParameterError(f"methods are compared on 10 rows or more, got {len(train.y)}.")
 
-    def _objective(self):
+    def _objective(self, weighs):
         scoring = check_scoring(self.scoring, is_classifier(self))
         errors = getattr(self, "error_costs", None)
         if errors is None:
+            if weighs and scoring not in WEIGHED:
+                raise ParameterError(
+                    "sample_weight and class_weight count in accuracy, neg_log_loss and total "
+                    f"cost, not in scoring={scoring!r}: leave out one of them."
+                )
             return Objective(scoring)
         if self.scoring is not None:
             raise ParameterError("error_costs say what counts: give them or scoring, not both.")
@@ -139,8 +154,17 @@ class AutoBudget(BudgetedEstimator):
         deadline = None if self.max_minutes is None else monotonic() + 60 * self.max_minutes
         return Comparison(
             *(train, None if classes is None else classes.size, classes, costs, budgets),
-            *(self.objective_, seed, self.n_jobs, deadline),
+            *(self.objective_, seed, self.n_jobs, deadline, self._fill(train.X)),
         )
+
+    def _fill(self, X):
+        """Return the median of each feature, None where no value is missing."""
+        if not self.missing_in_training_.any():
+            return None
+        some = ~np.isnan(X).all(axis=0)
+        fill = np.zeros(X.shape[1])
+        fill[some] = np.nanmedian(X[:, some], axis=0)
+        return fill
 
     def _keep(self, comparison, evidence):
         """Fit the chosen methods on all rows and keep the schedule."""
@@ -155,9 +179,9 @@ class AutoBudget(BudgetedEstimator):
             method, place = evidence.policies[policy]
             if policy and method.name not in models:
                 model = comparison.fitted(method, train)
-                models[method.name] = model, Stages(model, train.X)
+                models[method.name] = model, Stages(model, comparison.seen_by(model, train.X))
                 models[method.name][1].settle()
-            made = self._entry(policy, evidence, models, comparison.budgets[place])
+            made = self._entry(policy, evidence, models, comparison, comparison.budgets[place])
             if made is not None:
                 bias = float(flattery[places[policy]]) if policy in places else 0.0
                 rows = evidence.rows[policy]
@@ -165,26 +189,32 @@ class AutoBudget(BudgetedEstimator):
                 found.append((*made, score, error, policy == last, policy in places))
         self._set_entries(_increasing(found), train.X)
 
-    def _entry(self, policy, evidence, models, budget):
-        """Return an entry and its cost; None where the model of all rows has none in the budget."""
+    def _entry(self, policy, evidence, models, comparison, budget):
+        """Return an entry, its cost and the standard error of that.
+
+        None where the model of all rows has nothing in the budget.
+        """
         method = evidence.policies[policy][0]
         if not policy:
-            return Entry(method.name), 0.0
+            return Entry(method.name), 0.0, 0.0
         model, stages = models[method.name]
         stage = stages.choose(budget)
         if stage is None:
             return None
-        return Entry(method.name, model, stage, evidence.temperatures[policy]), stages.cost(stage)
+        corrected = comparison.fill_of(model), comparison.shift_of(model)
+        entry = Entry(method.name, model, stage, evidence.temperatures[policy], *corrected)
+        return entry, float(stages.costs[stage]), float(stages.errors[stage])
 
     def _set_entries(self, found, X):
         self.entries_ = [entry for entry, *_ in found]
         rows, names = [], np.array(self.feature_costs_.labels, dtype=object)
         wanted = frozenset({"acquired"})
         stages = self._stages(X, range(len(found)), wanted)
-        for (entry, cost, score, error, *_), stage in zip(found, stages, strict=True):
+        for (entry, cost, cost_error, score, error, *_), stage in zip(found, stages, strict=True):
             rows.append(
                 {
                     "cost": cost,
+                    "cost_se": cost_error,
                     "score": score,
                     "score_se": error,
                     "nodes": stage.nodes,
@@ -218,7 +248,7 @@ class AutoBudget(BudgetedEstimator):
                 stage = self._free(len(X))
                 stage.acquired = np.zeros(X.shape, dtype=bool)
             else:
-                known = X.astype(working_dtype(entry.model), copy=False)
+                known = filled(X, entry.fill).astype(working_dtype(entry.model), copy=False)
                 needs = want | ({"probabilities"} if "output" in want else set())
                 stage = next(iter(entry.model._stages(known, [entry.stage], frozenset(needs))))
                 self._decide(stage, entry)
@@ -238,6 +268,7 @@ class AutoBudget(BudgetedEstimator):
         """Correct the probabilities of a `Stage` or `Outcome`, and predict what they imply."""
         if is_classifier(self) and made.probabilities is not None:
             wide = spread(made.probabilities, entry.model.classes_, self.classes_)
+            wide = shifted(wide, entry.shift)
             made.probabilities = with_temperature(wide, entry.temperature)
             made.output = self.classes_[decide(made.probabilities, self.decision_costs_)]
 
@@ -257,6 +288,10 @@ class AutoBudget(BudgetedEstimator):
                 request,
                 estimate=lambda asked=request: self._outcome(asked.estimate(), entry, n_samples),
             )
+            if entry.fill is not None:
+                gaps = np.isnan(answer.values) & ~answer.refused
+                values = np.where(gaps, entry.fill[request.feature], answer.values)
+                answer = replace(answer, values=values)
 
     def _outcome(self, made, entry, n_samples):
         """Return the outcome of a model, where it has no answer that of the constant."""
@@ -271,17 +306,18 @@ class AutoBudget(BudgetedEstimator):
             probabilities[~made.answered] = free.probabilities[~made.answered]
         return Outcome(output, probabilities, everyone)
 
-    def _score_rows(self, stage, y):
+    def _score_rows(self, stage, y, weight=None):
         """Return the contribution of each row to the score of a stage with its cost."""
         if not is_classifier(self):
             predictions = np.reshape(stage.output, (-1, 1))
-            return self.objective_.rows(np.asarray(y, dtype=float), predictions, None, stage.cost)
+            y = np.asarray(y, dtype=float)
+            return self.objective_.rows(y, predictions, None, stage.cost, weight)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
         codes = np.array([place.get(label, -1) for label in np.asarray(y).tolist()])
         if (codes < 0).any():
             raise ParameterError("y has classes that the training data lack: leave these rows out.")
         decided = np.searchsorted(self.classes_, stage.output)
-        return self.objective_.rows(codes, stage.probabilities, decided, stage.cost)
+        return self.objective_.rows(codes, stage.probabilities, decided, stage.cost, weight)
 
     @described
     def measure(self, X, y):
@@ -304,6 +340,7 @@ class AutoBudget(BudgetedEstimator):
             stage.cost = self.feature_costs_.total(stage.acquired)
             rows = self._score_rows(stage, y)
             points.loc[index, "cost"] = stage.cost.mean()
+            points.loc[index, "cost_se"] = stage.cost.std() / np.sqrt(rows.size)
             points.loc[index, "score"] = rows.mean()
             points.loc[index, "score_se"] = rows.std() / np.sqrt(rows.size)
             points.loc[index, "n_features"] = stage.acquired.sum(axis=1).mean()
@@ -338,14 +375,16 @@ class AutoBudget(BudgetedEstimator):
         """
         stage = decided_stage(self, X, budget, max_cost, fallback, budget_mode, ALL)
         stage.cost = self.feature_costs_.total(stage.acquired)
-        return float(np.average(self._score_rows(stage, y), weights=sample_weight))
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight, dtype=float) / np.mean(sample_weight)
+        return float(self._score_rows(stage, y, sample_weight).mean())
 
 
 def _increasing(found):
     """Return the entries by cost, without those that a cheaper one equals; the last one stays."""
     kept, best = [], -np.inf
-    for each in sorted(found, key=lambda each: (each[1], -each[2])):
-        score, is_last = each[2], each[4]
+    for each in sorted(found, key=lambda each: (each[1], -each[3])):
+        score, is_last = each[3], each[5]
         if score > best or is_last or not kept:
             kept.append(each)
             best = max(best, score)
@@ -386,6 +425,8 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
         What predicting the second class costs where the first is true, in the unit of
         `feature_costs`; a dict by (true, predicted). Then purchases and errors together are made
         small: classes are decided by expected cost, and the score is minus the total cost.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as in scikit-learn: how much their rows count in models and scores.
 
     Notes
     -----
@@ -409,6 +450,7 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
         feature_costs=None,
         scoring=None,
         error_costs=None,
+        class_weight=None,
         budgets=(),
         others=None,
         max_minutes=10,
@@ -418,6 +460,7 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
         self.feature_costs = feature_costs
         self.scoring = scoring
         self.error_costs = error_costs
+        self.class_weight = class_weight
         self.budgets = budgets
         self.others = others
         self.max_minutes = max_minutes

@@ -75,6 +75,8 @@ class Comparison:
         Threads.
     deadline : float or None
         Time by the monotonic clock at which the final fits should begin.
+    fill : ndarray of shape (n_features,) or None
+        What stands for missing values in models that do not take them; None: nothing is missing.
     """
 
     train: object
@@ -86,6 +88,7 @@ class Comparison:
     seed: int
     n_jobs: int | None
     deadline: float | None
+    fill: np.ndarray | None = None
 
     def run(self, constant, methods):
         """Return the `Evidence` of methods; those beyond the deadline are skipped.
@@ -149,7 +152,7 @@ class Comparison:
         if method is CONSTANT[self.n_classes is not None]:
             return free[0][None], np.zeros((1, out.size))
         model = self.fitted(method, self.train.take(train))
-        stages, known = Stages(model, X[train]), {None: free}
+        stages, known = Stages(model, self.seen_by(model, X[train])), {None: free}
         for budget in budgets:
             stage = stages.choose(budget)
             if stage not in known:
@@ -159,30 +162,57 @@ class Comparison:
         return predictions, np.array([np.broadcast_to(each[1], out.size) for each in chosen])
 
     def fitted(self, method, examples):
-        """Return a method fitted on examples."""
-        return method.make(self.costs, self.seed, self.n_jobs).fit(examples.X, examples.targets)
+        """Return a method fitted on examples, with their weights where it takes such."""
+        model = method.make(self.costs, self.seed, self.n_jobs)
+        weighs = examples.weight is not None and takes_weights(model)
+        weights = {"sample_weight": examples.weight} if weighs else {}
+        return model.fit(self.seen_by(model, examples.X), examples.targets, **weights)
+
+    def fill_of(self, model):
+        """Return what a model gets in place of missing values; None where it takes them."""
+        return None if model._takes_missing() else self.fill
+
+    def seen_by(self, model, X):
+        """Return examples as a model gets them: without gaps where it takes none."""
+        return filled(X, self.fill_of(model))
+
+    def shift_of(self, model):
+        """Return the factor of each class by which a model without weights is to be corrected.
+
+        None where nothing is weighed, or the model has learned from the weights.
+        """
+        weight, y = self.train.weight, self.train.y
+        if self.n_classes is None or weight is None or takes_weights(model):
+            return None
+        return np.bincount(y, weight, self.n_classes) / np.bincount(y, minlength=self.n_classes)
 
     def predicted(self, model, stage, X):
         """Return a stage's predictions, a column for each class, and the cost of each row."""
         want = frozenset({"output", "probabilities", "acquired"})
-        made = next(iter(model._stages(X.astype(working_dtype(model), copy=False), [stage], want)))
+        X = self.seen_by(model, X).astype(working_dtype(model), copy=False)
+        made = next(iter(model._stages(X, [stage], want)))
         spent = self.costs.total(made.acquired)
         if self.n_classes is None:
             return np.asarray(made.output, dtype=np.float64).reshape(-1, 1), spent
-        return spread(made.probabilities, model.classes_, self.classes), spent
+        wide = spread(made.probabilities, model.classes_, self.classes)
+        return shifted(wide, self.shift_of(model)), spent
 
     def _free(self, train, n):
         """Return the prediction of the constant for n rows."""
-        y = self.train.y[train]
+        part = self.train.take(train)
         if self.n_classes is None:
-            return np.full((n, 1), y.mean())
-        return np.tile(np.bincount(y, minlength=self.n_classes) / y.size, (n, 1))
+            return np.full((n, 1), np.average(part.y, weights=part.weight))
+        shares = np.bincount(part.y, part.weight, self.n_classes)
+        return np.tile(shares / shares.sum(), (n, 1))
 
     def _add(self, evidence, policy, found, spent):
         y, temperature = self.train.y, 1.0
         if self.n_classes is not None and policy[0].name != "constant":
             # The repeats as so many more rows: one temperature for the policy.
-            temperature = fit_temperature(found.reshape(-1, self.n_classes), np.tile(y, len(found)))
+            weight = self.train.weight
+            weights = None if weight is None else np.tile(weight, len(found))
+            labels = np.tile(y, len(found))
+            temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)
             found = np.array([with_temperature(each, temperature) for each in found])
         scored = [self.score_rows(*each) for each in zip(found, spent, strict=True)]
         evidence.add(policy, np.mean(scored, axis=0), spent.mean(axis=0), temperature)
@@ -192,7 +222,25 @@ class Comparison:
         y, decided = self.train.y, None
         if self.n_classes is not None:
             decided = decide(predictions, self.objective.decision_costs(y, self.n_classes))
-        return self.objective.rows(y, predictions, decided, spent)
+        return self.objective.rows(y, predictions, decided, spent, self.train.weight)
+
+
+def takes_weights(model):
+    """Return True where the `fit` of an estimator takes `sample_weight`."""
+    return model.__sklearn_tags__().sample_weight
+
+
+def filled(X, fill):
+    """Return examples whose missing values are those of `fill`; as they are where that is None."""
+    return X if fill is None else np.where(np.isnan(X), fill, X)
+
+
+def shifted(probabilities, factors):
+    """Return probabilities of classes that count by factors; as they are where that is None."""
+    if factors is None:
+        return probabilities
+    weighed = probabilities * factors
+    return weighed / weighed.sum(axis=1, keepdims=True)
 
 
 def spread(probabilities, known, classes):

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, clone
 from ..budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from ..cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
 from ..costs import affords
-from ..exceptions import BudgetError
 from ..msb import ModelScheduleSearch
 from ..peers import (
     FilterBoostingClassifier,
@@ -121,6 +120,9 @@ def competitors(classifies, n_features):
 class Stages:
     """The operating points of a fitted model, as budgets choose among them.
 
+    Costs are those of this very model on the rows it was fitted on: what a model measured out of
+    fold is the cost of other models, whose routes on fewer rows are others (5 % less on average).
+
     Parameters
     ----------
     model : BudgetedEstimator
@@ -131,34 +133,27 @@ class Stages:
 
     def __init__(self, model, X):
         self.model = model
+        stages = model._stages(X, range(model.n_stages_), frozenset({"acquired"}))
+        spent = [model.feature_costs_.total(stage.acquired) for stage in stages]
+        self.costs = np.array([each.mean() for each in spent])
+        self.errors = np.array([each.std() for each in spent]) / np.sqrt(len(X))
         # Only what `fit` measured: reading the attribute would measure out of fold.
         self.measured = "operating_points_" in vars(model)
-        if not self.measured:
-            stages = model._stages(X, range(model.n_stages_), frozenset({"acquired"}))
-            total = model.feature_costs_.total
-            self.costs = np.array([total(stage.acquired).mean() for stage in stages])
+        # Models of more price come later on a path of growing ones.
+        self.scores = model.operating_points_["score"].to_numpy() if self.measured else self.costs
 
     def choose(self, budget):
         """Return the index of the stage for a budget; None where there is none.
 
         Of a model that has measured its stages the best affordable one, else the one that costs
-        most: models of more price come later on a path of growing ones.
+        most.
         """
-        if self.measured:
-            try:
-                return self.model.choose(budget)
-            except BudgetError:
-                return None
         within = np.flatnonzero(affords(budget, self.costs))
         if not within.size:
             return None
-        # Of equal costs the last: most trees.
-        return int(within[self.costs[within] >= self.costs[within].max()][-1])
-
-    def cost(self, stage):
-        """Return the mean cost of a stage, as the model itself expects it."""
-        costs = self.model.operating_points_["cost"] if self.measured else self.costs
-        return float(costs[stage])
+        best = within[self.scores[within] >= self.scores[within].max()]
+        # Of equals the cheapest; of a path's models of equal cost the last, with most trees.
+        return int(best[self.costs[best].argmin()] if self.measured else best[-1])
 
     def settle(self):
         """Keep the costs on the model, which then measures nothing itself and holds no rows."""

@@ -24,6 +24,7 @@ NAMES = {
     "neg_mean_absolute_error": "−MAE",
     "total_cost": "−total cost",
 }
+WEIGHED = ("accuracy", "neg_log_loss", *REGRESSION)  # plain means over rows
 LEAST = 1e-6  # a class is never thought less probable, so that one row cannot decide the log loss
 
 
@@ -62,7 +63,7 @@ class Objective:
         weights = (y.size / np.maximum(np.bincount(y, minlength=n_classes), 1.0)) ** power
         return weights[:, None] * (1.0 - np.eye(n_classes))
 
-    def rows(self, y, predictions, decided, spent):
+    def rows(self, y, predictions, decided, spent, weight=None):
         """Return one number for each row, whose mean is the score.
 
         Parameters
@@ -75,14 +76,24 @@ class Objective:
             The predicted classes.
         spent : ndarray of shape (n_samples,)
             Price of what was acquired for each row.
+        weight : ndarray of shape (n_samples,), default=None
+            How much each row counts, 1 on average; None: all alike. The mean of the rows is then
+            the weighted score, and their standard error that of a weighted mean.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         if self.errors is not None:
-            return -(self.errors[y, decided] + spent)
-        return _ROWS[self.scoring](y, predictions, decided)
+            rows = -(self.errors[y, decided] + spent)
+        elif self.scoring == "r2":
+            rows = _r2(y, predictions, weight)
+        else:
+            rows = _ROWS[self.scoring](y, predictions, decided)
+        if weight is None:
+            return rows
+        mean = np.average(rows, weights=weight)
+        return mean + weight * (rows - mean)
 
 
 def decide(probabilities, costs):
@@ -194,8 +205,9 @@ def _f1(y, predictions, decided):
     return np.mean(parts, axis=0)
 
 
-def _r2(y, predictions, decided):
-    return 1 - (predictions[:, 0] - y) ** 2 / (y.var() or 1.0)
+def _r2(y, predictions, weight):
+    spread = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
+    return 1 - (predictions[:, 0] - y) ** 2 / (spread or 1.0)
 
 
 def _absolute(y, predictions, decided):
@@ -208,6 +220,5 @@ _ROWS = {
     "roc_auc": _auc,
     "neg_log_loss": _log_loss,
     "f1": _f1,
-    "r2": _r2,
     "neg_mean_absolute_error": _absolute,
 }

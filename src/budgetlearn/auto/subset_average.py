@@ -8,6 +8,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -16,7 +17,7 @@ from sklearn.utils import check_random_state
 from ..costs import affords
 from ..counting import fit_counted
 from ..extras import MissingExtraError, extra
-from ..protocol import BudgetedEstimator, Stage
+from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import documented
 from ..validation import INT32_MAX
 
@@ -39,7 +40,8 @@ def boosting(classifies, seed, n_jobs):
 def linear(classifies):
     """Return a linear model of scaled features, with its penalty chosen where that is cheap."""
     model = LogisticRegression(max_iter=500) if classifies else RidgeCV(np.logspace(-2, 3, 11))
-    return make_pipeline(StandardScaler(), model)
+    fill = SimpleImputer(strategy="median", keep_empty_features=True)
+    return make_pipeline(fill, StandardScaler(), model)
 
 
 def forest(classifies, seed, n_jobs):
@@ -52,7 +54,7 @@ KINDS = ("boosting", "forest", "linear")
 
 
 @documented
-class SubsetModels(BudgetedEstimator):
+class SubsetModels(WeightedFit, BudgetedEstimator):
     """The mean of some kinds of models, on the features with the most importance per price.
 
     Parameters
@@ -81,12 +83,19 @@ class SubsetModels(BudgetedEstimator):
         seed = int(check_random_state(self.random_state).randint(INT32_MAX))
         self.subsets_ = self._subsets(train, seed)
         self.models_ = [
-            [
-                fit_counted(self._model(kind, seed), train.X[:, subset], train.targets)
-                for kind in self.kinds
-            ]
+            [self._fitted(kind, train, subset, seed) for kind in self.kinds]
             for subset in self.subsets_
         ]
+
+    def _fitted(self, kind, train, subset, seed):
+        model = self._model(kind, seed)
+        # A pipeline takes weights by the name of the step.
+        name = f"{model.steps[-1][0]}__sample_weight" if kind == "linear" else "sample_weight"
+        weights = {} if train.weight is None else {name: train.weight}
+        return fit_counted(model, train.X[:, subset], train.targets, **weights)
+
+    def _takes_missing(self):
+        return True
 
     def _model(self, kind, seed):
         classifies = isinstance(self, ClassifierMixin)
@@ -100,7 +109,7 @@ class SubsetModels(BudgetedEstimator):
         costs, every = self.feature_costs_, np.arange(train.X.shape[1])
         if tuple(self.shares) == (1.0,):
             return [every]
-        rater = fit_counted(self._model("forest", seed), train.X, train.targets)
+        rater = self._fitted("forest", train, every, seed)
         worth = rater.feature_importances_ + 1e-9
         subsets = []
         for share in self.shares:

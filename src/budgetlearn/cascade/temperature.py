@@ -28,7 +28,7 @@ def with_temperature(probabilities, temperature):
     return softmax(np.log(np.maximum(probabilities, FLOOR)) / temperature, axis=1)
 
 
-def fit_temperature(probabilities, labels):
+def fit_temperature(probabilities, labels, weight=None):
     """Return the temperature of least log loss.
 
     Parameters
@@ -37,6 +37,8 @@ def fit_temperature(probabilities, labels):
         Of examples that the model has not seen.
     labels : ndarray of int of shape (n_samples,)
         Their classes.
+    weight : ndarray of shape (n_samples,), default=None
+        How much each example counts; None: all alike.
 
     References
     ----------
@@ -45,7 +47,7 @@ def fit_temperature(probabilities, labels):
     """
     # Every k-th example, so that a table sorted by class stays balanced.
     step = -(-len(labels) // MOST_ROWS)
-    labels = labels[::step]
+    labels, weight = labels[::step], None if weight is None else weight[::step]
     logs = np.log(np.maximum(probabilities[::step], FLOOR))
     rows = np.arange(labels.size)
 
@@ -54,7 +56,7 @@ def fit_temperature(probabilities, labels):
         scores = logs / np.exp(log_temperature)
         top = scores.max(axis=1)
         log_sums = top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
-        return float(np.mean(log_sums - scores[rows, labels]))
+        return float(np.average(log_sums - scores[rows, labels], weights=weight))
 
     found = minimize_scalar(log_loss, bounds=_LOG_RANGE, method="bounded", options={"xatol": 1e-2})
     return float(np.exp(found.x))

@@ -1,0 +1,112 @@
+"""Weights of rows and classes, and missing values, whichever methods take them."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.metrics import balanced_accuracy_score, r2_score
+
+from budgetlearn import AutoBudgetClassifier, AutoBudgetRegressor
+from budgetlearn.auto.evidence import shifted
+from budgetlearn.auto.scores import Objective
+from budgetlearn.validation import ParameterError
+
+X, Y = make_classification(
+    400, 6, n_informative=3, weights=[0.85], flip_y=0.1, class_sep=0.7, random_state=0
+)
+PRICES = np.arange(1.0, 7.0)
+TRAIN, TEST = slice(0, 200), slice(200, 400)
+
+
+def fitted(table, y, sample_weight=None, **parameters):
+    made = AutoBudgetClassifier(feature_costs=PRICES, random_state=0, **parameters)
+    return made.fit(table, y, sample_weight=sample_weight)
+
+
+@pytest.mark.usefixtures("fast")
+def test_class_weights_reach_the_choice_and_every_decision():
+    plain, even = fitted(X[TRAIN], Y[TRAIN]), fitted(X[TRAIN], Y[TRAIN], class_weight="balanced")
+    points = even.operating_points_
+    # The shares of a fold are not quite equal, and the constant of a fold is on either side.
+    assert points["score"].iloc[0] == pytest.approx(0.5, abs=0.05)
+    full = {"budget": PRICES.sum()}
+    scores = [
+        balanced_accuracy_score(Y[TEST], made.predict(X[TEST], **full)) for made in (plain, even)
+    ]
+    assert scores[1] > scores[0] + 0.05
+    # Out of fold the weighted score is the balanced accuracy to expect of other rows.
+    error = 2 * points["score_se"].iloc[even.recommended_] + 0.06
+    held_out = balanced_accuracy_score(Y[TEST], even.predict(X[TEST]))
+    assert held_out == pytest.approx(points["score"].iloc[even.recommended_], abs=error)
+    # Probabilities are those of a world with as many of either class.
+    assert even.predict_proba(X, budget=0)[0] == pytest.approx([0.5, 0.5])
+
+
+@pytest.mark.usefixtures("fast")
+def test_methods_without_weights_are_corrected_by_class():
+    made = fitted(X[TRAIN], Y[TRAIN], class_weight={0: 1, 1: 8}, max_minutes=None)
+    for entry in made.entries_[1:]:
+        takes = entry.model.__sklearn_tags__().sample_weight
+        assert takes == (entry.shift is None)
+        if entry.shift is not None:
+            assert entry.shift[1] / entry.shift[0] == pytest.approx(8)
+    shares = shifted(np.array([[0.8, 0.2]]), np.array([1.0, 4.0]))
+    np.testing.assert_allclose(shares, [[0.5, 0.5]])
+    # Not one method was left out.
+    assert not made.skipped_
+
+
+@pytest.mark.usefixtures("fast")
+def test_rows_without_weight_are_of_no_effect_and_equal_weights_change_nothing():
+    wrong = Y[TRAIN].copy()
+    weight = np.ones(200)
+    wrong[:40], weight[:40] = 1 - wrong[:40], 0
+    made, alone = fitted(X[TRAIN], wrong, weight), fitted(X[40:200], Y[40:200])
+    np.testing.assert_array_equal(made.predict_proba(X), alone.predict_proba(X))
+    assert made.operating_points_["score"].iloc[0] == alone.operating_points_["score"].iloc[0]
+
+
+def test_weighted_scores_are_those_of_scikit_learn():
+    random = np.random.default_rng(0)
+    y, made, weight = random.normal(size=80), random.normal(size=(80, 1)), random.random(80)
+    weight /= weight.mean()
+    rows = Objective("r2").rows(y, made, None, None, weight)
+    assert rows.mean() == pytest.approx(r2_score(y, made[:, 0], sample_weight=weight))
+
+
+@pytest.mark.usefixtures("fast")
+def test_weights_and_a_score_that_has_its_own_are_refused():
+    for scoring in ("roc_auc", "balanced_accuracy", "f1"):
+        with pytest.raises(ParameterError, match="leave out one"):
+            fitted(X[TRAIN], Y[TRAIN], class_weight="balanced", scoring=scoring)
+
+
+def with_gaps(table, seed=0):
+    table = table.copy()
+    table[np.random.default_rng(seed).random(table.shape) < 0.2] = np.nan
+    return table
+
+
+@pytest.mark.usefixtures("fast")
+def test_gaps_keep_no_method_out_and_are_the_same_in_a_table_and_bought_one_by_one():
+    table, y = make_classification(300, 6, n_informative=3, class_sep=1.5, random_state=1)
+    table = with_gaps(table)
+    made = fitted(table[:200], y[:200])
+    assert not made.skipped_
+    assert made.measure(table[200:], y[200:])["score"].iloc[made.recommended_] > 0.7
+    assert any(entry.fill is not None for entry in made.entries_[1:])
+    for cost in made.operating_points_["cost"]:
+        rows = table[200:230]
+        bought = made.predict_acquiring(lambda i, j, rows=rows: rows[i, j], 30, budget=cost)
+        expected = made.predict_proba(rows, budget=cost)
+        np.testing.assert_allclose(bought.probabilities, expected)
+
+
+@pytest.mark.usefixtures("fast")
+def test_gaps_in_regression():
+    table, y = make_regression(150, 6, n_informative=3, noise=1, random_state=0)
+    table = with_gaps(table)
+    table[:, 5] = np.nan
+    made = AutoBudgetRegressor(feature_costs=PRICES, random_state=0).fit(table[:100], y[:100])
+    assert not made.skipped_
+    held_out = made.measure(table[100:], y[100:])["score"]
+    assert held_out[made.recommended_] > held_out[0]

@@ -1,0 +1,31 @@
+"""Every example of the gallery runs, in seconds, and prints or draws something."""
+
+import runpy
+import warnings
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").glob("plot_*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(path, capsys):
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    plt.close("all")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FutureWarning)
+        runpy.run_path(str(path))
+    assert plt.get_fignums() or capsys.readouterr().out
+    plt.close("all")
+
+
+def test_there_are_ten_examples_that_begin_with_a_title():
+    assert len(EXAMPLES) >= 10
+    for path in EXAMPLES:
+        quotes, title, line = path.read_text(encoding="utf-8").splitlines()[:3]
+        assert quotes == '"""'
+        assert line == "=" * len(title)
