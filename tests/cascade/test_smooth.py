@@ -13,37 +13,44 @@ def moons(n_samples=300, seed=0):
     return Table(X, y, 2, assign_folds(y, 2, 5, np.random.RandomState(seed)))
 
 
-@pytest.fixture(scope="module")
-def fit():
+@pytest.fixture(scope="module", params=[20, 60], ids=["some landmarks", "all landmarks"])
+def fit(request):
     random = np.random.RandomState(0)
     Z, targets = random.normal(size=(60, 3)), random.normal(size=(60, 2))
-    return KernelFit(Z, Z[:20], 0.3, targets - targets.mean(axis=0)), Z
+    kernel = np.exp(-0.3 * ((Z[:, None] - Z[None, : request.param]) ** 2).sum(axis=2))
+    return KernelFit(kernel, np.arange(request.param), targets - targets.mean(axis=0)), kernel
 
 
-def refitted(Z, targets, out, penalty):
+def refitted(kernel, targets, out, penalty):
     """Return predictions of `out` by ridge on the same basis, fitted on the others alone."""
-    features = np.exp(-0.3 * ((Z[:, None] - Z[None, :20]) ** 2).sum(axis=2))
-    among = features[:20]
-    values, vectors = np.linalg.eigh(among)
-    features = features @ (vectors / np.sqrt(values))
+    n_landmarks = kernel.shape[1]
+    values, vectors = np.linalg.eigh(kernel[:n_landmarks])
+    features = kernel @ (vectors / np.sqrt(values))
     inside = features[~out]
-    gram = inside.T @ inside + penalty * np.eye(20)
+    gram = inside.T @ inside + penalty * np.eye(n_landmarks)
     return features[out] @ np.linalg.solve(gram, inside.T @ targets[~out])
 
 
 def test_folds_in_closed_form_are_what_refits_say(fit):
-    kernel, Z = fit
+    fitted, kernel = fit
     out = np.arange(60) % 5 == 2
-    found = kernel.left_out(out, 0.7)
-    np.testing.assert_allclose(found, refitted(Z, kernel._targets, out, 0.7), atol=1e-8)
+    found = fitted.left_out(out, 0.7)
+    np.testing.assert_allclose(found, refitted(kernel, fitted._targets, out, 0.7), atol=1e-8)
 
 
 def test_single_examples_in_closed_form_are_what_refits_say(fit):
-    kernel, Z = fit
-    errors = kernel.left_one_out()
+    fitted, kernel = fit
+    errors = fitted.left_one_out()
     out = np.arange(60) == 7
-    found = refitted(Z, kernel._targets, out, 1e-4 * 10 ** (6 * 8 / 12))
-    assert errors[8, 7] == pytest.approx(((kernel._targets[out] - found) ** 2).sum(), rel=1e-6)
+    found = refitted(kernel, fitted._targets, out, 1e-4 * 10 ** (6 * 8 / 12))
+    assert errors[8, 7] == pytest.approx(((fitted._targets[out] - found) ** 2).sum(), rel=1e-6)
+
+
+def test_weights_are_those_of_ridge_in_the_kernel_space(fit):
+    fitted, kernel = fit
+    gram = kernel.T @ kernel + 0.7 * kernel[: kernel.shape[1]]
+    weights = np.linalg.solve(gram, kernel.T @ fitted._targets)
+    np.testing.assert_allclose(kernel @ fitted.weights(0.7), kernel @ weights, atol=1e-8)
 
 
 def test_a_kernel_bends_where_a_line_cannot():

@@ -27,7 +27,7 @@ N_TREES = 100
 MAX_BINS = 255
 N_LEAVES = 15
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
-MOST_BOOSTED_TREES = 1000
+MOST_BOOSTED_TREES = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +187,11 @@ class LightGBMKind(SklearnKind):
             X, y, n_classes, seed, num_leaves=N_LEAVES, min_data_in_leaf=in_leaf
         )
 
+    def fit_both(self, table, features, seed):
+        """Return the out-of-fold predictions and the model of all examples."""
+        held_out, model = super().fit_both(table, features, seed)
+        return held_out, model.compacted()
+
 
 @dataclass(frozen=True, eq=False)
 class BoostedModel:
@@ -205,7 +210,14 @@ class BoostedModel:
         parameters = boosting_parameters(n_classes, seed, **one, **more)
         data = lightgbm.Dataset(X, y, params=dict(parameters))
         count_fit()
-        return cls(lightgbm.train(parameters, data, n_rounds))
+        # Only what is kept has to be made small: most models predict one fold and go.
+        booster = lightgbm.train(parameters, data, n_rounds, keep_training_booster=True)
+        return cls(booster.free_dataset())
+
+    def compacted(self):
+        """Return this model without the buffers that only training needs."""
+        self.booster.model_from_string(self.booster.model_to_string())
+        return self
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
@@ -219,7 +231,7 @@ class BoostedModel:
 
 def boosting_rounds(n_classes):
     """Return (rounds, learning rate): 100 and .1, fewer and larger with many classes."""
-    # Rounds × rate stays 10: fewer rounds take larger steps.
+    # Rounds × rate stays near 10: fewer rounds take larger steps.
     n_rounds = int(np.clip(MOST_BOOSTED_TREES // (n_classes or 1), 30, 100))
     return n_rounds, min(0.3, 10 / n_rounds)
 
@@ -395,7 +407,7 @@ class MaskedModel:
             leaves = {"min_samples_leaf": in_leaf, "random_state": seed}
             model = _histogram_boosting(n_classes, n_leaves, **leaves)
             return SklearnModel(fit_counted(model, X, y), n_classes)
-        return BoostedModel.trained(
+        model = BoostedModel.trained(
             *(X, y, n_classes, seed),
             num_leaves=n_leaves,
             min_data_in_leaf=in_leaf,
@@ -403,3 +415,4 @@ class MaskedModel:
             bagging_fraction=0.7,
             bagging_freq=1,
         )
+        return model.compacted()

@@ -15,8 +15,8 @@ from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
 
 # Weights of the prices along which LightGBM acquires, as `LightGBMCostClassifier` means them.
-PATH = np.geomspace(10, 0.003, 17)
-N_ROUNDS = 40
+PATH = np.geomspace(10, 0.003, 9)
+N_ROUNDS = 25
 # An order is an average over the examples: more of them do not change it.
 MOST_ROWS = 20_000
 # "schedule" looks at the importance afresh whenever this share of the features has gone.
@@ -66,7 +66,7 @@ def has_lightgbm():
 def lightgbm_order(problem):
     """Return the order in which LightGBM acquires features while prices lose weight.
 
-    Along 17 falling tradeoffs a short boosting is charged for each feature at its first split
+    Along 9 falling tradeoffs a short boosting is charged for each feature at its first split
     ("coupled" costs). What it has acquired at one tradeoff is free at the next, so what comes then
     adds to that. What comes at the same tradeoff is ordered by gain per price; what never comes
     is acquired last, by price. Without LightGBM: `gain_per_cost_order`.
@@ -96,7 +96,8 @@ def lightgbm_order(problem):
             "cegb_penalty_feature_coupled": (price * len(problem.X)).tolist(),
         }
         count_fit()
-        booster = lightgbm.train({**parameters, **charged}, data, N_ROUNDS)
+        asked = {**parameters, **charged}
+        booster = lightgbm.train(asked, data, N_ROUNDS, keep_training_booster=True)
         gain = booster.feature_importance("gain")
         # A feature with a split has a gain, so gains say what this tradeoff acquires.
         fresh = np.flatnonzero((gain > 0) & ~acquired)

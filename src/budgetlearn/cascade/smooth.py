@@ -92,9 +92,12 @@ def _logistic(Z, classes):
     def loss(flat):
         weights = flat.reshape(shape)
         scores = Z @ weights
-        sums = logsumexp(scores, axis=1)
-        shares = np.exp(scores - sums[:, None])
-        value = sums.sum() - (scores * classes).sum() + 0.5 * (penalty * weights**2).sum()
+        # scipy's logsumexp takes as long as all the rest on a few hundred rows.
+        scores -= scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores)
+        sums = shares.sum(axis=1, keepdims=True)
+        shares /= sums
+        value = np.log(sums).sum() - (scores * classes).sum() + 0.5 * (penalty * weights**2).sum()
         return value, (Z.T @ (shares - classes) + penalty * weights).ravel()
 
     options = {"maxiter": MOST_STEPS, "ftol": 1e-7}
@@ -142,9 +145,10 @@ class KernelKind:
         Z = scaling.scaled(X)
         # Landmarks are chosen without the target: unseen predictions stay unseen.
         drawn = np.random.RandomState(seed).permutation(len(Z))[:N_LANDMARKS]
-        landmarks = Z[np.sort(drawn)]
+        landmarks = np.sort(drawn)
+        apart = euclidean_distances(Z, Z[landmarks], squared=True)
         lengths = [each / Z.shape[1] for each in LENGTHS]
-        fits = [KernelFit(Z, landmarks, length, targets) for length in lengths]
+        fits = [KernelFit(np.exp(-length * apart), landmarks, targets) for length in lengths]
         errors = np.array([fit.left_one_out() for fit in fits])
         total = errors.sum(axis=2)
         scores = np.empty_like(targets)
@@ -157,7 +161,7 @@ class KernelKind:
         sharpness, held_out = None, scores
         if table.n_classes is not None:
             sharpness, held_out = _sharpened(scores, table)
-        model = KernelModel(scaling, landmarks, lengths[length], weights, centre, sharpness)
+        model = KernelModel(scaling, Z[landmarks], lengths[length], weights, centre, sharpness)
         return steady(held_out), model
 
 
@@ -192,28 +196,26 @@ class KernelFit:
 
     Parameters
     ----------
-    Z : ndarray of shape (n_samples, n_features)
-        Standardised examples.
-    landmarks : ndarray of shape (n_landmarks, n_features)
-        Some of them.
-    length : float
-        Inverse squared length of the kernel.
+    kernel : ndarray of shape (n_samples, n_landmarks)
+        Of the examples with the landmarks.
+    landmarks : ndarray of int of shape (n_landmarks,)
+        Which examples they are, ascending.
     targets : ndarray of shape (n_samples, n_outputs)
         Centred.
     """
 
-    def __init__(self, Z, landmarks, length, targets):
+    def __init__(self, kernel, landmarks, targets):
         count_fit()
-        values, vectors = np.linalg.eigh(_kernel(landmarks, landmarks, length))
-        kept = values > LEAST_SQUARE * values[-1]
-        basis = vectors[:, kept] / np.sqrt(values[kept])
-        features = _kernel(Z, landmarks, length) @ basis
-        squares, axes = np.linalg.eigh(features.T @ features)
-        kept = squares > LEAST_SQUARE * squares[-1]
-        self._squares = squares[kept]
         # features = U diag(√squares) axes', and the hat matrix U diag(shrunk) U'.
-        turned = axes[:, kept] / np.sqrt(self._squares)
-        self._U, self._inverse = features @ turned, basis @ turned
+        values, vectors = _directions(kernel[landmarks])
+        if len(landmarks) == len(kernel):  # every example is one: the axes of the kernel itself
+            self._squares, self._U, self._inverse = values, vectors, vectors / values
+        else:
+            basis = vectors / np.sqrt(values)
+            features = kernel @ basis
+            self._squares, axes = _directions(features.T @ features)
+            turned = axes / np.sqrt(self._squares)
+            self._U, self._inverse = features @ turned, basis @ turned
         self._targets, self._along = targets, self._U.T @ targets
 
     def _shrunk(self, penalty):
@@ -246,8 +248,11 @@ class KernelFit:
         return self._inverse @ (self._shrunk(penalty)[:, None] * self._along)
 
 
-def _kernel(Z, landmarks, length):
-    return np.exp(-length * euclidean_distances(Z, landmarks, squared=True))
+def _directions(matrix):
+    """Return the eigenvalues of a matrix and their vectors, without what is rounding."""
+    values, vectors = np.linalg.eigh(matrix)
+    kept = values > LEAST_SQUARE * values[-1]
+    return values[kept], vectors[:, kept]
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,8 +268,8 @@ class KernelModel:
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
-        kernel = _kernel(self.scaling.scaled(X), self.landmarks, self.length)
-        scores = kernel @ self.weights + self.centre
+        apart = euclidean_distances(self.scaling.scaled(X), self.landmarks, squared=True)
+        scores = np.exp(-self.length * apart) @ self.weights + self.centre
         return steady(
             scores if self.sharpness is None else softmax(self.sharpness * scores, axis=1)
         )

@@ -12,17 +12,18 @@ from ..validation import ParameterError
 def left_out_sums(forest, trees, seeds, examples):
     """Return the sums of the votes of trees on the examples that they left out."""
 
+    predictor = ForestPredictor(trees, examples.X.shape[1], shares=forest._in_shares)
+
     def said(item):
-        tree, seed = item
+        place, seed = item
         # The seed tells the sample: what was drawn is not stored.
         rows = np.flatnonzero(forest._drawn(examples, seed) == 0)
-        predictor = ForestPredictor([tree], examples.X.shape[1], shares=forest._in_shares)
-        walk = predictor.walk(examples.X[rows], **{forest._vote_kind: True})
-        return rows, getattr(walk, forest._vote_kind)
+        own = {"trees": (place, place + 1), forest._vote_kind: True}
+        return rows, getattr(predictor.walk(examples.X[rows], **own), forest._vote_kind)
 
     totals = np.zeros((len(examples.y), trees[0].value.shape[1]))
     n_counted = np.zeros(len(examples.y), dtype=int)
-    for rows, values in thread_map(said, list(zip(trees, seeds, strict=True)), forest.n_jobs):
+    for rows, values in thread_map(said, list(enumerate(seeds)), forest.n_jobs):
         totals[rows] += values
         n_counted[rows] += 1
     return totals, n_counted

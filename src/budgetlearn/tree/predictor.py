@@ -281,11 +281,13 @@ class ForestPredictor:
     def _add(self, X, walk, first, last, n_jobs):
         X = np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
         only_values = walk.values is not None and all(part is None for part in walk[1:])
+        # One tree is walked before the thresholds of all are ranked.
+        sweeps = only_values and last - first > 1
         labels = None if walk.votes is None else self._labels
 
         def block(rows):
             table = self._second.added(X[rows])
-            if only_values and self._small_trees.pay(len(table), first, last):
+            if sweeps and self._small_trees.pay(len(table), first, last):
                 self._small_trees.add(table, self._values, first, last, walk.values[rows])
                 return
             *parts, acquired = [None if array is None else array[rows] for array in walk]
