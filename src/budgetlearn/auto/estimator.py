@@ -81,7 +81,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     operating_points_ : DataFrame
         The schedule: first what buys nothing, last what buys everything. `score` is out of fold,
         less what the choice among methods flatters it by; `cost` is that of the very model that
-        predicts, on the rows of `fit`, `cost_se` its standard error; `setting` names the method.
+        predicts on the rows of `fit`, times what rows that a model has not seen cost more out of
+        fold, `cost_se` its standard error; `setting` names the method.
     recommended_ : int
         The row that `predict` uses without a budget: no cheaper one is as good beyond chance.
     comparison_ : DataFrame
@@ -203,7 +204,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             return None
         corrected = comparison.fill_of(model), comparison.shift_of(model)
         entry = Entry(method.name, model, stage, evidence.temperatures[policy], *corrected)
-        return entry, float(stages.costs[stage]), float(stages.errors[stage])
+        return entry, *stages.quoted(stage, evidence.dearer[policy])
 
     def _set_entries(self, found, X):
         self.entries_ = [entry for entry, *_ in found]
