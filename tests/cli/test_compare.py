@@ -101,7 +101,7 @@ def test_the_command_that_compare_names_goes_on_from_the_configuration_it_wrote(
 def recommended(compared):
     """The folder with the recommended model, and what was said of it."""
     folder, _ = compared
-    words = ("--budget", "20", "--minutes", ".05", "--out", "m.joblib")
+    words = ("--budget", "20", "--minutes", ".2", "--out", "m.joblib")
     return folder, worked(folder, "recommend", "results/my-table", *words)
 
 
@@ -214,7 +214,7 @@ def test_numbers_are_predicted_from_table_to_case(elsewhere):
     page = (elsewhere / "results/numbers/report.html").read_text()
     assert "numbers.csv under a budget" in page
     assert "Report: " in said
-    words = ("--budget", "20", "--minutes", ".05", "--out", "n.joblib")
+    words = ("--budget", "20", "--minutes", ".2", "--out", "n.joblib")
     assert "R²" in worked(elsewhere, "recommend", "results/numbers", *words)
     few = pd.read_csv(io.StringIO(worked(elsewhere, "predict", "n.joblib", "numbers.csv")))
     assert few.columns.tolist() == ["ill", "cost", "bought"]
