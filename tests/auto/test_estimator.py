@@ -13,6 +13,7 @@ from budgetlearn import (
     FilterForestClassifier,
     ScheduleCascadeClassifier,
 )
+from budgetlearn.auto.estimator import _increasing
 from budgetlearn.auto.evidence import Comparison
 from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors
 from budgetlearn.auto.scores import Objective
@@ -204,3 +205,19 @@ def test_what_a_model_remembers_is_dearer_on_other_rows():
     found = comparison.run(CONSTANT[True], [cascade])
     assert min(found.dearer) == 1
     assert max(found.dearer) > 1.2
+
+
+def test_of_entries_that_cost_the_same_only_the_best_stays():
+    def entry(name, cost, score, is_last=False):
+        return name, cost, 0.0, score, 0.1, is_last, True
+
+    found = [
+        entry("constant", 0.0, 0.5),
+        entry("worse", 2.949, 0.743),
+        entry("better", 2.951, 0.755),
+        entry("dominated", 4.0, 0.75),
+        entry("more", 5.0, 0.8),
+        entry("all", 40.0, 0.79, is_last=True),
+    ]
+    kept = [name for name, *_ in _increasing(found)]
+    assert kept == ["constant", "better", "more", "all"]

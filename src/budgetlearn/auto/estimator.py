@@ -27,6 +27,8 @@ from .selection import Field, best_at_budgets, everything, optimism
 from .subset_average import SHARES
 
 ALL = frozenset({"output", "probabilities", "acquired"})
+# Costs of two entries that nobody would choose between, as a share of the larger one.
+SAME_COST = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,11 +384,17 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
 
 def _increasing(found):
-    """Return the entries by cost, without those that a cheaper one equals; the last one stays."""
+    """Return the entries by cost, without those that a cheaper one equals; the last one stays.
+
+    Of entries whose costs differ by less than `SAME_COST` only the best stays.
+    """
     kept, best = [], -np.inf
     for each in sorted(found, key=lambda each: (each[1], -each[3])):
-        score, is_last = each[3], each[5]
+        cost, score, is_last = each[1], each[3], each[5]
         if score > best or is_last or not kept:
+            # Policies of two budgets can come to the same point of the model of all rows.
+            while len(kept) > 1 and score > best and kept[-1][1] > (1 - SAME_COST) * cost:
+                kept.pop()
             kept.append(each)
             best = max(best, score)
     return kept
