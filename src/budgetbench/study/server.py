@@ -118,10 +118,7 @@ def _received(connection, size):
 def serve(caller):
     """Answer the jobs of a caller until it is gone.
 
-    Parameters
-    ----------
-    caller : str
-        Its process id.
+    `caller`: its process id.
     """
     listener = socket.socket(socket.AF_UNIX)
     try:

@@ -98,12 +98,8 @@ class Comparison:
     def run(self, constant, methods):
         """Return the `Evidence` of methods; those beyond the deadline are skipped.
 
-        Parameters
-        ----------
-        constant : Method
-            The policy that buys nothing.
-        methods : list of Method
-            Those that compete, cheap to fit first.
+        `constant`: the policy that buys nothing; `methods`: those that compete, cheap to
+        fit first.
         """
         evidence = Evidence()
         folds = self._folds()

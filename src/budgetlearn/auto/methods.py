@@ -45,17 +45,7 @@ class Method:
     everything: bool = False
 
     def make(self, costs, seed, n_jobs):
-        """Return the unfitted estimator.
-
-        Parameters
-        ----------
-        costs : FeatureCosts
-            The prices.
-        seed : int
-            Its `random_state`, where it has such.
-        n_jobs : int or None
-            Its `n_jobs`, where it has such.
-        """
+        """Return the unfitted estimator."""
         made = self.kind() if isinstance(self.kind, type) else clone(self.kind)
         made.set_params(feature_costs=costs, **self.parameters)
         wanted = {"random_state": seed, "n_jobs": n_jobs}
@@ -102,16 +92,7 @@ _REGRESSORS = (
 def competitors(classifies, n_features):
     """Return the methods for a task, cheap to fit first.
 
-    Parameters
-    ----------
-    classifies : bool
-        Whether classes are predicted.
-    n_features : int
-        How many features there are.
-
-    Returns
-    -------
-    list of Method
+    `classifies`: whether classes are predicted.
     """
     methods = _CLASSIFIERS if classifies else _REGRESSORS
     return [each for each in methods if each.name != "msB" or n_features <= MOST_FOR_MSB]
@@ -158,12 +139,8 @@ class Stages:
     def quoted(self, stage, dearer):
         """Return the mean cost to expect of a stage on other rows, and its standard error.
 
-        Parameters
-        ----------
-        stage : int
-            Its index.
-        dearer : float
-            How many times as much rows cost that a model has not seen.
+        `stage`: its index; `dearer`: how many times as much rows cost that a model has not
+        seen.
         """
         # Where all pay the same nothing depends on what the model has seen.
         factor = dearer if self.errors[stage] > 0 else 1.0

@@ -44,15 +44,7 @@ class Objective:
     errors: np.ndarray | None = None
 
     def decision_costs(self, y, n_classes):
-        """Return the matrix by which classes are decided; None where the likeliest is right.
-
-        Parameters
-        ----------
-        y : ndarray of int of shape (n_samples,)
-            Class indices of the training data.
-        n_classes : int
-            How many classes there are.
-        """
+        """Return the matrix by which classes are decided; None where the likeliest is right."""
         if self.errors is not None:
             return self.errors
         if self.scoring not in ("balanced_accuracy", "f1"):
@@ -64,12 +56,10 @@ class Objective:
         return weights[:, None] * (1.0 - np.eye(n_classes))
 
     def rows(self, y, predictions, decided, spent, weight=None):
-        """Return one number for each row, whose mean is the score.
+        """Return one number for each row, whose mean is the score, shape (n_samples,).
 
         Parameters
         ----------
-        y : ndarray of shape (n_samples,)
-            Class indices, or numbers.
         predictions : ndarray of shape (n_samples, n_outputs)
             Class probabilities, or numbers.
         decided : ndarray of int of shape (n_samples,) or None
@@ -79,10 +69,6 @@ class Objective:
         weight : ndarray of shape (n_samples,), default=None
             How much each row counts, 1 on average; None: all alike. The mean of the rows is then
             the weighted score, and their standard error that of a weighted mean.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
         """
         if self.errors is not None:
             rows = -(self.errors[y, decided] + spent)
@@ -99,11 +85,7 @@ class Objective:
 def decide(probabilities, costs):
     """Return the index of the class with the least expected cost of errors.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_classes)
-    costs : ndarray of shape (n_classes, n_classes) or None
-        As `Objective.decision_costs`.
+    `probabilities` has shape (n_samples, n_classes), `costs` is that of `Objective.decision_costs`.
     """
     return probabilities.argmax(axis=1) if costs is None else (probabilities @ costs).argmin(axis=1)
 

@@ -98,8 +98,6 @@ def optimism(field, seed, n_resamples=N_RESAMPLES):
     ----------
     field : Field
         The policies.
-    seed : int
-        Of the resampled rows.
     n_resamples : int
         How many times.
 

@@ -78,8 +78,6 @@ def walk(candidate, reader, n_samples):
         Stages and thresholds.
     reader : CascadeReader or DynamicReader
         What its cascade says of the examples.
-    n_samples : int
-        Examples.
 
     Returns
     -------

@@ -71,16 +71,12 @@ class States:
 
         Parameters
         ----------
-        X : ndarray of shape (n_samples, n_features)
-            Examples.
         units : Units
             What can be acquired.
         predict : callable
             From partly known examples and their rows to what models say that had not seen them.
         loss : callable
             From predictions and their rows to losses.
-        random : RandomState
-            Source of randomness.
         """
         # Every example is in at least two states; very large tables are thinned to 2 × N_STATES.
         n_copies = int(np.clip(N_STATES // len(X), FEWEST_STATES, MOST_STATES))
@@ -182,8 +178,6 @@ class DynamicWalk:
 
         Parameters
         ----------
-        rows : ndarray of int
-            Examples.
         cap : float
             Most that each may spend in all.
 
@@ -363,18 +357,8 @@ class DynamicAcquisitions:
 def dynamic_trace(table, units, reference, seed, n_jobs=None):
     """Fit a dynamic order and send the training examples along it, out of fold.
 
-    Parameters
-    ----------
-    table : Table
-        Training examples.
-    units : Units
-        What can be acquired.
-    reference : ndarray of shape (n_samples, n_outputs)
-        What the best-informed models say that had not seen the example.
-    seed : int
-        Source of randomness.
-    n_jobs : int or None
-        Models fitted at a time, in threads.
+    `units`: what can be acquired; `reference`, (n_samples, n_outputs): what the best-informed
+    models say that had not seen the example.
     """
     folds = np.unique(table.folds)
 

@@ -41,14 +41,7 @@ class Mixture:
     def fit(cls, held_out, y, n_classes):
         """Return the mixture of least log loss, or squared error.
 
-        Parameters
-        ----------
-        held_out : dict of str to ndarray of shape (n_samples, n_outputs)
-            Out-of-fold predictions of each kind.
-        y : ndarray of shape (n_samples,)
-            Class indices, or numbers.
-        n_classes : int or None
-            None in regression.
+        `held_out`: out-of-fold predictions of each kind.
         """
         kinds = tuple(held_out)
         if n_classes is None:

@@ -63,19 +63,7 @@ class Table:
 
 
 def assign_folds(y, n_classes, n_folds, random):
-    """Return a fold for each example; classes are spread evenly over the folds.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Class indices, or numbers.
-    n_classes : int or None
-        None in regression.
-    n_folds : int
-        Number of folds.
-    random : RandomState
-        Source of randomness.
-    """
+    """Return a fold for each example; classes are spread evenly over the folds."""
     shuffled = random.permutation(len(y))
     if n_classes is not None:
         # Sorted by class after the shuffle, dealing in turn spreads each class over all folds.
@@ -363,24 +351,7 @@ class MaskedModel:
     def fit(cls, X, y, n_classes, units, seed, n_trees=N_EXTRA_TREES):
         """Fit on examples that come several times, each time with other units hidden.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-            Examples.
-        y : ndarray of shape (n_samples,)
-            Class indices, or numbers.
-        n_classes : int or None
-            None in regression.
-        units : Units
-            What is hidden together.
-        seed : int
-            Source of randomness.
-        n_trees : int, default=60
-            Extra trees.
-
-        Returns
-        -------
-        MaskedModel
+        `units`: what is hidden together; `n_trees`: extra trees.
         """
         random = np.random.RandomState(seed)
         # Small tables are shown up to 24 times, very large ones in part.

@@ -180,14 +180,8 @@ def number_evidence(predictions, changes, targets, reference, spent, n_acquired)
 def candidates(cascade, evidence, full_cost):
     """Return the candidates of one cascade: all tradeoffs, and "always stop at stage s".
 
-    Parameters
-    ----------
-    cascade : Cascade or DynamicOrder
-        What is acquired and who predicts.
-    evidence : Evidence
-        Out of fold.
-    full_cost : float
-        What all features cost; the tradeoffs are about shares of it.
+    `cascade`: what is acquired and who predicts; `full_cost`: what all features cost; the
+    tradeoffs are about shares of it.
     """
     # λ is about shares of the full cost, so it means the same in every currency.
     shares = evidence.spent / (full_cost or 1.0)
@@ -233,10 +227,6 @@ def above_constant(pool, constant, share=1.0):
         The prediction without any feature.
     share : float
         Of their gains over the constant, what is no fit to chance: they promise that much.
-
-    Returns
-    -------
-    list of Candidate
     """
     # A mean's R² is 0, but for the last bits of its sum.
     least = constant.observed if abs(constant.observed) > ROUNDING else 0.0

@@ -21,12 +21,7 @@ def with_whole_groups(order, costs):
     The first member of a cost group brings in the others at once where their own prices together
     are no more than the group's charge, which is paid by then; the others wait for their turn.
 
-    Parameters
-    ----------
-    order : sequence of int
-        Features, first to last, each once.
-    costs : FeatureCosts
-        Prices.
+    `order`: features, first to last, each once.
     """
     acquired = np.zeros(costs.n_features, dtype=bool)
     acquisitions = []
@@ -59,8 +54,6 @@ def geometric_stages(acquisitions, costs, n_stages):
     ----------
     acquisitions : list of tuple of int
         In order.
-    costs : FeatureCosts
-        Prices.
     n_stages : int
         Most stages; with fewer acquisitions each is a stage.
 
@@ -90,16 +83,8 @@ def geometric_stages(acquisitions, costs, n_stages):
 def nested_stages(sets, n_features):
     """Check stages that the user gives, and return them in the order of acquisition.
 
-    Parameters
-    ----------
-    sets : sequence of sequences of int
-        Features of each stage, each set within the next. What no set names is never acquired.
-    n_features : int
-        How many features there are.
-
-    Returns
-    -------
-    list of tuple of int
+    `sets`: features of each stage, each set within the next. What no set names is never
+    acquired.
     """
     stages, acquired = [], []
     for features in sets:
@@ -214,22 +199,7 @@ class StageModels:
     def fit(cls, table, feature_sets, kinds, seed, n_jobs=None):
         """Fit a model of each kind on each distinct set of features.
 
-        Parameters
-        ----------
-        table : Table
-            Training examples.
-        feature_sets : iterable of tuple of int
-            In any order.
-        kinds : dict of str to object
-            What `as_kind` gives, by name.
-        seed : int
-            Source of randomness.
-        n_jobs : int or None
-            Models fitted at a time, in threads.
-
-        Returns
-        -------
-        StageModels
+        `feature_sets`: in any order; `kinds`: what `as_kind` gives, by name.
         """
         # Two orders often share a set: its models are fitted once.
         distinct = sorted({ascending(features) for features in feature_sets}, key=len)

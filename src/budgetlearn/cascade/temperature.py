@@ -12,18 +12,10 @@ _LOG_RANGE = (np.log(0.2), np.log(5.0))
 
 
 def with_temperature(probabilities, temperature):
-    """Return probabilities ∝ p^(1 / T), no class below a floor.
+    """Return probabilities ∝ p^(1 / T), no class below a floor, shape (n_samples, n_classes).
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Rows sum to 1.
-    temperature : float
-        T > 0; above 1 less sure, below 1 surer.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes)
+    `probabilities`, (n_samples, n_classes): rows sum to 1; `temperature`: T > 0; above 1 less
+    sure, below 1 surer.
     """
     return softmax(np.log(np.maximum(probabilities, FLOOR)) / temperature, axis=1)
 

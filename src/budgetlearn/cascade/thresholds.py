@@ -104,11 +104,7 @@ def _reached(confidence, thresholds):
 def exit_stages(confidence, thresholds):
     """Return the stage at which each example stops.
 
-    Parameters
-    ----------
-    confidence : ndarray of shape (n_stages, n_samples)
-        As for `exit_thresholds`.
-    thresholds : ndarray of shape (n_stages,)
-        Of one tradeoff.
+    `confidence`, (n_stages, n_samples): as for `exit_thresholds`; `thresholds`, (n_stages,): of
+    one tradeoff.
     """
     return (confidence >= thresholds[:, None]).argmax(axis=0)

@@ -283,24 +283,14 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
 
     Parameters
     ----------
-    table : OwnTable
-        The data.
     estimator : BudgetedEstimator
         Unfitted, with the prices of the table's columns.
     preprocessor : dict
         Parameters of `BudgetPreprocessor`.
-    rows : ndarray of int
-        The rows to use.
-    random : RandomState
-        What splits the rows.
     about : dict
         What else `SavedModel` keeps: method, budget.
     guaranteed : bool, default=False
         Whether the budget is to be kept with 95 % confidence.
-
-    Returns
-    -------
-    SavedModel
     """
     # What compares out of fold needs no rows to validate with.
     auto = isinstance(estimator, AutoBudget)

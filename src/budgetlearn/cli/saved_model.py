@@ -146,16 +146,7 @@ class SavedModel:
     def expected_cost(self, stage, n_rows):
         """Return the expected mean cost of new rows, and two standard errors of it.
 
-        Parameters
-        ----------
-        stage : int
-            Index of the operating point.
-        n_rows : int
-            How many new rows.
-
-        Returns
-        -------
-        tuple of float
+        `stage`: index of the operating point; `n_rows`: how many new rows.
         """
         # Variance of the held-out mean and of the new rows' mean add up.
         row, n_held_out = self.curve.loc[stage], self.n_rows[2]

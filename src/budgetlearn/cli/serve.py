@@ -141,10 +141,6 @@ def conversation(saved, budget, max_cost, answers, sure=False):
         each time: the server keeps nothing, and the page can take back a step.
     sure : bool, default=False
         Whether the last answer holds although no row of the table is like it.
-
-    Returns
-    -------
-    dict
     """
     case = Case(saved, budget, max_cost)
     steps, said, question = [], None, None

@@ -92,16 +92,7 @@ class LeafRefit(ABC):
     def chosen(self, penalties, valid):
         """Return each prefix with the penalty that is best on validation data.
 
-        Parameters
-        ----------
-        penalties : sequence of float
-            To choose from.
-        valid : Examples or None
-            Needed for a choice.
-
-        Returns
-        -------
-        list of RefittedPrefix
+        `penalties`: to choose from; `valid`: needed for a choice.
         """
         held = None if valid is None else LeafTable(self.trees, valid.X, self.n_jobs)
         prefixes = []

@@ -71,14 +71,7 @@ class BinnedData:
     def take(self, features):
         """Return a view of some features, in that order; nothing is copied.
 
-        Parameters
-        ----------
-        features : array-like of int
-            Features of this view.
-
-        Returns
-        -------
-        BinnedData
+        `features`: features of this view.
         """
         columns = self.columns[np.asarray(features, dtype=np.intp)]
         return BinnedData(self.codes, columns, self.offsets, self.lowest, self.highest)
@@ -189,17 +182,11 @@ def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
         Most codes for a feature, up to 65,535. None: one code for each distinct value, exact. Up
         to 256 codes take one byte each, up to 65,536 two, more four: in all columns as in the one
         that has the most.
-    n_jobs : int, default=None
-        Threads, as in joblib.
     missing : ndarray of bool of shape (n_features,), default=None
         Which features may be missing: they have one code more, the largest, for NaN. None: none.
     folder : str or Path, default=None
         Where a temporary file holds the codes, mapped into memory, for as long as they are used.
         Codes are as wide there as a column of only distinct values would need. None: in memory.
-
-    Returns
-    -------
-    BinnedData
     """
     if max_bins is not None:
         check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True)

@@ -57,10 +57,6 @@ def to_sklearn(tree, n_features, classifies=True):
 
     Parameters
     ----------
-    tree : Tree
-        Its values are class counts, or numbers in regression.
-    n_features : int
-        Columns of the tables.
     classifies : bool, default=True
         Whether it is a tree of classes.
 

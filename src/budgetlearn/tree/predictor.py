@@ -169,12 +169,6 @@ class ForestPredictor:
             Which parts of the `Walk` to compute.
         trees : tuple of int, default=None
             (first, last): only the trees of that half-open range. None: all.
-        n_jobs : int, default=None
-            Threads, as in joblib.
-
-        Returns
-        -------
-        Walk
         """
         first, last = (0, self.n_trees) if trees is None else trees
         walk = self._empty(X, values, votes, leaves, acquired, last - first)
@@ -225,8 +219,6 @@ class ForestPredictor:
             Permutations: the row from which each row gets a feature's value.
         votes : bool, default=False
             Whether the trees vote, else their values are added up.
-        n_jobs : int, default=None
-            Threads, as in joblib.
 
         Returns
         -------

@@ -55,16 +55,7 @@ class Tree:
     def of_nodes(cls, nodes, value):
         """Return a tree that a kernel grew.
 
-        Parameters
-        ----------
-        nodes : structured ndarray of shape (node_count,)
-            Records of `GrownNode`.
-        value : ndarray of shape (node_count, n_values)
-            Of each node.
-
-        Returns
-        -------
-        Tree
+        `nodes`: records of `GrownNode`; `value`, (node_count, n_values): of each node.
         """
         names = ("feature", "threshold", "left", "right")
         missing_left = nodes["missing_left"] if nodes["missing_left"].any() else None
