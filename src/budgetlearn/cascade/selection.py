@@ -35,26 +35,8 @@ def losses_of(predictions, table):
 def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
     """Return the share of the gain over the constant that is no fit to chance, in [0, 1].
 
-    Parameters
-    ----------
-    table : Table
-        Training examples.
-    costs : FeatureCosts
-        Prices.
-    name : str
-        An order.
-    stages : list of tuple of int
-        Its stages.
-    last : ndarray of shape (n_samples, n_outputs)
-        Out-of-fold predictions from all features: nothing was chosen for them.
-    seed : int
-        Source of randomness.
-    n_jobs : int or None
-        Folds at a time, in threads.
-
-    Returns
-    -------
-    float
+    `name` is the order that gave the stages; `last`, (n_samples, n_outputs), the out-of-fold
+    predictions from all features, for which nothing was chosen.
     """
     if len(table.y) > MOST_ROWS:
         return 1.0

@@ -39,11 +39,6 @@ def set_oob(forest, trees, seeds, examples):
     """Set `oob_score_`, and each example's class shares or prediction.
 
     These are NaN where no tree left the example out.
-
-    Parameters
-    ----------
-    forest, trees, seeds, examples
-        As for `left_out_sums`.
     """
     totals, n_counted = left_out_sums(forest, trees, seeds, examples)
     seen = n_counted > 0

@@ -53,19 +53,7 @@ class Tree:
 
     @classmethod
     def of_nodes(cls, nodes, value):
-        """Return a tree that a kernel grew.
-
-        Parameters
-        ----------
-        nodes : structured ndarray of shape (node_count,)
-            Records of `GrownNode`.
-        value : ndarray of shape (node_count, n_values)
-            Of each node.
-
-        Returns
-        -------
-        Tree
-        """
+        """Return a tree that a kernel grew: records of `GrownNode`, and the value of each."""
         names = ("feature", "threshold", "left", "right")
         missing_left = nodes["missing_left"] if nodes["missing_left"].any() else None
         return cls(*(nodes[name] for name in names), value, nodes["n_samples"], missing_left)
