@@ -13,12 +13,7 @@ from .temperature import with_temperature
 class StageReader:
     """Predictions of stage models for the rows of one table, made once for each row and model.
 
-    Parameters
-    ----------
-    models : StageModels
-        The models.
-    X : ndarray of shape (n_samples, n_features)
-        Examples; only the features of a stage are looked at, in the rows that come to it.
+    Only the features of a stage are looked at, in the rows of X that come to it.
     """
 
     def __init__(self, models, X):
@@ -27,11 +22,9 @@ class StageReader:
         self._known = {}  # key -> (mask of rows, predictions)
 
     def predict(self, cascade, stage, rows):
-        """Return a stage's predictions for some rows: calibrated probabilities, or numbers.
+        """Return a stage's predictions for some rows, (n_rows, n_outputs).
 
-        Returns
-        -------
-        ndarray of shape (n_rows, n_outputs)
+        They are calibrated probabilities, or numbers.
         """
         mixture, features = cascade.mixtures[stage], ascending(cascade.stages[stage])
         mixed = mixture.of([self._ask((kind, features), rows) for kind in mixture.kinds])
@@ -40,12 +33,9 @@ class StageReader:
         return with_temperature(mixed, cascade.temperatures[stage])
 
     def confidence(self, cascade, stage, predictions, rows):
-        """Return a stage's confidence in its predictions for some rows.
+        """Return a stage's confidence in its predictions for some rows, (n_rows,).
 
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The largest probability; in regression minus the change that is expected.
+        The largest probability; in regression minus the change that is expected.
         """
         if cascade.temperatures is not None:
             return predictions.max(axis=1)
@@ -70,21 +60,10 @@ class StageReader:
 
 
 def walk(candidate, reader, n_samples):
-    """Send examples through the stages of a cascade until each one stops.
+    """Send examples through the stages of a `Candidate` until each one stops.
 
-    Parameters
-    ----------
-    candidate : Candidate
-        Stages and thresholds.
-    reader : CascadeReader or DynamicReader
-        What its cascade says of the examples.
-
-    Returns
-    -------
-    stops : ndarray of int of shape (n_samples,)
-        Stage at which each example stops.
-    predictions : ndarray of shape (n_samples, n_outputs)
-        Of that stage.
+    `reader` is the cascade's `CascadeReader` or `DynamicReader`. Returns the stage at which each
+    example stops, and the predictions of that stage, (n_samples, n_outputs).
     """
     stops = np.zeros(n_samples, dtype=np.intp)
     predictions = None
@@ -110,20 +89,9 @@ class CascadeAcquisitions:
     """The acquisitions of n examples so far, and the stage that each has come to.
 
     A value that cannot be had is skipped: from then on a model that takes any known features stands
-    in for the stages' models.
-
-    Parameters
-    ----------
-    candidate : Candidate
-        The operating point.
-    models : StageModels
-        Of its cascade.
-    blank : Outcome
-        The constant prediction of every example, to be filled in.
-    label : callable
-        From predictions of shape (n_rows, n_outputs) to labels or numbers of shape (n_rows,).
-    n_features : int
-        Columns of the table that does not exist.
+    in for the stages' models. `blank` is the `Outcome` with the constant prediction of every
+    example, to be filled in; `label` makes labels or numbers, (n_rows,), of predictions, (n_rows,
+    n_outputs).
     """
 
     def __init__(self, candidate, models, blank, label, n_features):
@@ -213,27 +181,13 @@ class CascadeAcquisitions:
 
 @dataclass(frozen=True, eq=False)
 class Cascade:
-    """One order of acquisition with the models of its stages.
-
-    Attributes
-    ----------
-    name : str
-        The order.
-    stages : tuple of tuple of int
-        Features acquired up to each stage, in the order of acquisition.
-    costs : ndarray of shape (n_stages,)
-        What they cost.
-    mixtures : tuple of Mixture
-        The kinds of models of each stage, and their weights.
-    temperatures : ndarray of shape (n_stages,) or None
-        Of the mixed probabilities; None in regression.
-    """
+    """One order of acquisition with the models of its stages."""
 
     name: str
-    stages: tuple
-    costs: np.ndarray
-    mixtures: tuple
-    temperatures: np.ndarray | None
+    stages: tuple  # tuples of int: features acquired up to each stage, in the order of acquisition
+    costs: np.ndarray  # (n_stages,): what they cost
+    mixtures: tuple  # the kinds of models of each stage, and their weights
+    temperatures: np.ndarray | None  # (n_stages,): of the mixed probabilities; None in regression
 
     @property
     def change_kind(self):

@@ -24,23 +24,11 @@ FLOOR = 1e-3
 
 
 def soft_losses(predictions, reference, scale):
-    """Return the loss of predictions in the eyes of a reference.
+    """Return the loss (n_samples,) of predictions in the eyes of a reference of the same shape.
 
-    Labels and targets are coins thrown once; the reference is what they show on average.
-
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_samples, n_outputs)
-        Probabilities, or one number.
-    reference : ndarray of shape (n_samples, n_outputs)
-        The same of the best-informed models.
-    scale : float or None
-        Variance of the target in regression; None: classes.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Cross-entropy, or squared distance in variances.
+    Labels and targets are coins thrown once; the reference, of the best-informed models, is what
+    they show on average. Cross-entropy of probabilities, where `scale` is None; else the squared
+    distance of numbers in units of `scale`, the variance of the target.
     """
     if scale is None:
         return -(reference * np.log(np.maximum(predictions, FLOOR))).sum(axis=1)
@@ -49,34 +37,19 @@ def soft_losses(predictions, reference, scale):
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Partly known examples, and the gain of each unit there.
+    """Partly known examples, and the gain of each unit there."""
 
-    Attributes
-    ----------
-    rows : ndarray of int of shape (n_states,)
-        The examples.
-    X : ndarray of shape (n_states, n_features)
-        NaN where nothing is known.
-    worth : ndarray of shape (n_states, n_units + 1)
-        By how much each unit would lower the loss; and the loss as it is.
-    """
-
-    rows: np.ndarray
-    X: np.ndarray
+    rows: np.ndarray  # int (n_states,): the examples
+    X: np.ndarray  # (n_states, n_features): NaN where nothing is known
+    # (n_states, n_units + 1): by how much each unit would lower the loss; and the loss as it is.
     worth: np.ndarray
 
     @classmethod
     def drawn(cls, X, units, predict, loss, random):
         """Draw states and try every unit in each of them.
 
-        Parameters
-        ----------
-        units : Units
-            What can be acquired.
-        predict : callable
-            From partly known examples and their rows to what models say that had not seen them.
-        loss : callable
-            From predictions and their rows to losses.
+        `predict` takes partly known examples and their rows, and asks models that had not seen
+        them; `loss` takes predictions and their rows.
         """
         # Every example is in at least two states; very large tables are thinned to 2 × N_STATES.
         n_copies = int(np.clip(N_STATES // len(X), FEWEST_STATES, MOST_STATES))
@@ -118,30 +91,14 @@ LEAST_GAIN = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class DynamicOrder:
-    """Units acquired one after another, each example its own; after each acquisition is a stage.
-
-    Attributes
-    ----------
-    name : str
-        "dynamic".
-    units : Units
-        What can be acquired.
-    stages : tuple of tuple of int
-        Features that some example has acquired by the end of each stage.
-    temperatures : ndarray of shape (n_stages,) or None
-        Of the probabilities; None in regression.
-    masked : MaskedModel
-        Predicts from what is known.
-    gains : GainModel
-        Predicts the gain of each unit.
-    """
+    """Units acquired one after another, each example its own; after each acquisition is a stage."""
 
     name: str
     units: Units
-    stages: tuple
-    temperatures: np.ndarray | None
-    masked: MaskedModel
-    gains: GainModel
+    stages: tuple  # tuples of int: features that some example has acquired by the end of each stage
+    temperatures: np.ndarray | None  # (n_stages,): of the probabilities; None in regression
+    masked: MaskedModel  # predicts from what is known
+    gains: GainModel  # predicts the gain of each unit
 
     def model_keys(self):
         """Return no keys: its models are its own."""
@@ -157,15 +114,7 @@ class DynamicOrder:
 
 
 class DynamicWalk:
-    """The known values, acquisitions and spending of some examples.
-
-    Parameters
-    ----------
-    order : DynamicOrder
-        How they acquire.
-    n_samples : int
-        Examples.
-    """
+    """The known values, acquisitions and spending of examples that follow a `DynamicOrder`."""
 
     def __init__(self, order, n_samples):
         self.order = order
@@ -176,16 +125,8 @@ class DynamicWalk:
     def choose(self, rows, cap=np.inf):
         """Return the rows that can acquire something, and the unit that each acquires next.
 
-        Parameters
-        ----------
-        cap : float
-            Most that each may spend in all.
-
-        Returns
-        -------
-        rows : ndarray of int
-        units : ndarray of int of the same shape
-            Those with the largest expected gain per price.
+        It is the one with the largest expected gain per price, of those with which the row spends
+        no more than `cap` in all.
         """
         units = self.order.units
         prices = units.prices(self.owned[rows])
@@ -209,12 +150,7 @@ class DynamicWalk:
 class DynamicReader:
     """Predictions of a dynamic order for the rows of one table, walked once.
 
-    Parameters
-    ----------
-    order : DynamicOrder
-        How they acquire.
-    X : ndarray of shape (n_samples, n_features)
-        Examples; a cell is looked at when it is acquired.
+    A cell of X is looked at when it is acquired.
     """
 
     def __init__(self, order, X):
@@ -277,14 +213,7 @@ class DynamicReader:
 class DynamicAcquisitions:
     """Predictions by a dynamic order whose features are asked for when they are needed.
 
-    Parameters
-    ----------
-    point : Candidate
-        The operating point.
-    blank : Outcome
-        The constant prediction of every example, to be filled in.
-    label : callable
-        From predictions of shape (n_rows, n_outputs) to labels or numbers of shape (n_rows,).
+    `blank` and `label` are as for `CascadeAcquisitions`.
     """
 
     def __init__(self, point, blank, label):
@@ -357,8 +286,8 @@ class DynamicAcquisitions:
 def dynamic_trace(table, units, reference, seed, n_jobs=None):
     """Fit a dynamic order and send the training examples along it, out of fold.
 
-    `units`: what can be acquired; `reference`, (n_samples, n_outputs): what the best-informed
-    models say that had not seen the example.
+    `reference`, (n_samples, n_outputs), holds the predictions of the best-informed models that had
+    not seen the example.
     """
     folds = np.unique(table.folds)
 

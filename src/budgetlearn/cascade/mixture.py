@@ -16,21 +16,11 @@ LEAST_WEIGHT = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Kinds of models and their weights at a stage.
+    """Kinds of models and their weights at a stage."""
 
-    Attributes
-    ----------
-    kinds : tuple of str
-        Names.
-    weights : ndarray of shape (n_kinds,)
-        Above 0; they sum to 1.
-    temperatures : ndarray of shape (n_kinds,) or None
-        Of each kind's probabilities; None in regression.
-    """
-
-    kinds: tuple
-    weights: np.ndarray
-    temperatures: np.ndarray | None
+    kinds: tuple  # their names
+    weights: np.ndarray  # (n_kinds,): above 0; they sum to 1
+    temperatures: np.ndarray | None  # (n_kinds,): of each kind's probabilities; None in regression
 
     @classmethod
     def alone(cls, kind, n_classes):
@@ -41,7 +31,8 @@ class Mixture:
     def fit(cls, held_out, y, n_classes):
         """Return the mixture of least log loss, or squared error.
 
-        `held_out`: out-of-fold predictions of each kind.
+        `held_out` has the out-of-fold predictions of each kind, (n_samples, n_outputs); `y` class
+        indices, or numbers where `n_classes` is None.
         """
         kinds = tuple(held_out)
         if n_classes is None:

@@ -32,24 +32,12 @@ MOST_BOOSTED_TREES = 300
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Training data of the stage models.
+    """Training data of the stage models."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Examples.
-    y : ndarray of shape (n_samples,)
-        Class indices, or numbers.
-    n_classes : int or None
-        None in regression.
-    folds : ndarray of int of shape (n_samples,)
-        The fold of each example.
-    """
-
-    X: np.ndarray
-    y: np.ndarray
-    n_classes: int | None
-    folds: np.ndarray
+    X: np.ndarray  # (n_samples, n_features): examples
+    y: np.ndarray  # (n_samples,): class indices, or numbers
+    n_classes: int | None  # None in regression
+    folds: np.ndarray  # int (n_samples,): the fold of each example
 
     @cached_property
     def codes(self):
@@ -113,15 +101,9 @@ class SklearnModel:
 
 @dataclass(frozen=True, eq=False)
 class ConstantModel:
-    """The prediction without any feature.
+    """The prediction without any feature."""
 
-    Attributes
-    ----------
-    value : ndarray of shape (n_outputs,)
-        Class shares, or the mean.
-    """
-
-    value: np.ndarray
+    value: np.ndarray  # (n_outputs,): class shares, or the mean
 
     def predict(self, X):
         """Return the same row for each row of X."""
@@ -253,14 +235,9 @@ KINDS = {
 
 
 def as_kind(estimator, n_classes):
-    """Return the kind of model that a name or a scikit-learn estimator stands for.
+    """Return the kind of model that a name in `KINDS` or a scikit-learn estimator stands for.
 
-    Parameters
-    ----------
-    estimator : {"forest", "boosting", "linear", "kernel", "extra_trees"} or estimator
-        What to fit at each stage.
-    n_classes : int or None
-        None in regression.
+    `n_classes` is None in regression. Raises `ParameterError` for anything else.
     """
     if isinstance(estimator, str) and estimator in KINDS:
         return KINDS[estimator](n_classes)
@@ -300,16 +277,8 @@ N_EXTRA_TREES = 60
 class MaskedTrees:
     """The mean of extra trees that learned a hidden value as one below all others.
 
-    Parameters
-    ----------
-    forest : ExtraTreesClassifier or ExtraTreesRegressor
-        Not yet fitted.
-    X : ndarray of shape (n_samples, n_features)
-        NaN where a value is hidden.
-    y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Class indices, or numbers.
-    n_classes : int or None
-        None in regression.
+    `forest` is not yet fitted; X has NaN where a value is hidden; y is of shape (n_samples,), or
+    with several numbers (n_samples, n_outputs).
     """
 
     def __init__(self, forest, X, y, n_classes):
@@ -336,23 +305,14 @@ class MaskedTrees:
 
 
 class MaskedModel:
-    """Boosting and extra trees fitted on partly hidden examples.
-
-    Parameters
-    ----------
-    boosted, trees : object
-        With `predict`, from examples with NaN.
-    """
+    """Boosting and extra trees fitted on partly hidden examples."""
 
     def __init__(self, boosted, trees):
         self.boosted, self.trees = boosted, trees
 
     @classmethod
     def fit(cls, X, y, n_classes, units, seed, n_trees=N_EXTRA_TREES):
-        """Fit on examples that come several times, each time with other units hidden.
-
-        `units`: what is hidden together; `n_trees`: extra trees.
-        """
+        """Fit on examples that come several times, each time with other `units` hidden."""
         random = np.random.RandomState(seed)
         # Small tables are shown up to 24 times, very large ones in part.
         n_rows = min(MOST_COPIES * len(X), max(FEWEST_MASKED, min(4 * len(X), MOST_MASKED)))

@@ -25,27 +25,11 @@ REMOVED_AT_ONCE = 0.15
 
 @dataclass(frozen=True, eq=False)
 class OrderProblem:
-    """Data, costs and seed that an order may look at.
+    """Data, costs and seed that an order may look at."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Examples.
-    y : ndarray of shape (n_samples,)
-        Class indices, or numbers.
-    n_classes : int or None
-        None in regression.
-    costs : FeatureCosts
-        Prices.
-    seed : int
-        Source of randomness.
-    n_jobs : int or None
-        Threads.
-    """
-
-    X: np.ndarray
-    y: np.ndarray
-    n_classes: int | None
+    X: np.ndarray  # (n_samples, n_features): examples
+    y: np.ndarray  # (n_samples,): class indices, or numbers
+    n_classes: int | None  # None in regression
     costs: FeatureCosts
     seed: int
     n_jobs: int | None = None

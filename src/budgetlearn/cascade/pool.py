@@ -14,36 +14,21 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A cascade with its exits: one possible operating point.
+    """A cascade with its exits: one possible operating point."""
 
-    Attributes
-    ----------
-    cascade : Cascade or DynamicOrder
-        What is acquired and who predicts.
-    thresholds : ndarray of shape (n_stages,)
-        Confidence at which a stage stops.
-    tradeoff : float
-        The λ that the thresholds are best for; NaN where all examples stop at one stage.
-    cost : float
-        Out of fold, mean over the examples.
-    score : float
-        What is expected out of fold: the score of the best-informed stage less the expected losses
-        against it. Candidates are compared by it.
-    observed, observed_se : float
-        What was scored out of fold by the true targets, and its standard error; of its gain over
-        the constant, what a choice of orders inside the folds confirms.
-    n_features : float
-        Mean number of features acquired, out of fold.
-    """
-
-    cascade: object
-    thresholds: np.ndarray
+    cascade: object  # Cascade or DynamicOrder: what is acquired and who predicts
+    thresholds: np.ndarray  # (n_stages,): confidence at which a stage stops
+    # The λ that the thresholds are best for; NaN where all examples stop at one stage.
     tradeoff: float
-    cost: float
+    cost: float  # out of fold, mean over the examples
+    # What is expected out of fold: the score of the best-informed stage less the expected losses
+    # against it. Candidates are compared by it.
     score: float
+    # What was scored out of fold by the true targets, and its standard error; of its gain over the
+    # constant, what a choice of orders inside the folds confirms.
     observed: float
     observed_se: float
-    n_features: float
+    n_features: float  # mean number of features acquired, out of fold
 
     @property
     def last_stage(self):
@@ -53,67 +38,36 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Out-of-fold acquisitions and predictions of the training examples on a route.
+    """Out-of-fold acquisitions and predictions of the training examples on a route."""
 
-    Attributes
-    ----------
-    route : Cascade or DynamicOrder
-        Its models are fitted on all examples.
-    predictions : ndarray of shape (n_stages, n_samples, n_outputs)
-        At the end of each stage.
-    spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
-        Cost, and number of features acquired.
-    remaining : ndarray of shape (n_stages, n_samples) or None
-        In regression, the loss that the route itself expects there.
-    """
-
-    route: object
-    predictions: np.ndarray
+    route: object  # Cascade or DynamicOrder: its models are fitted on all examples
+    predictions: np.ndarray  # (n_stages, n_samples, n_outputs): at the end of each stage
+    # Broadcast to (n_stages, n_samples): cost, and number of features acquired.
     spent: np.ndarray
     n_acquired: np.ndarray
+    # (n_stages, n_samples): in regression the loss that the route itself expects there.
     remaining: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Confidence, losses and costs of each example at each stage of a cascade.
+    """Confidence, losses and costs of each example at each stage of a cascade."""
 
-    Attributes
-    ----------
-    confidence : ndarray of shape (n_stages, n_samples)
-        Larger is surer.
-    expected_losses : ndarray of shape (n_stages, n_samples)
-        What stopping there loses against the best-informed stage, as far as that one can tell.
-    scores : ndarray of shape (n_stages, n_samples)
-        What stopping there scores by the true targets.
-    best_score : float
-        Mean score of the best-informed stage by the true targets.
-    spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
-        Cost, and number of features acquired.
-    """
-
-    confidence: np.ndarray
+    confidence: np.ndarray  # (n_stages, n_samples): larger is surer
+    # (n_stages, n_samples): what stopping there loses against the best-informed stage, as far as
+    # that one can tell.
     expected_losses: np.ndarray
-    scores: np.ndarray
-    best_score: float
+    scores: np.ndarray  # (n_stages, n_samples): what stopping there scores by the true targets
+    best_score: float  # mean score of the best-informed stage by the true targets
+    # Broadcast to (n_stages, n_samples): cost, and number of features acquired.
     spent: np.ndarray
     n_acquired: np.ndarray
 
 
 def calibrated(probabilities, labels):
-    """Return (temperatures, calibrated probabilities) of stages.
+    """Return the temperatures (n_stages,) and the calibrated probabilities of stages.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_stages, n_samples, n_classes)
-        Out of fold.
-    labels : ndarray of int of shape (n_samples,)
-        True classes.
-
-    Returns
-    -------
-    temperatures : ndarray of shape (n_stages,)
-    probabilities : ndarray of shape (n_stages, n_samples, n_classes)
+    `probabilities` are out of fold, (n_stages, n_samples, n_classes).
     """
     # One temperature a stage: later stages are surer, and often too sure.
     temperatures = np.array([fit_temperature(stage, labels) for stage in probabilities])
@@ -129,17 +83,8 @@ def class_evidence(probabilities, labels, reference, spent, n_acquired):
     probability of the reference label) - (the reference probability of its own): thresholds, and
     the choice among candidates, follow chance less.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_stages, n_samples, n_classes)
-        Calibrated.
-    labels : ndarray of int of shape (n_samples,)
-        True classes.
-    reference : ndarray of shape (n_samples, n_classes)
-        Calibrated probabilities of the stage that knows most, the same for all cascades that are
-        to be compared.
-    spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
-        Cost, and number of features acquired.
+    `probabilities` are (n_stages, n_samples, n_classes); `reference`, (n_samples, n_classes), those
+    of the stage that knows most, the same for all cascades that are to be compared.
     """
     guessed = probabilities.argmax(axis=2)
     # E[loss] = p*(y*) − p*(y_s): p* is the reference, y* its label, y_s the stage's own.
@@ -152,22 +97,10 @@ def class_evidence(probabilities, labels, reference, spent, n_acquired):
 def number_evidence(predictions, changes, targets, reference, spent, n_acquired):
     """Return the `Evidence` of out-of-fold numbers: the score is R².
 
-    A stage is expected to lose what the best-informed stage would gain on it: (reference - its
-    own prediction)², in variances of the target. How much that is has to be predicted from the
-    features acquired so far.
-
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_stages, n_samples)
-        Out of fold.
-    changes : ndarray of shape (n_stages, n_samples)
-        The changes that models predict, out of fold.
-    targets : ndarray of shape (n_samples,)
-        True numbers.
-    reference : ndarray of shape (n_samples,)
-        Predictions of the stage that knows most, the same for all cascades that are to be compared.
-    spent, n_acquired : ndarray that broadcasts to (n_stages, n_samples)
-        Cost, and number of features acquired.
+    A stage is expected to lose what the best-informed stage would gain on it: (reference - its own
+    prediction)², in variances of the target. How much that is has to be predicted from the features
+    acquired so far: `changes`, (n_stages, n_samples) like `predictions`. `reference`, (n_samples,),
+    is the same for all cascades that are to be compared.
     """
     # R² counts in variances of the target; equal targets have none.
     variance = targets.var() or 1.0
@@ -180,8 +113,7 @@ def number_evidence(predictions, changes, targets, reference, spent, n_acquired)
 def candidates(cascade, evidence, full_cost):
     """Return the candidates of one cascade: all tradeoffs, and "always stop at stage s".
 
-    `cascade`: what is acquired and who predicts; `full_cost`: what all features cost; the
-    tradeoffs are about shares of it.
+    The tradeoffs are about shares of `full_cost`, the cost of all features.
     """
     # λ is about shares of the full cost, so it means the same in every currency.
     shares = evidence.spent / (full_cost or 1.0)
@@ -216,17 +148,9 @@ def _judged(cascade, evidence, thresholds, tradeoff):
 def above_constant(pool, constant, share=1.0):
     """Return the constant, and the candidates that promise more than it for what they cost.
 
-    What the constant scores is known from the labels alone, not estimated: nobody should pay for
-    a point that is expected, or was seen out of fold, to do worse.
-
-    Parameters
-    ----------
-    pool : list of Candidate
-        Of any number of cascades.
-    constant : Candidate
-        The prediction without any feature.
-    share : float
-        Of their gains over the constant, what is no fit to chance: they promise that much.
+    What the constant scores is known from the labels alone, not estimated: nobody should pay for a
+    point that is expected, or was seen out of fold, to do worse. Candidates promise `share` of
+    their gains over it: what is no fit to chance.
     """
     # A mean's R² is 0, but for the last bits of its sum.
     least = constant.observed if abs(constant.observed) > ROUNDING else 0.0

@@ -35,8 +35,8 @@ def losses_of(predictions, table):
 def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
     """Return the share of the gain over the constant that is no fit to chance, in [0, 1].
 
-    `stages`: its stages; `last`, (n_samples, n_outputs): out-of-fold predictions from all
-    features: nothing was chosen for them.
+    `name` is the order that gave the stages; `last`, (n_samples, n_outputs), the out-of-fold
+    predictions from all features, for which nothing was chosen.
     """
     if len(table.y) > MOST_ROWS:
         return 1.0

@@ -25,14 +25,9 @@ _LOG_SHARPNESS = (np.log(0.1), np.log(50.0))
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Standardisation of features, far values cut.
+    """Standardisation of features, far values cut."""
 
-    Attributes
-    ----------
-    mean, scale : ndarray of shape (n_features,)
-        Of the training examples; the scale of equal values is 1.
-    """
-
+    # (n_features,): of the training examples; the scale of equal values is 1.
     mean: np.ndarray
     scale: np.ndarray
 
@@ -194,14 +189,8 @@ def _sharpness(scores, labels):
 class KernelFit:
     """Kernel ridge of one length, for all penalties.
 
-    Parameters
-    ----------
-    kernel : ndarray of shape (n_samples, n_landmarks)
-        Of the examples with the landmarks.
-    landmarks : ndarray of int of shape (n_landmarks,)
-        Which examples they are, ascending.
-    targets : ndarray of shape (n_samples, n_outputs)
-        Centred.
+    `kernel`, (n_samples, n_landmarks), is that of the examples with the landmarks, whose ascending
+    rows are `landmarks`; `targets`, (n_samples, n_outputs), are centred.
     """
 
     def __init__(self, kernel, landmarks, targets):

@@ -16,12 +16,10 @@ NOISE = 0.25
 
 
 def with_whole_groups(order, costs):
-    """Cut an order into acquisitions, each of them features that are acquired together.
+    """Cut an order, each feature once, into acquisitions: features that are acquired together.
 
     The first member of a cost group brings in the others at once where their own prices together
     are no more than the group's charge, which is paid by then; the others wait for their turn.
-
-    `order`: features, first to last, each once.
     """
     acquired = np.zeros(costs.n_features, dtype=bool)
     acquisitions = []
@@ -50,17 +48,8 @@ def _worth_adding(feature, costs, acquired):
 def geometric_stages(acquisitions, costs, n_stages):
     """Return the features of each stage: prefixes of the order at geometric cumulative costs.
 
-    Parameters
-    ----------
-    acquisitions : list of tuple of int
-        In order.
-    n_stages : int
-        Most stages; with fewer acquisitions each is a stage.
-
-    Returns
-    -------
-    list of tuple of int
-        Nested, in the order of acquisition; the last one holds all features.
+    They are nested tuples in the order of acquisition, and the last one holds all features. With no
+    more than `n_stages` acquisitions each is a stage.
     """
     spent = np.array(
         [costs.subset(_joined(acquisitions[: k + 1])) for k in range(len(acquisitions))]
@@ -83,8 +72,8 @@ def geometric_stages(acquisitions, costs, n_stages):
 def nested_stages(sets, n_features):
     """Check stages that the user gives, and return them in the order of acquisition.
 
-    `sets`: features of each stage, each set within the next. What no set names is never
-    acquired.
+    Raises `ParameterError` unless each set of features is within the next. What no set names is
+    never acquired.
     """
     stages, acquired = [], []
     for features in sets:
@@ -111,17 +100,9 @@ def _joined(acquisitions):
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Features that are acquired together, and their costs.
+    """Features that are acquired together, and their costs."""
 
-    Attributes
-    ----------
-    features : tuple of tuple of int
-        Of each unit, in the order of acquisition that they came from.
-    costs : FeatureCosts
-        Prices.
-    """
-
-    features: tuple
+    features: tuple  # tuples of int: of each unit, in the order of acquisition that they came from
     costs: object
 
     @classmethod
@@ -172,16 +153,10 @@ class Units:
 class StageModels:
     """Models of each kind on each set of features, whichever cascades ask for them.
 
-    Parameters
-    ----------
-    models : dict of (str, tuple of int) to object
-        By kind and ascending features.
-    held_out : dict of (str, tuple of int) to ndarray of shape (n_samples, n_outputs)
-        What models that had not seen them say of the training examples.
-    fallback_model : MaskedModel, default=None
-        Predicts where values that a stage needs cannot be had.
-    usual : ndarray of shape (n_features,), default=None
-        Medians of the training examples.
+    `models` and `held_out`, the predictions of models that had not seen the training examples,
+    (n_samples, n_outputs), are keyed by kind and ascending features. `fallback_model`, a
+    `MaskedModel`, predicts where values that a stage needs cannot be had; `usual` are the medians
+    of the training examples, (n_features,).
     """
 
     def __init__(self, models, held_out, fallback_model=None, usual=None):
@@ -199,7 +174,8 @@ class StageModels:
     def fit(cls, table, feature_sets, kinds, seed, n_jobs=None):
         """Fit a model of each kind on each distinct set of features.
 
-        `feature_sets`: in any order; `kinds`: what `as_kind` gives, by name.
+        `kinds` holds by name what `as_kind` gives; `n_jobs` models are fitted at a time, in
+        threads.
         """
         # Two orders often share a set: its models are fitted once.
         distinct = sorted({ascending(features) for features in feature_sets}, key=len)
@@ -228,12 +204,7 @@ class StageModels:
         return Mixture.fit(held_out, table.y, table.n_classes)
 
     def held_out_stages(self, stages, mixtures):
-        """Return the mixed out-of-fold predictions of stages.
-
-        Returns
-        -------
-        ndarray of shape (n_stages, n_samples, n_outputs)
-        """
+        """Return the mixed out-of-fold predictions of stages, (n_stages, n_samples, n_outputs)."""
         return np.array(
             [
                 mixture.of([self.held_out[kind, ascending(features)] for kind in mixture.kinds])

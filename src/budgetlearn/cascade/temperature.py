@@ -12,30 +12,15 @@ _LOG_RANGE = (np.log(0.2), np.log(5.0))
 
 
 def with_temperature(probabilities, temperature):
-    """Return probabilities ∝ p^(1 / T), no class below a floor, shape (n_samples, n_classes).
-
-    `probabilities`, (n_samples, n_classes): rows sum to 1; `temperature`: T > 0; above 1 less
-    sure, below 1 surer.
-    """
+    """Return probabilities ∝ p^(1 / T), no class below a floor: T > 1 less sure, T < 1 surer."""
     return softmax(np.log(np.maximum(probabilities, FLOOR)) / temperature, axis=1)
 
 
 def fit_temperature(probabilities, labels, weight=None):
-    """Return the temperature of least log loss.
+    """Return the temperature of least log loss for examples that the model has not seen.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Of examples that the model has not seen.
-    labels : ndarray of int of shape (n_samples,)
-        Their classes.
-    weight : ndarray of shape (n_samples,), default=None
-        How much each example counts; None: all alike.
-
-    References
-    ----------
-    C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger. On calibration of modern neural networks.
-    ICML 2017.
+    `weight` is how much each example counts; None: all alike. C. Guo, G. Pleiss, Y. Sun, K. Q.
+    Weinberger. On calibration of modern neural networks. ICML 2017.
     """
     # Every k-th example, so that a table sorted by class stays balanced.
     step = -(-len(labels) // MOST_ROWS)

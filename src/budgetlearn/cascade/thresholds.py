@@ -15,30 +15,15 @@ N_PASSES = 2
 
 
 def exit_thresholds(confidence, losses, costs, tradeoffs=TRADEOFFS, n_passes=N_PASSES):
-    """Return the thresholds of each tradeoff.
+    """Return the thresholds of each tradeoff, (n_tradeoffs, n_stages).
 
-    Backward dynamic programming takes every example to be at every stage: the threshold of stage
-    s minimises the sum of what stopping costs at s and going on costs otherwise, the later
-    thresholds being given. Passes of coordinate descent then repeat that with only those examples
-    that the earlier thresholds let through.
+    Backward dynamic programming takes every example to be at every stage: the threshold of stage s
+    minimises the sum of what stopping costs at s and going on costs otherwise, the later thresholds
+    being given. Passes of coordinate descent then repeat that with only those examples that the
+    earlier thresholds let through.
 
-    Parameters
-    ----------
-    confidence : ndarray of shape (n_stages, n_samples)
-        Larger is surer.
-    losses : ndarray of shape (n_stages, n_samples)
-        What stopping at a stage loses.
-    costs : ndarray that broadcasts to (n_stages, n_samples)
-        What is paid up to a stage, ascending.
-    tradeoffs : array-like of shape (n_tradeoffs,)
-        λ ≥ 0: the loss that one unit of cost is worth.
-    n_passes : int, default=2
-        Passes of coordinate descent.
-
-    Returns
-    -------
-    ndarray of shape (n_tradeoffs, n_stages)
-        An infinite threshold lets no example stop; the last stage's is -inf.
+    A tradeoff λ ≥ 0 is the loss that one unit of cost is worth. An infinite threshold lets no
+    example stop; the last stage's is -inf.
     """
     cuts = [_Cuts(row) for row in confidence[:-1]]
     return np.array(
@@ -102,9 +87,5 @@ def _reached(confidence, thresholds):
 
 
 def exit_stages(confidence, thresholds):
-    """Return the stage at which each example stops.
-
-    `confidence`, (n_stages, n_samples): as for `exit_thresholds`; `thresholds`, (n_stages,): of
-    one tradeoff.
-    """
+    """Return the stage at which each example stops, given the thresholds of one tradeoff."""
     return (confidence >= thresholds[:, None]).argmax(axis=0)

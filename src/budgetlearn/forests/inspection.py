@@ -6,16 +6,7 @@ import numpy as np
 def gini_importance(trees, n_features):
     """Return the drop in Gini impurity by the splits on each feature, mean over the trees.
 
-    Parameters
-    ----------
-    trees : list of Tree
-        Their values are class counts.
-    n_features : int
-        How many features there are.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
+    The values of the trees are class counts.
     """
     total = np.zeros(n_features)
     for tree in trees:
@@ -31,16 +22,7 @@ def gini_importance(trees, n_features):
 def variance_importance(trees, n_features):
     """Return the drop in variance by the splits on each feature, mean over the trees.
 
-    Parameters
-    ----------
-    trees : list of Tree
-        Their values are means of the target.
-    n_features : int
-        How many features there are.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
+    The values of the trees are means of the target.
     """
     total = np.zeros(n_features)
     for tree in trees:

@@ -90,9 +90,9 @@ class LeafRefit(ABC):
 
     @ONE_THREAD
     def chosen(self, penalties, valid):
-        """Return each prefix with the penalty that is best on validation data.
+        """Return each `RefittedPrefix` with the penalty that is best on validation data.
 
-        `penalties`: to choose from; `valid`: needed for a choice.
+        Only a single penalty needs no `valid`.
         """
         held = None if valid is None else LeafTable(self.trees, valid.X, self.n_jobs)
         prefixes = []
@@ -160,15 +160,6 @@ class LogisticRefit(LeafRefit):
     """Logistic regression of the classes on the leaves, from the log-odds of their counts.
 
     With an infinite penalty the trees' probabilities are averaged geometrically.
-
-    Parameters
-    ----------
-    trees, train
-        As for `LeafRefit`; the trees' values are class counts.
-    n_classes : int
-        Number of classes.
-    n_jobs : int or None
-        Threads.
     """
 
     def __init__(self, trees, train, n_classes, n_jobs):
@@ -191,13 +182,7 @@ class LogisticRefit(LeafRefit):
 
 
 class RidgeRefit(LeafRefit):
-    """Ridge regression of the targets on the leaves, from their means.
-
-    Parameters
-    ----------
-    trees, train, n_jobs
-        As for `LeafRefit`; the trees' values are means of the targets.
-    """
+    """Ridge regression of the targets on the leaves, from their means, the values of the trees."""
 
     def __init__(self, trees, train, n_jobs):
         super().__init__(trees, train, leaf_values(trees), n_jobs)

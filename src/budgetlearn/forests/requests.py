@@ -10,40 +10,18 @@ NOTHING = Answer(np.empty(0), np.empty(0, dtype=bool))
 def tree_acquisitions(
     predictor, n_trees, n_samples, ledger, finish, *, votes=False, per_step=0, dtype=np.float64
 ):
-    """Yield the requests of trees for examples of which nothing is known, and return the outcome.
+    """Yield the requests of trees for examples of which nothing is known; return the `Outcome`.
 
     Without a cap all trees of all examples walk at once, and what most of them wait for is asked
     for next, of equals the cheapest. Under a cap an example takes one tree after another, so that
     what it can pay for is spent on whole trees.
 
-    Parameters
-    ----------
-    predictor : ForestPredictor
-        The trees.
-    n_trees : int
-        How many of the first of them make the model.
-    n_samples : int
-        Number of examples.
-    ledger : Ledger
-        What the examples acquired.
-    finish : callable
-        `finish(totals, n_counted)` returns the `Outcome` of what the leaves add up to, arrays of
-        shape (n_samples, n_values) and (n_samples,), as from `ForestPredictor.leaf_totals`.
-    votes : bool, default=False
-        Whether leaves vote, else their values are added up.
-    per_step : int, default=0
-        0: the trees are averaged; one that cannot have a feature does not count. Else their sum
-        is the model, so many of them each step: it ends before the step that lacks a feature.
-    dtype : dtype, default=float64
-        Precision in which values are compared with thresholds.
-
-    Returns
-    -------
-    Outcome
-
-    Yields
-    ------
-    Request
+    The first `n_trees` of the predictor make the model. `finish(totals, n_counted)` returns the
+    outcome of what the leaves add up to, arrays of shape (n_samples, n_values) and (n_samples,), as
+    from `ForestPredictor.leaf_totals`; with `votes` leaves vote, else their values are added up.
+    With `per_step` 0 the trees are averaged, and one that cannot have a feature does not count;
+    else their sum is the model, so many of them each step: it ends before the step that lacks a
+    feature. `dtype` is the precision in which values are compared with thresholds.
     """
     summed = per_step > 0
     # A sum says little before its first trees are through, and one example has nothing to batch.

@@ -22,24 +22,16 @@ FIRST_ROWS = 256
 
 @dataclass(frozen=True, eq=False)
 class BinnedData:
-    """Rank codes of a table; order within a feature is kept, the unit is remembered.
+    """Rank codes of a table; order within a feature is kept, the unit is remembered."""
 
-    Attributes
-    ----------
-    codes : ndarray of uint8, uint16 or uint32 of shape (n_columns, n_samples)
-        Code of each value, one row for each column of the table that was coded.
-    columns : ndarray of int32 of shape (n_features,)
-        The row of `codes` that holds each feature.
-    offsets : ndarray of int64 of shape (n_columns + 1,)
-        Where each column begins in `lowest` and `highest`.
-    lowest, highest : ndarray of float64
-        Smallest and largest value behind each code; equal where codes are exact. NaN behind the
-        last code of a column that may have missing values.
-    """
-
+    # uint8, uint16 or uint32 (n_columns, n_samples): code of each value, one
+    # row for each column of the table that was coded.
     codes: np.ndarray
-    columns: np.ndarray
+    columns: np.ndarray  # int32 (n_features,): the row of `codes` that holds each feature
+    # int64 (n_columns + 1,): where each column begins in `lowest` and `highest`.
     offsets: np.ndarray
+    # Smallest and largest value behind each code; equal where codes are exact.
+    # NaN behind the last code of a column that may have missing values.
     lowest: np.ndarray
     highest: np.ndarray
 
@@ -69,10 +61,7 @@ class BinnedData:
         return find_bundles(self)
 
     def take(self, features):
-        """Return a view of some features, in that order; nothing is copied.
-
-        `features`: features of this view.
-        """
+        """Return a view of some features, in that order; nothing is copied."""
         columns = self.columns[np.asarray(features, dtype=np.intp)]
         return BinnedData(self.codes, columns, self.offsets, self.lowest, self.highest)
 
@@ -172,21 +161,15 @@ def _mapped_codes(shape, max_bins, missing, folder):
 
 
 def bin_features(X, max_bins=None, n_jobs=None, missing=None, folder=None):
-    """Code every feature of a table by rank.
+    """Code every feature of a table by rank, as `BinnedData`.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite numbers, and NaN in the features that may be missing.
-    max_bins : int, default=None
-        Most codes for a feature, up to 65,535. None: one code for each distinct value, exact. Up
-        to 256 codes take one byte each, up to 65,536 two, more four: in all columns as in the one
-        that has the most.
-    missing : ndarray of bool of shape (n_features,), default=None
-        Which features may be missing: they have one code more, the largest, for NaN. None: none.
-    folder : str or Path, default=None
-        Where a temporary file holds the codes, mapped into memory, for as long as they are used.
-        Codes are as wide there as a column of only distinct values would need. None: in memory.
+    `max_bins`: most codes for a feature, up to 65,535; None: one code for each distinct value,
+    exact. Up to 256 codes take one byte each, up to 65,536 two, more four: in all columns as in the
+    one that has the most.
+
+    `missing` masks the features that may be missing: they have one code more, the largest, for NaN;
+    all else is finite. `folder`: where a temporary file holds the codes, mapped into memory, for as
+    long as they are used; there they are as wide as a column of only distinct values would need.
     """
     if max_bins is not None:
         check_number(max_bins, "max_bins", low=2, high=MOST_BINS, integer=True)

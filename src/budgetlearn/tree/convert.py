@@ -53,17 +53,10 @@ def _adaptively_boosted(estimator):
 
 
 def to_sklearn(tree, n_features, classifies=True):
-    """Return a tree in the form of scikit-learn.
+    """Return a tree in the form of scikit-learn, `sklearn.tree._tree.Tree`.
 
-    Parameters
-    ----------
-    classifies : bool, default=True
-        Whether it is a tree of classes.
-
-    Returns
-    -------
-    sklearn.tree._tree.Tree
-        Values are class shares, impurities Gini's; or numbers, and impurities NaN.
+    Class counts become shares, with Gini impurities; in regression (not `classifies`) numbers stay,
+    and impurities are NaN.
     """
     inner = ~tree.is_leaf
     size = tree.value.sum(axis=1) if classifies else tree.n_node_samples
@@ -93,30 +86,18 @@ def to_sklearn(tree, n_features, classifies=True):
 
 
 def from_sklearn(estimator):
-    """Return the trees of a fitted scikit-learn estimator.
+    """Return the trees of a fitted scikit-learn estimator, as a list of `Tree`.
 
-    scikit-learn compares float32 features: pass X as float32 to walk exactly its paths.
+    A decision tree, a forest (random forest, extra trees), bagging of decision trees, gradient
+    boosting or AdaBoostClassifier over decision trees, with one target; trees and forests of
+    regression may have several. `TypeError` for any other. scikit-learn compares float32 features:
+    pass X as float32 to walk exactly its paths.
 
-    Parameters
-    ----------
-    estimator : fitted estimator
-        A decision tree, a forest (random forest, extra trees), bagging of decision trees, gradient
-        boosting or AdaBoostClassifier over decision trees, with one target; trees and forests of
-        regression may have several.
-
-    Returns
-    -------
-    list of Tree
-        Node values are those of scikit-learn: class shares in classification trees, forests and
-        bagging (the mean over the trees is `predict_proba`), means in those of regression,
-        learning rate times leaf value in gradient boosting, in the column of its class; in
-        AdaBoost the tree's weight for the class that the leaf votes for and −1/(K − 1) times
-        the weight for the others, so that the sum is `decision_function` but for its scale.
-
-    Raises
-    ------
-    TypeError
-        For an estimator that does not hold trees of that kind.
+    Node values are those of scikit-learn: class shares in classification trees, forests and bagging
+    (the mean over the trees is `predict_proba`), means in those of regression, learning rate times
+    leaf value in gradient boosting, in the column of its class; in AdaBoost the tree's weight for
+    the class that the leaf votes for and −1/(K − 1) times the weight for the others, so that the
+    sum is `decision_function` but for its scale.
     """
     if not holds_trees(estimator):
         raise TypeError(f"from_sklearn takes a fitted {READABLE}, got {_described(estimator)}.")
@@ -175,24 +156,12 @@ def on_the_whole_table(tree, features):
 
 
 def sklearn_intercept(estimator):
-    """Return the scores of a fitted scikit-learn ensemble before any tree.
+    """Return the scores of a fitted scikit-learn ensemble before any tree, float or (n_outputs,).
 
-    Parameters
-    ----------
-    estimator : fitted estimator
-        One that `from_sklearn` takes.
-
-    Returns
-    -------
-    float or ndarray of shape (n_outputs,)
-        In gradient boosting the constant that fits the training targets best: their mean (or
-        quantile), the log-odds of the second of two classes (half of them where the loss is
-        exponential), or the centred log shares of more. Else 0.
-
-    Raises
-    ------
-    TypeError
-        For gradient boosting that starts from a model of its own (`init`): see `starts_constant`.
+    In gradient boosting the constant that fits the training targets best: their mean (or quantile),
+    the log-odds of the second of two classes (half of them where the loss is exponential), or the
+    centred log shares of more. Else 0. `TypeError` for gradient boosting that starts from a model
+    of its own (`init`): see `starts_constant`.
     """
     if not starts_constant(estimator):
         raise TypeError(f"{NOT_CONSTANT}, got {estimator.init!r}.")
@@ -280,25 +249,13 @@ def _from_text(section, output, n_outputs):
 
 
 def from_lightgbm(booster):
-    """Return the trees of a LightGBM model.
+    """Return the trees of a LightGBM booster up to its best iteration, as a list of `Tree`.
 
-    Parameters
-    ----------
-    booster : lightgbm.Booster
-        With numerical splits. The data that walk the trees must hold no NaN; what LightGBM does
-        with missing values has no counterpart here.
-
-    Returns
-    -------
-    list of Tree
-        Up to the best iteration. The sum of their values is LightGBM's `raw_score`, shape
-        (n_samples, number of classes, or 1), also with `boosting="rf"`, whose predictions
-        average. Inner nodes carry LightGBM's `internal_value`, of which its text has six digits.
-
-    Raises
-    ------
-    TypeError
-        For categorical splits, `zero_as_missing` and linear trees.
+    The sum of their values is LightGBM's `raw_score`, shape (n_samples, number of classes, or 1),
+    also with `boosting="rf"`, whose predictions average. Inner nodes carry LightGBM's
+    `internal_value`, of which its text has six digits. `TypeError` for categorical splits,
+    `zero_as_missing` and linear trees. The data that walk the trees must hold no NaN: what LightGBM
+    does with missing values has no counterpart here.
     """
     head, *sections = booster.model_to_string().split("\nTree=")
     if sections:

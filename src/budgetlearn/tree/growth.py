@@ -75,15 +75,7 @@ class GrowthRule:
 
 
 class Acquisitions:
-    """The features that the training examples acquired from the trees of a forest so far.
-
-    Parameters
-    ----------
-    feature_costs : FeatureCosts
-        Prices.
-    n_samples : int
-        Number of examples.
-    """
+    """The features that the training examples acquired from the trees of a forest so far."""
 
     def __init__(self, feature_costs, n_samples):
         self.prices, self.full = feature_costs.costs, feature_costs.full
@@ -129,35 +121,17 @@ class Acquisitions:
 
 
 def grow_tree(data, labels, weights, n_classes, rule, prices, seed, usage=None, acquisitions=None):
-    """Grow one tree.
+    """Grow one tree on a coded table; its values are weighted class counts, or means of numbers.
 
-    Parameters
-    ----------
-    data : BinnedData
-        Coded table.
-    labels : ndarray of shape (n_samples,)
-        Classes 0, 1, ..., n_classes - 1, int32; with the impurity `Variance` numbers, float64.
-    weights : ndarray of float64 of shape (n_samples,)
-        How often each example counts; 0 leaves it out. At least one is positive.
-    n_classes : int
-        Number of classes; 1 for numbers.
-    rule : GrowthRule
-        How to grow.
-    prices : ndarray of float64 of shape (n_features,)
-        Price of each feature; changed in place by the "gain" score (see `GrowthRule`).
-    seed : int
-        In [0, 2**64): the same seed gives the same tree.
-    usage : ndarray of float64 of shape (n_features,), default=None
-        How many training examples met each feature in the forest so far, for `ties="reuse"`; those
-        of this tree are added in place.
-    acquisitions : Acquisitions, default=None
-        What the examples acquired before this tree; it is not changed. Its prices count then, not
-        `prices`. None: prices stay as they are.
+    `labels` are int32 classes below `n_classes`, or with the impurity `Variance` float64 numbers
+    and `n_classes` 1. `weights` (n_samples,) say how often each example counts: 0 leaves it out,
+    and at least one is positive. `prices` (n_features,) are changed in place by the "gain" score
+    (see `GrowthRule`). The same `seed`, in [0, 2**64), gives the same tree.
 
-    Returns
-    -------
-    Tree
-        Its values are weighted class counts, or means of numbers.
+    `usage` (n_features,), for `ties="reuse"`: how many training examples met each feature in the
+    forest so far; those of this tree are added in place. `acquisitions`: what the examples acquired
+    before this tree, which is not changed; its prices count then, not `prices`. None: prices stay
+    as they are.
     """
     targets = None
     if isinstance(rule.impurity, Variance):

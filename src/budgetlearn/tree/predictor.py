@@ -106,30 +106,16 @@ class WaitingColumns:
 
 
 class ForestPredictor:
-    """The trees of a forest, packed for walks of many examples.
+    """The trees of a forest, at least one, packed for walks of many examples.
 
     Sixteen bytes for each node, siblings side by side, so that a step needs one record and no
     branch. Many rows are not walked but swept through many small trees (`SmallTrees`). The result
     of a walk does not depend on `n_jobs`: each row adds up its trees in order.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        At least one; all with the same number of values.
-    n_features : int
-        Columns of the tables that will be walked.
-    shares : bool, default=False
-        Divide the values of each node by their sum: class counts become class shares.
-    values : ndarray of float64 of shape (n_nodes, n_values), default=None
-        Where the values of all nodes, tree after tree, are in one array of which those of the trees
-        are parts: it is used, not copied. The right child of each node must follow its left one.
-
-    Attributes
-    ----------
-    trees : sequence of Tree
-        As they were given.
-    n_trees, n_features, n_values : int
-        Sizes.
+    `shares` divides the values of each node by their sum: class counts become class shares.
+    `values`, (n_nodes, n_values), where the values of all nodes, tree after tree, are in one array
+    of which those of the trees are parts: it is used, not copied, and the right child of each node
+    must follow its left one.
     """
 
     def __init__(self, trees, n_features, shares=False, values=None):
@@ -158,17 +144,11 @@ class ForestPredictor:
     def walk(
         self, X, *, values=False, votes=False, leaves=False, acquired=False, trees=None, n_jobs=None
     ):
-        """Send every row of X down the trees, once, and gather what is asked for.
+        """Send every row of X down the trees, once, and gather in a `Walk` what is asked for.
 
-        Parameters
-        ----------
-        X : ndarray of float64 or float32 of shape (n_samples, n_features)
-            Compared with the thresholds in its own precision: scikit-learn's trees expect float32.
-            NaN goes right, at the nodes of `Tree.missing_left` left.
-        values, votes, leaves, acquired : bool, default=False
-            Which parts of the `Walk` to compute.
-        trees : tuple of int, default=None
-            (first, last): only the trees of that half-open range. None: all.
+        X, float64 or float32, is compared with the thresholds in its own precision: scikit-learn's
+        trees expect float32. NaN goes right, at the nodes of `Tree.missing_left` left. `trees` is a
+        half-open range (first, last); None: all.
         """
         first, last = (0, self.n_trees) if trees is None else trees
         walk = self._empty(X, values, votes, leaves, acquired, last - first)
@@ -207,25 +187,11 @@ class ForestPredictor:
         return totals, n_counted
 
     def permuted_hits(self, X, labels, partners, *, votes=False, n_jobs=None):
-        """Count right predictions with the rows as they are, and with permuted features.
+        """Count right predictions with the rows as they are, and with each feature permuted.
 
-        Parameters
-        ----------
-        X : ndarray of float64 of shape (n_samples, n_features)
-            Without NaN.
-        labels : ndarray of int32 of shape (n_samples,)
-            The right class of each row.
-        partners : ndarray of int32 of shape (n_repeats, n_samples)
-            Permutations: the row from which each row gets a feature's value.
-        votes : bool, default=False
-            Whether the trees vote, else their values are added up.
-
-        Returns
-        -------
-        hits : int
-            Rows predicted rightly as they are.
-        permuted : ndarray of int64 of shape (n_features, n_repeats)
-            Rows predicted rightly when the values of one feature are exchanged.
+        X is without NaN. `partners`, int32 (n_repeats, n_samples), has the row from which each row
+        gets a feature's value. With `votes` the trees vote, else their values are added up. Returns
+        an int, and int64 (n_features, n_repeats).
         """
         X = np.ascontiguousarray(X, dtype=np.float64)
         leaf_votes = np.eye(self.n_values)[self._labels] if votes else self._values

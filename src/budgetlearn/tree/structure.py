@@ -53,10 +53,7 @@ class Tree:
 
     @classmethod
     def of_nodes(cls, nodes, value):
-        """Return a tree that a kernel grew.
-
-        `nodes`: records of `GrownNode`; `value`, (node_count, n_values): of each node.
-        """
+        """Return a tree that a kernel grew: records of `GrownNode`, and the value of each."""
         names = ("feature", "threshold", "left", "right")
         missing_left = nodes["missing_left"] if nodes["missing_left"].any() else None
         return cls(*(nodes[name] for name in names), value, nodes["n_samples"], missing_left)
