@@ -74,6 +74,15 @@ def test_weighted_scores_are_those_of_scikit_learn():
 
 
 @pytest.mark.usefixtures("fast")
+def test_the_unit_of_weights_is_of_no_effect():
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 200)
+    one, other = (
+        fitted(X[TRAIN], Y[TRAIN], unit * weight).predict_proba(X[TEST]) for unit in (1.0, 2.0**30)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.usefixtures("fast")
 def test_weights_and_a_score_that_has_its_own_are_refused():
     for scoring in ("roc_auc", "balanced_accuracy", "f1"):
         with pytest.raises(ParameterError, match="leave out one"):

@@ -15,6 +15,7 @@ from sklearn.utils import all_estimators
 from budgetbench.study.experiment import fit, run_method
 from budgetbench.study.methods import build
 from budgetlearn.budgetrf.growing import TreeSource
+from budgetlearn.cascade import orders
 from budgetlearn.cascade.smooth import KernelFit, LinearKind
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.counting import count_fit, counting_fits, fit_counted
@@ -74,6 +75,8 @@ def watch(monkeypatch):
     for cls in (RandomForestClassifier, CostWeightedRFClassifier, CostSensitiveRFClassifier):
         watched(cls, "_fit")
     watched(lightgbm, "train")
+    watched(lightgbm.LGBMModel, "fit")
+    watched(orders, "boosted_gains")  # a boosting that ends before its rounds do
     watched(LinearKind, "fit")
     watched(KernelFit, "__init__")
     watched(glmnet.LogitNet, "fit")

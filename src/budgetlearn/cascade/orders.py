@@ -79,7 +79,7 @@ def lightgbm_order(problem):
             "cegb_tradeoff": tradeoff,
             "cegb_penalty_feature_coupled": (price * len(problem.X)).tolist(),
         }
-        gain = _gains({**parameters, **charged}, data)
+        gain = boosted_gains({**parameters, **charged}, data)
         # A feature with a split has a gain, so gains say what this tradeoff acquires.
         fresh = np.flatnonzero((gain > 0) & ~acquired)
         worth = gain[fresh] / _price(price)[fresh]
@@ -92,7 +92,7 @@ def lightgbm_order(problem):
     return order + rest[np.argsort(costs.marginal(acquired)[rest], kind="stable")].tolist()
 
 
-def _gains(parameters, data):
+def boosted_gains(parameters, data):
     """Return the gain of each feature in a short boosting."""
     import lightgbm
 
