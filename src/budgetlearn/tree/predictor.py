@@ -106,7 +106,7 @@ class WaitingColumns:
 
 
 class ForestPredictor:
-    """The trees of a forest, at least one, packed for walks of many examples.
+    """The trees of a forest, at least one, all with as many values, packed for many walks.
 
     Sixteen bytes for each node, siblings side by side, so that a step needs one record and no
     branch. Many rows are not walked but swept through many small trees (`SmallTrees`). The result
