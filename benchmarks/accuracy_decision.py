@@ -101,9 +101,9 @@ class Keeping(Comparison):
 
     kept = None
 
-    def _add(self, found, policy, predictions, spent):
+    def _add(self, found, policy, predictions, spent, dearer):
         Keeping.kept.append((policy[0].name, policy[1], policy[0].everything, predictions, spent))
-        super()._add(found, policy, predictions, spent)
+        super()._add(found, policy, predictions, spent, dearer)
 
 
 def collected(name, seed):
@@ -132,7 +132,7 @@ def collected(name, seed):
                         test.append((k, free, np.zeros(len(y_test)), (0.0, 0.0)))
                     else:
                         said = made.predicted(model, stage, X_test)
-                        quoted = stages.costs[stage], stages.errors[stage]
+                        quoted = stages.quoted(stage, found.dearer[k])
                         test.append((k, *said, quoted))
     targets = y_test if classes is None else np.searchsorted(classes, y_test)
     about = {"name": name, "seed": seed, "n": len(y), "K": n_classes, "full": costs.full}
@@ -221,7 +221,12 @@ def report(table):
         print(
             f"{objective}: {part['table'].nunique()} tables, {len(at_budgets)} budgets below full"
         )
-        print((-scores).add(best, axis=0).mean().sort_values().round(4).to_string())
+        regret = (-scores).add(best, axis=0)
+        # A method that ran out of time, or has no regressor, is compared where there is one.
+        ran = at_budgets[singles].notna()
+        own = regret[singles].where(ran).mean()
+        same = {name: regret["auto"][ran[name]].mean() for name in singles}
+        print(pd.DataFrame({"cases": ran.sum(), "regret": own, "auto there": same}).round(4))
         below = at_budgets["auto"] < at_budgets["constant"] - at_budgets["constant_se"]
         print(f"below the constant by a standard error: {below.sum()} of {len(below)}")
         target = np.maximum(full["constant"], full["LightGBM"])

@@ -7,9 +7,18 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 
-from budgetlearn import AutoBudgetClassifier, AutoBudgetRegressor, FilterForestClassifier
-from budgetlearn.auto.methods import CONSTANT, competitors
+from budgetlearn import (
+    AutoBudgetClassifier,
+    AutoBudgetRegressor,
+    FilterForestClassifier,
+    ScheduleCascadeClassifier,
+)
+from budgetlearn.auto.estimator import _increasing
+from budgetlearn.auto.evidence import Comparison
+from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors
+from budgetlearn.auto.scores import Objective
 from budgetlearn.costs import FeatureCosts
+from budgetlearn.protocol.examples import Examples
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
 
@@ -174,3 +183,41 @@ def test_every_method_can_be_made_and_copied():
         for method in [CONSTANT[classifies], *competitors(classifies, 6)]:
             clone(method.make(costs, 0, 1))
     assert "msB" not in {each.name for each in competitors(True, 61)}
+
+
+def test_what_a_model_remembers_is_dearer_on_other_rows():
+    costs = FeatureCosts(PRICES)
+    model = FilterForestClassifier(feature_costs=costs, n_estimators=5).fit(X, Y)
+    stages = Stages(model, X)
+    stages.costs, stages.errors = np.array([2.0, 20.0, 3.0]), np.array([0.5, 1.0, 0.0])
+    assert stages.quoted(0, 1.5) == (3.0, 0.75)
+    assert stages.quoted(1, 1.5)[0] == costs.full
+    # Where all pay the same nothing depends on what was seen.
+    assert stages.quoted(2, 1.5) == (3.0, 0.0)
+    # Of labels that are partly chance a model is surest where it has seen them.
+    table, y = make_classification(160, 6, n_informative=3, flip_y=0.3, random_state=1)
+    settings = {"estimators": "forest", "orders": "gain_per_cost"}
+    cascade = Method("cascade", ScheduleCascadeClassifier, settings)
+    train = Examples(table, y, y)
+    comparison = Comparison(
+        *(train, 2, np.arange(2), costs, [5.0, 10.0, costs.full], Objective("accuracy"), 0, 1, None)
+    )
+    found = comparison.run(CONSTANT[True], [cascade])
+    assert min(found.dearer) == 1
+    assert max(found.dearer) > 1.2
+
+
+def test_of_entries_that_cost_the_same_only_the_best_stays():
+    def entry(name, cost, score, is_last=False):
+        return name, cost, 0.0, score, 0.1, is_last, True
+
+    found = [
+        entry("constant", 0.0, 0.5),
+        entry("worse", 2.949, 0.743),
+        entry("better", 2.951, 0.755),
+        entry("dominated", 4.0, 0.75),
+        entry("more", 5.0, 0.8),
+        entry("all", 40.0, 0.79, is_last=True),
+    ]
+    kept = [name for name, *_ in _increasing(found)]
+    assert kept == ["constant", "better", "more", "all"]

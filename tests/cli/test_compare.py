@@ -97,11 +97,17 @@ def test_the_command_that_compare_names_goes_on_from_the_configuration_it_wrote(
     assert (done.stdout + done.stderr).count("rule fit:") == 1
 
 
-@pytest.mark.workflow
-def test_recommend_fits_what_the_comparison_found_best(compared):
+@pytest.fixture(scope="module")
+def recommended(compared):
+    """The folder with the recommended model, and what was said of it."""
     folder, _ = compared
-    words = ("recommend", "results/my-table", "--budget", "20", "--out", "m.joblib")
-    said = worked(folder, *words)
+    words = ("--budget", "20", "--minutes", ".2", "--out", "m.joblib")
+    return folder, worked(folder, "recommend", "results/my-table", *words)
+
+
+@pytest.mark.workflow
+def test_recommend_fits_what_the_comparison_found_best(recommended):
+    folder, said = recommended
     assert re.match("Best for 20 by the comparison in 1 run: .*\n", said)
     assert "nan" not in said
     numbers = re.search(r"(\d+) rows to train, (\d+) held out", said).groups()
@@ -117,11 +123,9 @@ def test_recommend_fits_what_the_comparison_found_best(compared):
 
 
 @pytest.mark.workflow
-def test_recommend_quotes_the_model_that_it_writes_on_rows_that_this_has_not_seen(compared):
-    folder, _ = compared
-    out = folder / "quoted.joblib"
-    said = worked(folder, "recommend", "results/my-table", "--budget", "20", "--out", out)
-    saved = SavedModel.load(out)
+def test_recommend_quotes_the_model_that_it_writes_on_rows_that_this_has_not_seen(recommended):
+    folder, said = recommended
+    saved = SavedModel.load(folder / "m.joblib")
     own = read_own_table(
         folder / "my_table.csv", "ill", folder / "prices.csv", (), None, None, None, None
     )
@@ -140,7 +144,8 @@ def test_recommend_quotes_the_model_that_it_writes_on_rows_that_this_has_not_see
 def test_where_buying_nothing_is_recommended_the_model_predicts(compared):
     folder, _ = compared
     out = folder / "free.joblib"
-    said = worked(folder, "recommend", "results/my-table", "--budget", "0", "--out", out)
+    words = ("--budget", "0", "--minutes", ".05", "--out", out)
+    said = worked(folder, "recommend", "results/my-table", *words)
     assert "→      0.00" in said
     made = worked(folder, "predict", out, "my_table.csv")
     assert made.count("\n") == 151
@@ -209,8 +214,8 @@ def test_numbers_are_predicted_from_table_to_case(elsewhere):
     page = (elsewhere / "results/numbers/report.html").read_text()
     assert "numbers.csv under a budget" in page
     assert "Report: " in said
-    words = ("recommend", "results/numbers", "--budget", "20", "--out", "n.joblib")
-    assert "R²" in worked(elsewhere, *words)
+    words = ("--budget", "20", "--minutes", ".2", "--out", "n.joblib")
+    assert "R²" in worked(elsewhere, "recommend", "results/numbers", *words)
     few = pd.read_csv(io.StringIO(worked(elsewhere, "predict", "n.joblib", "numbers.csv")))
     assert few.columns.tolist() == ["ill", "cost", "bought"]
     assert few["ill"].corr(numbers_to_predict()["ill"]) > 0.6

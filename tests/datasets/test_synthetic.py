@@ -10,7 +10,7 @@ from budgetbench.datasets.synthetic import GRADES, PRICE_CLASSES, generate, yaho
 from budgetlearn.exceptions import DatasetError
 
 NAMES = ["gaussian_mixture", "friedman1", "hwang_f5", "ringnorm", "twonorm", "hastie", "waveform"]
-NAMES += ["cube", "cube_nm", "indicator"]
+NAMES += ["hwang_simple", "cube", "cube_nm", "indicator"]
 
 
 @pytest.mark.parametrize("name", [*NAMES, "madelon_like", "yahoo_like"])
@@ -52,6 +52,13 @@ def test_hwang_is_scaled_to_unit_variance():
     assert y.std() == pytest.approx(1.0, abs=0.02)
     _, noisy = synthetic.hwang_f5(100000, 0)
     assert noisy.var() - y.var() == pytest.approx(0.25**2, abs=0.01)
+
+
+def test_hwang_simple_is_a_product_of_two_features():
+    X, y = synthetic.hwang_simple(100000, 0, noise=0.0)
+    np.testing.assert_allclose(y, 10.391 * (X[:, 0] - 0.4) * (X[:, 1] - 0.6) + 10.391 * 0.36)
+    assert y.std() == pytest.approx(0.957, abs=0.01)
+    assert y.min() >= 0  # as Hwang et al. moved all of theirs
 
 
 def test_twonorm_error_of_the_best_rule():

@@ -67,6 +67,15 @@ def test_every_study_that_answers_for_a_number_plans_to(found):
     assert set(found.kept) <= set(found.studies)
 
 
+def test_every_figure_is_redrawn_checked_or_named_impossible(found):
+    for one in found.drawings:
+        file = one["by"] if one["by"].endswith(".py") else f"config/studies/{one['by']}.yaml"
+        assert (ROOT / file).is_file() if one["by"] else one["note"], one
+    assert {one["paper"] for one in found.drawings} == set(found.papers)
+    page = reproduction_text(found)
+    assert all(f"| {one['paper']} | {one['figure']} |" in page for one in found.drawings)
+
+
 def numbers(**columns):
     row = {
         "paper": "p", "table": "1", "source": "t", "dataset": "d", "method": "m", "quantity": "mse",

@@ -48,6 +48,14 @@ def hwang_f5(n_samples, seed, noise=0.25):
     return X, 1.9 * (1.35 + wave) + noise * rng.standard_normal(n_samples)
 
 
+def hwang_simple(n_samples, seed, noise=0.25):
+    """The "simple interaction" function of Hwang et al. (1994), the first of their five."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_samples, 2))
+    y = 10.391 * ((X[:, 0] - 0.4) * (X[:, 1] - 0.6) + 0.36)
+    return X, y + noise * rng.standard_normal(n_samples)
+
+
 def ringnorm(n_samples, seed):
     """Breiman's Ringnorm: a wide Gaussian around a narrow one, d = 20.
 
@@ -177,6 +185,7 @@ _GENERATORS = {
         gaussian_mixture,
         friedman1,
         hwang_f5,
+        hwang_simple,
         ringnorm,
         twonorm,
         hastie,

@@ -75,6 +75,7 @@ class Reproduction:
         about = read_yaml(folder / "papers.yaml")
         self.papers, self.impossible = about["papers"], about["impossible"]
         self.readings, self._others = about["readings"], [about["variants"], about["figures"]]
+        self.drawings, self.tried = about["drawings"], about["tried"]
         self._root = Path(root)
         self._tables, self._held_out = about["tables"], about["held_out"]
         self._claims = read_yaml(folder / "claims.yaml")

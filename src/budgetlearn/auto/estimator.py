@@ -27,6 +27,8 @@ from .selection import Field, best_at_budgets, everything, optimism
 from .subset_average import SHARES
 
 ALL = frozenset({"output", "probabilities", "acquired"})
+# Costs of two entries that nobody would choose between, as a share of the larger one.
+SAME_COST = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     operating_points_ : DataFrame
         The schedule: first what buys nothing, last what buys everything. `score` is out of fold,
         less what the choice among methods flatters it by; `cost` is that of the very model that
-        predicts, on the rows of `fit`, `cost_se` its standard error; `setting` names the method.
+        predicts on the rows of `fit`, times what rows that a model has not seen cost more out of
+        fold, `cost_se` its standard error; `setting` names the method.
     recommended_ : int
         The row that `predict` uses without a budget: no cheaper one is as good beyond chance.
     comparison_ : DataFrame
@@ -203,7 +206,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             return None
         corrected = comparison.fill_of(model), comparison.shift_of(model)
         entry = Entry(method.name, model, stage, evidence.temperatures[policy], *corrected)
-        return entry, float(stages.costs[stage]), float(stages.errors[stage])
+        return entry, *stages.quoted(stage, evidence.dearer[policy])
 
     def _set_entries(self, found, X):
         self.entries_ = [entry for entry, *_ in found]
@@ -381,11 +384,17 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
 
 def _increasing(found):
-    """Return the entries by cost, without those that a cheaper one equals; the last one stays."""
+    """Return the entries by cost, without those that a cheaper one equals; the last one stays.
+
+    Of entries whose costs differ by less than `SAME_COST` only the best stays.
+    """
     kept, best = [], -np.inf
     for each in sorted(found, key=lambda each: (each[1], -each[3])):
-        score, is_last = each[3], each[5]
+        cost, score, is_last = each[1], each[3], each[5]
         if score > best or is_last or not kept:
+            # Policies of two budgets can come to the same point of the model of all rows.
+            while len(kept) > 1 and score > best and kept[-1][1] > (1 - SAME_COST) * cost:
+                kept.pop()
             kept.append(each)
             best = max(best, score)
     return kept

@@ -33,6 +33,9 @@ class Evidence:
         What each row paid.
     temperatures : list of float
         By which the probabilities of each policy are as sure as they are right.
+    dearer : list of float
+        For each policy how many times as much rows cost that its models had not seen as those they
+        were fitted on, 1 at least: of rows that it remembers a model is sooner sure.
     skipped : dict of str to str
         Methods that were not compared, and why.
     """
@@ -41,14 +44,16 @@ class Evidence:
     rows: list = field(default_factory=list)
     spent: list = field(default_factory=list)
     temperatures: list = field(default_factory=list)
+    dearer: list = field(default_factory=list)
     skipped: dict = field(default_factory=dict)
 
-    def add(self, policy, rows, spent, temperature):
+    def add(self, policy, rows, spent, temperature, dearer):
         """Add a policy."""
         self.policies.append(policy)
         self.rows.append(rows)
         self.spent.append(spent)
         self.temperatures.append(temperature)
+        self.dearer.append(dearer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +132,7 @@ class Comparison:
         """Add the policies of one method, unless it would take beyond the deadline."""
         n, n_outputs = len(self.train.y), self.n_classes or 1
         found = np.zeros((len(repeats), len(places), n, n_outputs))
-        spent = np.zeros((len(repeats), len(places), n))
+        spent, seen = np.zeros((2, len(repeats), len(places), n))
         start, done = monotonic(), 0
         total = sum(int(folds.max()) + 1 for folds in repeats) + 1  # and the fit on all rows
         for repeat, folds in enumerate(repeats):
@@ -135,7 +140,8 @@ class Comparison:
                 out = folds == fold
                 budgets = [self.budgets[place] for place in places]
                 made = self._predicted(method, np.flatnonzero(~out), np.flatnonzero(out), budgets)
-                found[repeat][:, out], spent[repeat][:, out] = made
+                found[repeat][:, out], spent[repeat][:, out] = made[:2]
+                seen[repeat][:, out] = made[2][:, None]
                 done += 1
                 ends = start + (monotonic() - start) / done * total
                 if deadline is not None and ends > deadline:
@@ -144,22 +150,29 @@ class Comparison:
                     )
                     return
         for k, place in enumerate(places):
-            self._add(evidence, (method, place), found[:, k], spent[:, k])
+            # Both are means over the same rows, so that their ratio has little noise.
+            dearer = max(spent[:, k].mean() / max(seen[:, k].mean(), 1e-12), 1.0)
+            self._add(evidence, (method, place), found[:, k], spent[:, k], dearer)
 
     def _predicted(self, method, train, out, budgets):
-        """Return predictions and costs, for each budget, of a model of other rows."""
+        """Return predictions and costs, for each budget, of a model of other rows.
+
+        And what it costs on those rows on average.
+        """
         X, free = self.train.X, (self._free(train, out.size), 0.0)
         if method is CONSTANT[self.n_classes is not None]:
-            return free[0][None], np.zeros((1, out.size))
+            return free[0][None], np.zeros((1, out.size)), np.zeros(1)
         model = self.fitted(method, self.train.take(train))
         stages, known = Stages(model, self.seen_by(model, X[train])), {None: free}
         for budget in budgets:
             stage = stages.choose(budget)
             if stage not in known:
                 known[stage] = self.predicted(model, stage, X[out])
-        chosen = [known[stages.choose(budget)] for budget in budgets]
-        predictions = np.array([each[0] for each in chosen])
-        return predictions, np.array([np.broadcast_to(each[1], out.size) for each in chosen])
+        chosen = [stages.choose(budget) for budget in budgets]
+        predictions = np.array([known[stage][0] for stage in chosen])
+        spent = np.array([np.broadcast_to(known[stage][1], out.size) for stage in chosen])
+        seen = np.array([0.0 if stage is None else stages.costs[stage] for stage in chosen])
+        return predictions, spent, seen
 
     def fitted(self, method, examples):
         """Return a method fitted on examples, with their weights where it takes such."""
@@ -205,7 +218,7 @@ class Comparison:
         shares = np.bincount(part.y, part.weight, self.n_classes)
         return np.tile(shares / shares.sum(), (n, 1))
 
-    def _add(self, evidence, policy, found, spent):
+    def _add(self, evidence, policy, found, spent, dearer):
         y, temperature = self.train.y, 1.0
         if self.n_classes is not None and policy[0].name != "constant":
             # The repeats as so many more rows: one temperature for the policy.
@@ -215,7 +228,7 @@ class Comparison:
             temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)
             found = np.array([with_temperature(each, temperature) for each in found])
         scored = [self.score_rows(*each) for each in zip(found, spent, strict=True)]
-        evidence.add(policy, np.mean(scored, axis=0), spent.mean(axis=0), temperature)
+        evidence.add(policy, np.mean(scored, axis=0), spent.mean(axis=0), temperature, dearer)
 
     def score_rows(self, predictions, spent):
         """Return the contribution of each training row to the score of predictions."""

@@ -155,6 +155,21 @@ class Stages:
         # Of equals the cheapest; of a path's models of equal cost the last, with most trees.
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])
 
+    def quoted(self, stage, dearer):
+        """Return the mean cost to expect of a stage on other rows, and its standard error.
+
+        Parameters
+        ----------
+        stage : int
+            Its index.
+        dearer : float
+            How many times as much rows cost that a model has not seen.
+        """
+        # Where all pay the same nothing depends on what the model has seen.
+        factor = dearer if self.errors[stage] > 0 else 1.0
+        cost = min(factor * self.costs[stage], self.model.feature_costs_.full)
+        return float(cost), float(factor * self.errors[stage])
+
     def settle(self):
         """Keep the costs on the model, which then measures nothing itself and holds no rows."""
         if not self.measured:
