@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetlearn.gif.losses import Exponential, Squared, TrimmedExponential
+from budgetlearn.gif.estimators import Exponential, Squared, TrimmedExponential
 from tests.gif.reference import Grown, SlowBinary, SlowSquared, SlowTrimmed
 
 

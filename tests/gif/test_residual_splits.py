@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine, make_friedman1
 
 from budgetlearn.gif import GIFClassifier, GIFRegressor
-from budgetlearn.gif.losses import Squared
+from budgetlearn.gif.estimators import Squared
 from budgetlearn.validation import ParameterError
 from tests.gif.reference import Grown, SlowSquared
 from tests.gif.test_kernels import classes, regression

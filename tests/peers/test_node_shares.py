@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.gif import GIFClassifier, GIFRegressor
-from budgetlearn.gif import model as gif_model
+from budgetlearn.gif import fitting as gif_fitting
 from budgetlearn.peers import BoostingNodeShares, GIFNodeShares
 from budgetlearn.tree.predictor import ForestPredictor
 from tests.looping import check_conventions
@@ -71,7 +71,7 @@ def test_each_budget_is_packed_for_prediction_once(numbers, monkeypatch):
         packed.append(arguments)
         return ForestPredictor(*arguments, **named)
 
-    monkeypatch.setattr(gif_model, "ForestPredictor", pack)
+    monkeypatch.setattr(gif_fitting, "ForestPredictor", pack)
     X, y = numbers
     model = GIFNodeShares(GIFRegressor(n_estimators=30), (1, 5, 20), 30, random_state=0).fit(X, y)
     for _ in range(2):

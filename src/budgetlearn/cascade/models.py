@@ -21,7 +21,7 @@ from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
 from .orders import boosting_parameters, has_lightgbm
-from .smooth import KernelKind, LinearKind
+from .smooth import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
 MAX_BINS = 255
@@ -61,7 +61,7 @@ def assign_folds(y, n_classes, n_folds, random):
     return folds
 
 
-class SklearnKind:
+class SklearnKind(FoldedKind):
     """Any scikit-learn classifier or regressor; out of fold."""
 
     def __init__(self, estimator):
@@ -73,16 +73,6 @@ class SklearnKind:
         names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
         fit_counted(model.set_params(**dict.fromkeys(names, seed)), X, y)
         return SklearnModel(model, n_classes)
-
-    def fit_both(self, table, features, seed):
-        """Return the out-of-fold predictions and the model of all examples."""
-        X = np.ascontiguousarray(table.X[:, features])
-        held_out = np.empty((len(X), table.n_outputs))
-        for fold in np.unique(table.folds):
-            inside = table.folds != fold
-            model = self.fit(X[inside], table.y[inside], table.n_classes, seed)
-            held_out[~inside] = model.predict(X[~inside])
-        return held_out, self.fit(X, table.y, table.n_classes, seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,7 +49,21 @@ def targets_of(y, n_classes):
     return targets - centre, centre
 
 
-class LinearKind:
+class FoldedKind:
+    """A kind of model whose out-of-fold predictions take a fit for each fold."""
+
+    def fit_both(self, table, features, seed):
+        """Return the out-of-fold predictions and the model of all examples."""
+        X = np.ascontiguousarray(table.X[:, features])
+        held_out = np.empty((len(X), table.n_outputs))
+        for fold in np.unique(table.folds):
+            inside = table.folds != fold
+            model = self.fit(X[inside], table.y[inside], table.n_classes, seed)
+            held_out[~inside] = model.predict(X[~inside])
+        return held_out, self.fit(X, table.y, table.n_classes, seed)
+
+
+class LinearKind(FoldedKind):
     """Logistic regression, or ridge regression, on standardised features; out of fold."""
 
     def fit(self, X, y, n_classes, seed):
@@ -65,16 +79,6 @@ class LinearKind:
             return LinearModel(scaling, weights, centre - Z.mean(axis=0) @ weights, False)
         weights = _logistic(np.column_stack([Z, np.ones(len(Z))]), np.eye(n_classes)[y])
         return LinearModel(scaling, weights[:-1], weights[-1], True)
-
-    def fit_both(self, table, features, seed):
-        """Return the out-of-fold predictions and the model of all examples."""
-        X = np.ascontiguousarray(table.X[:, features])
-        held_out = np.empty((len(X), table.n_outputs))
-        for fold in np.unique(table.folds):
-            inside = table.folds != fold
-            model = self.fit(X[inside], table.y[inside], table.n_classes, seed)
-            held_out[~inside] = model.predict(X[~inside])
-        return held_out, self.fit(X, table.y, table.n_classes, seed)
 
 
 def _logistic(Z, classes):

@@ -75,6 +75,7 @@ cdef class Grower:
         self._allocate(n, self.table.n_features, n_classes)
         self.search.rule.exact = bundled
         n = 0
+        # Out-of-bag rows have weight 0: no node sees them.
         for i in range(weights.shape[0]):
             if weights[i] == 0:
                 continue
@@ -100,6 +101,7 @@ cdef class Grower:
         self.path = <int32_t*> self.blocks.get(p * sizeof(int32_t))
         for f in range(p):
             self.features[f] = self.places[f] = <int32_t> f
+            # Marks hold the node that set them; -1 is no node, so nothing is marked yet.
             self.path[f] = self.drawn[f] = -1
         self.places_of_classes = <int32_t*> self.blocks.get(K * sizeof(int32_t))
         self.node_labels = <int32_t*> self.blocks.get(n * sizeof(int32_t))
@@ -128,6 +130,7 @@ cdef class Grower:
         rule.minimax, rule.gain, rule.bounded, rule.stumps = minimax, gain, bounded, stumps
         rule.ties = <Ties> ties
         rule.least_gain, rule.tolerance, rule.equal = least_gain, tolerance, equal
+        # Cells by code and class: for the mean of Gini's impurity or of entropy, all thresholds.
         self.counts_classes = not minimax and not stumps and rule.impurity.kind >= Kind.GINI
         if self.counts_classes or self.targets != NULL:
             self._allocate_class_histogram()
@@ -162,6 +165,7 @@ cdef class Grower:
         self.max_features, self.max_depth = max_features, max_depth
         self.count_constants = count_constants
         self.search.random = seed
+        # Kept orders pay only where every node looks at every feature.
         if self.targets != NULL and max_features >= self.table.n_features:
             self.orders = Orders(self.table, self.n)
         with nogil:
@@ -172,6 +176,7 @@ cdef class Grower:
         cdef Task task
         cdef Py_ssize_t middle
         cdef int32_t left, right, n_varying = <int32_t> self.table.n_features
+        # Depth first: on the stack waits at most one sibling for each level.
         left = self.add_node(-1, 0, self.n)
         # Invariant: the tasks' examples do not overlap, and each task's are still in their order.
         self.tree.push(0, self.n, left, n_varying)
@@ -180,13 +185,16 @@ cdef class Grower:
             if self.is_leaf(&task):
                 continue
             n_varying = self.find_split(&task)
+            # No split satisfies the rule: the node stays a leaf, as it was appended.
             if self.search.best.feature < 0:
                 continue
             middle = self.split(&task)
+            # Siblings get neighbouring ids, the left one first.
             left = self.add_node(task.node, task.start, middle)
             right = self.add_node(task.node, middle, task.end)
             if self.tree.out_of_memory:
                 return
+            # Only now: `append` may have moved `nodes`, so no pointer into it was kept.
             self.tree.nodes[task.node].left, self.tree.nodes[task.node].right = left, right
             # The left child is popped first, and all below it before its sibling.
             self.tree.push(middle, task.end, right, n_varying)
@@ -212,6 +220,7 @@ cdef class Grower:
         memset(side.counts, 0, K * sizeof(double))
         # Deep nodes have few of many classes: what loops over classes then loops over those alone.
         self.search.rule.impurity.n_classes = K
+        # `side` gathers F class by class, as the search does: an absent class adds nothing.
         for c in range(K):
             if counts[c] != 0:
                 shift(&self.search.rule.impurity, side, n_present, counts[c])
@@ -237,6 +246,7 @@ cdef class Grower:
         if pure or self.tree.nodes[task.node].depth >= self.max_depth:
             return True
         begin_node(&self.search, self.search.impurity)
+        # The first node that fits has its columns sorted, for all nodes below it.
         if self.orders is not None and not sorted and task.end - task.start <= self.orders.most:
             self.enter_table(task)
             self.orders.enter(
@@ -261,6 +271,7 @@ cdef class Grower:
             pass  # what its features need is copied and sorted
         else:
             self.enter_table(task)
+        # Three draws: all features; at random, constant ones included (Breiman); varying ones only.
         if self.max_features >= n_features:
             while self.n_examined < self.n_varying:
                 self.try_feature(self.n_examined, task)
@@ -271,6 +282,7 @@ cdef class Grower:
             while self.n_examined == 0 and self.n_varying > 0:
                 self.try_feature(<int32_t> below(&self.search.random, self.n_varying), task)
         else:
+            # Fisher-Yates among places [n_examined, n_varying): each varying feature is as likely.
             while self.n_examined < min(self.n_varying, self.max_features):
                 place = self.n_examined + below(
                     &self.search.random, self.n_varying - self.n_examined
@@ -297,6 +309,7 @@ cdef class Grower:
 
     cdef void try_feature(self, int32_t place, const Task* task) noexcept nogil:
         """Examine the feature at a place of `features`, and put it where it belongs."""
+        # A draw may hit a feature that is known to be constant: it counts, and costs no pass.
         if place >= self.n_varying:
             return
         if self.examine_feature(self.features[place], task):
@@ -308,6 +321,7 @@ cdef class Grower:
             self.swap(place, self.n_varying)
 
     cdef void swap(self, int32_t place, int32_t other) noexcept nogil:
+        # Invariant: places[features[i]] == i.
         cdef int32_t feature = self.features[place], moved = self.features[other]
         self.features[place], self.features[other] = moved, feature
         self.places[moved], self.places[feature] = place, other
@@ -339,16 +353,19 @@ cdef class Grower:
         cdef bint varies
         # As many codes as rows of the table: no two of its rows share one.
         search.distinct = missing < 0 and n_codes == self.table.n_rows
+        # Priced once a feature: all its thresholds acquire the same.
         price = self.prices.price(feature, rows, column.weights, column.size)
         if self.targets != NULL:
             search.feature, search.price, search.rank = feature, price, rank
             return self.examine_numbers(feature, codes, task)
+        # Zeros and ones have one threshold; one pass counts the ones of a bundle's members.
         if self.table.bundle[feature] >= 0:
             return examine_ones(
                 search,
                 self.table.ones(feature, task.node, rows, column, search.n_classes),
                 feature, price, rank,
             )
+        # Only a node with values and gaps has two places for the gaps: both are offered.
         if missing >= 0:
             gather(codes, rows, column.size, column.codes, &column.low, &column.high)
             if column.low < column.high == <uint32_t> missing:
@@ -414,6 +431,7 @@ cdef class Grower:
                 &self.search, sorted, column.size, <int32_t> column.high == missing, self.parts,
                 &cut,
             )
+            # Keys are (code - low) << 32 | position; the cut is the last code on the left.
             cut.place = column.low + (sorted[cut.place - 1] >> 32)
         offer_cut(&self.search, &cut, <int32_t> cut.place)
         return True
@@ -421,6 +439,7 @@ cdef class Grower:
     cdef void mark_path(self, int32_t node) noexcept nogil:
         """Note which features the path to a node has used."""
         cdef int32_t at = self.tree.nodes[node].parent
+        # The node's own number is the mark: those of other paths need not be cleared.
         while at >= 0:
             self.path[self.tree.nodes[at].feature] = node
             at = self.tree.nodes[at].parent
@@ -440,6 +459,7 @@ cdef class Grower:
         cdef Codes codes = self.table.codes_of(best.feature)
         cdef GrownNode* node = &self.tree.nodes[task.node]
         cdef Py_ssize_t middle
+        # With kept orders `cut` counts examples: the code of the last one on the left is the cut.
         if self.orders is not None and self.orders.hold(task.start, task.end):
             best.cut = self.orders.code(
                 codes, self.orders.of(best.feature, task.start, node.depth)[best.cut - 1]
@@ -459,6 +479,7 @@ cdef class Grower:
             # Nobody has shown where they belong: they follow the many.
             node.missing_left = self.left_is_heavier(task.start, middle, task.end)
         node.feature = <int32_t> best.feature
+        # Between neighbouring codes that the node has; values against gaps: all numbers go left.
         node.threshold = INFINITY if right_code == missing else midpoint(
             self.table.highest[offset + left_code], self.table.lowest[offset + right_code]
         )
@@ -473,6 +494,7 @@ cdef class Grower:
             self.swap(self.places[best.feature], self.places[best.feature] // 2)
         # For ties in later nodes and trees: how many examples met the feature.
         self.usage[best.feature] += task.end - task.start
+        # After the search: what a node pays lowers the prices of later nodes, not its own.
         self.prices.note(best.feature, self.examples.rows + task.start, task.end - task.start)
         return middle
 

@@ -24,52 +24,32 @@ VARIANCE_EQUAL = 1e-10
 
 @dataclass(frozen=True)
 class GrowthRule:
-    """The rule of growth: scores of splits, the splits that are tried, and when to stop.
+    """The rule of growth: scores of splits, the splits that are tried, and when to stop."""
 
-    Attributes
-    ----------
-    impurity : ImpurityFunction or Variance
-        F of the class counts of a node; of its numbers with `split="expected"`.
-    split : {"expected", "minimax"}
-        Judge a split by the mean of F over its sides, or by its worse side.
-    score : {"gain", "risk"}
-        "risk": price / drop in F, the least wins, no drop, no split (BudgetRF).
-        "gain": drop in F - price, the largest wins, and a price is paid once: it is 0 for the
-        rest of the tree, and in the array of prices that was given.
-    least_gain : float
-        "gain" only: a gain must exceed it.
-    thresholds : {"all", "random"}
-        All distinct ones, or a sample of 80, 40 or 20 (node of > 2000, > 500, fewer examples).
-    ties : {"random", "first", "reuse"}
-        Among equals take one at random; the lowest feature and threshold; or a feature that the
-        path uses, then the one that the forest uses most, then one at random.
-    max_features : int or None
-        Features drawn at each node; None: all.
-    count_constants : bool
-        Whether features that are constant at the node count as drawn (Breiman's and scikit-learn's
-        forest; more are drawn only while no other came). If not, the draw is among those that
-        vary, uniformly.
-    odds : ndarray of float64 of shape (n_features,) or None
-        Chances of each feature in that draw (without replacement); None: equal.
-    max_depth : int or None
-        Greatest depth, the root being 0.
-    reuse_discount : float
-        "risk" only, with `acquisitions`: share of a price that stays where all examples of a node
-        have acquired the feature; where a part of them has, the price is in between.
-    cost_exponent : float
-        "risk" only, with `acquisitions`: power of that price; a free feature stays free.
-    """
-
+    # F of the class counts of a node; of its numbers with `split="expected"`.
     impurity: ImpurityFunction | Variance = field(default_factory=Gini)
-    split: str = "expected"
+    split: str = "expected"  # judge by the mean of F over the sides; or by the worse: "minimax"
+    # "gain": drop in F - price, the largest wins, and a price is paid once: it is 0 for the rest of
+    # the tree, and in the array of prices that was given.
+    # "risk": price / drop in F, the least wins, no drop, no split (BudgetRF).
     score: str = "gain"
-    least_gain: float = -np.inf
+    least_gain: float = -np.inf  # "gain" only: a gain must exceed it
+    # Distinct ones: "all"; or "random" 80, 40 or 20 (node of > 2000, > 500, fewer examples).
     thresholds: str = "all"
+    # Among equals take one at "random"; the "first" feature and threshold, the lowest; or "reuse" a
+    # feature of the path, then the one that the forest uses most, then one at random.
     ties: str = "random"
-    max_features: int | None = None
+    max_features: int | None = None  # drawn at each node; None: all
+    # Whether features that are constant at the node count as drawn (Breiman's and scikit-learn's
+    # forest; more are drawn only while no other came). If not, the draw is among those that vary,
+    # uniformly.
     count_constants: bool = True
+    # float64 (n_features,): chances in that draw (without replacement); None: equal.
     odds: np.ndarray | None = None
-    max_depth: int | None = None
+    max_depth: int | None = None  # greatest depth, the root being 0
+    # "risk" only, with `acquisitions`: share of a price that stays where all examples of a node
+    # have acquired the feature (where a part has, the price is in between), and the power of that
+    # price; a free feature stays free.
     reuse_discount: float = 1.0
     cost_exponent: float = 1.0
 

@@ -14,23 +14,15 @@ from .walking import SmallTrees, pack, walk_rows
 
 
 class Walk(NamedTuple):
-    """The results of a walk down a forest; None where not asked for.
+    """The results of a walk down a forest; None where not asked for."""
 
-    Attributes
-    ----------
-    values : ndarray of float64 of shape (n_samples, n_values)
-        Sum over the trees of the values of the leaves reached.
-    votes : ndarray of int32 of shape (n_samples, n_values)
-        How many trees reach a leaf whose largest value is that one (the lowest of equals).
-    leaves : ndarray of int32 of shape (n_samples, n_trees)
-        Leaf ids, in the numbering of each `Tree`.
-    acquired : ndarray of bool of shape (n_samples, n_features)
-        Features that some node on the paths tests: the union over the trees.
-    """
-
+    # float64 (n_samples, n_values): sum over the trees of the values of the leaves reached.
     values: np.ndarray | None
+    # int32 (n_samples, n_values): trees that reach a leaf whose largest value is that one (the
+    # lowest of equals).
     votes: np.ndarray | None
-    leaves: np.ndarray | None
+    leaves: np.ndarray | None  # int32 (n_samples, n_trees): in the numbering of each `Tree`
+    # bool (n_samples, n_features): tested by some node on the paths: the union over the trees.
     acquired: np.ndarray | None
 
 
@@ -106,7 +98,7 @@ class WaitingColumns:
 
 
 class ForestPredictor:
-    """The trees of a forest, at least one, packed for walks of many examples.
+    """The trees of a forest, at least one, all with as many values, packed for many walks.
 
     Sixteen bytes for each node, siblings side by side, so that a step needs one record and no
     branch. Many rows are not walked but swept through many small trees (`SmallTrees`). The result

@@ -11,28 +11,19 @@ LEAF = -1  # scikit-learn's TREE_LEAF: no child
 class Tree:
     """A binary decision tree; an example with x[feature] <= threshold goes left.
 
-    Parameters
-    ----------
-    feature : ndarray of int32 of shape (node_count,)
-        Feature tested at each node; -1 at a leaf.
-    threshold : ndarray of float64 of shape (node_count,)
-        In the feature's own unit.
-    children_left, children_right : ndarray of int32 of shape (node_count,)
-        Node ids, always larger than the parent's; -1 at a leaf.
-    value : ndarray of float64 of shape (node_count, n_values)
-        Class counts in classification, outputs in regression, weights in a GIF.
-    n_node_samples : ndarray of int32 of shape (node_count,)
-        Training examples that reached each node.
-    missing_left : ndarray of bool of shape (node_count,) or None, default=None
-        Whether an example whose feature has no value (NaN) goes left at each node; None: nowhere.
+    All arrays but `value` are of shape (node_count,).
     """
 
-    feature: np.ndarray
-    threshold: np.ndarray
+    feature: np.ndarray  # int32: tested at each node; -1 at a leaf
+    threshold: np.ndarray  # float64, in the feature's own unit
+    # int32: node ids, always larger than the parent's; -1 at a leaf.
     children_left: np.ndarray
     children_right: np.ndarray
+    # float64 (node_count, n_values): class counts in classification, outputs in regression, weights
+    # in a GIF.
     value: np.ndarray
-    n_node_samples: np.ndarray
+    n_node_samples: np.ndarray  # int32: training examples that reached each node
+    # bool: whether an example whose feature has no value (NaN) goes left; None: nowhere.
     missing_left: np.ndarray | None = None
 
     def __post_init__(self):
