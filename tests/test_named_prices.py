@@ -6,6 +6,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import budgetlearn
+from budgetlearn.auto import estimator, methods
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
 X = X.iloc[:, :6]
@@ -24,6 +25,17 @@ def fitted(name, prices, table):
     quick = {key: QUICK[key] for key in QUICK if key in known and known[key] != QUICK[key]}
     y = Y.astype(float) if name.endswith("Regressor") else Y
     return estimator.set_params(feature_costs=prices, **quick).fit(table, y)
+
+
+@pytest.fixture(autouse=True)
+def one_competitor(monkeypatch):
+    """Let the choice compare one method with the constant: all of them get their prices alike."""
+
+    def one(classifies, n_features):
+        return [each for each in every(classifies, n_features) if each.name == "BudgetRF+"]
+
+    every = methods.competitors
+    monkeypatch.setattr(estimator, "competitors", one)
 
 
 @pytest.mark.parametrize("name", CLASSES)
