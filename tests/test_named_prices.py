@@ -6,6 +6,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import budgetlearn
+from tests.auto.conftest import fast  # noqa: F401  (a fixture)
 
 X, Y = load_wine(return_X_y=True, as_frame=True)
 X = X.iloc[:, :6]
@@ -27,7 +28,9 @@ def fitted(name, prices, table):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_prices_by_name_are_those_in_order(name):
+def test_prices_by_name_are_those_in_order(name, request):
+    if name.startswith("AutoBudget"):  # it hands the prices to all competitors alike
+        request.getfixturevalue("fast")
     shuffled = pd.Series(PRICES)[::-1]
     by_name = fitted(name, shuffled, X)
     in_order = fitted(name, [1, 2, 3, 4, 5, 6], X.to_numpy())
