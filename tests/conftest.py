@@ -1,6 +1,8 @@
 """Fixtures that several packages' tests share."""
 
+import csv
 import os
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,62 @@ ROOT = Path(__file__).resolve().parents[1]
 # Snakemake's plug-in for SLURM asks for a controller whenever it is imported, and waits for ten
 # seconds where one was installed and none runs. The tests of SLURM name their own.
 os.environ.setdefault("SLURM_CONF", os.devnull)
+
+
+# Names a file to write the processor seconds of each test to, children included.
+SECONDS_FILE = os.environ.get("BUDGETLEARN_TEST_SECONDS")
+_spent = {"before": 0.0, "tests": defaultdict(float)}
+
+
+def _processor_seconds():
+    """Return the seconds that this process and its ended children have used."""
+    return sum(os.times()[:4])
+
+
+def pytest_runtest_logstart():
+    """Leave out what collection and other tests used."""
+    _spent["before"] = _processor_seconds()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """Add the processor seconds of set-up, call or tear-down to its report."""
+    report = yield
+    now = _processor_seconds()
+    report.processor_seconds, _spent["before"] = now - _spent["before"], now
+    return report
+
+
+def pytest_runtest_logreport(report):
+    """Sum the seconds of each test; workers send their reports to the main process."""
+    # A worker that crashed leaves a report without seconds.
+    _spent["tests"][report.nodeid] += getattr(report, "processor_seconds", 0.0)
+
+
+def _folder(test):
+    """Return the folder of tests that a test lies in; `tests` for those in no other."""
+    return Path(test.partition("::")[0]).parent.as_posix()
+
+
+def pytest_sessionfinish(session):
+    """Write the seconds of each test to the file that was asked for."""
+    if SECONDS_FILE and not hasattr(session.config, "workerinput"):
+        with open(SECONDS_FILE, "w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["folder", "test", "processor_seconds"])
+            for test, seconds in sorted(_spent["tests"].items(), key=lambda pair: -pair[1]):
+                rows.writerow([_folder(test), test, f"{seconds:.2f}"])
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Sum the seconds of each folder."""
+    if SECONDS_FILE:
+        sums = defaultdict(float)
+        for test, seconds in _spent["tests"].items():
+            sums[_folder(test)] += seconds
+        terminalreporter.section("processor seconds")
+        for folder, seconds in sorted(sums.items(), key=lambda pair: -pair[1]):
+            terminalreporter.line(f"{seconds:8.1f} {folder}")
 
 
 def pytest_collection_modifyitems(items):
