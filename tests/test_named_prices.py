@@ -39,9 +39,7 @@ def one_competitor(monkeypatch):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_prices_by_name_are_those_in_order(name, request):
-    if name.startswith("AutoBudget"):  # it hands the prices to all competitors alike
-        request.getfixturevalue("fast")
+def test_prices_by_name_are_those_in_order(name):
     shuffled = pd.Series(PRICES)[::-1]
     by_name = fitted(name, shuffled, X)
     in_order = fitted(name, [1, 2, 3, 4, 5, 6], X.to_numpy())
