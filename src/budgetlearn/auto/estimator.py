@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from ..cascade.temperature import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import described, documented
+from ..protocol.documenting import described, documented, extending
 from ..protocol.guarantees import EXPECTED
 from ..protocol.prediction import decided as decided_stage
 from ..protocol.prediction import each_stage
@@ -33,29 +33,14 @@ SAME_COST = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A row of the schedule: a stage of a model that was fitted on all rows.
-
-    Attributes
-    ----------
-    method : str
-        Its name.
-    model : BudgetedEstimator or None
-        None: the constant, which buys nothing.
-    stage : int
-        Index of the model's stage.
-    temperature : float
-        Of its probabilities.
-    fill : ndarray of shape (n_features,) or None
-        What the model gets in place of missing values; None: it takes them, or there were none.
-    shift : ndarray of shape (n_classes,) or None
-        Factors of its probabilities where classes count unequally and it learned without weights.
-    """
+    """A row of the schedule: a stage of a model that was fitted on all rows."""
 
     method: str
-    model: Any = None
+    model: Any = None  # None: the constant, which buys nothing
     stage: int = 0
-    temperature: float = 1.0
-    fill: Any = None
+    temperature: float = 1.0  # of the probabilities
+    fill: Any = None  # (n_features,): what the model gets in place of missing values, or None
+    # (n_classes,): factors of probabilities that were learned without the classes' weights, or None
     shift: Any = None
 
 
@@ -95,6 +80,25 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     trains_on_validation = True
     _chooses_on_validation = True
+
+    def __init__(
+        self,
+        *,
+        feature_costs=None,
+        scoring=None,
+        budgets=(),
+        others=None,
+        max_minutes=10,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.feature_costs = feature_costs
+        self.scoring = scoring
+        self.budgets = budgets
+        self.others = others
+        self.max_minutes = max_minutes
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _learn_from(self, train, valid):
         if valid is not None:
@@ -446,35 +450,20 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     >>> from sklearn.datasets import load_wine
     >>> from budgetlearn import AutoBudgetClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> auto = AutoBudgetClassifier(range(1, 14), max_minutes=0.05, random_state=0).fit(X, y)
+    >>> auto = AutoBudgetClassifier(
+    ...     feature_costs=range(1, 14), max_minutes=0.05, random_state=0
+    ... ).fit(X[::3], y[::3])
     >>> float(auto.operating_points_["cost"].iloc[0])
     0.0
     """
 
     score = AutoBudget.score  # by what counts, not the mixin's
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        scoring=None,
-        error_costs=None,
-        class_weight=None,
-        budgets=(),
-        others=None,
-        max_minutes=10,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.feature_costs = feature_costs
-        self.scoring = scoring
+    @extending(AutoBudget)
+    def __init__(self, *, error_costs=None, class_weight=None, **shared):
+        super().__init__(**shared)
         self.error_costs = error_costs
         self.class_weight = class_weight
-        self.budgets = budgets
-        self.others = others
-        self.max_minutes = max_minutes
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
 
 @documented
@@ -486,22 +475,3 @@ class AutoBudgetRegressor(RegressorMixin, AutoBudget):
     """
 
     score = AutoBudget.score  # by what counts, not the mixin's
-
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        scoring=None,
-        budgets=(),
-        others=None,
-        max_minutes=10,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.feature_costs = feature_costs
-        self.scoring = scoring
-        self.budgets = budgets
-        self.others = others
-        self.max_minutes = max_minutes
-        self.random_state = random_state
-        self.n_jobs = n_jobs

@@ -22,30 +22,17 @@ class Evidence:
     """How policies did on rows that their models had not seen.
 
     A policy is a method at a budget.
-
-    Attributes
-    ----------
-    policies : list of (Method, int)
-        The method, and the index of its budget.
-    rows : list of ndarray of shape (n_samples,)
-        Contribution of each row to the score, for each policy.
-    spent : list of ndarray of shape (n_samples,)
-        What each row paid.
-    temperatures : list of float
-        By which the probabilities of each policy are as sure as they are right.
-    dearer : list of float
-        For each policy how many times as much rows cost that its models had not seen as those they
-        were fitted on, 1 at least: of rows that it remembers a model is sooner sure.
-    skipped : dict of str to str
-        Methods that were not compared, and why.
     """
 
-    policies: list = field(default_factory=list)
-    rows: list = field(default_factory=list)
-    spent: list = field(default_factory=list)
+    policies: list = field(default_factory=list)  # of (Method, index of its budget)
+    rows: list = field(default_factory=list)  # (n_samples,) each: contribution to the score
+    spent: list = field(default_factory=list)  # (n_samples,) each: what a row paid
+    # By which the probabilities of each policy are as sure as they are right.
     temperatures: list = field(default_factory=list)
+    # How many times as much rows cost that a policy's models had not seen as those they were fitted
+    # on, 1 at least: of rows that it remembers a model is sooner sure.
     dearer: list = field(default_factory=list)
-    skipped: dict = field(default_factory=dict)
+    skipped: dict = field(default_factory=dict)  # methods that were not compared, and why
 
     def add(self, policy, rows, spent, temperature, dearer):
         """Add a policy."""
@@ -58,41 +45,18 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A comparison of methods out of fold.
+    """A comparison of methods out of fold."""
 
-    Attributes
-    ----------
-    train : Examples
-        The data.
-    n_classes : int or None
-        None in regression.
-    classes : ndarray or None
-        Class labels, None in regression.
-    costs : FeatureCosts
-        Prices, without names.
-    budgets : list of float
-        Ascending; the last is the full cost.
-    objective : Objective
-        What is to be large.
-    seed : int
-        Of the folds and the models.
-    n_jobs : int or None
-        Threads.
-    deadline : float or None
-        Time by the monotonic clock at which the final fits should begin.
-    fill : ndarray of shape (n_features,) or None
-        What stands for missing values in models that do not take them; None: nothing is missing.
-    """
-
-    train: object
+    train: object  # Examples
     n_classes: int | None
-    classes: np.ndarray | None
-    costs: object
-    budgets: list
-    objective: object
+    classes: np.ndarray | None  # labels; None in regression
+    costs: object  # FeatureCosts without names
+    budgets: list  # ascending; the last is the full cost
+    objective: object  # Objective: what is to be large
     seed: int
     n_jobs: int | None
-    deadline: float | None
+    deadline: float | None  # by the monotonic clock: when the final fits should begin
+    # (n_features,): stands for missing values in models that take none; None: nothing is missing.
     fill: np.ndarray | None = None
 
     def run(self, constant, methods):

@@ -25,24 +25,12 @@ MOST_FOR_MSB = 60  # it fits models on hundreds of subsets of the columns
 
 @dataclass(frozen=True)
 class Method:
-    """A way to turn a budget into a policy.
+    """A way to turn a budget into a policy."""
 
-    Attributes
-    ----------
-    name : str
-        What output calls it.
-    kind : type or estimator
-        The estimator, or an unfitted one that is copied.
-    parameters : dict
-        Its parameters.
-    everything : bool
-        Whether it acquires all features of every row: a policy of the full budget alone.
-    """
-
-    name: str
-    kind: type | BaseEstimator
+    name: str  # in output
+    kind: type | BaseEstimator  # the estimator, or an unfitted one that is copied
     parameters: dict
-    everything: bool = False
+    everything: bool = False  # acquires all features of every row: for the full budget alone
 
     def make(self, costs, seed, n_jobs):
         """Return the unfitted estimator."""
@@ -104,12 +92,7 @@ class Stages:
     Costs are those of this very model on the rows it was fitted on: what a model measured out of
     fold is the cost of other models, whose routes on fewer rows are others (5 % less on average).
 
-    Parameters
-    ----------
-    model : BudgetedEstimator
-        Fitted.
-    X : ndarray of shape (n_samples, n_features)
-        Its training examples: what they would cost is no matter of labels.
+    X holds the training examples of the model: what they would cost is no matter of labels.
     """
 
     def __init__(self, model, X):

@@ -30,17 +30,11 @@ LEAST = 1e-6  # a class is never thought less probable, so that one row cannot d
 
 @dataclass(frozen=True)
 class Objective:
-    """What is to be large: a score, or minus the cost of purchases and errors together.
+    """What is to be large: a score, or minus the cost of purchases and errors together."""
 
-    Parameters
-    ----------
-    scoring : str
-        One of `CLASSIFICATION` or `REGRESSION`.
-    errors : ndarray of shape (n_classes, n_classes) or None
-        What predicting the second class costs where the first is true, in the unit of the prices.
-    """
-
-    scoring: str
+    scoring: str  # one of `CLASSIFICATION` or `REGRESSION`
+    # (n_classes, n_classes): what predicting the second class costs where the first is true, in the
+    # unit of the prices.
     errors: np.ndarray | None = None
 
     def decision_costs(self, y, n_classes):

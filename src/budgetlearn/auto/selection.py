@@ -17,24 +17,12 @@ N_RESAMPLES = 100
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """The policies as arrays.
+    """The policies as arrays."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_policies, n_samples)
-        Contributions to the score.
-    names : list of str
-        The method of each policy.
-    places : ndarray of int of shape (n_policies,)
-        Index of its budget.
-    everything : ndarray of bool of shape (n_policies,)
-        Whether it acquires all features of every row.
-    """
-
-    rows: np.ndarray
-    names: list
-    places: np.ndarray
-    everything: np.ndarray
+    rows: np.ndarray  # (n_policies, n_samples): contributions to the score
+    names: list  # the method of each policy
+    places: np.ndarray  # int (n_policies,): index of its budget
+    everything: np.ndarray  # bool (n_policies,): whether it acquires all features of every row
 
     @classmethod
     def of(cls, evidence):
@@ -50,19 +38,9 @@ class Field:
 def best_at_budgets(field, weights=None, to_replace=TO_REPLACE, to_buy=TO_BUY):
     """Return the policy for each budget: the constant, or one that is better than all cheaper ones.
 
-    Parameters
-    ----------
-    field : Field
-        The first policy is the constant.
-    weights : ndarray of shape (n_samples,), default=None
-        How often each row counts; None: once.
-    to_replace, to_buy : float
-        Limits in paired standard errors.
-
-    Returns
-    -------
-    list of int
-        For each budget the index of a policy, the same as before where nothing more is bought.
+    The first policy is the constant. `weights`, (n_samples,), say how often each row counts;
+    `to_replace` and `to_buy` are limits in paired standard errors. Returns the index of a policy
+    for each budget, the same as before where nothing more is bought.
     """
     weights = np.ones(field.rows.shape[1]) if weights is None else weights
     shares = weights / weights.sum()
@@ -94,16 +72,7 @@ def optimism(field, seed, n_resamples=N_RESAMPLES):
     The choice is made again on resampled rows: there its choice scores better than on all rows, by
     as much as choosing on these rows flatters what was chosen (Efron's bootstrap).
 
-    Parameters
-    ----------
-    field : Field
-        The policies.
-    n_resamples : int
-        How many times.
-
-    Returns
-    -------
-    ndarray of shape (n_budgets,)
+    Returns (n_budgets,).
     """
     random, n = np.random.RandomState(seed), field.rows.shape[1]
     means, gains = field.rows.mean(axis=1), []

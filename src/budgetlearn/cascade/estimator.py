@@ -408,7 +408,9 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     >>> from sklearn.datasets import load_wine
     >>> from budgetlearn.cascade import ScheduleCascadeClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> cascade = ScheduleCascadeClassifier(range(1, 14), estimators="forest", random_state=0)
+    >>> cascade = ScheduleCascadeClassifier(
+    ...     feature_costs=range(1, 14), estimators="forest", random_state=0
+    ... )
     >>> cascade = cascade.fit(X, y)
     >>> bool(cascade.acquisition_cost(X, budget=20).mean() < 25)
     True

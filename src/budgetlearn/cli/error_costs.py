@@ -9,23 +9,10 @@ COLUMNS = ["true", "predicted", "cost"]
 
 
 def read_error_costs(path, table):
-    """Return the costs of errors by (true, predicted) class, as a file lists them.
+    """Return the costs of errors by (true, predicted) class, as a csv lists them.
 
-    Parameters
-    ----------
-    path : path-like
-        A csv with the columns true,predicted,cost.
-    table : OwnTable
-        Whose classes they are.
-
-    Returns
-    -------
-    dict of (label, label) to float
-
-    Raises
-    ------
-    ConfigError
-        When a column, a class or a number is not as it should be.
+    Its columns are true,predicted,cost. Raises `ConfigError` when a column, a class of the table or
+    a number is not as it should be.
     """
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     frame.columns = [str(name).strip() for name in frame.columns]

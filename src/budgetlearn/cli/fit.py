@@ -135,25 +135,9 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
 
 
 def decided_by(estimator, table, method, budget, given):
-    """Set what `auto` decides by; refuse it where another method is named.
+    """Set what `auto` decides by: the options of `DECIDED`, and a budget to compare at.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Unfitted.
-    table : OwnTable
-        The data.
-    method : str
-        Its name.
-    budget : float or None
-        One of those at which methods are compared.
-    given : dict
-        The options of `DECIDED`.
-
-    Raises
-    ------
-    ConfigError
-        When the method, or the task, knows no such option.
+    Raises `ConfigError` when the method, or the task, knows no such option.
     """
     scoring, errors = given["scoring"], given["error_costs"]
     if method != AUTO:
@@ -174,30 +158,7 @@ def decided_by(estimator, table, method, budget, given):
 
 
 def make(method, task, costs, seed, jobs):
-    """Return the unfitted estimator of a method.
-
-    Parameters
-    ----------
-    method : str
-        Its name.
-    task : str
-        What is predicted.
-    costs : FeatureCosts
-        Prices of the original columns.
-    seed : int
-        Its `random_state`.
-    jobs : int
-        Its `n_jobs`, where it has such.
-
-    Returns
-    -------
-    estimator
-
-    Raises
-    ------
-    ConfigError
-        When the method cannot do the task.
-    """
+    """Return the unfitted estimator of a method; `ConfigError` where it cannot do the task."""
     if method not in METHODS[task]:
         raise ConfigError(
             f"{method} does not predict numbers. Methods of regression: "
@@ -281,16 +242,9 @@ def _split(table, rows, share, random):
 def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=False):
     """Fit an estimator to some rows of a table and measure its operating points.
 
-    Parameters
-    ----------
-    estimator : BudgetedEstimator
-        Unfitted, with the prices of the table's columns.
-    preprocessor : dict
-        Parameters of `BudgetPreprocessor`.
-    about : dict
-        What else `SavedModel` keeps: method, budget.
-    guaranteed : bool, default=False
-        Whether the budget is to be kept with 95 % confidence.
+    The estimator is unfitted and has the prices of the table's columns; `preprocessor` holds the
+    parameters of `BudgetPreprocessor`, `about` what else `SavedModel` keeps: method, budget. With
+    `guaranteed` the budget is kept with 95 % confidence.
     """
     # What compares out of fold needs no rows to validate with.
     auto = isinstance(estimator, AutoBudget)

@@ -14,21 +14,12 @@ OTHERS = "other ways"
 
 
 def seen(saved, train, valid, test):
-    """Return what the page of a model shows of the rows held out.
+    """Return what the page of a model shows of the rows held out, as a dict.
 
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    train, valid, test : tuple of (DataFrame, ndarray)
-        Encoded rows and their targets.
-
-    Returns
-    -------
-    dict
-        "everything": boosted trees on all features, and their score. "rates": the share of the rows
-        that buys each column, a frame with a row for each step of the schedule. "stops": the ways
-        of the rows through the model of the budget, as `stops` returns them.
+    "everything": boosted trees on all features, and their score. "rates": the share of the rows
+    that buys each column, a frame with a row for each step of the schedule. "stops": the ways of
+    the rows through the model of the budget, as `stops` returns them. `train`, `valid` and `test`
+    are encoded rows and their targets.
     """
     X, y = (part[:: ceil(len(test[1]) / MOST_ROWS)] for part in test)
     return {
@@ -79,11 +70,8 @@ def rates(saved, X):
 def stops(saved, X, y):
     """Return the ways through a model: columns in the order of purchase, and who goes them.
 
-    Returns
-    -------
-    DataFrame
-        way (tuple of str, or `OTHERS`), n_rows, cost and score (share right; in regression the mean
-        absolute error) of these rows, and predicted: a dict of shares, or the mean.
+    A frame with way (tuple of str, or `OTHERS`), n_rows, cost and score (share right; in regression
+    the mean absolute error) of these rows, and predicted: a dict of shares, or the mean.
     """
     limit = saved.limit()
     if saved.stage() not in saved.curve.index:

@@ -66,57 +66,26 @@ _NAMES = {
 
 @dataclass(eq=False)
 class SavedModel:
-    """A model and where it comes from.
+    """A model and where it comes from."""
 
-    Attributes
-    ----------
-    preprocessor : BudgetPreprocessor
-        From the table's columns to the model's.
-    model : BudgetedEstimator
-        Fitted.
-    method : str
-        Its name on the command line.
-    curve : DataFrame
-        One row for each operating point: cost, score, score_se, n_features and variables (original
-        names) on validation data; test_cost, test_cost_sd (between rows), test_score and
-        test_score_se on rows that the model has not seen.
-    free : dict
-        What buys nothing: "says", the constant, and its scores as in the curve.
-    target, task, table : str
-        What is predicted, whether classes or numbers, and the file it was learned from.
-    costs : FeatureCosts
-        Prices of the original columns.
-    n_rows : tuple of int
-        Rows to train, to validate, held out, and to calibrate a guarantee.
-    n_drawn_from : int or None
-        Rows of the table, where these were drawn at random from more.
-    budget : float or None
-        What a prediction may cost on average where the call names no budget.
-    certificate : Certificate or None
-        The guarantee that this budget is kept, where one was asked for.
-    reading : dict
-        How the table was read, as of an `OwnTable`.
-    held_out : dict
-        What the rows held out show, as `held_out.seen` returns it.
-    version : str
-        Of budgetlearn.
-    """
-
-    preprocessor: BudgetPreprocessor
-    model: Any
-    method: str
+    preprocessor: BudgetPreprocessor  # from the table's columns to the model's
+    model: Any  # fitted
+    method: str  # as the command line names it
+    # A row for each operating point: cost, score, score_se, n_features and variables (original
+    # names) on validation data; test_cost, test_cost_sd (between rows), test_score and
+    # test_score_se on rows that the model has not seen.
     curve: pd.DataFrame
-    free: dict
+    free: dict  # what buys nothing: "says", the constant, and its scores as in the curve
     target: str
     task: str
-    table: str
-    costs: FeatureCosts
-    n_rows: tuple
-    n_drawn_from: int | None = None
-    budget: float | None = None
-    certificate: Certificate | None = None
-    reading: dict = field(default_factory=dict)
-    held_out: dict = field(default_factory=dict)
+    table: str  # the file that it was learned from
+    costs: FeatureCosts  # of the original columns
+    n_rows: tuple  # to train, to validate, held out, to calibrate a guarantee
+    n_drawn_from: int | None = None  # rows of the table, where `n_rows` were drawn from more
+    budget: float | None = None  # mean cost to keep where a call names no budget
+    certificate: Certificate | None = None  # the guarantee that the budget is kept
+    reading: dict = field(default_factory=dict)  # as of an `OwnTable`
+    held_out: dict = field(default_factory=dict)  # what `held_out.seen` returned
     version: str = field(default=__version__)
 
     @property

@@ -130,17 +130,10 @@ class _Handler(BaseHTTPRequestHandler):
 def conversation(saved, budget, max_cost, answers, sure=False):
     """Return all that the page shows after some answers, as plain data.
 
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    budget, max_cost : float or None
-        What a case may cost on average, and at most.
-    answers : list of (str, str or None)
-        Columns and their values, None for what cannot be had. They are given anew to a new case
-        each time: the server keeps nothing, and the page can take back a step.
-    sure : bool, default=False
-        Whether the last answer holds although no row of the table is like it.
+    A case may cost `budget` on average and `max_cost` at most. Answers are columns and their
+    values, None for what cannot be had, and are given anew to a new case each time: the server
+    keeps nothing, and the page can take back a step. `sure`: the last answer holds although no row
+    of the table is like it.
     """
     case = Case(saved, budget, max_cost)
     steps, said, question = [], None, None

@@ -27,40 +27,18 @@ MOST_CLASSES = 20  # a target of whole numbers with more different values is one
 
 @dataclass(frozen=True, eq=False)
 class OwnTable:
-    """A table with a target and prices, as a command line names it.
+    """A table with a target and prices, as a command line names it."""
 
-    Attributes
-    ----------
-    name : str
-        The file.
-    X : DataFrame
-        The features, as the file has them.
-    y : ndarray of shape (n_samples,)
-        Class labels as text, or numbers.
-    target : str
-        Its column.
-    task : str
-        "classification" or "regression".
-    costs : FeatureCosts
-        Prices of the columns of X.
-    left_out : tuple of str
-        Columns that number the rows and were not kept.
-    notes : tuple of str
-        What was taken for granted and could be meant otherwise.
-    reading : dict
-        How the table is read: separator, decimal, na, as options name them, id (the column that
-        names the rows), dates (column to form) and ranges (column of numbers to least and greatest
-        value).
-    """
-
-    name: str
-    X: pd.DataFrame
-    y: np.ndarray
-    target: str
-    task: str
-    costs: FeatureCosts
-    left_out: tuple = ()
-    notes: tuple = ()
+    name: str  # the file
+    X: pd.DataFrame  # the features, as the file has them
+    y: np.ndarray  # class labels as text, or numbers
+    target: str  # its column
+    task: str  # "classification" or "regression"
+    costs: FeatureCosts  # of the columns of X
+    left_out: tuple = ()  # columns that number the rows and were not kept
+    notes: tuple = ()  # what was taken for granted and could be meant otherwise
+    # How the table is read: separator, decimal, na, as options name them, id (the column that names
+    # the rows), dates (column to form) and ranges (column of numbers to least and greatest value).
     reading: dict = field(default_factory=dict)
 
 

@@ -66,7 +66,8 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
     >>> from sklearn.datasets import load_wine
     >>> from budgetlearn.forests import CostWeightedRFClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> forest = CostWeightedRFClassifier(range(1, 14), subset="above_mean", random_state=0)
+    >>> prices = range(1, 14)
+    >>> forest = CostWeightedRFClassifier(feature_costs=prices, subset="above_mean", random_state=0)
     >>> bool(forest.fit(X, y).cost_ < 91)
     True
     """

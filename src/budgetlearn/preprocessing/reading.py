@@ -97,34 +97,9 @@ def read_frame(
 ):
     """Read a file of delimited text, plain or gzip-compressed.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    separator : str, default=","
-        One character between fields, or ``whitespace`` for runs of blanks.
-    header : bool, default=True
-        Whether the first row holds names.
-    skip_rows : int, default=0
-        Lines to ignore at the top.
-    max_rows : int, default=None
-        Rows to read, all if None; for a file that was cut off.
-    missing : str or list of str, default=None
-        What stands for a missing value: a list, instead of `MISSING_MARKS` (an empty field, "NA",
-        "NaN", "null" …); a text, beside these.
-    decimal : str, default="."
-        Before the decimals of numbers.
-    columns : collection of str, default=None
-        Names of the columns to read, where they are there; None: all.
-    encoding : str, default="utf-8-sig"
-        Of the text.
-    text : bool, default=False
-        Whether cells stay as they are written: 007 is no 7.
-
-    Returns
-    -------
-    DataFrame
-        At least one row; columns numbered from 0 without a header.
+    As in `read_table`, with `separator` also ``whitespace`` for runs of blanks, `missing` a list
+    instead of `MISSING_MARKS` or a text beside these, and without a `header` columns numbered from
+    0. The first `skip_rows` lines are ignored; `max_rows` rows are read of a file that was cut off.
 
     Raises
     ------

@@ -48,7 +48,8 @@ class BudgetPipeline(Pipeline):
     ...     feature_costs={"age": 1, "colour": 5}, n_estimators=5, random_state=0
     ... )
     >>> pipeline = BudgetPipeline([("encode", BudgetPreprocessor()), ("forest", forest)])
-    >>> pipeline.fit(table, table["age"] > 20).acquisition_cost(table, budget=2).max()
+    >>> pipeline = pipeline.fit(table, table["age"] > 20)
+    >>> float(pipeline.acquisition_cost(table, budget=2).max())
     1.0
     """
 

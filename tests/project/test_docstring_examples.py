@@ -1,0 +1,27 @@
+"""The examples of docstrings run, and print what they say."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+# Found by their text: importing all modules takes seconds.
+MODULES = [
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    for path in sorted((SOURCE / "budgetlearn").rglob("*.py"))
+    if ">>> " in path.read_text("utf-8")
+]
+
+
+def test_examples_are_found():
+    assert len(MODULES) > 10
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_print_what_they_say(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    assert tried
+    assert not failed
