@@ -27,7 +27,7 @@ def main():
         forest = BudgetRFClassifier(
             n_estimators=40,
             growth=Growth(impurity="entropy", split="expected", max_bins=255, reuse_discount=0.2),
-            leaves=Leaves(voting="counts", prune=[0.5, 1, 2], refit=10),
+            leaves=Leaves(voting="counts", prune=[0.5, 1, 2], joint_fit=10),
             refit=True,
             budget=SHARE * X.shape[1],
             random_state=seed,

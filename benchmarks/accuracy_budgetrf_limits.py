@@ -46,14 +46,14 @@ SETTINGS = {
             "growth__max_features": 25,
             "growth__reuse_discount": discount,
             "leaves__prune": weight,
-            "leaves__refit": True,
+            "leaves__joint_fit": True,
         }
         for discount, weight in product((1.0, 0.5, 0.2), (1, 2, 4, 8, 16))
     ],
     "LightGBM's feature costs": [
         {
             "penalty": penalty,
-            "tradeoffs": (*np.geomspace(10, 0.003, 16), 0.0),
+            "cost_weights": (*np.geomspace(10, 0.003, 16), 0.0),
             "n_trees": (20, 50, 100),
             "num_leaves": 15,
             "learning_rate": 0.1,
@@ -73,7 +73,7 @@ def curves(settings, seed, n_jobs):
     for setting in settings:
         kind = LightGBMCostClassifier if "penalty" in setting else BudgetRFClassifier
         model = kind(random_state=seed, n_jobs=n_jobs).set_params(**setting)
-        model.fit(X, y, *((X_val, y_val) if setting.get("leaves__refit") else ()))
+        model.fit(X, y, *((X_val, y_val) if setting.get("leaves__joint_fit") else ()))
         parts = []
         for table, labels in ((X_val, y_val), (X_test, y_test)):
             errors = [np.mean(made != labels) for made in model.staged_predict(table)]

@@ -54,7 +54,7 @@ SETTINGS = {
             "cost_exponent": exponent,
             "growth__reuse_discount": 0.5,
             "leaves__prune": weight,
-            "leaves__refit": 10.0,
+            "leaves__joint_fit": 10.0,
         }
         for exponent, weight in product(EXPONENTS, (1, 4, 16))
     ],

@@ -52,7 +52,7 @@ def chosen_on_validation(kind, run, both):
         return LightGBMCostClassifier(
             feature_costs=run.costs,
             penalty=kind,
-            tradeoffs=TRADEOFFS,
+            cost_weights=TRADEOFFS,
             n_trees=N_TREES,
             learning_rate=0.1,
             num_leaves=15,

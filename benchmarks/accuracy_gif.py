@@ -77,7 +77,7 @@ def measure(dataset, run, refit):
     estimator = GIFRegressor if task == "regression" else GIFClassifier
     for loss in losses:
         for percent in (10, 1):
-            model = estimator(full * percent // 100, loss=loss, refit=refit, random_state=run)
+            model = estimator(full * percent // 100, loss=loss, joint_fit=refit, random_state=run)
             start = time.perf_counter()
             model.fit(X, y)
             seconds = time.perf_counter() - start

@@ -88,9 +88,9 @@ class Ours:
         if 16 * n_nodes > affordable:
             n_nodes = min(n_nodes, affordable // 2)
             factors = 1, affordable / n_nodes
-        fixed = {"node_budget": n_nodes, "refit": refit}
+        fixed = {"node_budget": n_nodes, "joint_fit": refit}
         return [
-            fixed | {"prune_factor": factor, "alpha": alpha} | splits
+            fixed | {"prune_factor": factor, "ridge": alpha} | splits
             for splits in SPLITS
             for factor in factors
             for alpha in PENALTIES[refit]
@@ -104,7 +104,7 @@ class Ours:
             fixed["byte_format"] = "float16"
             return [SPLITS[1] | fixed | {"learning_rate": rate} for rate in (0.03, 0.06, 0.12)]
         n_nodes = min(n_nodes, MOST_OF_MANY)
-        fixed = {"node_budget": n_nodes, "refit": "logistic", "alpha": 0.003}
+        fixed = {"node_budget": n_nodes, "joint_fit": "logistic", "ridge": 0.003}
         return [SPLITS[1] | fixed | {"prune_factor": min(2, MOST_OF_MANY // n_nodes)}]
 
     def _fitted(self, task, setting, budget, X, y, seed):

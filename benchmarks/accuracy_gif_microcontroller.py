@@ -61,9 +61,9 @@ def measured(budget, n_run):
     model = GIFClassifier(
         budget // 7,
         n_estimators=int(np.clip(budget // 32, 50, 2000)),
-        refit="ridge",
+        joint_fit="ridge",
         prune_factor=4,
-        alpha=0.01,
+        ridge=0.01,
         byte_budget=budget,
         byte_format="int8",
         random_state=n_run,

@@ -14,8 +14,8 @@ from accuracy_gif import full_budget, parts
 
 from budgetlearn.gif import GIFClassifier, GIFRegressor
 
-RIDGE = {"refit": "ridge", "prune_factor": 4, "alpha": 0.2}
-LOGISTIC = {"refit": "logistic", "prune_factor": 4, "alpha": 0.02}
+RIDGE = {"joint_fit": "ridge", "prune_factor": 4, "ridge": 0.2}
+LOGISTIC = {"joint_fit": "logistic", "prune_factor": 4, "ridge": 0.02}
 PLAIN = {"n_estimators": 480}  # where there are too many nodes and examples to fit all at once
 SETTINGS = {
     "friedman1": RIDGE,

@@ -16,14 +16,14 @@ TRADEOFFS = (10, 3, 1, 0.5, 0.3, 0.2, 0.1, 0.03, 0)
 THEIR_DEFAULTS = {"n_trees": (100,), "learning_rate": 0.1, "num_leaves": 31}
 METHODS = {
     "LightGBM's defaults, coupled": LightGBMCostClassifier(
-        tradeoffs=TRADEOFFS, min_child_samples=20, **THEIR_DEFAULTS
+        cost_weights=TRADEOFFS, min_child_samples=20, **THEIR_DEFAULTS
     ),
     "LightGBM's defaults, lazy": LightGBMCostClassifier(
-        tradeoffs=TRADEOFFS, min_child_samples=20, penalty="lazy", **THEIR_DEFAULTS
+        cost_weights=TRADEOFFS, min_child_samples=20, penalty="lazy", **THEIR_DEFAULTS
     ),
-    "ours, coupled": LightGBMCostClassifier(tradeoffs=TRADEOFFS, n_trees=(40,)),
-    "ours, lazy": LightGBMCostClassifier(tradeoffs=TRADEOFFS, n_trees=(40,), penalty="lazy"),
-    "GreedyMiser": GreedyMiserClassifier(tradeoffs=TRADEOFFS, n_trees=(40,)),
+    "ours, coupled": LightGBMCostClassifier(cost_weights=TRADEOFFS, n_trees=(40,)),
+    "ours, lazy": LightGBMCostClassifier(cost_weights=TRADEOFFS, n_trees=(40,), penalty="lazy"),
+    "GreedyMiser": GreedyMiserClassifier(cost_weights=TRADEOFFS, n_trees=(40,)),
     "BudgetRF": BudgetRFClassifier(random_state=0),
 }
 

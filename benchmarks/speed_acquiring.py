@@ -29,7 +29,7 @@ def models(n_trees):
         BudgetRFClassifier(alpha=8, n_estimators=n_trees, growth=Growth(max_bins=255), **one),
     )
     yield "cost-sensitive forest", 50, CostSensitiveRFClassifier(cost_weight=0.05, **forest)
-    boosting = {"tradeoffs": (1,), "n_trees": (n_trees,), **one}
+    boosting = {"cost_weights": (1,), "n_trees": (n_trees,), **one}
     yield "LightGBM (lazy costs)", 50, LightGBMCostClassifier(penalty="lazy", **boosting)
 
 

@@ -55,7 +55,7 @@ def fit_and_predict():
     tradeoffs = (*np.geomspace(10, 0.003, 16), 0.0)
     for penalty in ("coupled", "lazy"):
         LightGBMCostClassifier(
-            feature_costs=costs, penalty=penalty, tradeoffs=tradeoffs, **PEER
+            feature_costs=costs, penalty=penalty, cost_weights=tradeoffs, **PEER
         ).fit(X, y)
     ours, theirs = fitted - start, time.process_time() - fitted
     print(

@@ -25,7 +25,7 @@ from budgetlearn import (
     parallel,
 )
 
-SMALL = {"tradeoffs": (1, 0), "n_trees": (2,)}
+SMALL = {"cost_weights": (1, 0), "n_trees": (2,)}
 
 
 @pytest.fixture

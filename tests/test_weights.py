@@ -84,7 +84,7 @@ EXACT = {
     "GIF, exponential": gif(loss="exponential"),
     "GIF, balanced": gif(class_weight="balanced", loss="squared"),
     "GIF, residuals": gif(split_on="residuals", loss="squared"),
-    "GIF, all candidates": gif(candidate_window=None, refit=2),
+    "GIF, all candidates": gif(candidate_window=None, joint_fit=2),
     "GIF, numbers": gif(GIFRegressor),
     "GIF, numbers, early": gif(GIFRegressor, early_stopping=True),
     "msB": ModelScheduleSearch(GaussianNB(), random_state=0),
@@ -98,7 +98,7 @@ RELATIVE = {
     "BudgetRF, threshold": budget_rf(alpha=4),
     "BudgetRF, thresholds": budget_rf(alpha=[0, 2, 8], budget=20),
     "BudgetRF, pruned": budget_rf(leaves__prune=[0.1, 1.0], growth__bootstrap=True),
-    "BudgetRF, leaves": budget_rf(leaves__refit=True),
+    "BudgetRF, leaves": budget_rf(leaves__joint_fit=True),
     "BudgetRF, refitted": budget_rf(refit=True, alpha=[0, 4], class_weight={0: 3, 1: 1, 2: 2}),
     "BudgetRF, drawn": budget_rf(
         growth__bootstrap=True,
@@ -110,15 +110,15 @@ RELATIVE = {
     "BudgetRF, numbers, pruned": budget_regression(
         leaves__prune=[0.1, 1.0], growth__bootstrap=True
     ),
-    "BudgetRF, numbers, leaves": budget_regression(leaves__refit=[1.0, 10.0]),
+    "BudgetRF, numbers, leaves": budget_regression(leaves__joint_fit=[1.0, 10.0]),
     "BudgetRF, numbers, drawn": budget_regression(
         growth__bootstrap=True, growth__ties="random", refit=True
     ),
-    "GIF, ridge": gif(refit="ridge", prune_factor=2),
-    "GIF, ridge, chosen": gif(refit="ridge", prune_factor=2, alpha="auto"),
-    "GIF, logistic": gif(refit="logistic", prune_factor=2),
+    "GIF, ridge": gif(joint_fit="ridge", prune_factor=2),
+    "GIF, ridge, chosen": gif(joint_fit="ridge", prune_factor=2, ridge="auto"),
+    "GIF, logistic": gif(joint_fit="logistic", prune_factor=2),
     "GIF, trimmed": gif(loss="trimmed_exponential"),
-    "GIF, numbers, ridge": gif(GIFRegressor, refit="ridge", prune_factor=2, alpha="auto"),
+    "GIF, numbers, ridge": gif(GIFRegressor, joint_fit="ridge", prune_factor=2, ridge="auto"),
     "forest, drawn": RandomForestClassifier(n_estimators=5, criterion="entropy", random_state=0),
     "cost-sensitive": CostSensitiveRFClassifier(
         feature_costs=range(1, 7),
@@ -237,16 +237,18 @@ def test_forests_of_drawn_rows_take_weights_as_rows_on_average(name):
 
 
 THRESHOLD = {"alpha": 4}
-RIDGE = {"refit": "ridge", "prune_factor": 2, "alpha": 0.3}
+RIDGE = {"joint_fit": "ridge", "prune_factor": 2, "ridge": 0.3}
 
 
-@pytest.mark.parametrize(("make", "options"), [(budget_rf, THRESHOLD), (gif, RIDGE)])
-def test_what_is_measured_in_rows_sees_copies_as_rows(make, options):
+@pytest.mark.parametrize(
+    ("make", "options", "counted"), [(budget_rf, THRESHOLD, "alpha"), (gif, RIDGE, "ridge")]
+)
+def test_what_is_measured_in_rows_sees_copies_as_rows(make, options, counted):
     model = make(**options, **({"loss": "squared"} if make is gif else {}))
     X, y, X_val, y_val, times = example(model)
     rows = times.sum() / np.count_nonzero(times)
     weighted = clone(model).fit(X, y, X_val, y_val, sample_weight=times)
-    repeated = clone(model).set_params(alpha=rows * options["alpha"])
+    repeated = clone(model).set_params(**{counted: rows * options[counted]})
     assert_alike(weighted, repeated.fit(*copies(X, y, times), X_val, y_val), X_val)
 
 
@@ -348,7 +350,7 @@ def test_small_weights_do_not_prune_trees_to_their_roots():
 
 def test_small_weights_do_not_shrink_a_ridge_regression():
     X, y, X_val, y_val, _ = example(GIFRegressor())
-    model = gif(GIFRegressor, refit="ridge", prune_factor=2)
+    model = gif(GIFRegressor, joint_fit="ridge", prune_factor=2)
     weight = np.random.default_rng(0).uniform(0.5, 1.5, N)
     usual = r2_score(y_val, model.fit(X, y, sample_weight=weight).predict(X_val))
     small = r2_score(y_val, model.fit(X, y, sample_weight=weight / N).predict(X_val))

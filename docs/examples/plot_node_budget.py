@@ -23,7 +23,7 @@ X_train, X_test, y_train, y_test = X[:300], X[300:], y[:300], y[300:]
 # many of seven nodes. Ours grows four times the nodes, fits their weights jointly by ridge
 # regression and drops the least useful ones, until the budget is kept.
 budgets = np.array([100, 300, 1000, 3000])
-settings = {"n_estimators": "auto", "refit": "ridge", "prune_factor": 4, "random_state": 0}
+settings = {"n_estimators": "auto", "joint_fit": "ridge", "prune_factor": 4, "random_state": 0}
 full = ExtraTreesRegressor(1, random_state=0).fit(X_train, y_train).estimators_[0].tree_.node_count
 errors = {"globally induced forest": [], "extra trees": [], "gradient boosting": []}
 for budget in budgets:

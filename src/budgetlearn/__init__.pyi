@@ -489,13 +489,13 @@ class FeatureCosts:
     names: Any
 
 class FilterBoostingClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_power: float = ..., n_estimators: int = ..., random_state: Any = ..., n_jobs: int | None = ..., learning_rate: float = ..., num_leaves: int = ..., min_child_samples: int = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_exponent: float = ..., n_estimators: int = ..., random_state: Any = ..., n_jobs: int | None = ..., learning_rate: float = ..., num_leaves: int = ..., min_child_samples: int = ...) -> None: ...
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
     classes_: NDArray[Any]
-    cost_power: float
+    cost_exponent: float
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
@@ -512,13 +512,13 @@ class FilterBoostingClassifier(BudgetedEstimator):
     stage_settings_: Any
 
 class FilterForestClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_power: float = ..., n_estimators: int = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., n_selected: Any = ..., cost_exponent: float = ..., n_estimators: int = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
     classes_: NDArray[Any]
-    cost_power: float
+    cost_exponent: float
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
@@ -567,7 +567,7 @@ class FreeConstantRegressor(BudgetedEstimator):
     n_features_in_: int
 
 class GIFClassifier(BudgetedEstimator):
-    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., split_on: str = ..., loss: str = ..., refit: Any = ..., prune_factor: float = ..., alpha: Any = ..., early_stopping: bool = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
+    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., early_stopping: bool = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
     def compact(self, format: str = ...) -> Any: ...
     def decision_function(self, X: Any) -> Any: ...
     def export_c(self, path: Any, format: str = ..., name: str = ...) -> Any: ...
@@ -587,7 +587,6 @@ class GIFClassifier(BudgetedEstimator):
     @property
     def trees_(self) -> Any: ...
     def within(self, node_budget: int) -> Any: ...
-    alpha: Any
     alpha_: float | None
     byte_budget: int | None
     byte_format: str
@@ -599,6 +598,7 @@ class GIFClassifier(BudgetedEstimator):
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
     intercept_: NDArray[Any]
+    joint_fit: Any
     learning_rate: float
     loss: str
     loss_: str
@@ -611,7 +611,7 @@ class GIFClassifier(BudgetedEstimator):
     node_budget: int
     prune_factor: float
     random_state: Any
-    refit: Any
+    ridge: Any
     saturation: float
     split_on: str
     validation_fraction: float
@@ -638,7 +638,7 @@ class GIFNodeShares(BudgetedEstimator):
     stage_settings_: Any
 
 class GIFRegressor(BudgetedEstimator):
-    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., split_on: str = ..., loss: str = ..., refit: Any = ..., prune_factor: float = ..., alpha: Any = ..., early_stopping: bool = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., early_stopping: bool = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
     def compact(self, format: str = ...) -> Any: ...
     def export_c(self, path: Any, format: str = ..., name: str = ...) -> Any: ...
     def export_onnx(self, path: Any) -> Any: ...
@@ -657,7 +657,6 @@ class GIFRegressor(BudgetedEstimator):
     @property
     def trees_(self) -> Any: ...
     def within(self, node_budget: int) -> Any: ...
-    alpha: Any
     alpha_: float | None
     byte_budget: int | None
     byte_format: str
@@ -667,6 +666,7 @@ class GIFRegressor(BudgetedEstimator):
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
     intercept_: NDArray[Any]
+    joint_fit: Any
     learning_rate: float
     loss: str
     max_features: Any
@@ -678,17 +678,18 @@ class GIFRegressor(BudgetedEstimator):
     node_budget: int
     prune_factor: float
     random_state: Any
-    refit: Any
+    ridge: Any
     split_on: str
     validation_fraction: float
 
 class GreedyMiserClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., tradeoffs: Any = ..., n_trees: Any = ..., learning_rate: float = ..., n_jobs: int | None = ..., max_depth: int = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., n_jobs: int | None = ..., max_depth: int = ...) -> None: ...
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
     classes_: NDArray[Any]
+    cost_weights: Any
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
@@ -698,7 +699,6 @@ class GreedyMiserClassifier(BudgetedEstimator):
     n_jobs: int | None
     n_trees: Any
     stage_settings_: Any
-    tradeoffs: Any
     trees_: Any
 
 class GuaranteeError(BudgetlearnError, ValueError):
@@ -708,12 +708,13 @@ class IncompletePathWarning(BudgetlearnWarning):
     ...
 
 class LightGBMCostClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., tradeoffs: Any = ..., n_trees: Any = ..., learning_rate: float = ..., n_jobs: int | None = ..., penalty: str = ..., num_leaves: int = ..., min_child_samples: int = ..., random_state: Any = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., n_trees: Any = ..., learning_rate: float = ..., n_jobs: int | None = ..., penalty: str = ..., num_leaves: int = ..., min_child_samples: int = ..., random_state: Any = ...) -> None: ...
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
     classes_: NDArray[Any]
+    cost_weights: Any
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
@@ -726,7 +727,6 @@ class LightGBMCostClassifier(BudgetedEstimator):
     penalty: str
     random_state: Any
     stage_settings_: Any
-    tradeoffs: Any
     trees_: Any
 
 class LogitPathClassifier(BudgetedEstimator):
@@ -909,7 +909,7 @@ class ScheduleDisplay:
     image_: Any
 
 class SparseLinearClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., budget: float | None = ..., scoring: Any = ..., class_weight: Any = ..., validation_fraction: float = ..., random_state: Any = ..., n_lambda: int = ..., cost_powers: Any = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., budget: float | None = ..., scoring: Any = ..., class_weight: Any = ..., validation_fraction: float = ..., random_state: Any = ..., n_lambda: int = ..., cost_exponents: Any = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def fixed_costs(self) -> Any: ...
     @property
@@ -918,7 +918,7 @@ class SparseLinearClassifier(BudgetedEstimator):
     budget: float | None
     class_weight: Any
     classes_: NDArray[Any]
-    cost_powers: Any
+    cost_exponents: Any
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]

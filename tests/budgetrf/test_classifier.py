@@ -19,7 +19,9 @@ from tests.tree.reference import walk_forest
     "estimator",
     [
         BudgetRFClassifier(n_estimators=8),
-        BudgetRFClassifier(n_estimators=8, alpha=[0.0, 2.0], leaves=Leaves(prune=1.0, refit=True)),
+        BudgetRFClassifier(
+            n_estimators=8, alpha=[0.0, 2.0], leaves=Leaves(prune=1.0, joint_fit=True)
+        ),
     ],
     ids=type,
 )

@@ -26,7 +26,7 @@ def table(n=240, seed=0):
     return X, (score > 0.8).astype(int), score
 
 
-PLUS = {"leaves": Leaves(prune=0.1, refit=10.0), "oob_score": True}
+PLUS = {"leaves": Leaves(prune=0.1, joint_fit=10.0), "oob_score": True}
 DISCOUNTED = Growth(reuse_discount=0.5)
 MODELS = [
     BudgetRFClassifier(**FAST),

@@ -21,14 +21,14 @@ TRAIN, TEST = slice(None, 200), slice(200, None)
 
 @pytest.mark.parametrize(
     "estimator",
-    [BudgetRFRegressor(n_estimators=4, leaves=Leaves(prune=[0.0, 1.0], refit=True))],
+    [BudgetRFRegressor(n_estimators=4, leaves=Leaves(prune=[0.0, 1.0], joint_fit=True))],
     ids=type,
 )
 def test_estimator_checks(estimator):
     check_conventions(estimator)
 
 
-@pytest.mark.parametrize("options", [{}, {"leaves": Leaves(prune=0.5, refit=3.0)}])
+@pytest.mark.parametrize("options", [{}, {"leaves": Leaves(prune=0.5, joint_fit=3.0)}])
 def test_protocol(options):
     check_budgeted_estimator(
         BudgetRFRegressor(n_estimators=4, growth=Growth(max_depth=3), **options)
@@ -68,7 +68,10 @@ def test_a_budget_is_kept_and_prices_are_looked_at():
 def test_leaves_fitted_together_predict_better():
     scores = [
         BudgetRFRegressor(
-            n_estimators=20, growth=Growth(max_depth=2), leaves=Leaves(refit=leaves), random_state=0
+            n_estimators=20,
+            growth=Growth(max_depth=2),
+            leaves=Leaves(joint_fit=leaves),
+            random_state=0,
         )
         .fit(X[TRAIN], Y[TRAIN])
         .score(X[TEST], Y[TEST])
@@ -102,7 +105,7 @@ def test_targets_with_a_heavy_tail_are_learned_as_by_scikit_learn():
     "options",
     [
         {},
-        {"leaves": Leaves(prune=0.5, refit=3.0), "growth": Growth(reuse_discount=0.5)},
+        {"leaves": Leaves(prune=0.5, joint_fit=3.0), "growth": Growth(reuse_discount=0.5)},
         {"growth": Growth(max_bins=16)},
     ],
 )

@@ -22,7 +22,7 @@ REGRESSION = make_friedman1(400, noise=1.0, random_state=0)
 TWO = load_breast_cancer(return_X_y=True)
 TEN = load_digits(return_X_y=True)
 SMALL = {"n_estimators": 30, "random_state": 0}
-RIDGE = {"n_estimators": "auto", "refit": "ridge", "prune_factor": 4, "random_state": 0}
+RIDGE = {"n_estimators": "auto", "joint_fit": "ridge", "prune_factor": 4, "random_state": 0}
 
 MODELS = {
     "regression": (GIFRegressor(300, **SMALL), REGRESSION),

@@ -113,7 +113,7 @@ def _gif(kind, data, **options):
 
 def _miser(data):
     X, y, prices = table(data)
-    model = GreedyMiserClassifier(feature_costs=prices, tradeoffs=(3, 0.1), n_trees=(5, 10)).fit(
+    model = GreedyMiserClassifier(feature_costs=prices, cost_weights=(3, 0.1), n_trees=(5, 10)).fit(
         X, y
     )
     return digest(
@@ -187,7 +187,7 @@ CASES = {
     "gif_residuals": lambda: _gif(
         GIFClassifier, "wine", split_on="residuals", max_features=None, n_thresholds=3
     ),
-    "gif_refit": lambda: _gif(GIFRegressor, "wine", refit=2),
+    "gif_refit": lambda: _gif(GIFRegressor, "wine", joint_fit=2),
     "greedy_miser": lambda: _miser("wine"),
     "greedy_miser_two_classes": lambda: _miser("cancer"),
     "msb": lambda: _msb("wine"),

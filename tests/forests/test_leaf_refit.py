@@ -29,7 +29,7 @@ def grown(**settings):
 
 @pytest.fixture(scope="module")
 def forest():
-    return grown(leaves=Leaves(refit=True)).fit(X[TRAIN], Y[TRAIN], X[VALID], Y[VALID])
+    return grown(leaves=Leaves(joint_fit=True)).fit(X[TRAIN], Y[TRAIN], X[VALID], Y[VALID])
 
 
 def test_prefixes_grow_geometrically():
@@ -53,7 +53,7 @@ def test_values_are_a_minimum():
 
 def test_a_large_penalty_averages_probabilities_geometrically():
     plain = grown().fit(X, Y)
-    forest = grown(leaves=Leaves(refit=1e9)).fit(X, Y)
+    forest = grown(leaves=Leaves(joint_fit=1e9)).fit(X, Y)
     leaves, logs = plain.apply(X), 0.0
     for tree, at in zip(plain.trees_, leaves.T, strict=True):
         logs = logs + np.log(tree.value[at] + PRIOR) / 5
@@ -79,14 +79,14 @@ def test_leaves_fitted_together_predict_better_than_votes():
     y = (table.sum(axis=1) > 0).astype(int)
     errors = []
     for leaves in (False, 3.0):
-        stumps = grown(leaves=Leaves(refit=leaves))
+        stumps = grown(leaves=Leaves(joint_fit=leaves))
         stumps.set_params(n_estimators=30, growth__max_depth=1)
         errors.append(1 - stumps.fit(table[:500], y[:500]).score(table[500:], y[500:]))
     assert errors[1] < 0.6 * errors[0]
 
 
 def test_a_refit_keeps_what_was_chosen(forest):
-    settings = {"leaves": Leaves(prune=[0.0, 1.0], refit=True), "refit": True}
+    settings = {"leaves": Leaves(prune=[0.0, 1.0], joint_fit=True), "refit": True}
     again = grown(**settings).fit(X[TRAIN], Y[TRAIN], X[VALID], Y[VALID])
     assert again.trees_[0].value[0].sum() == len(Y)
     first = grown(**settings | {"refit": False}).fit(X[TRAIN], Y[TRAIN], X[VALID], Y[VALID])
@@ -95,5 +95,5 @@ def test_a_refit_keeps_what_was_chosen(forest):
 
 
 def test_protocol():
-    forest = grown(leaves=Leaves(prune=0.5, refit=[30.0, 3.0]))
+    forest = grown(leaves=Leaves(prune=0.5, joint_fit=[30.0, 3.0]))
     check_budgeted_estimator(forest.set_params(growth__reuse_discount=0.5))

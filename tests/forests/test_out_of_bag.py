@@ -42,7 +42,7 @@ def test_left_out_examples_are_predicted_by_the_trees_that_left_them_out(kind):
     [
         {},
         {"growth__reuse_discount": 0.3},
-        {"leaves__prune": 0.5, "leaves__refit": 10.0},
+        {"leaves__prune": 0.5, "leaves__joint_fit": 10.0},
         {"growth__ties": "reuse"},
     ],
 )
@@ -68,7 +68,7 @@ def test_a_warm_start_needs_one_setting_and_more_trees():
 def test_left_out_examples_judge_leaves_as_they_grew():
     settings = {"n_estimators": 3, "oob_score": True, "random_state": 0}
     settings["growth"] = Growth(max_depth=2)
-    scored = {"leaves": Leaves(prune=[0.0, 0.1], refit=3.0), "scoring": "roc_auc"}
+    scored = {"leaves": Leaves(prune=[0.0, 0.1], joint_fit=3.0), "scoring": "roc_auc"}
     forest = BudgetRFClassifier(**settings, **scored).fit(X, Y, X, Y)
     shares = forest.oob_decision_function_
     np.testing.assert_allclose(np.nansum(shares, axis=1)[~np.isnan(shares[:, 0])], 1.0)

@@ -16,8 +16,8 @@ DATA = {
     "ten classes": (GIFClassifier, tuple(part[:300] for part in load_digits(return_X_y=True))),
 }
 GROWN = {"n_estimators": 50, "learning_rate": 0.3}
-PRUNED = {"n_estimators": "auto", "refit": "ridge", "prune_factor": 3}
-OPTIONS = {"grown": GROWN, "pruned": PRUNED, "refitted": GROWN | {"refit": 2}}
+PRUNED = {"n_estimators": "auto", "joint_fit": "ridge", "prune_factor": 3}
+OPTIONS = {"grown": GROWN, "pruned": PRUNED, "refitted": GROWN | {"joint_fit": 2}}
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -137,7 +137,7 @@ def test_stages_are_the_models_of_smaller_budgets(three_classes, loss):
     assert len(list(model.staged_predict(X))) == 10
 
 
-@pytest.mark.parametrize("options", [{}, {"refit": 2}, {"split_on": "residuals"}])
+@pytest.mark.parametrize("options", [{}, {"joint_fit": 2}, {"split_on": "residuals"}])
 def test_two_classes_are_regression_of_the_second(options):
     X, y = make_classification(150, 6, n_informative=4, flip_y=0.2, random_state=0)
     options = {"n_estimators": 15, "learning_rate": 0.3, "max_features": 1} | options
@@ -169,7 +169,7 @@ def test_the_forest_within_a_smaller_budget_is_a_fitted_forest(three_classes):
 def test_refitting_goes_on_lowering_the_training_loss(friedman):
     X, y = friedman
     options = {"node_budget": 60, "n_estimators": 12, "learning_rate": 0.2, "random_state": 1}
-    models = [GIFRegressor(refit=refit, **options).fit(X, y) for refit in (0, 1, 5, 50)]
+    models = [GIFRegressor(joint_fit=refit, **options).fit(X, y) for refit in (0, 1, 5, 50)]
     losses = [np.square(model.predict(X) - y).sum() for model in models]
     assert (np.diff(losses) < 0).all()
     assert {model.n_nodes_ for model in models} == {60}
@@ -185,9 +185,9 @@ def test_refitting_goes_on_lowering_the_training_loss(friedman):
     centred = y - y.mean()
     best, *_ = np.linalg.lstsq(indicators, centred, rcond=None)
     rest = np.square(indicators @ best - centred).sum()
-    longest = GIFRegressor(refit=10_000, **options).fit(X, y)
+    longest = GIFRegressor(joint_fit=10_000, **options).fit(X, y)
     assert np.square(longest.predict(X) - y).sum() == pytest.approx(rest, rel=1e-3)
-    with pytest.raises(ParameterError, match="only with refit=0"):
+    with pytest.raises(ParameterError, match="only with joint_fit=0"):
         models[1].within(30)
 
 
@@ -308,7 +308,7 @@ def test_exponential_losses_neither_vanish_nor_overflow(loss, rate, window):
 def test_the_scale_of_the_targets_changes_nothing_else(friedman, power, window):
     X, y = friedman
     Y = np.column_stack([np.round(y, 6), np.round(np.cos(y), 6)])
-    options = {"n_estimators": 30, "candidate_window": window, "random_state": 0, "refit": 1}
+    options = {"n_estimators": 30, "candidate_window": window, "random_state": 0, "joint_fit": 1}
     plain = GIFRegressor(200, **options).fit(X, Y)
     scaled = GIFRegressor(200, **options).fit(X, np.ldexp(Y, power))
     assert plain.n_nodes_ == scaled.n_nodes_ == 200
@@ -354,7 +354,7 @@ def test_acquisition_cost_charges_the_union_of_the_tests(three_classes):
         ({"loss": "hinge"}, "loss must be one of"),
         ({"saturation": 0}, "saturation"),
         ({"saturation": np.inf}, "saturation must be a number > 0 and <= 100, got inf"),
-        ({"refit": -1}, "refit"),
+        ({"joint_fit": -1}, "joint_fit"),
     ],
 )
 def test_bad_parameters_are_refused(three_classes, options, message):

@@ -94,8 +94,8 @@ def friedman():
 
 def test_pruned_forest_is_ridge_regression_on_its_own_nodes(friedman):
     X, y, X_test, _ = friedman
-    options = {"n_estimators": 20, "refit": "ridge", "prune_factor": 4, "random_state": 0}
-    model = GIFRegressor(61, alpha=0.2, **options).fit(X, 1000 * y)
+    options = {"n_estimators": 20, "joint_fit": "ridge", "prune_factor": 4, "random_state": 0}
+    model = GIFRegressor(61, ridge=0.2, **options).fit(X, 1000 * y)
     assert 59 <= model.n_nodes_ <= 61
     train, test = [], []
     for tree in model.trees_:
@@ -123,8 +123,8 @@ def test_pruning_beats_growing_at_the_same_small_budget(friedman):
 
     grown, fitted, pruned = (
         error(learning_rate=0.3),
-        error(refit="ridge"),
-        error(refit="ridge", prune_factor=8),
+        error(joint_fit="ridge"),
+        error(joint_fit="ridge", prune_factor=8),
     )
     assert pruned < 0.8 * fitted
     assert pruned < 0.7 * grown
@@ -132,14 +132,14 @@ def test_pruning_beats_growing_at_the_same_small_budget(friedman):
 
 def test_alpha_is_chosen_by_validation_data(friedman):
     X, y, X_valid, y_valid = friedman
-    options = {"n_estimators": 20, "refit": "ridge", "random_state": 0}
-    chosen = GIFRegressor(200, alpha="auto", **options).fit(X, y, X_valid, y_valid)
+    options = {"n_estimators": 20, "joint_fit": "ridge", "random_state": 0}
+    chosen = GIFRegressor(200, ridge="auto", **options).fit(X, y, X_valid, y_valid)
     errors = [
-        np.square(GIFRegressor(200, alpha=a, **options).fit(X, y).predict(X_valid) - y_valid).mean()
+        np.square(GIFRegressor(200, ridge=a, **options).fit(X, y).predict(X_valid) - y_valid).mean()
         for a in ridge.ALPHAS
     ]
-    assert chosen.alpha_ == ridge.ALPHAS[np.argmin(errors)]
-    alone = GIFRegressor(200, alpha=chosen.alpha_, **options).fit(X, y)
+    assert chosen.ridge_ == ridge.ALPHAS[np.argmin(errors)]
+    alone = GIFRegressor(200, ridge=chosen.ridge_, **options).fit(X, y)
     np.testing.assert_allclose(chosen.predict(X_valid), alone.predict(X_valid))
 
 
@@ -147,8 +147,8 @@ def test_logistic_refit_errs_less_and_knows_its_probabilities():
     X, y = load_wine(return_X_y=True)
     options = {"n_estimators": "auto", "prune_factor": 8, "random_state": 0}
     fitted = [
-        GIFClassifier(30, refit="logistic", alpha=0.01, **options).fit(X[::2], y[::2]),
-        GIFClassifier(30, refit="ridge", alpha=0.1, **options).fit(X[::2], y[::2]),
+        GIFClassifier(30, joint_fit="logistic", ridge=0.01, **options).fit(X[::2], y[::2]),
+        GIFClassifier(30, joint_fit="ridge", ridge=0.1, **options).fit(X[::2], y[::2]),
     ]
     losses = [log_loss(y[1::2], model.predict_proba(X[1::2])) for model in fitted]
     assert losses[0] < 0.8 * losses[1]
@@ -156,10 +156,10 @@ def test_logistic_refit_errs_less_and_knows_its_probabilities():
     assert 28 <= model.n_nodes_ <= 30
     shares = softmax(model.decision_function(X), axis=1)
     np.testing.assert_allclose(model.predict_proba(X), shares)
-    chosen = GIFClassifier(30, refit="logistic", alpha="auto", **options).fit(X[::2], y[::2])
-    assert chosen.alpha_ in ridge.ALPHAS
+    chosen = GIFClassifier(30, joint_fit="logistic", ridge="auto", **options).fit(X[::2], y[::2])
+    assert chosen.ridge_ in ridge.ALPHAS
     assert chosen.score(X[1::2], y[1::2]) > 0.8
-    constant = GIFClassifier(1, refit="logistic", n_estimators="auto").fit(X, y)
+    constant = GIFClassifier(1, joint_fit="logistic", n_estimators="auto").fit(X, y)
     np.testing.assert_allclose(constant.predict_proba(X[:1])[0], np.bincount(y) / len(y))
 
 
@@ -189,7 +189,7 @@ def test_choices_that_follow_from_the_data():
     two = GIFClassifier(100, n_estimators="auto", loss="auto").fit(X, y > 0)
     assert two.loss_ == "trimmed_exponential"
     assert two.node_distribution_.shape == (20,)
-    ridged = GIFClassifier(100, n_estimators="auto", loss="auto", refit="ridge").fit(X, y > 0)
+    ridged = GIFClassifier(100, n_estimators="auto", loss="auto", joint_fit="ridge").fit(X, y > 0)
     assert ridged.loss_ == "squared"
     np.testing.assert_allclose(ridged.predict_proba(X).sum(axis=1), 1)
 
@@ -207,14 +207,17 @@ def test_decision_function():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"refit": "lasso"}, "refit must be one of 'ridge', 'logistic', got 'lasso'"),
-        ({"prune_factor": 2}, "set refit='ridge', got refit=0"),
-        ({"prune_factor": 0.5, "refit": "ridge"}, "prune_factor must be a number >= 1"),
-        ({"alpha": 0}, "alpha must be a number > 0"),
-        ({"alpha": "gcv"}, "alpha must be one of 'auto'"),
+        ({"joint_fit": "lasso"}, "joint_fit must be one of 'ridge', 'logistic', got 'lasso'"),
+        ({"prune_factor": 2}, "set joint_fit='ridge', got joint_fit=0"),
+        ({"prune_factor": 0.5, "joint_fit": "ridge"}, "prune_factor must be a number >= 1"),
+        ({"ridge": 0}, "ridge must be a number > 0"),
+        ({"ridge": "gcv"}, "ridge must be one of 'auto'"),
         ({"n_estimators": "many"}, "n_estimators must be one of 'auto'"),
-        ({"early_stopping": True, "refit": 3}, "set refit=0, got refit=3"),
-        ({"refit": "ridge", "loss": "exponential"}, "set loss='squared', got loss='exponential'"),
+        ({"early_stopping": True, "joint_fit": 3}, "set joint_fit=0, got joint_fit=3"),
+        (
+            {"joint_fit": "ridge", "loss": "exponential"},
+            "set loss='squared', got loss='exponential'",
+        ),
     ],
 )
 def test_bad_parameters_are_refused(options, message):
@@ -226,7 +229,7 @@ def test_bad_parameters_are_refused(options, message):
 def test_the_smallest_budgets(friedman, node_budget):
     X, y, *_ = friedman
     model = GIFRegressor(
-        node_budget, n_estimators="auto", refit="ridge", prune_factor=5, random_state=0
+        node_budget, n_estimators="auto", joint_fit="ridge", prune_factor=5, random_state=0
     ).fit(X, y)
     assert model.n_nodes_ <= node_budget
     assert np.isfinite(model.predict(X)).all()
@@ -234,16 +237,16 @@ def test_the_smallest_budgets(friedman, node_budget):
 
 PRUNED = {
     "n_estimators": "auto",
-    "refit": "ridge",
+    "joint_fit": "ridge",
     "prune_factor": 3,
-    "alpha": "auto",
+    "ridge": "auto",
     "random_state": 0,
 }
 
 
 @pytest.mark.parametrize(
     "estimator",
-    [GIFRegressor(300, **PRUNED), GIFClassifier(300, **PRUNED | {"refit": "logistic"})],
+    [GIFRegressor(300, **PRUNED), GIFClassifier(300, **PRUNED | {"joint_fit": "logistic"})],
     ids=type,
 )
 def test_scikit_learn_contract(estimator):

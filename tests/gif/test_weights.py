@@ -13,13 +13,13 @@ SETTINGS = {
     "best of two": {"n_estimators": 60, "max_features": 2},
     "one candidate": {"max_features": 1},
     "all candidates": {"max_features": 1, "candidate_window": None},
-    "some candidates, refitted": {"max_features": 1, "candidate_window": 5, "refit": 2},
+    "some candidates, refitted": {"max_features": 1, "candidate_window": 5, "joint_fit": 2},
     "residuals": {"max_features": 1, "split_on": "residuals", "n_thresholds": 2},
-    "ridge": {"max_features": 1, "refit": "ridge", "prune_factor": 2},
+    "ridge": {"max_features": 1, "joint_fit": "ridge", "prune_factor": 2},
 }
 ALPHA = 0.3
 PLAIN = {
-    "alpha": ALPHA,
+    "ridge": ALPHA,
     "node_budget": 120,
     "n_estimators": 20,
     "learning_rate": 0.3,
@@ -37,7 +37,7 @@ def repeated(X, y, counts):
 def of_rows(model, counts):
     """Return the model for repeated rows: its penalty is in rows, of which there are more."""
     more = counts.sum() / np.count_nonzero(counts)
-    return clone(model).set_params(alpha=ALPHA * more)
+    return clone(model).set_params(ridge=ALPHA * more)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_weight_is_as_good_as_that_many_rows_in_regression(numbers, setting):
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_weight_is_as_good_as_that_many_rows_in_classification(classes, setting, loss):
-    if loss != "squared" and ("split_on" in setting or setting.get("refit") == "ridge"):
+    if loss != "squared" and ("split_on" in setting or setting.get("joint_fit") == "ridge"):
         pytest.skip("residuals and ridge regression are of the squared loss")
     X, y, counts = classes
     model = GIFClassifier(loss=loss, **(PLAIN | setting))

@@ -13,9 +13,9 @@ from tests.peers.reference import greedy_miser_tree
 from tests.tree.reference import walk_forest
 
 PATHS = [
-    LightGBMCostClassifier(penalty="coupled", tradeoffs=(3, 0.1, 0), n_trees=(5, 20)),
-    LightGBMCostClassifier(penalty="lazy", tradeoffs=(3, 0.1, 0), n_trees=(5, 20)),
-    GreedyMiserClassifier(tradeoffs=(3, 0.1, 0), n_trees=(5, 20)),
+    LightGBMCostClassifier(penalty="coupled", cost_weights=(3, 0.1, 0), n_trees=(5, 20)),
+    LightGBMCostClassifier(penalty="lazy", cost_weights=(3, 0.1, 0), n_trees=(5, 20)),
+    GreedyMiserClassifier(cost_weights=(3, 0.1, 0), n_trees=(5, 20)),
 ]
 every_path = pytest.mark.parametrize("path", PATHS, ids=["coupled", "lazy", "greedy miser"])
 
@@ -87,7 +87,7 @@ def test_stages_are_the_models_of_lightgbm(request, table, penalty):
 @pytest.mark.parametrize("table", ["wine", "cancer"])
 def test_scores_and_charges_are_those_of_the_paths(request, path, table):
     X, y = request.getfixturevalue(table)
-    model = fitted(path, (X, y), tradeoffs=(1,), n_trees=(2, 4))
+    model = fitted(path, (X, y), cost_weights=(1,), n_trees=(2, 4))
     scores, _, _, acquired = walk_forest(model.trees_, X)
     best = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)
     np.testing.assert_array_equal(model.predict(X), model.classes_[best])
@@ -101,7 +101,7 @@ def test_scores_and_charges_are_those_of_the_paths(request, path, table):
 @every_path
 def test_a_smaller_tradeoff_acquires_more(path, cancer):
     X, _ = cancer
-    model = fitted(path, cancer, tradeoffs=(1e4, 3, 0.1, 0), n_trees=(20,))
+    model = fitted(path, cancer, cost_weights=(1e4, 3, 0.1, 0), n_trees=(20,))
     costs = [model.feature_costs_.total(a).mean() for a in model.staged_acquired_features(X)]
     assert costs[0] == 0
     assert costs == sorted(costs)
@@ -162,9 +162,9 @@ def test_threads_change_nothing(path, cancer):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"tradeoffs": ()}, "tradeoffs must be one or more decreasing"),
-        ({"tradeoffs": (0.1, 1)}, "tradeoffs must be one or more decreasing"),
-        ({"tradeoffs": (-1,)}, "tradeoffs"),
+        ({"cost_weights": ()}, "cost_weights must be one or more decreasing"),
+        ({"cost_weights": (0.1, 1)}, "cost_weights must be one or more decreasing"),
+        ({"cost_weights": (-1,)}, "cost_weights"),
         ({"n_trees": (5, 5)}, "n_trees"),
         ({"learning_rate": 0}, "learning_rate"),
         ({"penalty": "split"}, "penalty must be one of"),
@@ -191,7 +191,11 @@ def test_greedy_miser_grows_the_trees_of_its_definition(tradeoff, seed):
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=120) > 0).astype(int)
     prices = rng.integers(1, 101, 6).astype(float)
     model = GreedyMiserClassifier(
-        feature_costs=prices, tradeoffs=(tradeoff,), n_trees=(1, 3), learning_rate=0.5, max_depth=3
+        feature_costs=prices,
+        cost_weights=(tradeoff,),
+        n_trees=(1, 3),
+        learning_rate=0.5,
+        max_depth=3,
     ).fit(X, y)
     penalties = tradeoff * 120 * prices / prices.sum()
     target, scores, owned = np.where(y == 1, 1.0, -1.0), np.zeros(120), set()
@@ -207,7 +211,7 @@ def test_greedy_miser_grows_the_trees_of_its_definition(tradeoff, seed):
 def test_greedy_miser_splits_codes_that_stand_for_several_values():
     X = np.arange(1000.0)[:, None]
     y = (X[:, 0] > 499.5).astype(int)
-    model = GreedyMiserClassifier(n_trees=(1,), tradeoffs=(0,), max_depth=1).fit(X, y)
+    model = GreedyMiserClassifier(n_trees=(1,), cost_weights=(0,), max_depth=1).fit(X, y)
     wrong = model.predict(X) != y
     assert 0 < wrong.mean() <= 1 / 255 or not wrong.any()
     assert model.trees_[0].node_count == 3

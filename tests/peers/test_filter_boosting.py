@@ -43,7 +43,7 @@ def test_each_stage_is_lightgbm_on_the_first_features(wine):
     assert model.n_models_fitted_ == len(stages)
     for setting, acquired in zip(model.stage_settings_, stages, strict=True):
         assert set(np.flatnonzero(acquired.any(axis=0))) <= set(order[: setting["features"]])
-    alone = LightGBMCostClassifier(tradeoffs=(0,), n_trees=(10,)).fit(X, y)
+    alone = LightGBMCostClassifier(cost_weights=(0,), n_trees=(10,)).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), alone.predict(X))
     np.testing.assert_allclose(model.predict_proba(X), alone.predict_proba(X))
 
@@ -51,11 +51,11 @@ def test_each_stage_is_lightgbm_on_the_first_features(wine):
 def test_the_power_says_how_much_prices_count(wine):
     X, y = wine
     free = FilterForestClassifier(
-        feature_costs=PRICES, n_estimators=1, cost_power=0, random_state=0
+        feature_costs=PRICES, n_estimators=1, cost_exponent=0, random_state=0
     ).fit(X, y)
     assert (np.diff(free.mutual_information_[free.order_]) <= 0).all()
     priced = FilterForestClassifier(
-        feature_costs=PRICES, n_estimators=1, cost_power=9, random_state=0
+        feature_costs=PRICES, n_estimators=1, cost_exponent=9, random_state=0
     ).fit(X, y)
     assert PRICES[priced.order_[:2]].sum() == np.sort(PRICES)[:2].sum()
 
@@ -63,13 +63,13 @@ def test_the_power_says_how_much_prices_count(wine):
 @pytest.mark.parametrize("penalty", ["coupled", "lazy"])
 def test_scaled_tradeoffs_reach_from_nothing_to_everything(wine, penalty):
     X, y = wine
-    parameters = {"penalty": penalty, "tradeoffs": None, "n_trees": (1, 40)}
+    parameters = {"penalty": penalty, "cost_weights": None, "n_trees": (1, 40)}
     model = LightGBMCostClassifier(feature_costs=PRICES, **parameters).fit(X, y)
     acquired = [acquired.any() for acquired in model.staged_acquired_features(X)]
     assert not acquired[0]
     assert not acquired[1]
-    free = LightGBMCostClassifier(feature_costs=PRICES, tradeoffs=(0,), n_trees=(40,)).fit(X, y)
+    free = LightGBMCostClassifier(feature_costs=PRICES, cost_weights=(0,), n_trees=(40,)).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), free.predict(X))
-    tradeoffs = scaled_tradeoffs(model.feature_costs_)
-    assert (np.diff(tradeoffs) < 0).all()
-    assert model.n_models_fitted_ == len(tradeoffs)
+    cost_weights = scaled_tradeoffs(model.feature_costs_)
+    assert (np.diff(cost_weights) < 0).all()
+    assert model.n_models_fitted_ == len(cost_weights)

@@ -49,7 +49,7 @@ def test_gif_budgets_are_shares_of_fully_grown_trees(numbers, n_estimators):
 
 
 @pytest.mark.parametrize(
-    ("growth", "n_grown"), [({}, 1), ({"refit": "ridge", "prune_factor": 2}, 2)]
+    ("growth", "n_grown"), [({}, 1), ({"joint_fit": "ridge", "prune_factor": 2}, 2)]
 )
 def test_the_small_budget_is_the_forest_that_this_budget_grows(classes, growth, n_grown):
     X, y = classes

@@ -15,7 +15,7 @@ SMALL = {"n_lambda": 20, "random_state": 0}
 
 
 @pytest.mark.parametrize(
-    "estimator", [SparseLinearClassifier(cost_powers=(0, 1), n_lambda=10)], ids=type
+    "estimator", [SparseLinearClassifier(cost_exponents=(0, 1), n_lambda=10)], ids=type
 )
 def test_scikit_learn_conventions(estimator):
     check_conventions(estimator)
@@ -29,7 +29,7 @@ def test_power_0_is_logit_b():
     X, y = load_wine(return_X_y=True)
     prices = np.arange(1.0, 14.0)
     plain = LogitPathClassifier(feature_costs=prices, **SMALL).fit(X, y)
-    ours = SparseLinearClassifier(feature_costs=prices, cost_powers=[0], **SMALL).fit(X, y)
+    ours = SparseLinearClassifier(feature_costs=prices, cost_exponents=[0], **SMALL).fit(X, y)
     np.testing.assert_array_equal(ours.path_.coef, plain.path_.coef)
     assert ours.schedule_.variables == plain.schedule_.variables
 
@@ -38,7 +38,9 @@ def test_of_equal_features_the_cheap_one_is_acquired():
     X, y = load_breast_cancer(return_X_y=True)
     best = X[:, [22]]
     twins = np.hstack([best, best + 1e-3 * np.random.default_rng(0).normal(size=best.shape)])
-    model = SparseLinearClassifier(feature_costs=[100, 1], cost_powers=[1], **SMALL).fit(twins, y)
+    model = SparseLinearClassifier(feature_costs=[100, 1], cost_exponents=[1], **SMALL).fit(
+        twins, y
+    )
     first = next(model.path_.variables(k) for k in range(20) if model.path_.variables(k))
     assert first == (1,)
     assert model.schedule_.variables[1] == (1,)
@@ -48,10 +50,10 @@ def test_paths_of_all_powers_compete_for_the_schedule():
     X, y = load_breast_cancer(return_X_y=True)
     prices = np.random.default_rng(3).integers(1, 101, 30).astype(float)
     each = [
-        SparseLinearClassifier(feature_costs=prices, cost_powers=[power], **SMALL).fit(X, y)
+        SparseLinearClassifier(feature_costs=prices, cost_exponents=[power], **SMALL).fit(X, y)
         for power in (0, 1)
     ]
-    both = SparseLinearClassifier(feature_costs=prices, cost_powers=[0, 1], **SMALL).fit(X, y)
+    both = SparseLinearClassifier(feature_costs=prices, cost_exponents=[0, 1], **SMALL).fit(X, y)
     assert len(both.path_) == sum(len(model.path_) for model in each)
     for model in each:
         for cost, score, _ in map(model.schedule_.select, model.schedule_.costs):
@@ -68,5 +70,5 @@ def test_factors_are_powers_of_shares_of_the_mean_price():
 @pytest.mark.parametrize("wrong", [[], [-1], ["a"]])
 def test_powers_are_checked(wrong):
     X, y = load_wine(return_X_y=True)
-    with pytest.raises((ParameterError, TypeError), match="cost_powers"):
-        SparseLinearClassifier(cost_powers=wrong).fit(X, y)
+    with pytest.raises((ParameterError, TypeError), match="cost_exponents"):
+        SparseLinearClassifier(cost_exponents=wrong).fit(X, y)

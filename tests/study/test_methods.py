@@ -10,7 +10,7 @@ def test_settings_tried_are_lists_of_the_class_the_parameters_and_the_grid():
         "grid": {"num_leaves": [7, 31]},
     }
     assert settings_tried(spec) == {
-        "tradeoffs": [10, 3, 1, 0.3, 0.1, 0.03, 0],
+        "cost_weights": [10, 3, 1, 0.3, 0.1, 0.03, 0],
         "n_trees": [10, 20],
         "num_leaves": [7, 31],
     }

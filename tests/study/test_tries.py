@@ -20,7 +20,7 @@ SPACE = {"depth": [1, 2, None], "rate": {"low": 0.01, "high": 1, "log": True}}
 FILTER = {
     "class": "budgetlearn.peers.FilterForestClassifier",
     "parameters": {"n_estimators": 3, "n_selected": [1, 2, 5]},
-    "space": {"cost_power": {"low": 0, "high": 2}, "n_estimators": [3, 5]},
+    "space": {"cost_exponent": {"low": 0, "high": 2}, "n_estimators": [3, 5]},
 }
 
 

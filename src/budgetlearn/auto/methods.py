@@ -47,7 +47,7 @@ _BUDGETRF = {
     "n_estimators": 40,
     "cost_exponent": 1,
     "growth": _GROWTH,
-    "leaves": Leaves(prune=1, refit=10),
+    "leaves": Leaves(prune=1, joint_fit=10),
 }
 CONSTANT = {
     True: Method("constant", FreeConstantClassifier, {}),
@@ -57,7 +57,7 @@ _CLASSIFIERS = (
     Method("LightGBM", SubsetClassifier, {"kinds": ("boosting",), **_ALL}, everything=True),
     Method("linear model", SubsetClassifier, {"kinds": ("linear",), **_ALL}, everything=True),
     Method("sparse linear", SparseLinearClassifier, {}),
-    Method("LightGBM costs", LightGBMCostClassifier, {"tradeoffs": None, "n_trees": (20, 40)}),
+    Method("LightGBM costs", LightGBMCostClassifier, {"cost_weights": None, "n_trees": (20, 40)}),
     Method(
         "BudgetRF+",
         BudgetRFClassifier,

@@ -178,7 +178,7 @@ class GrownOnBudget:
         """Say if validation data have anything to choose."""
         leaves = self._leaves
         lists = [getattr(self, name) for name in self._tried if name != "prune"]
-        several = (np.size(v) > 1 or v is True for v in (*lists, leaves.prune, leaves.refit))
+        several = (np.size(v) > 1 or v is True for v in (*lists, leaves.prune, leaves.joint_fit))
         return self.budget is not None or any(several)
 
     def _needs_validation(self):
@@ -244,7 +244,7 @@ class GrownOnBudget:
         if self.refit or self._needs_validation() or n_rules > 1:
             raise ParameterError(
                 "warm_start goes on with the trees of one setting on the same rows: give no "
-                "budget, lists, True for prune or refit of leaves, or refit=True."
+                "budget, lists, True for prune or joint_fit of leaves, or refit=True."
             )
         if before != now:
             raise ParameterError(
@@ -372,10 +372,12 @@ class GrownOnBudget:
 
     def _penalties(self):
         """Return the penalties of leaf values to try; none: leaves stay as they grew."""
-        refit = self._leaves.refit
-        if refit is False:
+        penalties = self._leaves.joint_fit
+        if penalties is False:
             return []
-        return PENALTIES if refit is True else listed(refit, "leaves.refit", low_open=True)
+        if penalties is True:
+            return PENALTIES
+        return listed(penalties, "leaves.joint_fit", low_open=True)
 
     def _choose(self, forests, valid):
         """Return the forest with the best validation score; of equals the cheaper one."""

@@ -82,7 +82,7 @@ class Leaves(ParameterGroup):
         of the cost of all features, against its squared error, as a share of that without a
         split; what an example acquired from earlier trees is free. 0 prunes by the error alone. Of
         a list, or of 0.1, 0.3, 1, 3, 10 with True, the best is chosen on validation data.
-    refit : bool, float or list of float, default=False
+    joint_fit : bool, float or list of float, default=False
         Whether the values of all leaves are fitted together when the trees are grown: by logistic
         regression of the classes on the leaves, shrunk to the log-odds of the leaves' class counts;
         in regression by ridge regression of the target, shrunk to the leaves' means. A number is
@@ -95,7 +95,7 @@ class Leaves(ParameterGroup):
     """
 
     prune: bool | float | list = False
-    refit: bool | float | list = False
+    joint_fit: bool | float | list = False
     voting: str = "majority"
 
 

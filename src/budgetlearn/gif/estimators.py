@@ -25,14 +25,14 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
     ----------
     loss : {"squared"}, default="squared"
         The loss.
-    refit : int or "ridge", default=0
+    joint_fit : int or "ridge", default=0
         Passes over the accepted nodes once the budget is spent; each adds to every node's weight
         what then improves the loss most, times the learning rate. "ridge": all weights at once,
         by ridge regression of the targets on the nodes.
     prune_factor : float, default=1
         With "ridge": grow so many times `node_budget` nodes, then fit the weights and drop the
         least useful leaves in turn until the budget is kept.
-    alpha : float or "auto", default=0.3
+    ridge : float or "auto", default=0.3
         Penalty of the squared weights in the ridge regression, in units of the mean number of
         nodes that an example reaches. "auto": what predicts the validation data best, where `fit`
         has them; else by generalised cross-validation, which takes the nodes as given and so
@@ -96,9 +96,9 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         "squared": one output for each class, the choice for more than two classes.
         "trimmed_exponential": multiclass exponential loss with bounded weights, the paper's
         choice for two classes. "exponential": without that bound, for comparison. "auto": the
-        choice for the number of classes; "squared" where `refit` is a regression, or splits are
+        choice for the number of classes; "squared" where `joint_fit` is a regression, or splits are
         chosen by residuals.
-    refit : int, "ridge" or "logistic", default=0
+    joint_fit : int, "ridge" or "logistic", default=0
         Passes over the accepted nodes once the budget is spent; each adds to every node's weight
         what then improves the loss most, times the learning rate. "ridge": all weights at once,
         by ridge regression of one-hot classes on the nodes. "logistic": by penalised logistic
@@ -106,7 +106,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     prune_factor : float, default=1
         With these two: grow so many times `node_budget` nodes, then fit the weights and drop the
         least useful leaves in turn until the budget is kept.
-    alpha : float or "auto", default=0.3
+    ridge : float or "auto", default=0.3
         Penalty of the squared weights in the regression, in units of the mean number of nodes
         that an example reaches; of 0.003 to 0.1 in logistic regression. "auto": what predicts the
         validation data best, for "logistic" `validation_fraction` of the training data where `fit`
@@ -143,7 +143,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
 
     def _loss(self):
         if self.loss_ == "squared":
-            return Logistic() if self.refit == "logistic" else Squared()
+            return Logistic() if self.joint_fit == "logistic" else Squared()
         if self.loss_ == "exponential":
             return Exponential()
         return TrimmedExponential(self.saturation)
@@ -151,12 +151,13 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
     def _chosen_loss(self):
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))
         if self.loss == "auto":
-            regression = isinstance(self.refit, str) or self.split_on == "residuals"
+            regression = isinstance(self.joint_fit, str) or self.split_on == "residuals"
             squared = regression or self.classes_.size > 2
             return "squared" if squared else "trimmed_exponential"
-        if isinstance(self.refit, str) and self.loss != "squared":
+        if isinstance(self.joint_fit, str) and self.loss != "squared":
             raise ParameterError(
-                f"refit={self.refit!r} fits nodes grown by the squared loss: set loss='squared', "
+                f"joint_fit={self.joint_fit!r} fits nodes grown by the squared loss: set "
+                "loss='squared', "
                 f"got loss={self.loss!r}."
             )
         if self.split_on == "residuals" and self.loss != "squared":

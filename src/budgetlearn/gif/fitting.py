@@ -18,7 +18,7 @@ from .pruning import AcceptedNodes, Memory, prune_and_refit
 from .splitter import VarianceSplitter, WeightedVarianceSplitter
 from .weights import NodeLogit, NodeRidge, logarithms
 
-# How `refit` fits all weights at once.
+# How `joint_fit` fits all weights at once.
 REGRESSIONS = {"ridge": NodeRidge, "logistic": NodeLogit}
 
 
@@ -118,7 +118,7 @@ class GrownForest:
     intercept: np.ndarray  # where the scores start
     n_trees: int
     n_features: int
-    alpha: float | None = None
+    ridge: float | None = None
 
     def model(self, exponent):
         """Return the model of 2**exponent times the targets."""
@@ -162,8 +162,8 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     else:
         splitter = make_splitter(*splits)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
-    if not isinstance(params.refit, str):
-        refit(table, loss, params.refit, params.learning_rate, weights)
+    if not isinstance(params.joint_fit, str):
+        refit(table, loss, params.joint_fit, params.learning_rate, weights)
     # The first class mirrors the second: the one output of the loss becomes two columns again.
     if one_of_two:
         intercept = np.append(1.0 - intercept, intercept)
@@ -171,9 +171,9 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     records = table.records[: table.n_nodes]
     grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
     # Without a node there is nothing to regress on; the intercept is that of the loss in question.
-    if not len(weights) and params.refit == "logistic":
+    if not len(weights) and params.joint_fit == "logistic":
         grown.intercept = logarithms(intercept)
-    if not len(weights) or not isinstance(params.refit, str):
+    if not len(weights) or not isinstance(params.joint_fit, str):
         return grown
     return _pruned(grown, table, targets, weight, params, valid)
 
@@ -225,7 +225,7 @@ def _pruned(grown, table, targets, weight, params, valid):
         predictor = grown.take(ranks, weights, intercepts).model(0).predictor
         scores = intercepts + predictor.walk(valid[0], values=True).values
         scores = scores.reshape(len(scores), len(solutions), -1)
-        misses = (scores if params.refit == "ridge" else softmax(scores, axis=2)) - valid[1][
+        misses = (scores if params.joint_fit == "ridge" else softmax(scores, axis=2)) - valid[1][
             :, None
         ]
         return np.square(misses).sum(axis=(0, 2))
@@ -235,10 +235,10 @@ def _pruned(grown, table, targets, weight, params, valid):
         params.node_budget, params.byte_budget, params.byte_format, n_columns, grown.n_features
     )
     nodes = AcceptedNodes(table, len(grown.weights))
-    regression = REGRESSIONS[params.refit](nodes.indicators(), targets, weight)
-    ranks, weights, intercept, alpha = prune_and_refit(
-        nodes, regression, memory, params.alpha, None if valid is None else validate
+    regression = REGRESSIONS[params.joint_fit](nodes.indicators(), targets, weight)
+    ranks, weights, intercept, ridge = prune_and_refit(
+        nodes, regression, memory, params.ridge, None if valid is None else validate
     )
     pruned = grown.take(ranks, weights, intercept)
-    pruned.alpha = alpha
+    pruned.ridge = ridge
     return pruned

@@ -81,10 +81,10 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         `loss="squared"` and `candidate_window=1`.
     early_stopping : bool, default=False
         Keep as many of the nodes, in order of acceptance, as predict the validation data best;
-        without validation data, `validation_fraction` of the training data. Not with `refit`.
+        without validation data, `validation_fraction` of the training data. Not with `joint_fit`.
     validation_fraction : float, default=0.2
-        Share of the rows that early stopping holds out, as does `alpha="auto"` with
-        `refit="logistic"`.
+        Share of the rows that early stopping holds out, as does `ridge="auto"` with
+        `joint_fit="logistic"`.
     byte_budget : int, default=None
         Most bytes of the model in the compact format (`nbytes`), beside `node_budget`, both of
         which are kept. None: any number.
@@ -102,7 +102,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Nodes in the model, at most `node_budget`.
     intercept_ : ndarray of shape (n_outputs,)
         The loss-optimal constant, to which the trees are added; of the ridge regression with
-        `refit="ridge"`.
+        `joint_fit="ridge"`.
     alpha_ : float or None
         Penalty of the ridge regression that was used; None without one.
     feature_importances_ : ndarray of shape (n_features,)
@@ -116,7 +116,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     """
 
     _dtype = X_TYPES
-    _regressions = ("ridge",)  # that `refit` may name
+    _regressions = ("ridge",)  # that `joint_fit` may name
 
     def __init__(
         self,
@@ -129,9 +129,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         n_thresholds=1,
         split_on="targets",
         loss="squared",
-        refit=0,
+        joint_fit=0,
         prune_factor=1,
-        alpha=0.3,
+        ridge=0.3,
         early_stopping=False,
         validation_fraction=0.2,
         byte_budget=None,
@@ -148,9 +148,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self.n_thresholds = n_thresholds
         self.split_on = split_on
         self.loss = loss
-        self.refit = refit
+        self.joint_fit = joint_fit
         self.prune_factor = prune_factor
-        self.alpha = alpha
+        self.ridge = ridge
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.byte_budget = byte_budget
@@ -188,23 +188,24 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _check_refit(self):
         """Check how the weights are fitted once the nodes are grown."""
-        if isinstance(self.refit, str):
-            check_choice(self.refit, "refit", self._regressions)
+        if isinstance(self.joint_fit, str):
+            check_choice(self.joint_fit, "joint_fit", self._regressions)
         else:
-            check_number(self.refit, "refit", low=0, integer=True)
+            check_number(self.joint_fit, "joint_fit", low=0, integer=True)
             if self.prune_factor > 1:
                 raise ParameterError(
                     f"prune_factor={self.prune_factor!r} drops nodes by their weights in a "
-                    f"regression: set refit='ridge', got refit={self.refit!r}."
+                    f"regression: set joint_fit='ridge', got joint_fit={self.joint_fit!r}."
                 )
-        if isinstance(self.alpha, str):
-            check_choice(self.alpha, "alpha", ("auto",))
+        if isinstance(self.ridge, str):
+            check_choice(self.ridge, "ridge", ("auto",))
         else:
-            check_number(self.alpha, "alpha", low=0, low_open=True)
-        if self.early_stopping and self.refit:
+            check_number(self.ridge, "ridge", low=0, low_open=True)
+        if self.early_stopping and self.joint_fit:
             raise ParameterError(
                 "early_stopping chooses among the smaller budgets of one growth, and refitting "
-                f"fits the weights to the whole model: set refit=0, got refit={self.refit!r}."
+                "fits the weights to the whole model: set joint_fit=0, got "
+                f"joint_fit={self.joint_fit!r}."
             )
 
     def _check_bytes(self):
@@ -219,7 +220,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
 
     def _needs_validation(self):
         # Cross-validation without fitting anew is known of squared errors only.
-        return self.early_stopping or (self.refit == "logistic" and self.alpha == "auto")
+        return self.early_stopping or (self.joint_fit == "logistic" and self.ridge == "auto")
 
     def _n_trees(self):
         """Return the trees to start with: where it is left open, five nodes for each tree."""
@@ -261,13 +262,13 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
         data = X, targets, weight, seeds, n_visits, make_splitter, valid
-        self._take(grown_forest(self, *data), exponent, self.refit != 0)
+        self._take(grown_forest(self, *data), exponent, self.joint_fit != 0)
         if self.early_stopping:
             self._stop_early(*valid, exponent)
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
         # refitting in passes, weights of fewer nodes have to be fitted anew.
         if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
-            if self.refit == 0 or isinstance(self.refit, str):
+            if self.joint_fit == 0 or isinstance(self.joint_fit, str):
                 self._keep_to_bytes()
             else:
                 self._refit_within_bytes(data, exponent)
@@ -276,12 +277,12 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _take(self, grown, exponent, refitted):
         """Take what was grown as what was fitted."""
         self._refitted = refitted
-        self.intercept_, self.alpha_ = np.ldexp(grown.intercept, exponent), grown.alpha
+        self.intercept_, self.ridge_ = np.ldexp(grown.intercept, exponent), grown.ridge
         self._set(grown.model(exponent))
 
     def _refit_within_bytes(self, data, exponent):
         """Find the nodes that the bytes hold, then grow these alone and refit them."""
-        plain = copy.copy(self).set_params(refit=0)
+        plain = copy.copy(self).set_params(joint_fit=0)
         plain._take(grown_forest(plain, *data), exponent, False)
         plain._keep_to_bytes()
         smaller = copy.copy(self).set_params(node_budget=max(1, plain.n_nodes_))
@@ -353,8 +354,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         check_is_fitted(self)
         if self._refitted:
             raise ParameterError(
-                "smaller budgets are available only with refit=0: refitting fits the weights to "
-                "the whole model. Fit one model for each node budget."
+                "smaller budgets are available only with joint_fit=0: weights are fitted to the "
+                "whole model. Fit one model for each node budget."
             )
         check_number(node_budget, "node_budget", low=0, integer=True)
         smaller = copy.copy(self).set_params(node_budget=node_budget)

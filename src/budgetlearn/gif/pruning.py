@@ -78,31 +78,31 @@ class Memory:
         return size(False, self.format, *sizes)
 
 
-def prune_and_refit(nodes, regression, memory, alpha, validate=None):
+def prune_and_refit(nodes, regression, memory, ridge, validate=None):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
     In each round the leaves that the predictions on the training data change least without go:
     those of small squared weight times the spread of their indicator.
-    With alpha "auto" the penalty is chosen before the first round and after the last one, by
+    With ridge "auto" the penalty is chosen before the first round and after the last one, by
     `validate` (the errors of solutions on validation data) or generalised cross-validation.
     """
     kept = np.arange(nodes.ids.size)
-    chosen, (weights, intercept) = _solve(regression, kept, alpha, validate)
+    chosen, (weights, intercept) = _solve(regression, kept, ridge, validate)
     while (excess := memory.excess(nodes, kept)) and kept.size > 1:
         # Only leaves go: an inner node carries the paths of those below it.
         stays = _without_small_leaves(nodes, kept, weights, regression.spread, excess)
         regression.keep(stays)
         kept = kept[stays]
         # While pruning goes on the first choice holds; the last round may choose its penalty anew.
-        wanted = chosen if memory.excess(nodes, kept) else alpha
+        wanted = chosen if memory.excess(nodes, kept) else ridge
         chosen, (weights, intercept) = _solve(regression, kept, wanted, validate)
     return kept, weights, intercept, chosen
 
 
-def _solve(regression, kept, alpha, validate):
+def _solve(regression, kept, ridge, validate):
     """Return the penalty in use, and the weights and intercept that it gives."""
-    if alpha != "auto":
-        return alpha, regression.solve(alpha * regression.scale)
+    if ridge != "auto":
+        return ridge, regression.solve(ridge * regression.scale)
     solutions, scores = regression.path(ALPHAS * regression.scale)
     if validate is not None:
         scores = validate(kept, solutions)

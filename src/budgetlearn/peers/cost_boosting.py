@@ -24,7 +24,7 @@ class CostBoosting(ClassifierMixin, TreeStages):
 
     Parameters
     ----------
-    tradeoffs : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
+    cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
         Weights of the prices, decreasing. None: ten that scale with the prices, from where nothing
         is acquired to 0.
     n_trees : sequence of int, default=(10, 20, 40)
@@ -48,30 +48,30 @@ class CostBoosting(ClassifierMixin, TreeStages):
         self,
         *,
         feature_costs=None,
-        tradeoffs=TRADEOFFS,
+        cost_weights=TRADEOFFS,
         n_trees=N_TREES,
         learning_rate=0.2,
         n_jobs=None,
     ):
         self.feature_costs = feature_costs
-        self.tradeoffs = tradeoffs
+        self.cost_weights = cost_weights
         self.n_trees = n_trees
         self.learning_rate = learning_rate
         self.n_jobs = n_jobs
 
     @abstractmethod
-    def _boost(self, X, labels, shares, tradeoffs, n_iterations):
+    def _boost(self, X, labels, shares, cost_weights, n_iterations):
         """Return for each tradeoff the list of its trees, the same number in each iteration."""
 
     def _fit(self, train, valid, seeds):
-        tradeoffs = _check_tradeoffs(self.tradeoffs, self.feature_costs_)
+        cost_weights = _check_tradeoffs(self.cost_weights, self.feature_costs_)
         n_trees = check_increasing(self.n_trees, "n_trees", integer=True)
         check_number(self.learning_rate, "learning_rate", low=0, low_open=True)
         shares = _price_shares(self.feature_costs_)
         # Stages in the order of the path: prices matter less, models grow.
         self._models, self.stage_settings_ = [], []
-        paths = self._boost(train.X, train.y, shares, tradeoffs, n_trees[-1])
-        for tradeoff, trees in zip(tradeoffs, paths, strict=True):
+        paths = self._boost(train.X, train.y, shares, cost_weights, n_trees[-1])
+        for tradeoff, trees in zip(cost_weights, paths, strict=True):
             self._models += self._first_iterations(trees, n_trees)
             self.stage_settings_ += [{"tradeoff": tradeoff, "trees": n} for n in n_trees]
         self.trees_ = trees
@@ -91,17 +91,17 @@ class CostBoosting(ClassifierMixin, TreeStages):
         return [TreeSum(predictor, n, int(nodes[n - 1]), per_step=step) for n in counts]
 
 
-def _check_tradeoffs(tradeoffs, costs):
-    """Return the tradeoffs as a list, if each is below the one before and none below 0."""
-    tradeoffs = scaled_tradeoffs(costs) if tradeoffs is None else list(tradeoffs)
-    for tradeoff in tradeoffs:
-        check_number(tradeoff, "tradeoffs (each)", low=0)
-    if not tradeoffs or np.any(np.diff(tradeoffs) >= 0):
+def _check_tradeoffs(cost_weights, costs):
+    """Return the cost_weights as a list, if each is below the one before and none below 0."""
+    cost_weights = scaled_tradeoffs(costs) if cost_weights is None else list(cost_weights)
+    for tradeoff in cost_weights:
+        check_number(tradeoff, "cost_weights (each)", low=0)
+    if not cost_weights or np.any(np.diff(cost_weights) >= 0):
         raise ParameterError(
-            "tradeoffs must be one or more decreasing numbers, so that later stages acquire more, "
-            f"got {tradeoffs}."
+            "cost_weights must be one or more decreasing numbers, so that later stages acquire "
+            f"more, got {cost_weights}."
         )
-    return tradeoffs
+    return cost_weights
 
 
 def scaled_tradeoffs(costs):

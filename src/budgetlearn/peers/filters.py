@@ -31,7 +31,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         the group's; predictions are charged for the group once.
     n_selected : sequence of int, default=None
         Numbers k of features, increasing, one model each. None: 1, 2, 3, 5, 8, 13, … and all.
-    cost_power : float, default=1.0
+    cost_exponent : float, default=1.0
         Features are rated by information over price to this power; 0: whatever they cost.
     n_estimators : int, default=100
         Trees of each forest.
@@ -58,14 +58,14 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
         *,
         feature_costs=None,
         n_selected=None,
-        cost_power=1.0,
+        cost_exponent=1.0,
         n_estimators=100,
         random_state=None,
         n_jobs=None,
     ):
         self.feature_costs = feature_costs
         self.n_selected = n_selected
-        self.cost_power = cost_power
+        self.cost_exponent = cost_exponent
         self.n_estimators = n_estimators
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -73,7 +73,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
     def _fit(self, train, valid, seeds):
         X, labels = train.X, train.y
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
-        check_number(self.cost_power, "cost_power", low=0)
+        check_number(self.cost_exponent, "cost_exponent", low=0)
         sizes = self._sizes(X.shape[1])
         # One for the rating, one for each model: more sizes leave the first models as they are.
         rating_seed, *seeds = check_random_state(self.random_state).randint(
@@ -83,7 +83,7 @@ class FilterForestClassifier(ClassifierMixin, TreeStages):
             X, labels, random_state=rating_seed, n_jobs=self.n_jobs
         )
         self.order_ = _best_for_price(
-            self.mutual_information_, self.feature_costs_, self.cost_power
+            self.mutual_information_, self.feature_costs_, self.cost_exponent
         )
         # Coded once; each forest gets a view of its columns.
         data = bin_features(X, n_jobs=self.n_jobs)
@@ -160,7 +160,7 @@ class FilterBoostingClassifier(FilterForestClassifier):
     def _forest(self, X, labels, data, selected, seed):
         """Return LightGBM's trees on some features as a sum of trees on the whole table."""
         boosting = LightGBMCostClassifier(
-            tradeoffs=(0,),
+            cost_weights=(0,),
             n_trees=(self.n_estimators,),
             learning_rate=self.learning_rate,
             num_leaves=self.num_leaves,

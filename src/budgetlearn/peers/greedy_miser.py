@@ -27,13 +27,13 @@ class GreedyMiserClassifier(CostBoosting):
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each. A feature of a group is penalised with its own price
         and the group's; predictions are charged for the group once.
-    tradeoffs : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
+    cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
         λ, decreasing, in squared error of each training example for the price of all features.
         None: ten that scale with the prices, from where nothing is acquired to 0.
     max_depth : int, default=4
         Depth of the trees, the paper's.
     n_jobs : int, default=None
-        Threads, as in joblib: tradeoffs are boosted in parallel. The model does not depend on it.
+        Threads, as in joblib: one path for each cost weight. The model does not depend on it.
 
     References
     ----------
@@ -46,7 +46,7 @@ class GreedyMiserClassifier(CostBoosting):
         super().__init__(**shared)
         self.max_depth = max_depth
 
-    def _boost(self, X, labels, shares, tradeoffs, n_iterations):
+    def _boost(self, X, labels, shares, cost_weights, n_iterations):
         # Depth 16 is 65,536 leaves: deeper trees are not of limited depth any more.
         check_number(self.max_depth, "max_depth", low=1, high=16, integer=True)
         data = bin_features(X, _MAX_BINS, self.n_jobs)
@@ -72,7 +72,7 @@ class GreedyMiserClassifier(CostBoosting):
                 scores += self.learning_rate * fitted
             return trees
 
-        return thread_map(path, tradeoffs, self.n_jobs, "models")
+        return thread_map(path, cost_weights, self.n_jobs, "models")
 
     def _tree(self, nodes, values, output):
         """Return grown nodes as a `Tree` whose values add up to the scores."""

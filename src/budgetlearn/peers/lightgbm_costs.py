@@ -24,7 +24,7 @@ class LightGBMCostClassifier(CostBoosting):
     penalty : {"coupled", "lazy"}, default="coupled"
         "coupled": the model pays for a feature once, at its first split on it. "lazy": it pays for
         each training example in a node that had not met the feature before.
-    tradeoffs : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
+    cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
         Weights of the prices, decreasing: how much LightGBM's gain, for each training example, all
         features together must be worth. Above the gain of a perfect first split (1 with two
         equal classes) times full price over cheapest price nothing is acquired; at 0 prices do not
@@ -57,14 +57,14 @@ class LightGBMCostClassifier(CostBoosting):
         self.min_child_samples = min_child_samples
         self.random_state = random_state
 
-    def _boost(self, X, labels, shares, tradeoffs, n_iterations):
+    def _boost(self, X, labels, shares, cost_weights, n_iterations):
         with extra("peers", type(self).__name__):
             import lightgbm
         parameters = self._parameters(len(X), shares)
-        # Coded once for all tradeoffs.
+        # Coded once for all cost_weights.
         data = lightgbm.Dataset(X, labels, params=dict(parameters), free_raw_data=False)
         paths = []
-        for tradeoff in progress(tradeoffs, "models"):
+        for tradeoff in progress(cost_weights, "models"):
             count_fit()
             charged = {**parameters, "cegb_tradeoff": tradeoff}
             paths.append(from_lightgbm(lightgbm.train(charged, data, n_iterations)))

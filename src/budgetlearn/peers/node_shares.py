@@ -88,8 +88,8 @@ class GIFNodeShares(NodeShares):
     Parameters
     ----------
     estimator : GIFRegressor or GIFClassifier
-        Its `node_budget` is replaced. With `refit` one forest is grown for each budget, else the
-        smaller ones are the largest as it was at so many nodes.
+        Its `node_budget` is replaced. With `joint_fit` one forest is grown for each budget, else
+        the smaller ones are the largest as it was at so many nodes.
 
     Attributes
     ----------
@@ -107,11 +107,13 @@ class GIFNodeShares(NodeShares):
     def _fit_budgets(self, X, y, seed):
         own = clone(self.estimator).set_params(random_state=seed, n_jobs=self.n_jobs)
         # Weights of a refitted forest are right for its own size only: one fit for each budget.
-        grown = self.node_budgets_ if own.refit else self.node_budgets_[-1:]
+        grown = self.node_budgets_ if own.joint_fit else self.node_budgets_[-1:]
         forests = [clone(own).set_params(node_budget=budget).fit(X, y) for budget in grown]
         self.estimator_ = forests[-1]
         self.forests_ = (
-            forests if own.refit else [forests[-1].within(budget) for budget in self.node_budgets_]
+            forests
+            if own.joint_fit
+            else [forests[-1].within(budget) for budget in self.node_budgets_]
         )
 
     def _stages(self, X, which, want):

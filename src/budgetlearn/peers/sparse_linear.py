@@ -27,7 +27,7 @@ class SparseLinearClassifier(LogitPathClassifier):
     feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
         Price of each feature; None: 1 each. A feature of a group is penalised by its own price and
         the group's charge; predictions are charged for the group once.
-    cost_powers : sequence of float, default=(0, 0.5, 1)
+    cost_exponents : sequence of float, default=(0, 0.5, 1)
         The exponents γ >= 0; 0 is logitB's path.
 
     Attributes
@@ -44,16 +44,16 @@ class SparseLinearClassifier(LogitPathClassifier):
     _groups = True  # in contrast to logitB's, the path knows prices
 
     @extending(LogitPathClassifier)
-    def __init__(self, *, cost_powers=(0, 0.5, 1), **shared):
+    def __init__(self, *, cost_exponents=(0, 0.5, 1), **shared):
         super().__init__(**shared)
-        self.cost_powers = cost_powers
+        self.cost_exponents = cost_exponents
 
     def _path(self, train):
-        powers = list(self.cost_powers)
+        powers = list(self.cost_exponents)
         if not powers:
-            raise ParameterError("cost_powers must be one or more numbers >= 0, got none.")
+            raise ParameterError("cost_exponents must be one or more numbers >= 0, got none.")
         for power in powers:
-            check_number(power, "cost_powers (each)", low=0)
+            check_number(power, "cost_exponents (each)", low=0)
         paths = [
             fit_l1_path(
                 train.X,

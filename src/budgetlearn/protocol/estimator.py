@@ -243,7 +243,7 @@ class BudgetedEstimator(BaseEstimator):
             self._n_measured = len(valid.y)
             # After measuring: the operating points stay those of rows that the models had not
             # seen.
-            if getattr(self, "refit", False) is True:  # in GIF a number of passes
+            if getattr(self, "refit", False):
                 self._refit(train.joined(valid).weighed_for(self), seeds)
 
     @cached_property
