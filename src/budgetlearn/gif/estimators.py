@@ -5,7 +5,7 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from ..protocol.documenting import documented, extending
-from ..protocol.tables import complete_table
+from ..protocol.examples import complete_table
 from ..validation import ParameterError, check_choice, check_number
 from . import loss_kernels as kernels
 from .forest import BaseGIF, weights_of

@@ -12,8 +12,7 @@ from ..exceptions import BudgetError, BudgetlearnWarning
 from ..export.forests import CompactMethods
 from ..export.model import FORMATS, CompactForest
 from ..export.trees import stored_bytes
-from ..forests.base import X_TYPES
-from ..forests.requests import tree_acquisitions
+from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import grown_forest
