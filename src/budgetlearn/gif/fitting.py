@@ -11,10 +11,12 @@ from ..counting import count_fit
 from ..export.serialization import size
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
+from ..validation import INT32_MAX
 from .exact_pool import ExponentialCandidates, SquaredCandidates
 from .grower import RandomWindow, grow, grow_on_residuals, refit
 from .loss_kernels import SquaredLoss
 from .nodes import NodeTable, compact, path_sums
+from .robust_losses import RobustLoss
 from .splitter import VarianceSplitter, WeightedVarianceSplitter
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
@@ -154,9 +156,10 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     wanted = params.node_budget
     wanted = int(wanted * params.prune_factor) if wanted > 1 else wanted
     most = min(wanted, n_trees * (2 * n_samples - 1))
-    table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most)
+    max_depth = INT32_MAX if params.max_depth is None else params.max_depth
+    table = NodeTable(n_trees, n_samples, 3 * n_trees + 2 * most, max_depth)
     # Splits and the choice of candidates each have their own stream of random numbers.
-    splits = X, n_visits, params.n_thresholds, seeds[0]
+    splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
         splitter = _residual_splitter(splits, loss, weight)
     else:
@@ -203,14 +206,16 @@ def _grow(params, table, splitter, loss, most, seed):
 
 def _pool(params, table, loss, seed):
     if params.candidate_window is None:
-        return all_candidates(table, loss, params.learning_rate)
+        return all_candidates(table, loss, params.learning_rate, seed)
     return RandomWindow(table, loss, params.candidate_window, seed)
 
 
-def all_candidates(table, loss, learning_rate):
+def all_candidates(table, loss, learning_rate, seed=0):
     """Return the candidates of a forest whose every step examines all of them."""
     if isinstance(loss, SquaredLoss):
         return SquaredCandidates(table, loss, learning_rate)
+    if isinstance(loss, RobustLoss):
+        return RandomWindow(table, loss, INT32_MAX, seed)  # no gap can be kept up to date: all anew
     return ExponentialCandidates(table, loss)
 
 

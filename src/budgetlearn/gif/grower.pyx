@@ -269,6 +269,8 @@ cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noe
     """Split a node; return its left child, the right one being the next, or -1."""
     cdef ForestNode* node = &table.nodes[j]
     cdef Split split
+    if table.is_deepest(j):
+        return -1
     splitter.split(&table.order[node.tree, node.start], node.size, &split)
     if split.n_left == 0:
         return -1

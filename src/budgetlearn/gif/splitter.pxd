@@ -14,13 +14,14 @@ cdef class Splitter:
         const double[::1, :] large   # the features, or
         const uint8_t[::1, :] small  # the features in bytes
         bint in_bytes
-        int32_t n_visits, n_thresholds
+        int32_t n_visits, n_thresholds, min_leaf
         uint8_t[::1] values          # of a feature, in either type
         int32_t[::1] features, moved
         uint64_t state
 
     # Find a random split of `samples` and reorder them in place: the left ones first, in order.
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil
+    cdef bint leaves_enough(self, double threshold, int32_t n) noexcept nogil
     cdef void look_up(
         self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
     ) noexcept nogil
