@@ -21,7 +21,6 @@ cdef class Splitter:
 
     # Find a random split of `samples` and reorder them in place: the left ones first, in order.
     cdef void split(self, int32_t* samples, int32_t n, Split* out) noexcept nogil
-    cdef bint leaves_enough(self, double threshold, int32_t n) noexcept nogil
     cdef void look_up(
         self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
     ) noexcept nogil

@@ -62,21 +62,14 @@ cdef class Splitter:
                 continue
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
-                if self.min_leaf > 1 and not self.leaves_enough(threshold, n):
-                    continue
                 score = max(0.0, self.score(threshold, n))  # rounding may take it below 0
-                if score > best:
+                if score > best and (self.min_leaf == 1 or leaves_enough(self, threshold, n)):
                     best = score
                     out.feature = feature
                     out.threshold = threshold
         if best >= 0:
             out.decrease = best
             out.n_left = self.move_left(out.feature, samples, n, out.threshold)
-
-    cdef inline bint leaves_enough(self, double threshold, int32_t n) noexcept nogil:
-        """Return whether both sides of a threshold keep `min_leaf` samples."""
-        cdef int64_t n_right = self.count_right(threshold, 0, n)
-        return self.min_leaf <= n_right <= n - self.min_leaf
 
     cdef inline void look_up(
         self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
@@ -128,6 +121,16 @@ cdef class Splitter:
         if self.in_bytes:
             return count_above(&self.values[start], <uint8_t> threshold, end - start)
         return count_above(<double*> &self.values[0] + start, threshold, end - start)
+
+
+cdef bint leaves_enough(Splitter splitter, double threshold, int32_t n) noexcept nogil:
+    """Return whether both sides of a threshold keep `min_leaf` samples."""
+    # A loop of its own: `count_right` is inlined in Gini's index as long as nobody else calls it.
+    cdef const double* values = <double*> &splitter.values[0]
+    cdef int32_t i, n_right = 0
+    for i in range(n):
+        n_right += (splitter.values[i] if splitter.in_bytes else values[i]) > threshold
+    return splitter.min_leaf <= n_right <= n - splitter.min_leaf
 
 
 cdef inline void gather(
