@@ -85,6 +85,9 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
     help="Of auto: true,predicted,cost in the unit of the prices (csv). Then purchases and errors "
     "together are made small.",
 )
+@click.option(
+    "--weights", help="Of auto: the column that says how much a row counts; never a feature."
+)
 @options.budget
 @options.guaranteed
 @options.out
@@ -143,7 +146,14 @@ def decided_by(estimator, table, method, budget, given):
     if method != AUTO:
         if scoring or errors:
             raise ConfigError(f"--scoring and --error-costs are of --method auto, not of {method}.")
+        if table.weight is not None:
+            raise ConfigError(f"--weights is of --method auto, not of {method}.")
         return
+    if table.weight is not None and scoring and scoring not in scores.WEIGHED:
+        raise ConfigError(
+            f"--weights count in {', '.join(scores.WEIGHED)} and with --error-costs, not in "
+            f"--scoring {scoring}: leave out one of them."
+        )
     if scoring and scoring not in SCORES[table.task]:
         raise ConfigError(
             f"--scoring {scoring} is no score of {table.task}; {', '.join(SCORES[table.task])} are."
@@ -256,14 +266,16 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     train_data, valid_data, test_data, calibration_data = (
         (encoder.transform(table.X.iloc[part]), table.y[part]) for part in parts
     )
+    # Of the training rows and of those held out; other parts exist for methods without weights.
+    weighs, weighs_out = ({}, {}) if table.weight is None else _weighed(table.weight, *parts[:3:2])
     # The bar says what takes long; preparing the table does not.
     with working(f"Fitting {about['method']} on {train.size:,} rows, {table.X.shape[1]:,} columns"):
-        estimator.fit(*train_data, *(() if auto else valid_data))
+        estimator.fit(*train_data, *(() if auto else valid_data), **weighs)
     certificate = None
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
         certificate = estimator.certify(*calibration_data, **limits)
-    curve = _curve(estimator, encoder, *test_data)
+    curve = _curve(estimator, encoder, *test_data, **weighs_out)
     if auto:
         free = _free_row(estimator, curve, test_data[0])
     else:
@@ -283,11 +295,16 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         reading=table.reading,
         **about,
     )
-    saved.held_out = seen(saved, train_data, valid_data, test_data)
+    saved.held_out = seen(saved, train_data, valid_data, test_data, weighs, weighs_out)
     return saved
 
 
-def _curve(estimator, encoder, X_test, y_test):
+def _weighed(weight, *parts):
+    """Return for each part of the rows what tells an estimator how much they count."""
+    return [{"sample_weight": weight[part]} for part in parts]
+
+
+def _curve(estimator, encoder, X_test, y_test, **weighs):
     """Return the costs and scores of a fitted estimator, as `SavedModel` keeps them."""
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
@@ -295,7 +312,7 @@ def _curve(estimator, encoder, X_test, y_test):
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
         curve["everything"] = np.arange(len(curve)) == len(curve) - 1
-    held_out = estimator.measure(X_test, y_test)
+    held_out = estimator.measure(X_test, y_test, **weighs)
     for name in ("cost", "score", "score_se"):
         curve[f"test_{name}"] = held_out[name].to_numpy()
     curve["test_cost_sd"] = 0.0

@@ -13,29 +13,31 @@ MOST_FOR_TREE = 500  # columns
 OTHERS = "other ways"
 
 
-def seen(saved, train, valid, test):
+def seen(saved, train, valid, test, weighs=(), weighs_out=()):
     """Return what the page of a model shows of the rows held out, as a dict.
 
     "everything": boosted trees on all features, and their score. "rates": the share of the rows
     that buys each column, a frame with a row for each step of the schedule. "stops": the ways of
     the rows through the model of the budget, as `stops` returns them. `train`, `valid` and `test`
-    are encoded rows and their targets.
+    are encoded rows and their targets, `weighs` and `weighs_out` keywords of `fit` and `score`
+    with the weights of the first and the last, if they have any.
     """
     X, y = (part[:: ceil(len(test[1]) / MOST_ROWS)] for part in test)
     return {
-        "everything": everything(saved.task, train, valid, test),
+        "everything": everything(saved.task, train, valid, test, weighs, weighs_out),
         "rates": rates(saved, X),
         "stops": stops(saved, X, y),
     }
 
 
-def everything(task, train, valid, test):
+def everything(task, train, valid, test, weighs=(), weighs_out=()):
     """Return the name of boosted trees on all features, and their score on the rows held out."""
     name, model = _boosted_trees(task, test[0].shape[1])
     # They choose nothing: validation rows are rows to learn from. Arrays, for LightGBM refuses
     # some names of columns.
     X, y = (np.concatenate(parts) for parts in zip(train, valid, strict=True))
-    return {"model": name, "test_score": float(model.fit(X, y).score(test[0].to_numpy(), test[1]))}
+    score = model.fit(X, y, **dict(weighs)).score(test[0].to_numpy(), test[1], **dict(weighs_out))
+    return {"model": name, "test_score": float(score)}
 
 
 def _boosted_trees(task, n_columns):
