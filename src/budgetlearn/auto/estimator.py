@@ -21,7 +21,7 @@ from ..protocol.prediction import each_stage
 from ..protocol.tables import working_dtype
 from ..validation import INT32_MAX, ParameterError, check_number
 from .evidence import Comparison, filled, shifted, spread
-from .methods import CONSTANT, Method, Stages, competitors
+from .methods import CONSTANT, Method, Stages, competitors, quoted
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 from .selection import Field, best_at_budgets, everything, optimism, surely_better
 from .subset_average import SHARES
@@ -210,7 +210,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             return None
         corrected = comparison.fill_of(model), comparison.shift_of(model)
         entry = Entry(method.name, model, stage, evidence.temperatures[policy], *corrected)
-        return entry, *stages.quoted(stage, evidence.dearer[policy])
+        known = stages.costs[stage], stages.errors[stage], evidence.dearer[policy]
+        return entry, *quoted(*known, model.feature_costs_.full)
 
     def _set_entries(self, found, X):
         self.entries_ = [entry for entry, *_ in found]
