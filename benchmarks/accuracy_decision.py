@@ -25,12 +25,11 @@ from sklearn.model_selection import train_test_split
 
 from budgetbench.datasets import load_dataset
 from budgetlearn.auto import evidence
-from budgetlearn.auto.evidence import Comparison
+from budgetlearn.auto.evidence import Comparison, Field, best_at_budgets, everything, optimism
 from budgetlearn.auto.methods import CONSTANT, Stages, competitors, quoted
 from budgetlearn.auto.scores import Objective, decide
-from budgetlearn.auto.selection import Field, best_at_budgets, everything, optimism
 from budgetlearn.auto.subset_average import SHARES
-from budgetlearn.cascade.temperature import fit_temperature, with_temperature
+from budgetlearn.cascade.mixture import fit_temperature, with_temperature
 from budgetlearn.costs import random_costs
 from budgetlearn.protocol.examples import Examples
 

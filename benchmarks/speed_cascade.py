@@ -13,7 +13,7 @@ import numpy as np
 
 from budgetbench.datasets import load_dataset
 from budgetlearn.cascade import ScheduleCascadeClassifier
-from budgetlearn.cascade.thresholds import TRADEOFFS, exit_stages, exit_thresholds
+from budgetlearn.cascade.pool import TRADEOFFS, exit_stages, exit_thresholds
 from budgetlearn.costs import random_costs
 from budgetlearn.peers import LightGBMCostClassifier
 

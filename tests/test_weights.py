@@ -86,6 +86,8 @@ EXACT = {
     "GIF, residuals": gif(split_on="residuals", loss="squared"),
     "GIF, all candidates": gif(candidate_window=None, joint_fit=2),
     "GIF, numbers": gif(GIFRegressor),
+    "GIF, numbers, Huber": gif(GIFRegressor, loss="huber"),
+    "GIF, numbers, quantile": gif(GIFRegressor, loss="quantile", quantile=0.4),
     "GIF, numbers, early": gif(GIFRegressor, early_stopping=True),
     "msB": ModelScheduleSearch(GaussianNB(), random_state=0),
     "msB, balanced": ModelScheduleSearch(GaussianNB(), class_weight="balanced", random_state=0),

@@ -567,7 +567,7 @@ class FreeConstantRegressor(BudgetedEstimator):
     n_features_in_: int
 
 class GIFClassifier(BudgetedEstimator):
-    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., early_stopping: bool = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
+    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., early_stopping: bool = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., saturation: float = ..., class_weight: Any = ...) -> None: ...
     def compact(self, format: str = ...) -> Any: ...
     def decision_function(self, X: Any) -> Any: ...
     def export_c(self, path: Any, format: str = ..., name: str = ...) -> Any: ...
@@ -602,7 +602,9 @@ class GIFClassifier(BudgetedEstimator):
     learning_rate: float
     loss: str
     loss_: str
+    max_depth: int | None
     max_features: Any
+    min_samples_leaf: int
     n_estimators: Any
     n_features_in_: int
     n_jobs: int | None
@@ -638,7 +640,7 @@ class GIFNodeShares(BudgetedEstimator):
     stage_settings_: Any
 
 class GIFRegressor(BudgetedEstimator):
-    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., early_stopping: bool = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ...) -> None: ...
+    def __init__(self, node_budget: int = ..., *, n_estimators: Any = ..., learning_rate: float = ..., candidate_window: int | None = ..., max_features: Any = ..., n_thresholds: int = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., split_on: str = ..., loss: str = ..., joint_fit: Any = ..., prune_factor: float = ..., ridge: Any = ..., early_stopping: bool = ..., validation_fraction: float = ..., byte_budget: int | None = ..., byte_format: str = ..., feature_costs: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., quantile: float = ...) -> None: ...
     def compact(self, format: str = ...) -> Any: ...
     def export_c(self, path: Any, format: str = ..., name: str = ...) -> Any: ...
     def export_onnx(self, path: Any) -> Any: ...
@@ -669,7 +671,9 @@ class GIFRegressor(BudgetedEstimator):
     joint_fit: Any
     learning_rate: float
     loss: str
+    max_depth: int | None
     max_features: Any
+    min_samples_leaf: int
     n_estimators: Any
     n_features_in_: int
     n_jobs: int | None
@@ -677,6 +681,7 @@ class GIFRegressor(BudgetedEstimator):
     n_thresholds: int
     node_budget: int
     prune_factor: float
+    quantile: float
     random_state: Any
     ridge: Any
     split_on: str

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.auto.selection import Field, best_at_budgets, everything, optimism, surely_better
+from budgetlearn.auto.evidence import Field, best_at_budgets, everything, optimism, surely_better
 
 N = 400
 

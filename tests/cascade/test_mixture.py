@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.cascade.mixture import Mixture
-from budgetlearn.cascade.temperature import with_temperature
+from budgetlearn.cascade.mixture import Mixture, with_temperature
 
 
 def opinions(n_samples=4000, seed=0):

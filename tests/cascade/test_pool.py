@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 from budgetlearn.cascade.acquisition import Cascade, StageReader, walk
-from budgetlearn.cascade.mixture import Mixture
+from budgetlearn.cascade.mixture import Mixture, fit_temperature, with_temperature
 from budgetlearn.cascade.models import Table, as_kind, assign_folds
 from budgetlearn.cascade.pool import (
+    TRADEOFFS,
     best_at_each_cost,
     calibrated,
     candidates,
     class_evidence,
+    exit_stages,
+    exit_thresholds,
     number_evidence,
 )
 from budgetlearn.cascade.stages import StageModels
-from budgetlearn.cascade.temperature import fit_temperature, with_temperature
-from budgetlearn.cascade.thresholds import TRADEOFFS, exit_stages, exit_thresholds
 
 STAGES = ((1,), (1, 0), (1, 0, 3, 2))
 COSTS = np.array([1.0, 3.0, 10.0])

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from budgetlearn.cascade.thresholds import TRADEOFFS, exit_stages, exit_thresholds
+from budgetlearn.cascade.pool import TRADEOFFS, exit_stages, exit_thresholds
 
 COSTS = np.array([0.1, 0.3, 1.0])[:, None]
 

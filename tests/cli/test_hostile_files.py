@@ -15,10 +15,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 import budgetlearn
 from budgetbench.study import records
-from budgetlearn.cli import compare, recommend
+from budgetlearn.cli import compare
 from budgetlearn.cli.saved_model import FORMAT, SavedModel, read_model, write_model
 from budgetlearn.files import csv_text
-from budgetlearn.msb import subset_scores
+from budgetlearn.msb import exhaustive
 from tests.cli.conftest import QUICK
 
 CALL = ("compare", "table.csv", "--target", "ill", "--costs", "prices.csv", "--runs", "1")
@@ -81,7 +81,7 @@ ENTRIES = {
     },
     "a function": lambda out: {"class": "budgetlearn.files.whole_file"},
     "a class that is no estimator": lambda out: {
-        "class": "budgetlearn.msb.subset_scores.SubsetScores",
+        "class": "budgetlearn.msb.exhaustive.SubsetScores",
         "parameters": {"n_variables": 2, "path": str(out / "scores")},
     },
     "a file to keep progress in": lambda out: {
@@ -100,7 +100,7 @@ def test_recommend_runs_no_class_of_a_folder(study, outside, told, monkeypatch, 
     results = study()
     # Whoever writes a folder can write results that recommend the method in it.
     best = {"method": "theirs", "cost": 0.5, "test": 0.9, "n_runs": 1, "as_good": False}
-    monkeypatch.setattr(recommend, "_best", lambda *_: (best, {}))
+    monkeypatch.setattr(compare, "_best", lambda *_: (best, {}))
     (results / "theirs.py").write_text(f"open({str(outside / 'module')!r}, 'w')\n")
     changes = methods(results, ENTRIES[name](outside))
     study_file = results / "study.yaml"
@@ -180,7 +180,7 @@ MODELS = {
     "a spreadsheet": lambda out: Calls(pd.ExcelWriter, f"{out}/sheet.xlsx"),
     "an array on disk": lambda out: Calls(np.memmap, f"{out}/array", "uint8", "w+", 0, (9,)),
     "a class of ours that opens files": lambda out: Calls(
-        subset_scores.SubsetScores, 2, f"{out}/scores"
+        exhaustive.SubsetScores, 2, f"{out}/scores"
     ),
     "a function of ours": lambda out: Calls(
         budgetlearn.cli.saved_model.write_model, {}, f"{out}/m"
@@ -232,7 +232,7 @@ def test_only_one_class_among_those_of_models_opens_files():
     sources = [path for part in parts for path in (package / part).rglob("*.py")]
     sources += [package / "costs.py", package / "curves.py"]
     writing = [path.stem for path in sources if "whole_file" in path.read_text()]
-    assert writing == ["subset_scores"]
+    assert writing == ["exhaustive"]
 
 
 # --- what is written

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from budgetlearn.cli import held_out
+from budgetlearn.cli import fit
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.output import labels, ticks
 from budgetlearn.cli.saved_model import SavedModel
@@ -122,11 +122,11 @@ def test_who_stops_where_are_all_rows_held_out(paged):
 
 def test_ways_that_are_rare_are_put_together(paged, monkeypatch):
     _, saved = paged
-    monkeypatch.setattr(held_out, "MOST_WAYS", 2)
+    monkeypatch.setattr(fit, "MOST_WAYS", 2)
     table = patients()
     X = saved.preprocessor.transform(table)
-    ways = held_out.stops(saved, X, table["ill"].to_numpy())
-    assert (ways["way"] == held_out.OTHERS).sum() == 1
+    ways = fit.stops(saved, X, table["ill"].to_numpy())
+    assert (ways["way"] == fit.OTHERS).sum() == 1
     assert ways["n_rows"].sum() == len(table)
 
 
@@ -152,4 +152,4 @@ def test_a_default_that_was_not_measured_shows_the_best_that_was(folder, told):
 def test_without_lightgbm_everything_is_what_scikit_learn_has(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     for task in ("classification", "regression"):
-        assert held_out._boosted_trees(task, 6)[0] == "scikit-learn's boosted trees"
+        assert fit._boosted_trees(task, 6)[0] == "scikit-learn's boosted trees"

@@ -16,11 +16,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from budgetbench.datasets import Dataset, load_dataset, load_registry
-from budgetbench.datasets import images as image_files
-from budgetbench.datasets.images import read_idx
+from budgetbench.datasets import Dataset, formats, load_dataset, load_registry
+from budgetbench.datasets.formats import read_idx, read_svmlight
 from budgetbench.datasets.labels import make_target
-from budgetbench.datasets.svmlight import read_svmlight
 from budgetbench.datasets.tables import read_excel, read_paired, read_table
 from budgetbench.datasets.unpacking import extract
 from budgetbench.datasets.user_table import read_own
@@ -287,7 +285,7 @@ PARSERS = {
     "paired": Parser(lambda paths: finished(read_paired(paths, [0]), "paired"), paired),
     "svmlight": Parser(read_svmlights, svmlights),
     "idx": Parser(read_images, images),
-    "cifar": Parser(lambda paths: image_files._batch(paths[0]), cifar_batches),
+    "cifar": Parser(lambda paths: formats._batch(paths[0]), cifar_batches),
     "archive": Parser(unpack, archives),
     "own": Parser(read_own_tables, own_tables),
     "parquet": Parser(lambda paths: read_own(paths[0], "ill"), lambda: saved("own.parquet")),

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from budgetbench.datasets import images
-from budgetbench.datasets.images import read_cifar
+from budgetbench.datasets import formats
+from budgetbench.datasets.formats import read_cifar
 from budgetlearn.exceptions import DatasetError
 
 
 @pytest.fixture(autouse=True)
 def few_patches(monkeypatch):
-    monkeypatch.setattr(images, "N_PATCHES", 500)
+    monkeypatch.setattr(formats, "N_PATCHES", 500)
 
 
 def batch(path, n_images, seed, quarter=None):

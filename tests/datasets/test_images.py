@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetbench.datasets.images import read_idx, read_idx_array
+from budgetbench.datasets.formats import read_idx, read_idx_array
 from budgetlearn.exceptions import DatasetError
 
 

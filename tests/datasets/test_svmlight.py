@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from budgetbench.datasets import svmlight
-from budgetbench.datasets.svmlight import read_svmlight
+from budgetbench.datasets import formats
+from budgetbench.datasets.formats import read_svmlight
 from budgetlearn.exceptions import DatasetError
 
 
@@ -33,7 +33,7 @@ def as_text(X, y, qid=None, end="\n"):
 @pytest.mark.parametrize("chunk", [*range(160, 180), 500, 1 << 20])
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_chunks_change_nothing(tmp_path, monkeypatch, chunk, end):
-    monkeypatch.setattr(svmlight, "CHUNK", chunk)
+    monkeypatch.setattr(formats, "CHUNK", chunk)
     X, y, qid = random_rows(np.random.default_rng(0), 60, 12)
     table = read_svmlight([lay(tmp_path, "a", as_text(X, y, qid, end))], 12, queries="qid")
     np.testing.assert_array_equal(table.X, X)

@@ -9,12 +9,12 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1
 
 from budgetlearn.budgetrf import BudgetRFClassifier, BudgetRFRegressor, Growth, Leaves
 from budgetlearn.export import FORMATS, CompactForest, quantization_errors
+from budgetlearn.export.model import binned, float32_below
 from budgetlearn.export.preorder import preorder
-from budgetlearn.export.quantization import binned, float32_below
 from budgetlearn.export.serialization import FormatError
 from budgetlearn.forests import RandomForestClassifier
 from budgetlearn.gif import GIFClassifier, GIFRegressor
-from budgetlearn.tree.structure import Tree
+from budgetlearn.tree.predictor import Tree
 from budgetlearn.validation import ParameterError
 from tests.looping import check_each
 

@@ -17,8 +17,7 @@ from budgetlearn.forests import (
     RandomForestClassifier,
 )
 from budgetlearn.forests.base import bootstrap_weights
-from budgetlearn.forests.complementary import FLOOR, ComplementarySampling
-from budgetlearn.forests.cost_sensitive import cost_weight_grid
+from budgetlearn.forests.cost_sensitive import FLOOR, ComplementarySampling, cost_weight_grid
 from budgetlearn.tree.binning import bin_features
 from budgetlearn.validation import ParameterError
 from tests.looping import check_conventions

@@ -9,8 +9,8 @@ from sklearn.datasets import load_breast_cancer, make_classification
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.forests import CostWeightedRFClassifier, RandomForestClassifier
-from budgetlearn.forests.cost_weighted import LEAST_PRICE, drawing_odds
-from budgetlearn.forests.inspection import gini_importance
+from budgetlearn.forests.base import gini_importance
+from budgetlearn.forests.random_forest import LEAST_PRICE, drawing_odds
 from tests.looping import check_conventions
 from tests.tree.reference import walk_forest
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
 from budgetlearn.costs import FeatureCosts
-from budgetlearn.forests.requests import tree_acquisitions
+from budgetlearn.forests.base import tree_acquisitions
 from budgetlearn.protocol import Answer, Ledger, Outcome
 from budgetlearn.protocol.requests import drive
 from budgetlearn.tree.convert import from_sklearn

@@ -89,7 +89,7 @@ class Grown:
         self.X, self.targets, self.rate = np.asfortranarray(X), targets, rate
         self.intercept, kernel = loss.start(targets)
         self.table = NodeTable(n_trees, len(X), 3 * n_trees + 2 * budget)
-        splits = self.X, n_visits, n_thresholds, 5
+        splits = self.X, n_visits, n_thresholds, 1, 5
         weights = np.empty((budget, targets.shape[1]))
         self.nodes_after = np.empty(budget, dtype=np.int64)
         out = budget, rate, weights, self.nodes_after

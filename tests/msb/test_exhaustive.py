@@ -11,8 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.msb import ExhaustiveSearch, ModelScheduleSearch
 from budgetlearn.msb import exhaustive as module
-from budgetlearn.msb.exhaustive import duration
-from budgetlearn.msb.subset_scores import CheckpointError, variables_of
+from budgetlearn.msb.exhaustive import CheckpointError, duration, variables_of
 from tests.looping import check_conventions
 
 

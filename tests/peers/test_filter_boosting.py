@@ -5,8 +5,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from budgetlearn.peers import FilterBoostingClassifier, FilterForestClassifier
-from budgetlearn.peers.cost_boosting import scaled_tradeoffs
-from budgetlearn.peers.lightgbm_costs import LightGBMCostClassifier
+from budgetlearn.peers.cost_boosting import LightGBMCostClassifier, scaled_tradeoffs
 from budgetlearn.testing import check_budgeted_estimator
 from tests.looping import check_conventions
 

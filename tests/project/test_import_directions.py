@@ -47,7 +47,7 @@ ONLY = {
     }
 }
 # The commands that compare reach the benchmark, and only once they are called.
-LAZY = {"compare.py", "recommend.py", "study_files.py"}
+LAZY = {"compare.py", "study_files.py"}
 
 
 def package_of(path):

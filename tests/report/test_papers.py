@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from budgetbench.report import papers
-from budgetbench.report.papers import dots, reproduction_page
-from budgetbench.report.reproduction import Reproduction
+from budgetbench.report.papers import Reproduction, dots, reproduction_page
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -13,8 +13,7 @@ from budgetbench.analysis.reproduction import (
     outcome_counts,
     with_outcomes,
 )
-from budgetbench.report.papers import PLACE, count_lines, reproduction_text
-from budgetbench.report.reproduction import Reproduction
+from budgetbench.report.papers import PLACE, Reproduction, count_lines, reproduction_text
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -28,7 +28,7 @@ from budgetlearn.forests import (
 from budgetlearn.gif import fitting
 from budgetlearn.msb import ExhaustiveSearch
 from budgetlearn.parallel import task_threads, thread_map, threads_ahead
-from budgetlearn.peers import greedy_miser
+from budgetlearn.peers import cost_boosting
 from budgetlearn.peers.astc import LinearTreeGrower
 from budgetlearn.peers.ensembles import SAMMERClassifier
 
@@ -84,7 +84,7 @@ def watch(monkeypatch):
     watched(TreeSource, "trees")
     watched(fitting, "_grow")
     watched(LinearTreeGrower, "grow")
-    watched(greedy_miser, "MiserGrower")
+    watched(cost_boosting, "MiserGrower")
     return watch
 
 

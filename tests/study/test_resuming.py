@@ -12,7 +12,12 @@ from sklearn.base import BaseEstimator
 from budgetbench.datasets import Dataset
 from budgetbench.datasets.synthetic import generate
 from budgetbench.study import records
-from budgetbench.study.experiment import checkpoint_file, limited_run, resumable_run, run_method
+from budgetbench.study.experiment import (
+    checkpoint_file,
+    limited_run,
+    resumable_run,
+    run_method,
+)
 from budgetbench.study.runs import draw_costs, draw_splits, iterate
 
 ENGINE = {"class": "sklearn.tree.DecisionTreeClassifier", "parameters": {"max_depth": 3}}

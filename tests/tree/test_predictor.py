@@ -9,8 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier
 
 from budgetlearn.tree.convert import from_sklearn
-from budgetlearn.tree.predictor import ForestPredictor
-from budgetlearn.tree.structure import Tree
+from budgetlearn.tree.predictor import ForestPredictor, Tree
 from tests.tree.reference import walk_forest
 
 

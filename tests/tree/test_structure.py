@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from budgetlearn.tree.structure import Tree
+from budgetlearn.tree.predictor import Tree
 
 STUMP = Tree(
     feature=[2, -1, -1],

@@ -3,8 +3,8 @@ from budgetbench.study.server import leave_to_server
 leave_to_server()
 
 from budgetbench.study import finished
+from budgetbench.study.experiment import importance_table
 from budgetbench.study.jobs import close_job, job_log, limits_of, load_runs, write_csv
-from budgetbench.study.model_sequences import importance_table
 
 params, threads = snakemake.params, snakemake.threads
 with job_log(snakemake.log[0], threads):

@@ -3,8 +3,8 @@ from budgetbench.study.server import leave_to_server
 leave_to_server()
 
 from budgetbench.study import records
+from budgetbench.study.experiment import solution_space
 from budgetbench.study.jobs import job_log, write_csv
-from budgetbench.study.model_sequences import solution_space
 from budgetlearn.price_lists import read_prices
 
 files = snakemake.input

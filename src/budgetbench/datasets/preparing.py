@@ -10,10 +10,9 @@ from budgetlearn.preprocessing.reading import DAMAGE
 
 from .dataset import Dataset
 from .fetching import check_file, fetch, pin, pinned, refuse_changed
-from .images import read_cifar, read_idx
+from .formats import read_cifar, read_idx, read_svmlight
 from .labels import make_target, with_rows
 from .registry import Registry, load_registry
-from .svmlight import read_svmlight
 from .synthetic import generate, read_embedded
 from .tables import read_excel, read_paired, read_table
 

@@ -34,7 +34,7 @@ _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
     *("budgetbench.study.jobs", "budgetbench.study.experiment", "budgetbench.study.finished"),
-    *("budgetbench.study.model_sequences", "budgetbench.study.tries", "pyarrow.dataset"),
+    *("budgetbench.study.experiment", "budgetbench.study.tries", "pyarrow.dataset"),
     *("lightgbm", "sklearn.ensemble", "sklearn.linear_model", "snakemake.script"),
     *(f"budgetlearn.{room}" for room in ("budgetrf", "cascade", "forests", "gif", "msb", "peers")),
 )

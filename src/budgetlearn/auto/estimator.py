@@ -11,19 +11,28 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 from threadpoolctl import threadpool_limits
 
-from ..cascade.temperature import with_temperature
+from ..cascade.mixture import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import described, documented, extending
+from ..protocol.examples import working_dtype
 from ..protocol.guarantees import EXPECTED
 from ..protocol.prediction import decided as decided_stage
 from ..protocol.prediction import each_stage
-from ..protocol.tables import working_dtype
 from ..validation import INT32_MAX, ParameterError, check_number
-from .evidence import Comparison, filled, shifted, spread
+from .evidence import (
+    Comparison,
+    Field,
+    best_at_budgets,
+    everything,
+    filled,
+    optimism,
+    shifted,
+    spread,
+    surely_better,
+)
 from .methods import CONSTANT, Method, Stages, competitors, quoted
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
-from .selection import Field, best_at_budgets, everything, optimism, surely_better
 from .subset_average import SHARES
 
 ALL = frozenset({"output", "probabilities", "acquired"})

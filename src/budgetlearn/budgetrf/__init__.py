@@ -1,7 +1,6 @@
 """BudgetRF (Nan, Wang and Saligrama, 2015): random forests under a feature budget."""
 
-from .classifier import BudgetRFClassifier
+from .estimators import BudgetRFClassifier, BudgetRFRegressor
 from .parameters import Growth, Leaves
-from .regressor import BudgetRFRegressor
 
 __all__ = ["BudgetRFClassifier", "BudgetRFRegressor", "Growth", "Leaves"]

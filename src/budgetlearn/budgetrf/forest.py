@@ -14,9 +14,8 @@ from ..parallel import progress
 from ..protocol.operating_points import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..validation import ParameterError, check_choice, check_max_features, check_number
-from .growing import Validation, grow_within_budget
+from .growing import WEIGHTS, Validation, grow_within_budget
 from .parameters import KINDS
-from .pruning import WEIGHTS
 
 # How many times as much as the cheapest feature the dearest one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..costs import affords
 from ..protocol import Request
+from .mixture import with_temperature
 from .models import ascending
-from .temperature import with_temperature
 
 
 class StageReader:

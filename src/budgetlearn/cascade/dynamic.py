@@ -9,10 +9,10 @@ from ..costs import affords
 from ..parallel import thread_map
 from ..protocol import Request
 from ..validation import INT32_MAX, derive_seed
+from .mixture import with_temperature
 from .models import N_EXTRA_TREES, MaskedModel, MaskedTrees
 from .pool import Trace
 from .stages import Units
-from .temperature import with_temperature
 
 # States of knowledge that the gains are learned from.
 N_STATES = 10_000

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..parallel import thread_map
 from ..validation import INT32_MAX, derive_seed
+from .mixture import fit_temperature, with_temperature
 from .models import as_kind
 from .orders import ORDERS, OrderProblem
 from .stages import geometric_stages, with_whole_groups
-from .temperature import fit_temperature, with_temperature
 
 # Stages that the pilot repeats, parts of the examples that it leaves out, and its models.
 N_PILOTS, N_PARTS = 2, 3

@@ -6,12 +6,11 @@ import click
 
 from .. import __version__
 from ..exceptions import BudgetlearnError
-from .ask import ask
-from .compare import compare
+from .case import ask
+from .compare import compare, recommend
 from .fit import fit
 from .messages import in_options, one_line, warnings_as_notes
 from .predict import predict
-from .recommend import recommend
 from .serve import serve
 
 # What bad input raises: our own errors, scikit-learn's ValueError, files that cannot be opened.

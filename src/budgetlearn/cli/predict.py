@@ -11,12 +11,12 @@ from ..costs import affords
 from ..exceptions import DatasetError
 from ..files import csv_text, whole_file
 from ..preprocessing.reading import read_table
-from ..protocol.tables import checked_table, missing_cells
+from ..protocol.examples import checked_table, missing_cells
 from . import options
-from .dates import with_days
 from .messages import listed, needed_and_found, shown
 from .output import mean_cost
 from .saved_model import SavedModel
+from .table import with_days
 
 
 @click.command()

@@ -31,7 +31,7 @@ _OWN = {
     *("auto", "budgetrf", "cascade", "costs", "curves", "export", "features", "forests", "gif"),
     *("msb", "peers", "preprocessing", "protocol", "sequential", "tree"),
 }
-_OPENS_FILES = "budgetlearn.msb.subset_scores"
+_OPENS_FILES = "budgetlearn.msb.exhaustive"
 # What other packages may contribute: classes of these kinds and names, and functions that rebuild.
 _PACKAGES = {"builtins", "collections", "lightgbm", "numpy", "pandas", "pyarrow", "sklearn"}
 _KINDS = (

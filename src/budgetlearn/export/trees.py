@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..tree.structure import LEAF, Tree
+from ..tree.predictor import LEAF, Tree
 from . import serialization
 from .preorder import preorder
 

@@ -10,15 +10,88 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..export.forests import CompactMethods
 from ..export.model import CompactForest
-from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.tables import complete_table
+from ..protocol import Answer, BudgetedEstimator, Outcome, Request, Stage, WeightedFit
+from ..protocol.examples import complete_table
 from ..tree.binning import bin_features
 from ..tree.convert import to_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, check_number
-from .inspection import gini_importance, variance_importance
 from .leaf_refit import leaf_values
-from .requests import tree_acquisitions
+
+
+def gini_importance(trees, n_features):
+    """Return the drop in Gini impurity by the splits on each feature, mean over the trees.
+
+    The values of the trees are class counts.
+    """
+    total = np.zeros(n_features)
+    for tree in trees:
+        size = tree.value.sum(axis=1)
+        impurity = size - (tree.value**2).sum(axis=1) / size
+        inner = ~tree.is_leaf
+        left, right = tree.children_left[inner], tree.children_right[inner]
+        drop = impurity[inner] - impurity[left] - impurity[right]
+        total += np.bincount(tree.feature[inner], drop, minlength=n_features) / size[0]
+    return total / len(trees)
+
+
+def variance_importance(trees, n_features):
+    """Return the drop in variance by the splits on each feature, mean over the trees.
+
+    The values of the trees are means of the target.
+    """
+    total = np.zeros(n_features)
+    for tree in trees:
+        weight, mean = np.ones(tree.node_count), tree.value[:, 0]
+        for node in np.flatnonzero(~tree.is_leaf):  # parents come before their children
+            left, right = tree.children_left[node], tree.children_right[node]
+            # A node's mean lies between its sides' in proportion to their weights.
+            apart = mean[right] - mean[left]
+            share = (mean[right] - mean[node]) / apart if apart else 0.5
+            weight[left], weight[right] = share * weight[node], (1 - share) * weight[node]
+            total[tree.feature[node]] += weight[node] * share * (1 - share) * apart**2
+    return total / len(trees)
+
+
+NOTHING = Answer(np.empty(0), np.empty(0, dtype=bool))
+
+
+def tree_acquisitions(
+    predictor, n_trees, n_samples, ledger, finish, *, votes=False, per_step=0, dtype=np.float64
+):
+    """Yield the requests of trees for examples of which nothing is known; return the `Outcome`.
+
+    Without a cap all trees of all examples walk at once, and what most of them wait for is asked
+    for next, of equals the cheapest. Under a cap an example takes one tree after another, so that
+    what it can pay for is spent on whole trees.
+
+    The first `n_trees` of the predictor make the model. `finish(totals, n_counted)` returns the
+    outcome of what the leaves add up to, arrays of shape (n_samples, n_values) and (n_samples,), as
+    from `ForestPredictor.leaf_totals`; with `votes` leaves vote, else their values are added up.
+    With `per_step` 0 the trees are averaged, and one that cannot have a feature does not count;
+    else their sum is the model, so many of them each step: it ends before the step that lacks a
+    feature. `dtype` is the precision in which values are compared with thresholds.
+    """
+    summed = per_step > 0
+    # A sum says little before its first trees are through, and one example has nothing to batch.
+    one_by_one = ledger.capped or (summed and n_samples == 1)
+    walking = predictor.waiting_trees(
+        n_samples, n_trees, one_by_one=one_by_one, until_refused=summed
+    )
+    prices = ledger.costs.alone
+
+    def estimate():
+        return finish(*predictor.leaf_totals(walking, n_samples, votes=votes, per_step=per_step))
+
+    while most := walking.waiting.max():
+        wanted = np.flatnonzero(walking.waiting == most)
+        feature = int(wanted[prices[wanted].argmin()])
+        rows = walking.rows(feature)
+        answer = (yield Request(rows, feature, estimate)) if rows.size else NOTHING
+        values = answer.values.astype(dtype, copy=False).astype(np.float64, copy=False)
+        walking.supply(feature, rows, values, answer.refused.view(np.uint8))
+    return estimate()
+
 
 X_TYPES = (np.float64, np.float32)
 

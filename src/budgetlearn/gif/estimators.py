@@ -5,10 +5,11 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from ..protocol.documenting import documented, extending
-from ..protocol.tables import complete_table
-from ..validation import ParameterError, check_choice, check_number
+from ..protocol.examples import complete_table
+from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
 from .forest import BaseGIF, weights_of
+from .robust_losses import HuberLoss, QuantileLoss
 from .splitter import GiniSplitter, VarianceSplitter
 
 
@@ -23,8 +24,12 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
 
     Parameters
     ----------
-    loss : {"squared"}, default="squared"
-        The loss.
+    loss : {"squared", "huber", "quantile"}, default="squared"
+        "huber": the squared error of most examples, and linear for the tenth that is farthest from
+        the median, so that a few wild targets do not rule. "quantile": the pinball loss, whose
+        models predict a quantile. Splits then look at targets that are cut off there, too.
+    quantile : float, default=0.5
+        The quantile in (0, 1) that `loss="quantile"` predicts: 0.1 and 0.9 for an interval.
     joint_fit : int or "ridge", default=0
         Passes over the accepted nodes once the budget is spent; each adds to every node's weight
         what then improves the loss most, times the learning rate. "ridge": all weights at once,
@@ -59,22 +64,32 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
 
     _multi_output = True
 
+    @extending(BaseGIF)
+    def __init__(self, node_budget=10_000, *, quantile=0.5, **shared):
+        super().__init__(node_budget, **shared)
+        self.quantile = quantile
+
     def _loss(self):
-        return Squared()
+        if self.loss == "quantile":
+            return Quantile(self.quantile)
+        return Huber() if self.loss == "huber" else Squared()
 
     def _fit(self, train, valid, seeds):
         self._check_parameters()
-        check_choice(self.loss, "loss", ("squared",))
+        check_choice(self.loss, "loss", ("squared", "huber", "quantile"))
+        check_number(self.quantile, "quantile", low=0, high=1, low_open=True, high_open=True)
+        self._check_squared(self.loss)
         y = np.asarray(train.targets, dtype=np.float64)
         self._single_output = y.ndim == 1
         # Squares of the targets must neither overflow nor vanish. A power of two rounds nothing.
         _, exponent = np.frexp(np.abs(y).max())
         targets = np.ldexp(y, -exponent).reshape(len(y), -1)
-        centred = np.ascontiguousarray(targets - targets.mean(axis=0))
         weight = weights_of(train)
+        split_by = self._loss().split_targets(targets, weight)
+        centred = np.ascontiguousarray(split_by - split_by.mean(axis=0))
         if valid is not None:
             valid = valid.X, np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1)
-        data = train.X, targets, weight, seeds
+        data = train.X, targets, split_by, weight, seeds
         self._grow(*data, lambda *rest: VarianceSplitter(*rest, centred), valid, exponent)
 
     def _decided(self, scores):
@@ -154,17 +169,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
             regression = isinstance(self.joint_fit, str) or self.split_on == "residuals"
             squared = regression or self.classes_.size > 2
             return "squared" if squared else "trimmed_exponential"
-        if isinstance(self.joint_fit, str) and self.loss != "squared":
-            raise ParameterError(
-                f"joint_fit={self.joint_fit!r} fits nodes grown by the squared loss: set "
-                "loss='squared', "
-                f"got loss={self.loss!r}."
-            )
-        if self.split_on == "residuals" and self.loss != "squared":
-            raise ParameterError(
-                "split_on='residuals' splits by the residuals of the squared loss: set "
-                f"loss='squared', got loss={self.loss!r}."
-            )
+        self._check_squared(self.loss)
         return self.loss
 
     def _fit(self, train, valid, seeds):
@@ -176,7 +181,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         if valid is not None:
             known = valid.y >= 0
             valid = valid.X[known], one_hot[valid.y[known]]
-        data = train.X, one_hot[codes], weights_of(train), seeds
+        targets = one_hot[codes]
+        data = train.X, targets, targets, weights_of(train), seeds
         self._grow(*data, lambda *rest: GiniSplitter(*rest, codes, n_classes), valid)
 
     def decision_function(self, X):
@@ -212,7 +218,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
 
 # The losses: each starts from the targets, one column for each output (regression) or class
 # (one-hot). It knows the best constant, hands out the kernel that carries the state of the training
-# samples, and turns scores into probabilities.
+# samples, turns scores into probabilities, and measures predictions of validation data.
 
 
 class Squared:
@@ -228,10 +234,72 @@ class Squared:
         intercept = targets.mean(axis=0) if weight is None else weight @ targets / weight.sum()
         return intercept, kernels.SquaredLoss(np.ascontiguousarray(targets - intercept), weight)
 
+    def split_targets(self, targets, weight):
+        """Return what splits lower the variance of."""
+        return targets
+
     def probabilities(self, scores):
         """Return class probabilities: the outputs, which add up to 1, cut off below 0."""
         positive = np.maximum(scores, 0.0)
         return positive / positive.sum(axis=1, keepdims=True)
+
+    def error(self, predicted, targets):
+        """Return the error of predictions, or of probabilities, summed over the examples."""
+        return np.square(predicted - targets).sum()
+
+
+class Huber(Squared):
+    """Huber's loss, whose linear part begins where the farthest tenth of the targets does."""
+
+    def start(self, targets, weight=None):
+        """Return the medians and the kernel that starts from them."""
+        median, delta = _middle_and_spread(targets, weight)
+        return median, HuberLoss(np.ascontiguousarray(targets - median), delta, weight)
+
+    def split_targets(self, targets, weight):
+        """Return the targets, cut off where the farthest tenth begins."""
+        median, spread = _middle_and_spread(targets, weight)
+        return np.clip(targets, median - spread, median + spread)
+
+    def error(self, predicted, targets):
+        """Return the absolute error: it needs no spread of other targets."""
+        return np.abs(predicted - targets).sum()
+
+
+class Quantile(Huber):
+    """The pinball loss of a quantile."""
+
+    def __init__(self, quantile):
+        self.quantile = quantile
+
+    def start(self, targets, weight=None):
+        """Return the quantiles of the targets and the kernel that starts from them."""
+        intercept = _quantile(targets, self.quantile, weight)
+        residuals = np.ascontiguousarray(targets - intercept)
+        return intercept, QuantileLoss(residuals, self.quantile, weight)
+
+    def error(self, predicted, targets):
+        """Return the pinball loss."""
+        below = targets - predicted
+        return np.maximum(self.quantile * below, (self.quantile - 1) * below).sum()
+
+
+def _middle_and_spread(targets, weight):
+    """Return the median of each column, and the distance to it that nine of ten do not exceed."""
+    median = _quantile(targets, 0.5, weight)
+    distance = np.abs(targets - median)
+    spread = _quantile(distance, 0.9, weight)
+    # Where nine of ten are equal, the others count as little as the nearest of them.
+    nearest = np.where(distance > 0, distance, np.inf).min(axis=0)
+    spread = np.where(spread > 0, spread, nearest)
+    return median, np.where(np.isfinite(spread), spread, 1.0)
+
+
+def _quantile(values, share, weight):
+    """Return the quantile of each column that is one of its values."""
+    weights = None if weight is None else np.broadcast_to(weight[:, None], values.shape)
+    share = share * (1 - 1e-12)  # reached exactly is reached, whatever rounding makes of the sums
+    return np.quantile(values, share, axis=0, method="inverted_cdf", weights=weights)
 
 
 class Logistic(Squared):
@@ -266,6 +334,10 @@ class Exponential:
 
     def _kernel(self, codes, errors, n_classes):
         return kernels.ExponentialLoss(codes, errors, n_classes)
+
+    def error(self, predicted, targets):
+        """Return the squared error of probabilities, as of the squared loss."""
+        return Squared.error(self, predicted, targets)
 
     def probabilities(self, scores):
         """Return class probabilities (Eq. MEproba)."""

@@ -12,8 +12,7 @@ from ..exceptions import BudgetError, BudgetlearnWarning
 from ..export.forests import CompactMethods
 from ..export.model import FORMATS, CompactForest
 from ..export.trees import stored_bytes
-from ..forests.base import X_TYPES
-from ..forests.requests import tree_acquisitions
+from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import grown_forest
@@ -74,6 +73,10 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         Features that a split visits; None: all.
     n_thresholds : int, default=1
         Thresholds drawn for each of them.
+    max_depth : int or None, default=None
+        Most splits on the way to a node. None: any number.
+    min_samples_leaf : int, default=1
+        Least training examples on each side of a split.
     split_on : {"targets", "residuals"}, default="targets"
         What splits are chosen by. "residuals": a leaf drawn at random is split by what the forest
         misses at that moment, as in boosting, and both sides are accepted. For many examples, or
@@ -127,6 +130,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         candidate_window=1,
         max_features="sqrt",
         n_thresholds=1,
+        max_depth=None,
+        min_samples_leaf=1,
         split_on="targets",
         loss="squared",
         joint_fit=0,
@@ -146,6 +151,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self.candidate_window = candidate_window
         self.max_features = max_features
         self.n_thresholds = n_thresholds
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
         self.split_on = split_on
         self.loss = loss
         self.joint_fit = joint_fit
@@ -167,6 +174,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             check_number(self.candidate_window, "candidate_window", low=1, integer=True)
         check_number(self.prune_factor, "prune_factor", low=1)
         check_number(self.n_thresholds, "n_thresholds", low=1, high=INT32_MAX, integer=True)
+        if self.max_depth is not None:
+            check_number(self.max_depth, "max_depth", low=1, high=INT32_MAX, integer=True)
+        check_number(self.min_samples_leaf, "min_samples_leaf", low=1, high=INT32_MAX, integer=True)
         self._check_splits()
         self._check_refit()
         self._check_bytes()
@@ -206,6 +216,19 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
                 "early_stopping chooses among the smaller budgets of one growth, and refitting "
                 "fits the weights to the whole model: set joint_fit=0, got "
                 f"joint_fit={self.joint_fit!r}."
+            )
+
+    def _check_squared(self, loss):
+        """Check that what belongs to the squared loss comes with it."""
+        if isinstance(self.joint_fit, str) and loss != "squared":
+            raise ParameterError(
+                f"joint_fit={self.joint_fit!r} fits nodes grown by the squared loss: set "
+                f"loss='squared', got loss={loss!r}."
+            )
+        if self.split_on == "residuals" and loss != "squared":
+            raise ParameterError(
+                "split_on='residuals' splits by the residuals of the squared loss: set "
+                f"loss='squared', got loss={loss!r}."
             )
 
     def _check_bytes(self):
@@ -248,14 +271,14 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _shares(self, scores):
         """Return the class probabilities that scores stand for; None in regression."""
 
-    def _grow(self, X, targets, weight, random, make_splitter, valid, exponent=0):
-        """Grow the forest; `make_splitter(X, n_visits, n_thresholds, seed)` knows the impurity.
+    def _grow(self, X, targets, split_by, weight, random, make_splitter, valid, exponent=0):
+        """Grow the forest; `make_splitter(X, n_visits, ..., seed)` knows the impurity.
 
-        Where samples have weights, it is the weighted variance of the targets. The model is that
-        of 2**exponent times the targets.
+        Where samples have weights, it is the weighted variance of `split_by`. The model is that of
+        2**exponent times the targets.
         """
         if weight is not None:
-            centred = weight[:, None] * (targets - weight @ targets / weight.sum())
+            centred = weight[:, None] * (split_by - weight @ split_by / weight.sum())
             make_splitter = partial(_weighted_splitter, targets=centred, weight=weight)
         # Splits read one feature of many examples: columns lie together.
         X = in_columns(X)
@@ -314,7 +337,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         )
 
     def _stop_early(self, X, targets, exponent):
-        """Go back to the smaller budget with the least squared error on validation data."""
+        """Go back to the smaller budget with the least error on validation data."""
         budgets = np.unique(np.arange(STEPS + 1) * self.n_nodes_ // STEPS).tolist()
         models = [self._model.within(budget) for budget in budgets]
         errors = []
@@ -323,7 +346,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             # Classes by their probabilities, numbers in the unit of the divided targets.
             predicted = self._shares(scores)
             predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
-            errors.append(np.square(predicted - targets).sum())
+            errors.append(self._loss().error(predicted, targets))
         self._set(models[int(np.argmin(errors))])
 
     def _set(self, model):

@@ -6,7 +6,7 @@ uniformly at random, and the one whose optimal weight lowers the loss most is ta
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
 
 from ..tree.random cimport as_below, next_xorshift
 from .loss_kernels cimport Loss
@@ -269,6 +269,8 @@ cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noe
     """Split a node; return its left child, the right one being the next, or -1."""
     cdef ForestNode* node = &table.nodes[j]
     cdef Split split
+    if table.max_depth < INT32_MAX and table.is_deepest(j):
+        return -1
     splitter.split(&table.order[node.tree, node.start], node.size, &split)
     if split.n_left == 0:
         return -1

@@ -31,6 +31,9 @@ cdef class NodeTable:
         ForestNode[::1] nodes
         int32_t[:, ::1] order
         readonly int32_t n_nodes
+        readonly int32_t max_depth  # of a node; a root's is 0
 
+    # Return whether a node is as deep as any may be.
+    cdef bint is_deepest(self, int32_t j) noexcept nogil
     # Append a node and return its id.
     cdef int32_t add(self, int32_t tree, int32_t parent, int32_t start, int32_t size) noexcept nogil

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from libc.stdint cimport INT32_MAX
+
 cdef enum:
     AHEAD = 16  # nodes between asking for memory and needing it
 
@@ -13,7 +15,8 @@ FOREST_NODE_DTYPE = np.asarray(<ForestNode[:1]> &record).dtype
 cdef class NodeTable:
     """Nodes and samples of a growing forest; the roots are there from the start."""
 
-    def __init__(self, n_trees, n_samples, max_nodes):
+    def __init__(self, n_trees, n_samples, max_nodes, max_depth=INT32_MAX):
+        self.max_depth = max_depth
         self.records = np.empty(max_nodes, dtype=FOREST_NODE_DTYPE)
         self.samples = np.empty((n_trees, n_samples), dtype=np.int32)
         self.samples[:] = np.arange(n_samples, dtype=np.int32)
@@ -22,6 +25,16 @@ cdef class NodeTable:
         self.n_nodes = 0
         for tree in range(n_trees):
             self.add(tree, -1, 0, n_samples)
+
+    cdef bint is_deepest(self, int32_t j) noexcept nogil:
+        # Counted upwards: a field for the depth would cost every forest its memory.
+        cdef int32_t depth = 0
+        if self.max_depth == INT32_MAX:
+            return False
+        while self.nodes[j].parent >= 0:
+            j = self.nodes[j].parent
+            depth += 1
+        return depth >= self.max_depth
 
     cdef int32_t add(
         self, int32_t tree, int32_t parent, int32_t start, int32_t size

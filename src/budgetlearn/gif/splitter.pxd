@@ -14,7 +14,7 @@ cdef class Splitter:
         const double[::1, :] large   # the features, or
         const uint8_t[::1, :] small  # the features in bytes
         bint in_bytes
-        int32_t n_visits, n_thresholds
+        int32_t n_visits, n_thresholds, min_leaf
         uint8_t[::1] values          # of a feature, in either type
         int32_t[::1] features, moved
         uint64_t state

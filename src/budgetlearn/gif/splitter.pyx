@@ -23,7 +23,7 @@ ctypedef fused cell_t:
 cdef class Splitter:
     """Random splits; the subclasses know the impurity."""
 
-    def __init__(self, X, n_visits, n_thresholds, seed):
+    def __init__(self, X, n_visits, n_thresholds, min_leaf, seed):
         if X.dtype == np.uint8:
             self.small = X
         else:
@@ -31,6 +31,7 @@ cdef class Splitter:
         self.in_bytes = X.dtype == np.uint8
         self.n_visits = n_visits
         self.n_thresholds = n_thresholds
+        self.min_leaf = min_leaf
         self.features = np.arange(X.shape[1], dtype=np.int32)
         # Scratch of the largest node, the root, in bytes: both kinds of cells fit.
         self.values = np.empty(X.shape[0] * X.itemsize, dtype=np.uint8)
@@ -44,7 +45,7 @@ cdef class Splitter:
             const int32_t* order = samples
             double low, high, threshold, score, best = -1.0
         out.n_left = 0
-        if n < 2 or not self.enter(samples, n, &order):
+        if n < 2 * self.min_leaf or n < 2 or not self.enter(samples, n, &order):
             return
         # Drawn without replacement, by swapping to the front; no reset is needed for the next node.
         # Invariant: features[:n_visited] are visited; best >= 0 once one of them was not constant.
@@ -62,7 +63,7 @@ cdef class Splitter:
             for _trial in range(self.n_thresholds):
                 threshold = between(low, high, as_uniform(next_xorshift(&self.state)))
                 score = max(0.0, self.score(threshold, n))  # rounding may take it below 0
-                if score > best:
+                if score > best and (self.min_leaf == 1 or leaves_enough(self, threshold, n)):
                     best = score
                     out.feature = feature
                     out.threshold = threshold
@@ -120,6 +121,16 @@ cdef class Splitter:
         if self.in_bytes:
             return count_above(&self.values[start], <uint8_t> threshold, end - start)
         return count_above(<double*> &self.values[0] + start, threshold, end - start)
+
+
+cdef bint leaves_enough(Splitter splitter, double threshold, int32_t n) noexcept nogil:
+    """Return whether both sides of a threshold keep `min_leaf` samples."""
+    # A loop of its own: `count_right` is inlined in Gini's index as long as nobody else calls it.
+    cdef const double* values = <double*> &splitter.values[0]
+    cdef int32_t i, n_right = 0
+    for i in range(n):
+        n_right += (splitter.values[i] if splitter.in_bytes else values[i]) > threshold
+    return splitter.min_leaf <= n_right <= n - splitter.min_leaf
 
 
 cdef inline void gather(
@@ -204,8 +215,8 @@ cdef class VarianceSplitter(Splitter):
         double[::1] total, left
         double pure_variance
 
-    def __init__(self, X, n_visits, n_thresholds, seed, targets):
-        Splitter.__init__(self, X, n_visits, n_thresholds, seed)
+    def __init__(self, X, n_visits, n_thresholds, min_leaf, seed, targets):
+        Splitter.__init__(self, X, n_visits, n_thresholds, min_leaf, seed)
         self.targets = targets
         self.node_targets = np.empty(targets.shape[::-1])
         self.total = np.empty(targets.shape[1])
@@ -262,8 +273,8 @@ cdef class WeightedVarianceSplitter(VarianceSplitter):
         double[::1] node_weights
         double node_weight
 
-    def __init__(self, X, n_visits, n_thresholds, seed, targets, sample_weight):
-        VarianceSplitter.__init__(self, X, n_visits, n_thresholds, seed, targets)
+    def __init__(self, X, n_visits, n_thresholds, min_leaf, seed, targets, sample_weight):
+        VarianceSplitter.__init__(self, X, n_visits, n_thresholds, min_leaf, seed, targets)
         self.sample_weight = sample_weight
         self.node_weights = np.empty(targets.shape[0])
         squares = targets / np.sqrt(sample_weight)[:, None]
@@ -318,8 +329,8 @@ cdef class GiniSplitter(Splitter):
         int32_t[::1] by_class  # the samples of a node, one class after the other
         int32_t[::1] ends      # where each class ends there
 
-    def __init__(self, X, n_visits, n_thresholds, seed, codes, n_classes):
-        Splitter.__init__(self, X, n_visits, n_thresholds, seed)
+    def __init__(self, X, n_visits, n_thresholds, min_leaf, seed, codes, n_classes):
+        Splitter.__init__(self, X, n_visits, n_thresholds, min_leaf, seed)
         self.codes = codes
         self.by_class = np.empty_like(codes)
         self.ends = np.empty(n_classes, dtype=np.int32)

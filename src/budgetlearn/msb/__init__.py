@@ -1,7 +1,7 @@
 """msB: model sequences and model schedules under a budget (Yan et al.), and logitB."""
 
 from .exhaustive import ExhaustiveSearch
-from .logit_path import LogitPathClassifier
+from .l1_path import LogitPathClassifier
 from .search import ModelScheduleSearch
 from .sequences import (
     BackwardSequence,

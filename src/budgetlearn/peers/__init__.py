@@ -2,10 +2,9 @@
 
 from .astc import ASTCClassifier
 from .controls import AllFeaturesClassifier, FreeConstantClassifier, FreeConstantRegressor
+from .cost_boosting import GreedyMiserClassifier, LightGBMCostClassifier
 from .ensembles import ForestStages
 from .filters import FilterBoostingClassifier, FilterForestClassifier
-from .greedy_miser import GreedyMiserClassifier
-from .lightgbm_costs import LightGBMCostClassifier
 from .node_shares import BoostingNodeShares, GIFNodeShares
 from .sparse_linear import SparseLinearClassifier
 

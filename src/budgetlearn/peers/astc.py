@@ -11,7 +11,7 @@ from ..counting import count_fit
 from ..parallel import thread_map
 from ..protocol import Outcome, Request, Stage
 from ..protocol.documenting import documented
-from ..protocol.tables import working_dtype
+from ..protocol.examples import working_dtype
 from ..validation import ParameterError, check_number
 from .staged import Staged
 

@@ -1,13 +1,25 @@
-"""Boosted trees with prices on features, along a path of weights of the prices."""
+"""Boosted trees with prices on features, along a path of weights of the prices.
+
+LightGBM with its own feature costs is the choice of users without a budgeted method; GreedyMiser is
+stage-wise regression whose trees pay for features that they are first to use.
+"""
 
 from abc import abstractmethod
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
 
-from ..protocol.documenting import documented
-from ..tree.predictor import ForestPredictor
-from ..validation import ParameterError, check_number
+from ..counting import count_fit
+from ..extras import extra
+from ..parallel import progress, thread_map
+from ..protocol.documenting import documented, extending
+from ..tree.binning import bin_features
+from ..tree.convert import from_lightgbm
+from ..tree.predictor import ForestPredictor, Tree
+from ..validation import INT32_MAX, ParameterError, check_choice, check_number
+from ._miser_tree import MiserGrower
 from .staged import TreeStages, TreeSum, check_increasing
 
 TRADEOFFS, N_TREES = (10, 3, 1, 0.3, 0.1, 0.03, 0), (10, 20, 40)
@@ -119,3 +131,152 @@ def scaled_tradeoffs(costs):
 def _price_shares(costs):
     """Return the cost of each feature alone, as a share of the cost of all."""
     return costs.alone / costs.full if costs.full else costs.alone
+
+
+_MAX_BINS = 255
+
+
+@documented
+class GreedyMiserClassifier(CostBoosting):
+    """Stage-wise regression with shallow trees and prices on new features.
+
+    Each tree h is grown greedily for Σ (residual − h(x))² plus λ times the price of every feature
+    that no earlier split of the ensemble uses; such a feature is free from then on. Of all leaves
+    and features the split with the largest net gain is made next.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A feature of a group is penalised with its own price
+        and the group's; predictions are charged for the group once.
+    cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
+        λ, decreasing, in squared error of each training example for the price of all features.
+        None: ten that scale with the prices, from where nothing is acquired to 0.
+    max_depth : int, default=4
+        Depth of the trees, the paper's.
+    n_jobs : int, default=None
+        Threads, as in joblib: one path for each cost weight. The model does not depend on it.
+
+    References
+    ----------
+    Z. Xu, K. Q. Weinberger and O. Chapelle. The greedy miser: learning under test-time budgets.
+    ICML 2012.
+    """
+
+    @extending(CostBoosting)
+    def __init__(self, *, max_depth=4, **shared):
+        super().__init__(**shared)
+        self.max_depth = max_depth
+
+    def _boost(self, X, labels, shares, cost_weights, n_iterations):
+        # Depth 16 is 65,536 leaves: deeper trees are not of limited depth any more.
+        check_number(self.max_depth, "max_depth", low=1, high=16, integer=True)
+        data = bin_features(X, _MAX_BINS, self.n_jobs)
+        members = labels == np.arange(self.classes_.size)[:, None]
+        # Two classes have one score, of the second class: its row is the last.
+        targets = np.where(members[-self._n_outputs :], 1.0, -1.0)
+
+        def path(tradeoff):
+            count_fit()
+            grower = MiserGrower(data, self.max_depth)
+            # λ is per example, the squared error a sum over all of them.
+            prices = tradeoff * len(X) * shares
+            # Shared by all trees and classes of the ensemble: a feature is paid for once.
+            acquired = np.zeros(X.shape[1], dtype=np.uint8)
+            scores, fitted = np.zeros_like(targets), np.empty_like(targets)
+            trees = []
+            for _ in range(n_iterations):
+                # Of the iteration's start for all classes: their trees do not see each other.
+                residuals = targets - scores
+                for output, residual in enumerate(residuals):
+                    grown = grower.grow(residual, prices, acquired, fitted[output])
+                    trees.append(self._tree(*grown, output))
+                scores += self.learning_rate * fitted
+            return trees
+
+        return thread_map(path, cost_weights, self.n_jobs, "models")
+
+    def _tree(self, nodes, values, output):
+        """Return grown nodes as a `Tree` whose values add up to the scores."""
+        value = np.zeros((nodes.size, self._n_outputs))
+        value[:, output] = self.learning_rate * values
+        return Tree.of_nodes(nodes, value)
+
+
+@documented
+class LightGBMCostClassifier(CostBoosting):
+    """Gradient boosting by LightGBM that charges its splits for features.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A feature of a group is penalised with its own price
+        and the group's, as LightGBM has no groups; predictions are charged for the group once.
+    penalty : {"coupled", "lazy"}, default="coupled"
+        "coupled": the model pays for a feature once, at its first split on it. "lazy": it pays for
+        each training example in a node that had not met the feature before.
+    cost_weights : sequence of float or None, default=(10, 3, 1, 0.3, 0.1, 0.03, 0)
+        Weights of the prices, decreasing: how much LightGBM's gain, for each training example, all
+        features together must be worth. Above the gain of a perfect first split (1 with two
+        equal classes) times full price over cheapest price nothing is acquired; at 0 prices do not
+        matter.
+        None: ten that scale with the prices, from where nothing is acquired to 0.
+    num_leaves : int, default=8
+        Most leaves of a tree.
+    min_child_samples : int, default=5
+        Least training examples in a leaf.
+    random_state : int, RandomState instance or None, default=None
+        Given to LightGBM, which draws nothing here on fewer than 200,000 examples.
+
+    Notes
+    -----
+    The penalty of a split is tradeoff × n_samples × share ("coupled"), or tradeoff × share for
+    each example ("lazy"), where share is the feature's price over the full price.
+
+    References
+    ----------
+    S. Peter, F. Diego, F. Hamprecht and B. Nadler. Cost efficient gradient boosting. NIPS 2017.
+    """
+
+    @extending(CostBoosting)
+    def __init__(
+        self, *, penalty="coupled", num_leaves=8, min_child_samples=5, random_state=None, **shared
+    ):
+        super().__init__(**shared)
+        self.penalty = penalty
+        self.num_leaves = num_leaves
+        self.min_child_samples = min_child_samples
+        self.random_state = random_state
+
+    def _boost(self, X, labels, shares, cost_weights, n_iterations):
+        with extra("peers", type(self).__name__):
+            import lightgbm
+        parameters = self._parameters(len(X), shares)
+        # Coded once for all cost_weights.
+        data = lightgbm.Dataset(X, labels, params=dict(parameters), free_raw_data=False)
+        paths = []
+        for tradeoff in progress(cost_weights, "models"):
+            count_fit()
+            charged = {**parameters, "cegb_tradeoff": tradeoff}
+            paths.append(from_lightgbm(lightgbm.train(charged, data, n_iterations)))
+        return paths
+
+    def _parameters(self, n_samples, shares):
+        check_choice(self.penalty, "penalty", ("coupled", "lazy"))
+        check_number(self.num_leaves, "num_leaves", low=2, integer=True)
+        check_number(self.min_child_samples, "min_child_samples", low=1, integer=True)
+        # Gains are sums over examples: "coupled" must be, too; "lazy" is charged an example.
+        penalties = shares * (n_samples if self.penalty == "coupled" else 1)
+        return {
+            "objective": "binary" if self._n_outputs == 1 else "multiclass",
+            "num_class": self._n_outputs,
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.num_leaves,
+            "min_data_in_leaf": self.min_child_samples,
+            f"cegb_penalty_feature_{self.penalty}": penalties.tolist(),
+            "num_threads": effective_n_jobs(self.n_jobs),
+            "seed": int(check_random_state(self.random_state).randint(INT32_MAX)),
+            "deterministic": True,
+            "force_row_wise": True,  # else LightGBM times both ways, and picks one
+            "verbose": -1,
+        }

@@ -13,7 +13,7 @@ from ..protocol.documenting import documented, extending
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
 from ..validation import INT32_MAX, ParameterError, check_number
-from .lightgbm_costs import LightGBMCostClassifier
+from .cost_boosting import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum, check_increasing
 
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..msb.l1_path import fit_l1_path
-from ..msb.logit_path import LogitPathClassifier
+from ..msb.l1_path import LogitPathClassifier, fit_l1_path
 from ..protocol.documenting import documented, extending
 from ..validation import ParameterError, check_number
 

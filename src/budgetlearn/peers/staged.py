@@ -9,9 +9,9 @@ from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 
 from ..export.trees import stored_bytes
-from ..forests.requests import tree_acquisitions
+from ..forests.base import tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage
-from ..protocol.tables import working_dtype
+from ..protocol.examples import working_dtype
 from ..tree.predictor import ForestPredictor
 from ..validation import ParameterError, check_number
 

@@ -25,7 +25,7 @@ from ..counting import counting_fits
 from ..validation import all_or_nothing, check_number
 from .acquisition import Session, acquired_from, explanation, from_table, session_of
 from .documenting import described
-from .examples import checked_examples
+from .examples import checked_examples, checked_table, one_row
 from .fixed_features import fixed_acquisitions
 from .guarantees import EXPECTED, Certificate, certified
 from .operating_points import (
@@ -39,7 +39,6 @@ from .operating_points import (
 from .prediction import chosen_stage, decided, each_stage
 from .requests import Decisions
 from .stage import EVERYTHING, BudgetedTags, Stage
-from .tables import checked_table, one_row
 
 Array = NDArray[Any]
 

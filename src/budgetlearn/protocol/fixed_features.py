@@ -3,9 +3,9 @@
 import numpy as np
 
 from ..costs import affords
+from .examples import working_dtype
 from .operating_points import known_points
 from .requests import Outcome, Request
-from .tables import working_dtype
 
 
 class FixedFeatures:

@@ -6,10 +6,10 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..validation import check_choice, check_number
 from .acquisition import acquired_from, from_table
+from .examples import checked_table, missing_cells, refuse_missing
 from .guarantees import EXPECTED, GUARANTEED, surely_within
 from .operating_points import points_to_choose_from
 from .stage import Stage
-from .tables import checked_table, missing_cells, refuse_missing
 
 
 def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):

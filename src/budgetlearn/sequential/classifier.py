@@ -11,7 +11,7 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..protocol import BudgetedEstimator, Outcome, Request, Stage
 from ..protocol.documenting import documented
-from ..protocol.tables import one_row
+from ..protocol.examples import one_row
 from ..validation import check_number
 
 

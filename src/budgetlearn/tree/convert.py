@@ -8,7 +8,7 @@ from sklearn.tree import BaseDecisionTree
 from sklearn.tree._tree import NODE_DTYPE, TREE_UNDEFINED
 from sklearn.tree._tree import Tree as SklearnTree
 
-from .structure import LEAF, Tree
+from .predictor import LEAF, Tree
 
 # Flags of a split in LightGBM's model text.
 _CATEGORICAL = 1

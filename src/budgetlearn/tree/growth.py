@@ -7,8 +7,8 @@ import numpy as np
 from ..validation import INT32_MAX
 from .depth_first import Grower
 from .impurity import Gini, ImpurityFunction, Variance
+from .predictor import Tree
 from .prices import NodePrices
-from .structure import Tree
 
 TIES = ("first", "random", "reuse")
 # A drop in impurity below this share of the node's impurity is rounding, not a split.

@@ -1,6 +1,11 @@
-"""Reader of SVMlight files, with queries, in bounded memory."""
+"""Readers of SVMlight files, in bounded memory, and of images: MNIST's idx files, CIFAR batches."""
+
+import gzip
+import math
+import struct
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from tqdm import tqdm
 
 from budgetlearn.exceptions import DatasetError
@@ -187,3 +192,147 @@ def _without_empty(X):
         if place != column:
             X[:, place] = X[:, column]
     return X[:, : len(used)], used
+
+
+def read_idx(paths, parts=None):
+    """Read pairs of idx files, images and then their labels, as a table of float32.
+
+    The files are unsigned bytes, gzip-compressed or not; `parts` says which split each pair is: 0
+    train, 1 validation, 2 test. One column per pixel, 0 to 255, is named by row and column.
+    """
+    images = [read_idx_array(path) for path in paths[0::2]]
+    labels = [read_idx_array(path) for path in paths[1::2]]
+    if any(image.ndim != 3 or image.shape[1:] != images[0].shape[1:] for image in images):
+        shapes = ", ".join(str(image.shape) for image in images)
+        raise DatasetError(f"Images must be of one size, rows by columns; found {shapes}.")
+    if any(label.ndim != 1 for label in labels):
+        raise DatasetError("Labels must be one number each.")
+    lengths = [len(image) for image in images]
+    if lengths != [len(label) for label in labels]:
+        raise DatasetError(f"Images and labels differ in number: {lengths}.")
+    X = np.concatenate([image.reshape(len(image), -1) for image in images]).astype(np.float32)
+    height, width = images[0].shape[1:]
+    names = tuple(f"r{row}c{column}" for row in range(height) for column in range(width))
+    part = None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
+    return Table(X, np.concatenate(labels).astype(np.int64), names, part)
+
+
+def read_idx_array(path):
+    """Return the unsigned bytes of an idx file, gzip-compressed if its name ends in ``.gz``."""
+    with reading(path, "an idx file"):
+        content = path.read_bytes()
+        return _parse(gzip.decompress(content) if path.suffix == ".gz" else content, path.name)
+
+
+def _parse(content, name):
+    # Magic number: two zero bytes, the type (8: unsigned byte), the number of dimensions.
+    if content[:3] != b"\x00\x00\x08":
+        raise DatasetError(f"{name} is not an idx file of unsigned bytes.")
+    dimensions = content[3]
+    shape = struct.unpack(f">{dimensions}I", content[4 : 4 + 4 * dimensions])
+    values = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions)
+    if values.size != math.prod(shape):
+        raise DatasetError(f"{name} should hold {shape} values, found {values.size}.")
+    return values.reshape(shape)
+
+
+SIDE, COLOURS = 32, 3
+PATCH, N_PATCHES, N_LEARNED = 6, 40_000, 100
+ROUNDS = 10  # of k-means; Coates and Ng's own number
+THRESHOLD = 0.5  # of resemblance
+_BYTES = 1 + SIDE * SIDE * COLOURS  # of an image with its label
+_BLOCK = 100  # images at a time: 30 MB of patches
+_QUARTERS = [(row, column) for row in ("upper", "lower") for column in ("left", "right")]
+
+
+def read_cifar(paths, parts=None, seed=0):
+    """Read the binary batches of CIFAR-10 and make features of the images.
+
+    Of each image a batch has its class, then red, green and blue, row by row. `parts` says which
+    split each batch is: 0 train, 1 validation, 2 test. Patches are learned from batches of part 0
+    (None: from all), drawn by `seed`. The table is float32, one column for each learned patch and
+    quarter of the image.
+    """
+    batches = [_batch(path) for path in paths]
+    learned_from = [
+        images
+        for (images, _), part in zip(batches, parts or [0] * len(paths), strict=True)
+        if part == 0
+    ]
+    if not learned_from:
+        raise DatasetError("CIFAR-10: no batch is part 0, from which patches are learned.")
+    filters = _learn(np.concatenate(learned_from), np.random.default_rng(seed))
+    X = np.concatenate([_features(images, *filters) for images, _ in batches])
+    y = np.concatenate([labels for _, labels in batches])
+    part = None
+    if parts is not None:
+        part = np.repeat(np.array(parts, np.int8), [len(labels) for _, labels in batches])
+    names = [f"p{k}_{row}_{column}" for row, column in _QUARTERS for k in range(N_LEARNED)]
+    return Table(X, y.astype(np.int64), tuple(names), part)
+
+
+def _batch(path):
+    """Return images (n, 32, 32, 3) of bytes, and their labels."""
+    with reading(path, "a batch of CIFAR-10"):
+        content = np.frombuffer(path.read_bytes(), np.uint8)
+    if not content.size or content.size % _BYTES:
+        raise DatasetError(
+            f"{path.name} should hold images of {_BYTES} bytes each, found {content.size} bytes."
+        )
+    rows = content.reshape(-1, _BYTES)
+    if rows[:, 0].max() > 9:
+        raise DatasetError(f"{path.name}: a label is {rows[:, 0].max()}, expected 0 to 9.")
+    return rows[:, 1:].reshape(-1, COLOURS, SIDE, SIDE).transpose(0, 2, 3, 1), rows[:, 0]
+
+
+def _contrasted(patches):
+    """Return patches (n, 108) with mean 0 and equal contrast."""
+    patches = patches - patches.mean(axis=1, keepdims=True)
+    return patches / np.sqrt(patches.var(axis=1, keepdims=True) + 10)
+
+
+def _learn(images, rng):
+    """Return the whitening's shift and the learned patches, whitened, one in each column."""
+    which = rng.integers(len(images), size=N_PATCHES)
+    top, left = rng.integers(SIDE - PATCH + 1, size=(2, N_PATCHES))
+    patches = np.stack(
+        [
+            images[i, r : r + PATCH, c : c + PATCH].ravel()
+            for i, r, c in zip(which, top, left, strict=True)
+        ]
+    )
+    patches = _contrasted(patches.astype(np.float64))
+    shift = patches.mean(axis=0)
+    values, vectors = np.linalg.eigh(np.cov(patches, rowvar=False))
+    whitening = vectors / np.sqrt(values + 0.1) @ vectors.T
+    patches = (patches - shift) @ whitening
+    centres = rng.standard_normal((patches.shape[1], N_LEARNED))
+    for _ in range(ROUNDS):
+        centres /= np.linalg.norm(centres, axis=0) + 1e-12
+        likeness = patches @ centres
+        best = np.abs(likeness).argmax(axis=1)
+        damped = np.zeros_like(likeness)  # of each patch, its likeness to the nearest centre only
+        damped[np.arange(len(best)), best] = likeness[np.arange(len(best)), best]
+        centres += patches.T @ damped
+    centres /= np.linalg.norm(centres, axis=0) + 1e-12
+    return shift, whitening @ centres
+
+
+def _features(images, shift, filters):
+    """Return sums over quarters of the resemblance to each learned patch, a block at a time."""
+    places = SIDE - PATCH + 1
+    half = places // 2 + 1  # 27 places: the middle ones belong to the upper and left quarters
+    X = np.empty((len(images), len(_QUARTERS) * N_LEARNED), np.float32)
+    for start in range(0, len(images), _BLOCK):
+        block = images[start : start + _BLOCK].astype(np.float32)
+        windows = sliding_window_view(block, (PATCH, PATCH), axis=(1, 2))
+        patches = windows.transpose(0, 1, 2, 4, 5, 3).reshape(-1, PATCH * PATCH * COLOURS)
+        like = (_contrasted(patches) - shift.astype(np.float32)) @ filters.astype(np.float32)
+        like = np.maximum(like - THRESHOLD, 0).reshape(len(block), places, places, N_LEARNED)
+        quarters = [
+            like[:, rows, columns].sum(axis=(1, 2))
+            for rows in (slice(half), slice(half, None))
+            for columns in (slice(half), slice(half, None))
+        ]
+        X[start : start + len(block)] = np.concatenate(quarters, axis=1)
+    return X
