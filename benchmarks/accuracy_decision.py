@@ -26,7 +26,7 @@ from sklearn.model_selection import train_test_split
 from budgetbench.datasets import load_dataset
 from budgetlearn.auto import evidence
 from budgetlearn.auto.evidence import Comparison, Field, best_at_budgets, everything, optimism
-from budgetlearn.auto.methods import CONSTANT, Stages, competitors
+from budgetlearn.auto.methods import CONSTANT, Stages, competitors, quoted
 from budgetlearn.auto.scores import Objective, decide
 from budgetlearn.auto.subset_average import SHARES
 from budgetlearn.cascade.mixture import fit_temperature, with_temperature
@@ -34,7 +34,7 @@ from budgetlearn.costs import random_costs
 from budgetlearn.protocol.examples import Examples
 
 MOST_ROWS, MOST_TESTED, MOST_COLUMNS = 300, 1500, 40
-MOST_SECONDS = 60  # of a table: later methods are left out, as `max_minutes` does
+MOST_SECONDS = 240  # of a table: later methods are left out, as `max_minutes` does
 MADE = {
     "made_flip": {"n_features": 15, "n_informative": 4, "flip_y": 0.3, "weights": [0.7]},
     "made_easy": {"n_features": 20, "n_informative": 8, "class_sep": 1.5},
@@ -119,7 +119,7 @@ def collected(name, seed):
     methods = competitors(classes is not None, X.shape[1])
     found = made.run(CONSTANT[classes is not None], methods)
     free = np.tile(made._free(np.arange(len(y)), 1), (len(y_test), 1))
-    test = [(0, free, np.zeros(len(y_test)), (0.0, 0.0))]
+    test = [(0, free, np.zeros(len(y_test)), (0.0, 0.0, 1.0))]
     for method in methods:
         if method.name not in found.skipped:
             model = made.fitted(method, examples)
@@ -128,11 +128,12 @@ def collected(name, seed):
                 if other is method:
                     stage = stages.choose(budgets[place])
                     if stage is None:
-                        test.append((k, free, np.zeros(len(y_test)), (0.0, 0.0)))
+                        test.append((k, free, np.zeros(len(y_test)), (0.0, 0.0, 1.0)))
                     else:
                         said = made.predicted(model, stage, X_test)
-                        quoted = stages.quoted(stage, found.dearer[k])
-                        test.append((k, *said, quoted))
+                        # What a quote is made of, so that `judge` can make it.
+                        known = stages.costs[stage], stages.errors[stage], found.dearer[k]
+                        test.append((k, *said, known))
     targets = y_test if classes is None else np.searchsorted(classes, y_test)
     about = {"name": name, "seed": seed, "n": len(y), "K": n_classes, "full": costs.full}
     return {**about, "y": codes, "yt": targets, "kept": Keeping.kept, "test": test}
@@ -150,7 +151,7 @@ def judged_policies(data, with_costs):
         objective = Objective("r2" if n_classes is None else "accuracy")
     costs = None if n_classes is None else objective.decision_costs(y, n_classes)
     test = {each[0]: each[1:] for each in data["test"]}
-    rows, held_out, quoted = [], [], []
+    rows, held_out, quotes = [], [], []
     for k, (name, _, _, found, spent) in enumerate(data["kept"]):
         predicted, paid, own = test[k]
         if n_classes is not None:
@@ -168,15 +169,16 @@ def judged_policies(data, with_costs):
         rows.append(np.mean([objective.rows(y, *each) for each in parts], axis=0))
         label = None if n_classes is None else decide(predicted, costs)
         held_out.append(objective.rows(y_test, predicted, label, paid))
-        quoted.append((*own, paid.mean(), paid.std() / np.sqrt(paid.size)))
+        quote = quoted(*own, data["full"])
+        quotes.append((*quote, paid.mean(), paid.std() / np.sqrt(paid.size)))
     names, places, whole = zip(*[each[:3] for each in data["kept"]], strict=True)
     field = Field(np.array(rows), list(names), np.array(places), np.array(whole))
-    return field, np.array(held_out), np.array(quoted)
+    return field, np.array(held_out), np.array(quotes)
 
 
 def judged(data, with_costs=False):
     """Yield a record for each budget: the choice, the constant and each method."""
-    field, held_out, quoted = judged_policies(data, with_costs)
+    field, held_out, quotes = judged_policies(data, with_costs)
     chosen, flattery = best_at_budgets(field), optimism(field, 0)
     scores = held_out.mean(axis=1)
     errors = held_out.std(axis=1) / np.sqrt(held_out.shape[1])
@@ -198,10 +200,10 @@ def judged(data, with_costs=False):
             "auto_se": errors[own],
             "quoted": quote,
             "quoted_se": error,
-            "quoted_cost": quoted[own, 0],
-            "quoted_cost_se": quoted[own, 1],
-            "cost": quoted[own, 2],
-            "cost_se": quoted[own, 3],
+            "quoted_cost": quotes[own, 0],
+            "quoted_cost_se": quotes[own, 1],
+            "cost": quotes[own, 2],
+            "cost_se": quotes[own, 3],
             "constant": scores[0],
             "constant_se": errors[0],
             **{name: scores[k] for name, k in pool.items()},

@@ -15,7 +15,7 @@ from budgetlearn import (
 )
 from budgetlearn.auto.estimator import _increasing
 from budgetlearn.auto.evidence import Comparison
-from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors
+from budgetlearn.auto.methods import CONSTANT, Method, competitors, quoted
 from budgetlearn.auto.scores import Objective
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.protocol.examples import Examples
@@ -190,13 +190,10 @@ def test_every_method_can_be_made_and_copied():
 
 def test_what_a_model_remembers_is_dearer_on_other_rows():
     costs = FeatureCosts(PRICES)
-    model = FilterForestClassifier(feature_costs=costs, n_estimators=5).fit(X, Y)
-    stages = Stages(model, X)
-    stages.costs, stages.errors = np.array([2.0, 20.0, 3.0]), np.array([0.5, 1.0, 0.0])
-    assert stages.quoted(0, 1.5) == (3.0, 0.75)
-    assert stages.quoted(1, 1.5)[0] == costs.full
+    assert quoted(2.0, 0.5, 1.5, costs.full) == (3.0, 0.75)
+    assert quoted(20.0, 1.0, 1.5, costs.full)[0] == costs.full
     # Where all pay the same nothing depends on what was seen.
-    assert stages.quoted(2, 1.5) == (3.0, 0.0)
+    assert quoted(3.0, 0.0, 1.5, costs.full) == (3.0, 0.0)
     # Of labels that are partly chance a model is surest where it has seen them.
     table, y = make_classification(160, 6, n_informative=3, flip_y=0.3, random_state=1)
     settings = {"estimators": "forest", "orders": "gain_per_cost"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetlearn.auto.evidence import Field, best_at_budgets, everything, optimism
+from budgetlearn.auto.evidence import Field, best_at_budgets, everything, optimism, surely_better
 
 N = 400
 
@@ -40,6 +40,25 @@ def test_the_cascade_stays_unless_another_is_surely_better():
     assert best_at_budgets(near) == [1]
     sure = field(("constant", 0, 0.5), ("cascade", 0, 0.7), ("msB", 0, 0.8))
     assert best_at_budgets(sure) == [2]
+
+
+def test_a_budget_is_spent_on_what_is_better_at_all_but_no_more_is_recommended():
+    made = field(("constant", 0, 0.5), ("cascade", 0, 0.8), ("cascade", 1, 0.8025), ("msB", 2, 0.9))
+    # One row of 400 is a difference of one standard error: of two that contradict, a third.
+    made.rows[2, [0, 1, 2, 3]], made.rows[2, [330, 331, 332, 333]] = 0, 1
+    chosen = best_at_budgets(made)
+    assert chosen == [1, 2, 3]
+    assert surely_better(made, chosen) == [0, 1, 3]
+    assert surely_better(made, chosen[:2]) == [0, 1]
+
+
+def test_the_first_purchase_must_be_better_by_half_a_standard_error():
+    random = np.random.default_rng(0)
+    rows = np.zeros((2, N))
+    rows[0, random.permutation(N)[:300]] = 1
+    rows[1, random.permutation(N)[:302]] = 1
+    near = Field(rows, ["constant", "cascade"], np.zeros(2, dtype=int), np.zeros(2, bool))
+    assert best_at_budgets(near) == [0]
 
 
 def test_the_choice_among_many_equals_is_corrected():

@@ -7,6 +7,7 @@ what is printed, `err` in notes and errors. A call without `err` must have no no
 import gzip
 import io
 import json
+import re
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -270,6 +271,40 @@ CALLS = {
         2,
         err=("'age' holds numbers that are stored as text",),
     ),
+    # Weights of rows.
+    "weights for a method without": Call(
+        (*PRICED, "--weights", "glucose"),
+        status=2,
+        err=("--weights is of --method auto, not of fil",),
+    ),
+    "weights under a wrong name": Call(
+        (*FIT, "--weights", "Age"), status=2, err=("no column 'Age'", "Is 'age' meant?")
+    ),
+    "weights that are none": Call(
+        (*FIT, "--weights", "w"),
+        table(lambda t: t.assign(w="much")),
+        2,
+        err=("--weights w: weights are numbers above 0, but 'much' stands in row 1",),
+    ),
+    "weights with a gap": Call(
+        (*FIT, "--weights", "age"),
+        status=2,
+        err=("--weights age: weights are numbers above 0, but nothing stands in row 1",),
+    ),
+    "a weight of 0": Call(
+        (*FIT, "--weights", "w"),
+        table(lambda t: t.assign(w=np.where(t.index == 3, 0, 2))),
+        2,
+        err=("but '0' stands in row 4", "Leave out rows"),
+    ),
+    "weights that are the target": Call(
+        (*FIT, "--weights", "ill"), status=2, err=("no other option names it",)
+    ),
+    "weights for a score that has its own": Call(
+        (*FIT, "--weights", "glucose", "--scoring", "f1"),
+        status=2,
+        err=("--weights count in accuracy", "not in --scoring f1"),
+    ),
     # Prices and budgets.
     "a price that is missing": Call(
         PRICED,
@@ -487,6 +522,23 @@ def test_the_same_table_in_another_form_gives_the_same_schedule(called, name):
 )
 def test_the_same_rows_in_another_form_give_the_same_predictions(called, name):
     assert called(CALLS[name])[1] == called(Call(PREDICT))[1]
+
+
+def test_weights_count_in_models_and_in_both_scores(called):
+    ill = patients()["ill"] == "yes"
+    files = table(lambda t: t.assign(w=np.where(ill, 1.0, 9.0)))
+    words = (*FIT, "--costs", "prices.csv", "--weights", "w", "--minutes", "0.01")
+    status, out, err = called(Call(words, files))
+    assert (status, err) == (
+        0,
+        "Note: rows count by w in models and scores; costs are means over rows.\n",
+    )
+    # No price is needed for it, and it is no feature.
+    assert AS_ALWAYS in out
+    # Classes keep their shares in all parts: so does the weighted share of the constant.
+    share = 9 * (~ill).sum() / (9 * (~ill).sum() + ill.sum())
+    free = re.search(r"always no: accuracy (\S+) ± \S+, held out (\S+) ±", out)
+    assert [float(each) for each in free.groups()] == pytest.approx([share, share], abs=0.005)
 
 
 def test_a_gap_changes_no_other_row(called):

@@ -29,8 +29,9 @@ from .evidence import (
     optimism,
     shifted,
     spread,
+    surely_better,
 )
-from .methods import CONSTANT, Method, Stages, competitors
+from .methods import CONSTANT, Method, Stages, competitors, quoted
 from .scores import NAMES, WEIGHED, Objective, check_scoring, decide, error_matrix
 from .subset_average import SHARES
 
@@ -187,7 +188,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         chosen, flattery = best_at_budgets(field), optimism(field, comparison.seed)
         self.comparison_ = _table_of(evidence, comparison.budgets)
         models, found = {}, []
-        last = everything(field)
+        last, sure = everything(field), surely_better(field, chosen)
         # The first budget at which a policy is chosen is its own; later ones repeat it.
         places = {k: place for place, k in reversed(list(enumerate(chosen)))}
         for policy in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
@@ -201,7 +202,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
                 bias = float(flattery[places[policy]]) if policy in places else 0.0
                 rows = evidence.rows[policy]
                 score, error = rows.mean() - bias * bool(policy), rows.std() / np.sqrt(rows.size)
-                found.append((*made, score, error, policy == last, policy in places))
+                found.append((*made, score, error, policy == last, policy in sure))
         self._set_entries(_increasing(found), train.X)
 
     def _entry(self, policy, evidence, models, comparison, budget):
@@ -218,7 +219,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             return None
         corrected = comparison.fill_of(model), comparison.shift_of(model)
         entry = Entry(method.name, model, stage, evidence.temperatures[policy], *corrected)
-        return entry, *stages.quoted(stage, evidence.dearer[policy])
+        known = stages.costs[stage], stages.errors[stage], evidence.dearer[policy]
+        return entry, *quoted(*known, model.feature_costs_.full)
 
     def _set_entries(self, found, X):
         self.entries_ = [entry for entry, *_ in found]
@@ -335,7 +337,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         return self.objective_.rows(codes, stage.probabilities, decided, stage.cost, weight)
 
     @described
-    def measure(self, X, y):
+    def measure(self, X, y, sample_weight=None):
         """Measure every operating point on other examples than those of `fit`.
 
         Parameters
@@ -343,17 +345,20 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         {X}
         y : array-like of shape (n_samples,)
             Their true targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each example counts in the scores.
 
         Returns
         -------
         pandas.DataFrame
             Like `operating_points_`: one row per stage, in the same order.
         """
-        check_consistent_length(X, y)
+        check_consistent_length(X, y, sample_weight)
+        weight = _relative(sample_weight)
         points = self.operating_points_.copy()
         for index, stage in enumerate(each_stage(self, X, ALL)):
             stage.cost = self.feature_costs_.total(stage.acquired)
-            rows = self._score_rows(stage, y)
+            rows = self._score_rows(stage, y, weight)
             points.loc[index, "cost"] = stage.cost.mean()
             points.loc[index, "cost_se"] = stage.cost.std() / np.sqrt(rows.size)
             points.loc[index, "score"] = rows.mean()
@@ -390,9 +395,12 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
         """
         stage = decided_stage(self, X, budget, max_cost, fallback, budget_mode, ALL)
         stage.cost = self.feature_costs_.total(stage.acquired)
-        if sample_weight is not None:
-            sample_weight = np.asarray(sample_weight, dtype=float) / np.mean(sample_weight)
-        return float(self._score_rows(stage, y, sample_weight).mean())
+        return float(self._score_rows(stage, y, _relative(sample_weight)).mean())
+
+
+def _relative(weight):
+    """Return sample weights as multiples of their mean; None where there are none."""
+    return None if weight is None else np.asarray(weight, dtype=float) / np.mean(weight)
 
 
 def _increasing(found):
@@ -436,9 +444,9 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     The free constant, the cascade, msB, LightGBM that charges for features, boosting on filtered
     features, BudgetRF, a priced L1 path, averages on subsets, and models on all features are
     compared out of fold at several budgets. The schedule begins with what buys nothing and ends
-    with what buys everything; a row between them is there only if it is better, beyond one standard
-    error of the paired difference, than all that costs less. The cascade serves a budget unless
-    another method is surely better.
+    with what buys everything; a row between them is there only if it is better than all that costs
+    less, the first of them by half a standard error of the paired difference. The cascade serves a
+    budget unless another method is surely better.
 
     Parameters
     ----------

@@ -237,9 +237,10 @@ def spread(probabilities, known, classes):
     return wide
 
 
-# In paired standard errors: how much another method must be better than the default one; and how
-# much a row of the schedule must be better than the one before, which costs less.
-TO_REPLACE, TO_BUY = 1.0, 0.5
+# In paired standard errors: how much another method must be better than the default one, of several
+# that try; how much the first purchase must be better than none; and how much a row of the schedule
+# must be better than the purchase before, which costs less: a budget is there to be spent.
+TO_REPLACE, TO_BUY, TO_SPEND = 1.5, 0.5, 0.0
 N_RESAMPLES = 100
 
 
@@ -263,35 +264,48 @@ class Field:
         )
 
 
-def best_at_budgets(field, weights=None, to_replace=TO_REPLACE, to_buy=TO_BUY):
+def best_at_budgets(field, weights=None):
     """Return the policy for each budget: the constant, or one that is better than all cheaper ones.
 
-    The first policy is the constant. `weights`, (n_samples,), say how often each row counts;
-    `to_replace` and `to_buy` are limits in paired standard errors. Returns the index of a policy
-    for each budget, the same as before where nothing more is bought.
+    The first policy is the constant. `weights`, (n_samples,), say how often each row counts.
+    Returns the index of a policy for each budget, the same as before where nothing more is bought.
     """
     weights = np.ones(field.rows.shape[1]) if weights is None else weights
-    shares = weights / weights.sum()
-    means = field.rows @ shares
+    means = field.rows @ (weights / weights.sum())
     last, chosen = 0, []
-
-    def sure(one, other, limit):
-        difference = field.rows[one] - field.rows[other]
-        mean = shares @ difference
-        error = np.sqrt(max(shares @ difference**2 - mean**2, 0.0) / weights.sum())
-        return mean > limit * error
-
     for place in range(field.places.max() + 1):
         pool = [k for k in np.flatnonzero(field.places == place) if k]
         own = [k for k in pool if field.names[k] == DEFAULT]
         best = max(pool, key=means.__getitem__, default=0)
         # The default stays unless another method is surely better.
-        if own and best != own[0] and not sure(best, own[0], to_replace):
+        if own and best != own[0] and not _better(field, weights, best, own[0], TO_REPLACE):
             best = own[0]
-        if best != last and sure(best, last, to_buy):
+        limit = TO_SPEND if last else TO_BUY
+        if best != last and _better(field, weights, best, last, limit):
             last = best
         chosen.append(last)
     return chosen
+
+
+def surely_better(field, chosen):
+    """Return those of the policies chosen for ascending budgets that beat cheaper ones by `TO_BUY`.
+
+    The first policy, the constant, is one of them; the last of them is what to buy if no budget
+    says how much there is to spend.
+    """
+    kept, weights = [0], np.ones(field.rows.shape[1])
+    for policy in dict.fromkeys(chosen):
+        if policy and _better(field, weights, policy, kept[-1], TO_BUY):
+            kept.append(policy)
+    return kept
+
+
+def _better(field, weights, one, other, limit):
+    """Return True where a policy is better than another by more than `limit` standard errors."""
+    difference, shares = field.rows[one] - field.rows[other], weights / weights.sum()
+    mean = shares @ difference
+    error = np.sqrt(max(shares @ difference**2 - mean**2, 0.0) / weights.sum())
+    return mean > limit * error
 
 
 def optimism(field, seed, n_resamples=N_RESAMPLES):

@@ -119,20 +119,26 @@ class Stages:
         # Of equals the cheapest; of a path's models of equal cost the last, with most trees.
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])
 
-    def quoted(self, stage, dearer):
-        """Return the mean cost to expect of a stage on other rows, and its standard error.
-
-        `stage`: its index; `dearer`: how many times as much rows cost that a model has not
-        seen.
-        """
-        # Where all pay the same nothing depends on what the model has seen.
-        factor = dearer if self.errors[stage] > 0 else 1.0
-        cost = min(factor * self.costs[stage], self.model.feature_costs_.full)
-        return float(cost), float(factor * self.errors[stage])
-
     def settle(self):
         """Keep the costs on the model, which then measures nothing itself and holds no rows."""
         if not self.measured:
             points = {"cost": self.costs, "score": np.arange(len(self.costs))}
             self.model.operating_points_ = pd.DataFrame(points)
         vars(self.model).pop("_unmeasured", None)
+
+
+def quoted(cost, error, dearer, full):
+    """Return the mean cost to expect of a stage on other rows, and its standard error.
+
+    Parameters
+    ----------
+    cost, error : float
+        Mean cost of the rows that the model was fitted on, and its standard error.
+    dearer : float
+        How many times as much rows cost that a model has not seen.
+    full : float
+        Cost of all features: nothing costs more.
+    """
+    # Where all pay the same nothing depends on what the model has seen.
+    factor = dearer if error > 0 else 1.0
+    return float(min(factor * cost, full)), float(factor * error)

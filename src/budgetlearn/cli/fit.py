@@ -87,6 +87,9 @@ FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
     help="Of auto: true,predicted,cost in the unit of the prices (csv). Then purchases and errors "
     "together are made small.",
 )
+@click.option(
+    "--weights", help="Of auto: the column that says how much a row counts; never a feature."
+)
 @options.budget
 @options.guaranteed
 @options.out
@@ -145,7 +148,14 @@ def decided_by(estimator, table, method, budget, given):
     if method != AUTO:
         if scoring or errors:
             raise ConfigError(f"--scoring and --error-costs are of --method auto, not of {method}.")
+        if table.weight is not None:
+            raise ConfigError(f"--weights is of --method auto, not of {method}.")
         return
+    if table.weight is not None and scoring and scoring not in scores.WEIGHED:
+        raise ConfigError(
+            f"--weights count in {', '.join(scores.WEIGHED)} and with --error-costs, not in "
+            f"--scoring {scoring}: leave out one of them."
+        )
     if scoring and scoring not in SCORES[table.task]:
         raise ConfigError(
             f"--scoring {scoring} is no score of {table.task}; {', '.join(SCORES[table.task])} are."
@@ -258,14 +268,16 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     train_data, valid_data, test_data, calibration_data = (
         (encoder.transform(table.X.iloc[part]), table.y[part]) for part in parts
     )
+    # Of the training rows and of those held out; other parts exist for methods without weights.
+    weighs, weighs_out = ({}, {}) if table.weight is None else _weighed(table.weight, *parts[:3:2])
     # The bar says what takes long; preparing the table does not.
     with working(f"Fitting {about['method']} on {train.size:,} rows, {table.X.shape[1]:,} columns"):
-        estimator.fit(*train_data, *(() if auto else valid_data))
+        estimator.fit(*train_data, *(() if auto else valid_data), **weighs)
     certificate = None
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
         certificate = estimator.certify(*calibration_data, **limits)
-    curve = _curve(estimator, encoder, *test_data)
+    curve = _curve(estimator, encoder, *test_data, **weighs_out)
     if auto:
         free = _free_row(estimator, curve, test_data[0])
     else:
@@ -285,11 +297,16 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         reading=table.reading,
         **about,
     )
-    saved.held_out = seen(saved, train_data, valid_data, test_data)
+    saved.held_out = seen(saved, train_data, valid_data, test_data, weighs, weighs_out)
     return saved
 
 
-def _curve(estimator, encoder, X_test, y_test):
+def _weighed(weight, *parts):
+    """Return for each part of the rows what tells an estimator how much they count."""
+    return [{"sample_weight": weight[part]} for part in parts]
+
+
+def _curve(estimator, encoder, X_test, y_test, **weighs):
     """Return the costs and scores of a fitted estimator, as `SavedModel` keeps them."""
     points = estimator.operating_points_
     curve = points[["cost", "score", "score_se", "n_features"]].copy()
@@ -297,7 +314,7 @@ def _curve(estimator, encoder, X_test, y_test):
     if isinstance(estimator, AutoBudget):
         curve["method"] = [setting["method"] for setting in points["setting"]]
         curve["everything"] = np.arange(len(curve)) == len(curve) - 1
-    held_out = estimator.measure(X_test, y_test)
+    held_out = estimator.measure(X_test, y_test, **weighs)
     for name in ("cost", "score", "score_se"):
         curve[f"test_{name}"] = held_out[name].to_numpy()
     curve["test_cost_sd"] = 0.0
@@ -331,29 +348,31 @@ MOST_FOR_TREE = 500  # columns
 OTHERS = "other ways"
 
 
-def seen(saved, train, valid, test):
+def seen(saved, train, valid, test, weighs=(), weighs_out=()):
     """Return what the page of a model shows of the rows held out, as a dict.
 
     "everything": boosted trees on all features, and their score. "rates": the share of the rows
     that buys each column, a frame with a row for each step of the schedule. "stops": the ways of
     the rows through the model of the budget, as `stops` returns them. `train`, `valid` and `test`
-    are encoded rows and their targets.
+    are encoded rows and their targets, `weighs` and `weighs_out` keywords of `fit` and `score`
+    with the weights of the first and the last, if they have any.
     """
     X, y = (part[:: ceil(len(test[1]) / MOST_ROWS)] for part in test)
     return {
-        "everything": everything(saved.task, train, valid, test),
+        "everything": everything(saved.task, train, valid, test, weighs, weighs_out),
         "rates": rates(saved, X),
         "stops": stops(saved, X, y),
     }
 
 
-def everything(task, train, valid, test):
+def everything(task, train, valid, test, weighs=(), weighs_out=()):
     """Return the name of boosted trees on all features, and their score on the rows held out."""
     name, model = _boosted_trees(task, test[0].shape[1])
     # They choose nothing: validation rows are rows to learn from. Arrays, for LightGBM refuses
     # some names of columns.
     X, y = (np.concatenate(parts) for parts in zip(train, valid, strict=True))
-    return {"model": name, "test_score": float(model.fit(X, y).score(test[0].to_numpy(), test[1]))}
+    score = model.fit(X, y, **dict(weighs)).score(test[0].to_numpy(), test[1], **dict(weighs_out))
+    return {"model": name, "test_score": float(score)}
 
 
 def _boosted_trees(task, n_columns):

@@ -94,10 +94,22 @@ class OwnTable:
     # How the table is read: separator, decimal, na, as options name them, id (the column that names
     # the rows), dates (column to form) and ranges (column of numbers to least and greatest value).
     reading: dict = field(default_factory=dict)
+    weight: np.ndarray | None = None  # how much each row counts; None: all alike
 
 
 def read_own_table(
-    path, target, costs, drop, task, separator, decimal, na, keep=(), row_id=None, dates=()
+    path,
+    target,
+    costs,
+    drop,
+    task,
+    separator,
+    decimal,
+    na,
+    keep=(),
+    row_id=None,
+    dates=(),
+    weights=None,
 ):
     """Return the `OwnTable` that options of the command line describe.
 
@@ -111,12 +123,14 @@ def read_own_table(
     name = as_file(path).name
     frame = read_table(path, separator, decimal, na)
     ids = () if row_id is None else (row_id,)
-    _refuse_unknown(name, frame, (target, *ids, *drop, *dates, *(keep or ())))
+    weighs = () if weights is None else (weights,)
+    _refuse_unknown(name, frame, (target, *ids, *weighs, *drop, *dates, *(keep or ())))
+    weight = _weight(frame, weights, (target, *ids, *drop, *dates, *(keep or ())))
     if target in (*ids, *drop, *dates):
         raise DatasetError(f"--target {target} is the column to predict: no other option names it.")
     forms = {column: form_of(frame[column]) for column in dates if column not in (*ids, *drop)}
     frame = with_days(frame, forms)
-    y, X = frame[target], frame.drop(columns=list({target, *ids, *drop}))
+    y, X = frame[target], frame.drop(columns=list({target, *ids, *weighs, *drop}))
     if not X.shape[1]:
         raise DatasetError(
             f"{name} has no column beside the target {target!r}: nothing to buy.{_hint(frame)}"
@@ -135,11 +149,11 @@ def read_own_table(
             f"{name} has only columns with a different whole number in each row, as "
             f"identifiers have: {listed(left_out)}. Name those that are measurements with --keep."
         )
-    prices = _prices(costs, X, target, (*drop, *ids, *left_out))
-    notes = (*map(_left_out, left_out), *_repeated(frame, ids), *notes)
+    prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
+    notes = (*map(_left_out, left_out), *_repeated(frame, ids), *_counted(weights), *notes)
     reading = {"separator": separator, "decimal": decimal, "na": na, "id": row_id, "dates": forms}
     reading["ranges"] = _ranges(X)
-    return OwnTable(name, X, y, target, task, prices, (*ids, *left_out), notes, reading)
+    return OwnTable(name, X, y, target, task, prices, (*ids, *left_out), notes, reading, weight)
 
 
 def _refuse_unknown(name, frame, wanted):
@@ -152,6 +166,31 @@ def _refuse_unknown(name, frame, wanted):
             f"{name} has no column {unknown[0]!r}. It has: {listed(frame.columns)}.{meant}"
             f"{_hint(frame)}"
         )
+
+
+def _weight(frame, name, others):
+    """Return how much each row counts by a column of weights; None without one."""
+    if name is None:
+        return None
+    if name in others:
+        raise DatasetError(f"--weights {name} says how much rows count: no other option names it.")
+    column = frame[name]
+    known = is_number(column) and np.isfinite(column.astype(float)) & (column > 0)
+    rows = np.flatnonzero(~np.broadcast_to(known, len(column)))
+    if rows.size:
+        first = column.iloc[rows[0]]
+        found = "nothing" if pd.isna(first) else repr(str(first))
+        raise DatasetError(
+            f"--weights {name}: weights are numbers above 0, but {found} stands {in_row(rows)}. "
+            "Leave out rows that should not count."
+        )
+    return column.to_numpy(np.float64)
+
+
+def _counted(weights):
+    if weights is None:
+        return ()
+    return (f"rows count by {shown(weights)} in models and scores; costs are means over rows.",)
 
 
 def _ranges(X):
@@ -184,6 +223,7 @@ def described(options):
     return {name: options[name] for name in names} | {
         "keep": known,
         "dates": options.get("dates", ()),
+        "weights": options.get("weights"),
     }
 
 
