@@ -70,9 +70,31 @@ def why_not():
         return f"{', '.join(lacking)} not installed (Debian: slurmctld slurmd slurm-client munge)"
     if os.geteuid() != 0:
         return "only root can start SLURM's daemons"
-    if SYSTEM_CONFIG.exists():  # a link to nowhere is what a killed test left
+    if SYSTEM_CONFIG.exists() and not _is_abandoned(SYSTEM_CONFIG):
         return f"{SYSTEM_CONFIG} exists: this machine has a SLURM of its own"
     return ""
+
+
+def _is_abandoned(config):
+    """Return whether a configuration is a killed test's: a link into a folder without daemons."""
+    if not config.is_symlink() or "ClusterName=test\n" not in config.read_text():
+        return False
+    return not any(map(_is_daemon, _pids_in(config.resolve().parent)))
+
+
+def _is_daemon(pid):
+    """Return whether a process is one of SLURM's daemons: ids are given anew, after a reboot."""
+    try:
+        return psutil.Process(pid).name() in DAEMONS
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _pids_in(folder):
+    """Return the processes of the daemons of a folder, the last started first."""
+    files = [*sorted(folder.glob("slurmd-*.pid")), *folder.glob("slurmctld.pid")]
+    texts = [path.read_text().strip() for path in (*files, *folder.glob("munged.pid"))]
+    return [int(text) for text in texts if text]
 
 
 def _free_ports(n_ports):
@@ -183,20 +205,14 @@ class Cluster:
 
     def __exit__(self, *_):
         try:
-            if self._pids():
+            if _pids_in(self.folder):
                 self.run("scancel", "--user=root")
         finally:
             SYSTEM_CONFIG.unlink()
             self._stop()
 
-    def _pids(self):
-        """Return the processes of the daemons, the last started first."""
-        files = [*sorted(self.folder.glob("slurmd-*.pid")), *self.folder.glob("slurmctld.pid")]
-        texts = [path.read_text().strip() for path in (*files, *self.folder.glob("munged.pid"))]
-        return [int(text) for text in texts if text]
-
     def _stop(self):
-        daemons = [psutil.Process(pid) for pid in self._pids() if psutil.pid_exists(pid)]
+        daemons = [psutil.Process(pid) for pid in _pids_in(self.folder) if psutil.pid_exists(pid)]
         for daemon in daemons:
             with suppress(psutil.NoSuchProcess):
                 daemon.send_signal(signal.SIGTERM)
