@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
+# Memory is enforced by counting (PSS, every second): control groups are the machine's own affair.
 # Jobs look here whatever the environment says: the plugin takes SLURM's variables out of it.
 SYSTEM_CONFIG = Path("/etc/slurm/slurm.conf")
 CONFIG = """
@@ -36,10 +37,12 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=UsePss,OverMemoryKill
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core_Memory
 SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=1,batch_sched_delay=0
 SwitchType=switch/none
@@ -54,6 +57,7 @@ NODE = """
 NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={cpus}
  RealMemory={memory} State=UNKNOWN
 """
+MEMORY = 32_000  # MB that each node says it has; what a job asked for is enforced, this is not
 # One machine has no accounts, and may be asked often.
 PROFILE = (
     *("--profile", "profiles/slurm", "--slurm-no-account", "--latency-wait", "10"),
@@ -85,7 +89,8 @@ def _is_abandoned(config):
 def _is_daemon(pid):
     """Return whether a process is one of SLURM's daemons: ids are given anew, after a reboot."""
     try:
-        return psutil.Process(pid).name() in DAEMONS
+        process = psutil.Process(pid)
+        return process.name() in DAEMONS and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
 
@@ -150,11 +155,9 @@ class Cluster:
         return self
 
     def _configuration(self):
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
-        memory //= len(self.nodes)
         first, *ports = _free_ports(1 + len(self.nodes))
         nodes = [
-            NODE.replace("\n ", " ").format(name=name, port=port, cpus=self.cpus, memory=memory)
+            NODE.replace("\n ", " ").format(name=name, port=port, cpus=self.cpus, memory=MEMORY)
             for name, port in zip(self.nodes, ports, strict=True)
         ]
         head, partition = CONFIG.rsplit("PartitionName", 1)

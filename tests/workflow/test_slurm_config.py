@@ -37,6 +37,8 @@ def test_the_link_of_a_killed_test_is_no_slurm(left):
 def test_a_test_at_work_keeps_its_slurm(left, monkeypatch):
     monkeypatch.setattr(slurm.psutil.Process, "name", lambda self: "slurmd")
     assert "a SLURM of its own" in slurm.why_not()
+    monkeypatch.setattr(slurm.psutil.Process, "status", lambda self: "zombie")
+    assert slurm.why_not() == ""
 
 
 def test_a_slurm_of_the_machine_is_left_alone(config):
