@@ -27,13 +27,13 @@ SECONDS_FILE = os.environ.get("BUDGETLEARN_TEST_SECONDS")
 # Processor seconds that a folder's tests may take; CI names those that take more.
 SECONDS = {
     "tests/workflow": 150,
-    "tests/cli": 100,
+    "tests/cli": 110,
     "tests/project": 90,
     "tests/study": 75,
     "tests/report": 60,
     "tests/report/sections": 30,
-    "tests/auto": 55,
-    "tests/cascade": 50,
+    "tests/auto": 65,
+    "tests/cascade": 60,
 }
 SECONDS_OF_OTHERS = 40
 _spent = {"before": 0.0, "tests": defaultdict(float)}
