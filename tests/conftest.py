@@ -18,9 +18,24 @@ ROOT = Path(__file__).resolve().parents[1]
 # seconds where one was installed and none runs. The tests of SLURM name their own.
 os.environ.setdefault("SLURM_CONF", os.devnull)
 
+# Threads of OpenMP that wait for work sleep: where workers share cores they would burn them.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 
 # Names a file to write the processor seconds of each test to, children included.
 SECONDS_FILE = os.environ.get("BUDGETLEARN_TEST_SECONDS")
+# Processor seconds that a folder's tests may take; CI names those that take more.
+SECONDS = {
+    "tests/workflow": 150,
+    "tests/cli": 100,
+    "tests/project": 90,
+    "tests/study": 75,
+    "tests/report": 60,
+    "tests/report/sections": 30,
+    "tests/auto": 55,
+    "tests/cascade": 50,
+}
+SECONDS_OF_OTHERS = 40
 _spent = {"before": 0.0, "tests": defaultdict(float)}
 
 
@@ -65,14 +80,16 @@ def pytest_sessionfinish(session):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Sum the seconds of each folder."""
+    """Sum the seconds of each folder, and mark those above their budget."""
     if SECONDS_FILE:
         sums = defaultdict(float)
         for test, seconds in _spent["tests"].items():
             sums[_folder(test)] += seconds
         terminalreporter.section("processor seconds")
         for folder, seconds in sorted(sums.items(), key=lambda pair: -pair[1]):
-            terminalreporter.line(f"{seconds:8.1f} {folder}")
+            budget = SECONDS.get(folder, SECONDS_OF_OTHERS)
+            over = f" (above its budget of {budget})" if seconds > budget else ""
+            terminalreporter.line(f"{seconds:8.1f} {folder}{over}", yellow=bool(over))
 
 
 def pytest_collection_modifyitems(items):

@@ -14,7 +14,7 @@ All public names are here, loaded when they are first used.
 import importlib
 import textwrap
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 # All that is exported, in one place: what it is for, and the room or module of each name. The
 # module's docstring, `__all__` and docs/reference.rst follow; a new estimator is named here only.

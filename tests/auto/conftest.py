@@ -5,15 +5,21 @@ import pytest
 from budgetlearn.auto import estimator, methods
 
 FAST = {"LightGBM", "linear model", "sparse linear", "LightGBM costs", "filter + boosting"}
+FAST_REGRESSORS = {"LightGBM", "linear model", "BudgetRF+"}
 
 
 @pytest.fixture
 def fast(monkeypatch):
-    """Let the fast methods compete alone; in regression all but the cascade."""
+    """Let the fast methods compete alone."""
+    limit_methods(monkeypatch)
+
+
+def limit_methods(monkeypatch):
+    """Let the fast methods compete alone, until the patch is undone."""
     every = methods.competitors
 
     def few(classifies, n_features):
-        slow = {"cascade"} if not classifies else {each.name for each in every(True, 2)} - FAST
-        return [each for each in every(classifies, n_features) if each.name not in slow]
+        kept = FAST if classifies else FAST_REGRESSORS
+        return [each for each in every(classifies, n_features) if each.name in kept]
 
     monkeypatch.setattr(estimator, "competitors", few)

@@ -21,14 +21,17 @@ from budgetlearn.costs import FeatureCosts
 from budgetlearn.protocol.examples import Examples
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
+from tests.auto.conftest import limit_methods
 
 X, Y = make_classification(240, 6, n_informative=3, random_state=0)
 PRICES = np.arange(1.0, 7.0)
 
 
-@pytest.fixture
-def made(fast):
-    return AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
+@pytest.fixture(scope="module")
+def made():
+    with pytest.MonkeyPatch.context() as patch:
+        limit_methods(patch)
+        return AutoBudgetClassifier(feature_costs=PRICES, random_state=0).fit(X[:160], Y[:160])
 
 
 @pytest.mark.usefixtures("fast")

@@ -22,6 +22,7 @@ from tests.looping import check_conventions
 
 QUICK = {"estimators": GaussianNB(), "orders": "gain_per_cost", "dynamic": False, "random_state": 0}
 LINEAR = QUICK | {"estimators": LinearRegression()}
+SMALL = {"cv": 2, "n_stages": 3}
 PRICES = [1.0, 4, 9, 2, 5, 7]
 
 
@@ -48,7 +49,9 @@ def numbers():
 
 
 @pytest.mark.parametrize(
-    "estimator", [ScheduleCascadeClassifier(**QUICK), ScheduleCascadeRegressor(**LINEAR)], ids=type
+    "estimator",
+    [ScheduleCascadeClassifier(**QUICK, **SMALL), ScheduleCascadeRegressor(**LINEAR, **SMALL)],
+    ids=type,
 )
 def test_scikit_learn(estimator):
     check_conventions(estimator)

@@ -1,5 +1,8 @@
 """A small table with words and gaps, its prices, and a way to run the command line."""
 
+import contextlib
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -57,9 +60,24 @@ FIT = ("fit", "table.csv", "--target", "ill", "--costs", "prices.csv")
 QUICK = (*FIT, "--method", "filter_forest")
 
 
+def called_in(folder, *words, text=""):
+    """Run a command line in a folder, in this process; return its status, output and errors."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+        patch.setattr("sys.stdin", io.StringIO(text))
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = run([str(word) for word in words])
+    return status, out.getvalue(), err.getvalue()
+
+
 @pytest.fixture(autouse=True)
 def few_methods(monkeypatch):
     """Let `auto` compare its fast methods only."""
+    limit_methods(monkeypatch)
+
+
+def limit_methods(monkeypatch):
+    """Let `auto` compare its fast methods only, until the patch is undone."""
     every = methods.competitors
 
     def few(classifies, n_features):

@@ -1,14 +1,12 @@
 """Names from the user's files are text in every page, and never run: tried in a browser."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.cli.conftest import called_in
 from tests.report.browsing import start_browser
 
 RUN = "window.hit=1"
@@ -39,12 +37,9 @@ def hostile(tmp_path_factory):
 
 def ran(folder, command, *words):
     """Run a command on the hostile table."""
-    program = [sys.executable, "-m", "budgetlearn.cli", command, TABLE]
     options = ("--target", TARGET, "--costs", "prices.csv")
-    done = subprocess.run(
-        [*program, *options, *words], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    status, out, err = called_in(folder, command, TABLE, *options, *words)
+    assert status == 0, out[-3000:] + err[-3000:]
 
 
 @pytest.fixture(scope="module")

@@ -88,6 +88,35 @@ def test_the_citation_is_of_this_version():
     assert citation["license"] == PROJECT["project"]["license"]
 
 
+def test_the_changelog_begins_with_this_version():
+    heading = re.search(r"^## \[(.*?)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert heading[1] == PROJECT["project"]["version"]
+
+
+def test_no_address_is_invented():
+    assert "urls" not in PROJECT["project"]  # until the project has one
+
+
+def test_one_python_builds_the_container_and_the_pages():
+    pages = read_yaml(ROOT / ".readthedocs.yaml")
+    assert (ROOT / pages["sphinx"]["configuration"]).is_file()
+    (installed,) = pages["python"]["install"]
+    assert (
+        set(installed["extra_requirements"]) <= PROJECT["project"]["optional-dependencies"].keys()
+    )
+    images = re.findall(r"^FROM python:(\S+)-slim", (ROOT / "Dockerfile").read_text(), re.M)
+    assert set(images) == {pages["build"]["tools"]["python"]}
+
+
+def test_the_catalog_says_what_there_is():
+    usage = read_yaml(ROOT / ".snakemake-workflow-catalog.yml")["usage"]
+    rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
+    deployed = usage["software-stack-deployment"]
+    assert deployed["conda"] == ("environment.yml" in rules)
+    assert deployed["apptainer"] == ("container:" in rules)
+    assert usage["report"] == ("caption=" in rules)
+
+
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
 def test_hooks_of_pre_commit_are_commands_that_work(hook):
     program, *words = shlex.split(hook["entry"])

@@ -14,6 +14,7 @@ from sklearn.utils import all_estimators
 
 from budgetbench.study.experiment import fit, run_method
 from budgetbench.study.methods import build
+from budgetlearn.auto.subset_average import SubsetClassifier, SubsetRegressor
 from budgetlearn.budgetrf.growing import TreeSource
 from budgetlearn.cascade import orders
 from budgetlearn.cascade.smooth import KernelFit, LinearKind
@@ -31,6 +32,7 @@ from budgetlearn.parallel import task_threads, thread_map, threads_ahead
 from budgetlearn.peers import cost_boosting
 from budgetlearn.peers.astc import LinearTreeGrower
 from budgetlearn.peers.ensembles import SAMMERClassifier
+from tests.auto.conftest import limit_methods
 
 METHODS = read_yaml(Path(__file__).parents[2] / "config" / "methods.yaml")
 SMALLER = {"n_estimators": 5, "n_trees": [1, 5], "percents": [5, 10]}
@@ -115,7 +117,11 @@ def smaller(spec):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_tells_how_many_models_it_fits(method, watch, wine_runs, regression_run):
+def test_every_method_tells_how_many_models_it_fits(
+    method, watch, wine_runs, regression_run, monkeypatch
+):
+    # Of those that `auto` compares the slow ones are counted by themselves, here and below.
+    limit_methods(monkeypatch)
     run = little(regression_run if "regressor" in method else wine_runs[0])
     spec = {**smaller(METHODS[method]), "refit": True}
     spec = {key: value for key, value in spec.items() if key not in ("grid", "space")}
@@ -126,6 +132,14 @@ def test_every_method_tells_how_many_models_it_fits(method, watch, wine_runs, re
         watch.total += 2
     assert {row["n_fitted"] for row in points} == {watch.total}
     assert 1 <= fitted[0].n_models_fitted_ <= watch.total
+
+
+@pytest.mark.parametrize("kind", [SubsetClassifier, SubsetRegressor])
+def test_averages_on_subsets_count_their_fits(kind, watch, wine_runs, regression_run):
+    run = little(regression_run if kind is SubsetRegressor else wine_runs[0])
+    model = kind(feature_costs=run.costs, random_state=0)
+    fit(model, run)
+    assert model.n_models_fitted_ == watch.total > 1
 
 
 def test_the_cascade_counts_folds_orders_and_stand_ins(watch, wine_runs):

@@ -105,7 +105,7 @@ def test_validation_scores_of_a_model_that_trained_on_them_are_out_of_fold(wine_
 
 
 def test_a_study_can_run_the_automatic_choice(wine_runs, regression_run, monkeypatch):
-    few = {"LightGBM", "linear model", "average"}
+    few = {"LightGBM", "linear model", "BudgetRF+"}
     every = methods.competitors
     monkeypatch.setattr(
         estimator, "competitors", lambda *task: [each for each in every(*task) if each.name in few]

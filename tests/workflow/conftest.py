@@ -40,9 +40,13 @@ class Workflow:
     def __init__(self, folder):
         self.folder = Path(folder)
 
-    def run(self, *arguments, check=True, **environment):
-        """Run snakemake there and return the finished process, its output as text."""
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", *map(str, arguments)]
+    def run(self, *arguments, check=True, cores=2, **environment):
+        """Run snakemake there and return the finished process, its output as text.
+
+        `cores` None: as a call to a cluster, which names none.
+        """
+        here = () if cores is None else ("--cores", cores)
+        command = [sys.executable, "-m", "snakemake", *map(str, (*here, *arguments))]
         done = subprocess.run(
             command,
             cwd=self.folder,

@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
+# Memory is enforced by counting (PSS, every second): control groups are the machine's own affair.
 # Jobs look here whatever the environment says: the plugin takes SLURM's variables out of it.
 SYSTEM_CONFIG = Path("/etc/slurm/slurm.conf")
 CONFIG = """
@@ -36,10 +37,12 @@ SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=UsePss,OverMemoryKill
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core_Memory
 SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=1,batch_sched_delay=0
 SwitchType=switch/none
@@ -54,6 +57,7 @@ NODE = """
 NodeName={name} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={cpus}
  RealMemory={memory} State=UNKNOWN
 """
+MEMORY = 32_000  # MB that each node says it has; what a job asked for is enforced, this is not
 # One machine has no accounts, and may be asked often.
 PROFILE = (
     *("--profile", "profiles/slurm", "--slurm-no-account", "--latency-wait", "10"),
@@ -70,9 +74,32 @@ def why_not():
         return f"{', '.join(lacking)} not installed (Debian: slurmctld slurmd slurm-client munge)"
     if os.geteuid() != 0:
         return "only root can start SLURM's daemons"
-    if SYSTEM_CONFIG.exists():  # a link to nowhere is what a killed test left
+    if SYSTEM_CONFIG.exists() and not _is_abandoned(SYSTEM_CONFIG):
         return f"{SYSTEM_CONFIG} exists: this machine has a SLURM of its own"
     return ""
+
+
+def _is_abandoned(config):
+    """Return whether a configuration is a killed test's: a link into a folder without daemons."""
+    if not config.is_symlink() or "ClusterName=test\n" not in config.read_text():
+        return False
+    return not any(map(_is_daemon, _pids_in(config.resolve().parent)))
+
+
+def _is_daemon(pid):
+    """Return whether a process is one of SLURM's daemons: ids are given anew, after a reboot."""
+    try:
+        process = psutil.Process(pid)
+        return process.name() in DAEMONS and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _pids_in(folder):
+    """Return the processes of the daemons of a folder, the last started first."""
+    files = [*sorted(folder.glob("slurmd-*.pid")), *folder.glob("slurmctld.pid")]
+    texts = [path.read_text().strip() for path in (*files, *folder.glob("munged.pid"))]
+    return [int(text) for text in texts if text]
 
 
 def _free_ports(n_ports):
@@ -128,11 +155,9 @@ class Cluster:
         return self
 
     def _configuration(self):
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
-        memory //= len(self.nodes)
         first, *ports = _free_ports(1 + len(self.nodes))
         nodes = [
-            NODE.replace("\n ", " ").format(name=name, port=port, cpus=self.cpus, memory=memory)
+            NODE.replace("\n ", " ").format(name=name, port=port, cpus=self.cpus, memory=MEMORY)
             for name, port in zip(self.nodes, ports, strict=True)
         ]
         head, partition = CONFIG.rsplit("PartitionName", 1)
@@ -183,20 +208,14 @@ class Cluster:
 
     def __exit__(self, *_):
         try:
-            if self._pids():
+            if _pids_in(self.folder):
                 self.run("scancel", "--user=root")
         finally:
             SYSTEM_CONFIG.unlink()
             self._stop()
 
-    def _pids(self):
-        """Return the processes of the daemons, the last started first."""
-        files = [*sorted(self.folder.glob("slurmd-*.pid")), *self.folder.glob("slurmctld.pid")]
-        texts = [path.read_text().strip() for path in (*files, *self.folder.glob("munged.pid"))]
-        return [int(text) for text in texts if text]
-
     def _stop(self):
-        daemons = [psutil.Process(pid) for pid in self._pids() if psutil.pid_exists(pid)]
+        daemons = [psutil.Process(pid) for pid in _pids_in(self.folder) if psutil.pid_exists(pid)]
         for daemon in daemons:
             with suppress(psutil.NoSuchProcess):
                 daemon.send_signal(signal.SIGTERM)

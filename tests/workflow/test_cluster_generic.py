@@ -40,6 +40,7 @@ def test_jobs_go_through_the_scheduler_with_their_resources(make_workflow):
     workflow.run(
         *("--configfile", study, "--profile", "profiles/cluster-generic"),
         *("--seconds-between-status-checks", 1, "--latency-wait", 10),
+        cores=None,
         PATH=path,
     )
     points = records.read(workflow.folder / "results" / "generic" / "points.parquet")

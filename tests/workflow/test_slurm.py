@@ -76,9 +76,9 @@ def configured(workflow, **changes):
 
 
 @contextmanager
-def submitted(workflow, cluster, *arguments):
+def submitted(workflow, cluster, *arguments, jobs=4):
     """Run snakemake through profiles/slurm, ended with the context whatever happens."""
-    command = (*arguments, *PROFILE, "--jobs", "4")
+    command = (*arguments, *PROFILE, "--jobs", jobs)
     with subprocess.Popen(
         [sys.executable, "-m", "snakemake", *map(str, command)],
         cwd=workflow.folder,
@@ -101,7 +101,7 @@ def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, 
     (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
     study = configured(workflow, methods=["slow", "constant"])
     with submitted(workflow, cluster, "collect", *study) as process:
-        cluster.wait_for((workflow.folder / "mark").exists, 900)
+        cluster.wait_for(lambda: process.poll() or (workflow.folder / "mark").exists(), 900)
         before = cluster.jobs()
         cluster.wait_for(lambda: list(cluster.jobs().values()).count("RUNNING") == 1, 300)
         (last,) = (number for number, state in cluster.jobs().items() if state == "RUNNING")
@@ -129,7 +129,7 @@ def test_a_finished_job_outlives_a_cancelled_sibling(cluster, make_workflow):
     (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
     study = configured(workflow, methods=["one", "two", "constant"], runs=1)
     with submitted(workflow, cluster, "collect", *study) as process:
-        cluster.wait_for(mark.exists, 900)
+        cluster.wait_for(lambda: process.poll() or mark.exists(), 900)
         points = workflow.folder / "results/slurm/points/wine/random"
         before = {path: path.read_bytes() for path in points.glob("*/0.parquet")}
         (running,) = (n for n, state in cluster.jobs().items() if state == "RUNNING")

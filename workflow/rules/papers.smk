@@ -19,7 +19,7 @@ rule papers:
     localrule: True
     conda:
         "../../environment.yml"
-    threads: workflow.cores
+    threads: lambda w: workflow.cores  # asked late: calls to a cluster give no number of cores
     params:
         settings=dict(workflow.config_settings.config or {}),
     script:

@@ -98,7 +98,9 @@ class GIFModel:
         # Records count children through the whole forest, a tree from its own root.
         left = np.where(inner, records["child"] - np.repeat(starts, stops - starts), LEAF)
         right = np.where(inner, left + 1, LEAF)
-        arrays = feature, threshold, left, right, self._values, records["size"]
+        arrays = [feature, threshold, left, right, self._values, records["size"]]
+        if records["missing_left"].any():
+            arrays.append(records["missing_left"].astype(bool) & inner)
         return [
             Tree(*(array[start:stop] for array in arrays))
             for start, stop in zip(starts, stops, strict=True)

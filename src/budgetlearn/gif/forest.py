@@ -30,8 +30,8 @@ def in_columns(X):
     columns = np.empty(X.shape, dtype=np.uint8, order="F")
     for start in range(0, len(X), ROWS):
         part = X[start : start + ROWS]
-        # Before the conversion, which would wrap other numbers around.
-        if part.min() < 0 or part.max() > 255:
+        # Before the conversion, which would wrap other numbers around; no value is no byte either.
+        if not (part.min() >= 0 and part.max() <= 255):
             return np.asfortranarray(X, dtype=np.float64)
         columns[start : start + ROWS] = part
         if (columns[start : start + ROWS] != part).any():
@@ -236,6 +236,9 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         check_choice(self.byte_format, "byte_format", FORMATS)
         if self.byte_budget is not None:
             check_number(self.byte_budget, "byte_budget", low=1, integer=True)
+
+    def _takes_missing(self):
+        return True
 
     def _is_binary(self):
         """Return True for two classes, whose scores take one column."""

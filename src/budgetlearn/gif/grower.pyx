@@ -276,6 +276,7 @@ cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noe
         return -1
     node.feature = split.feature
     node.threshold = split.threshold
+    node.missing_left = split.missing_left
     node.decrease = split.decrease
     node.child = table.add(node.tree, j, node.start, split.n_left)
     table.add(node.tree, j, node.start + split.n_left, node.size - split.n_left)

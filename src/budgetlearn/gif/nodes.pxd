@@ -22,6 +22,7 @@ cdef packed struct ForestNode:
     int32_t feature      # -1: not split
     int32_t child        # left child; the right one is child + 1; -1: none
     int32_t step         # rank of acceptance; -1: not in the model
+    int32_t missing_left  # whether examples without a value go left
 
 
 cdef class NodeTable:

@@ -47,6 +47,7 @@ cdef class NodeTable:
         node.start = start
         node.size = size
         node.feature = node.child = node.step = -1
+        node.missing_left = False
         self.n_nodes += 1
         return self.n_nodes - 1
 

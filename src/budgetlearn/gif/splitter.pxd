@@ -6,6 +6,7 @@ cdef struct Split:
     double decrease      # impurity decrease, times the samples of the node
     int32_t feature
     int32_t n_left       # 0: the node cannot be split
+    bint missing_left    # whether samples without a value go left
 
 
 cdef class Splitter:
@@ -15,6 +16,9 @@ cdef class Splitter:
         const uint8_t[::1, :] small  # the features in bytes
         bint in_bytes
         int32_t n_visits, n_thresholds, min_leaf
+        const uint8_t[::1] gaps      # of each feature: whether some sample has no value
+        int32_t n_missing            # of the feature looked up last, in the node
+        bint missing_left            # where these go
         uint8_t[::1] values          # of a feature, in either type
         int32_t[::1] features, moved
         uint64_t state
@@ -24,8 +28,11 @@ cdef class Splitter:
     cdef void look_up(
         self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
     ) noexcept nogil
+    cdef void look_up_with_gaps(
+        self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
+    ) noexcept nogil
     cdef int32_t move_left(
-        self, int32_t feature, int32_t* samples, int32_t n, double threshold
+        self, int32_t feature, int32_t* samples, int32_t n, double threshold, bint missing_left
     ) noexcept nogil
     # Gather what `score` needs to know of the node; return False when it is pure. `order` may be
     # set to the samples in another order, in which `score` wants them.

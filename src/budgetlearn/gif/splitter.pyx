@@ -8,6 +8,10 @@ found afresh each time.
 
 import numpy as np
 
+from libc.float cimport DBL_MAX
+from libc.math cimport INFINITY, isnan
+from libc.string cimport memcpy
+
 from ..tree.random cimport as_below, as_uniform, next_xorshift
 from ..tree.partition cimport Examples, partition
 
@@ -29,6 +33,8 @@ cdef class Splitter:
         else:
             self.large = X
         self.in_bytes = X.dtype == np.uint8
+        gaps = False if self.in_bytes else [np.isnan(column).any() for column in X.T]
+        self.gaps = np.full(X.shape[1], gaps).view(np.uint8)
         self.n_visits = n_visits
         self.n_thresholds = n_thresholds
         self.min_leaf = min_leaf
@@ -43,8 +49,10 @@ cdef class Splitter:
             int32_t n_features = <int32_t> self.features.shape[0]
             int32_t n_visited = 0, drawn, feature, _trial
             const int32_t* order = samples
+            int32_t n_missing = 0
             double low, high, threshold, score, best = -1.0
         out.n_left = 0
+        out.missing_left = False
         if n < 2 * self.min_leaf or n < 2 or not self.enter(samples, n, &order):
             return
         # Drawn without replacement, by swapping to the front; no reset is needed for the next node.
@@ -67,21 +75,56 @@ cdef class Splitter:
                     best = score
                     out.feature = feature
                     out.threshold = threshold
-        if best >= 0:
-            out.decrease = best
-            out.n_left = self.move_left(out.feature, samples, n, out.threshold)
+                    out.missing_left = self.missing_left
+                    n_missing = self.n_missing
+        if best < 0:
+            return
+        out.decrease = best
+        out.n_left = self.move_left(out.feature, samples, n, out.threshold, out.missing_left)
+        # Examples without a value may come where no sample was without: they go with most.
+        if self.gaps[out.feature] and n_missing == 0:
+            out.missing_left = 2 * out.n_left > n
 
     cdef inline void look_up(
         self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
     ) noexcept nogil:
         """Gather the values of a feature; find the least and the largest."""
+        self.n_missing = 0
+        self.missing_left = False
         if self.in_bytes:
             gather(&self.small[0, feature], order, n, &self.values[0], low, high)
+        elif self.gaps[feature]:
+            self.look_up_with_gaps(feature, order, n, low, high)
         else:
             gather(&self.large[0, feature], order, n, <double*> &self.values[0], low, high)
 
+    cdef void look_up_with_gaps(
+        self, int32_t feature, const int32_t* order, int32_t n, double* low, double* high
+    ) noexcept nogil:
+        """As `look_up`, samples without a value beyond all others, on a side drawn at random."""
+        cdef double* values = <double*> &self.values[0]
+        cdef const double* column = &self.large[0, feature]
+        cdef double value, beyond
+        cdef int32_t i
+        low[0], high[0] = INFINITY, -INFINITY
+        for i in range(n):
+            value = values[i] = column[order[i]]
+            self.n_missing += isnan(value)
+            low[0] = value if value < low[0] else low[0]
+            high[0] = value if value > high[0] else high[0]
+        if self.n_missing == 0 or self.n_missing == n:
+            return
+        self.missing_left = as_below(next_xorshift(&self.state), 2) == 0
+        if low[0] == high[0]:
+            # One value, or none: the one threshold that leaves whatever has a value on the left.
+            self.missing_left = False
+            low[0], high[0] = DBL_MAX, INFINITY
+        beyond = -INFINITY if self.missing_left else INFINITY
+        for i in range(n):
+            values[i] = beyond if isnan(values[i]) else values[i]
+
     cdef inline int32_t move_left(
-        self, int32_t feature, int32_t* samples, int32_t n, double threshold
+        self, int32_t feature, int32_t* samples, int32_t n, double threshold, bint missing_left
     ) noexcept nogil:
         """Bring the samples with value <= threshold to the front; return how many they are."""
         cdef Examples examples
@@ -93,6 +136,9 @@ cdef class Splitter:
                 &examples, 0, n, &self.small[0, feature], <uint8_t> threshold, False, False,
                 <uint8_t*> NULL, <uint8_t*> NULL,
             )
+        if missing_left:
+            return left_or_missing(&examples, n, &self.large[0, feature], threshold)
+        # No value is not below a threshold: missing ones go right.
         return <int32_t> partition(
             &examples, 0, n, &self.large[0, feature], threshold, False, False,
             <double*> NULL, <double*> NULL,
@@ -121,6 +167,23 @@ cdef class Splitter:
         if self.in_bytes:
             return count_above(&self.values[start], <uint8_t> threshold, end - start)
         return count_above(<double*> &self.values[0] + start, threshold, end - start)
+
+
+cdef int32_t left_or_missing(
+    Examples* examples, int32_t n, const double* column, double threshold
+) noexcept nogil:
+    """Partition as `partition` does, but bring samples without a value to the front, too."""
+    cdef int32_t i, row, middle = 0, moved = 0
+    for i in range(n):
+        row = examples.rows[i]
+        if column[row] > threshold:
+            examples.spare_rows[moved] = row
+            moved += 1
+        else:
+            examples.rows[middle] = row
+            middle += 1
+    memcpy(examples.rows + middle, examples.spare_rows, moved * sizeof(int32_t))
+    return middle
 
 
 cdef bint leaves_enough(Splitter splitter, double threshold, int32_t n) noexcept nogil:
@@ -198,7 +261,7 @@ cdef inline int64_t count_above(
 cdef inline double between(double low, double high, double share) noexcept nogil:
     """Return a threshold in [low, high): neither side of the split is empty."""
     cdef double threshold = low * (1.0 - share) + high * share
-    # Rounding may reach `high`, beyond which no sample would go right.
+    # Rounding may reach `high`, beyond which no sample would go right; of no number it is `low`.
     return threshold if low <= threshold < high else low
 
 
