@@ -1,0 +1,100 @@
+"""Submissions that end before their time on a real SLURM: what their siblings finished stays."""
+
+import os
+import re
+
+import pytest
+import yaml
+
+from tests.workflow.slurm import Cluster, why_not
+from tests.workflow.test_slurm import configured, submitted
+
+pytestmark = pytest.mark.workflow
+# The second method of each submission waits for its end, where the first one is finished.
+SECOND = """
+import os
+import time
+from pathlib import Path
+from budgetlearn.peers import FreeConstantClassifier
+
+FOLDER = Path({folder!r})
+
+
+class Second(FreeConstantClassifier):
+    def fit(self, X, y):
+        job = os.environ["SLURM_JOB_ID"]
+        first, waits, hog = (FOLDER / f"{{name}}-{{job}}" for name in ("first", "waits", "hog"))
+        if not first.exists():
+            first.write_text(str(os.getpid()))
+        if first.read_text() != str(os.getpid()) and not waits.exists():
+            waits.touch()
+            held = None
+            for _ in range(1200):
+                time.sleep(0.25)
+                if hog.exists() and held is None:
+                    held = b"x" * 1_500_000_000
+        return super().fit(X, y)
+"""
+DEATHS = ("memory", "time", "cancel", "requeue", "node")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    pytest.importorskip("snakemake_executor_plugin_slurm", reason="optional dependency `slurm`")
+    if why_not():
+        (pytest.fail if os.environ.get("BUDGETLEARN_REQUIRE_SLURM") else pytest.skip)(why_not())
+    with Cluster(tmp_path_factory.mktemp("slurm"), n_nodes=2) as nodes:
+        yield nodes
+
+
+def end_each(cluster, marks):
+    """End every submission in its own way; return {way: number of the job}."""
+    lines = cluster.run("squeue", "-h", "-t", "RUNNING", "-o", "%i %N").splitlines()
+    nodes = dict(line.split() for line in lines)
+    alone = next(job for job, node in nodes.items() if list(nodes.values()).count(node) == 1)
+    ended = dict(zip(DEATHS, [*(job for job in nodes if job != alone), alone], strict=True))
+    cluster.run("scontrol", "update", f"jobid={ended['time']}", "TimeLimit=1")
+    (marks / f"hog-{ended['memory']}").touch()
+    cluster.run("scancel", ended["cancel"])
+    cluster.run("scontrol", "requeue", ended["requeue"])
+    cluster.run("scontrol", "update", f"jobid={alone}", "Requeue=0")
+    node = f"nodename={nodes[alone]}"
+    cluster.run("scontrol", "update", node, "state=down", "reason=test")
+    cluster.wait_for(lambda: cluster.jobs()[alone] == "NODE_FAIL", 60)
+    # It is heard of again, and comes back by itself (ReturnToService).
+    cluster.wait_for(lambda: "down" not in cluster.run("sinfo", "-h", "-N", "-o", "%T"), 60)
+    return ended
+
+
+def test_finished_jobs_outlive_every_end_of_their_siblings(cluster, make_workflow):
+    workflow = make_workflow()
+    marks = workflow.folder / "marks"
+    marks.mkdir()
+    (workflow.folder / "second.py").write_text(SECOND.format(folder=str(marks)))
+    methods = yaml.safe_load((workflow.folder / "config" / "methods.yaml").read_text())
+    for name in ("one", "two"):  # whichever comes second waits
+        methods[name] = {"label": name, "class": "second.Second"}
+    (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
+    study = configured(workflow, methods=["one", "two", "constant"], runs=len(DEATHS))
+    workflow.run("results/slurm/data/wine.parquet", *study)
+    points = workflow.folder / "results/slurm/points/wine/random"
+    with submitted(workflow, cluster, "--until", "fit", *study, jobs=len(DEATHS)) as process:
+        cluster.wait_for(lambda: process.poll() or len([*marks.glob("waits-*")]) == 5, 300)
+        before = {path: path.read_bytes() for path in points.glob("*/*.parquet")}
+        asked = cluster.run("squeue", "-h", "-o", "%m").split()
+        ended = end_each(cluster, marks)
+        output, _ = process.communicate(timeout=500)
+    states = cluster.jobs()
+    assert process.returncode == 0, output[-6000:]
+    assert set(asked) == {"800M"}  # as the study says
+    assert len({path.stem for path in before}) == len(DEATHS)
+    assert states[ended["memory"]] in {"OUT_OF_MEMORY", "FAILED", "CANCELLED"}
+    assert states[ended["time"]] == "TIMEOUT"
+    assert states[ended["cancel"]] == "CANCELLED"
+    assert states[ended["node"]] == "NODE_FAIL"
+    assert states[ended["requeue"]] == "COMPLETED"
+    for path, content in before.items():
+        assert path.read_bytes() == content  # not fitted again: the clocks of the first fit, too
+    code, told = workflow.plan("--until", "fit", *study, "-n")
+    assert code == 0
+    assert re.search(r"^total +0$", told, re.MULTILINE), told
