@@ -83,6 +83,7 @@ class Dataset:
     def __post_init__(self):
         X = np.asarray(self.X)
         kind = np.float32 if X.dtype == np.float32 else np.float64
+        # Frozen for everybody else: the hash below vouches for what never changes again.
         put = object.__setattr__
         put(self, "X", np.asfortranarray(X, dtype=kind))
         put(self, "y", np.ascontiguousarray(self.y, self._target_type))
@@ -167,6 +168,7 @@ class Dataset:
 
     def _digest(self):
         digest = hashlib.sha256()
+        # Shape and type first: the same bytes as another table are another content.
         names = [self.task, self.feature_names, self.class_names, self.X.shape, str(self.X.dtype)]
         names += [self.categories] if self.categories else []
         digest.update(json.dumps(names).encode())
@@ -202,6 +204,7 @@ class Dataset:
             "parts": None if self.part is None else tuple(np.bincount(self.part, minlength=3)),
             "classes": dict(zip(self.class_names, self.class_counts, strict=True)),
         }
+        # What the registry leaves open cannot be wrong.
         for what, value in found.items():
             expected = getattr(spec, what)
             if expected is not None and expected != value:
@@ -231,6 +234,7 @@ class Dataset:
         table = pa.table(columns).replace_schema_metadata(
             {_KEY: json.dumps(about | {"format": FORMAT})}
         )
+        # An interrupted job leaves no half of a table under the name that the next one reads.
         with whole_file(path) as partial:
             pq.write_table(table, partial, compression="zstd")
 
@@ -266,6 +270,7 @@ class Dataset:
     @classmethod
     def _read(cls, path):
         """Return the content of a file, and the hash that it should have."""
+        # The whole table is wanted in memory: nothing is gained by mapping it.
         table = pq.read_table(path)
         about = json.loads(table.schema.metadata[_KEY])
         if about.pop("format") != FORMAT:

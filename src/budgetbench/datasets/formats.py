@@ -164,6 +164,7 @@ def _fault(fields, n_columns, with_queries):
 def _separate(qid, ends):
     """Number queries by where they start; a new file or a new id starts one."""
     starts = np.r_[True, qid[1:] != qid[:-1]]
+    # The last query of a file and the first of the next may have the same id.
     starts[ends[:-1]] = True
     return np.cumsum(starts) - 1
 
@@ -210,6 +211,7 @@ def read_idx(paths, parts=None):
     lengths = [len(image) for image in images]
     if lengths != [len(label) for label in labels]:
         raise DatasetError(f"Images and labels differ in number: {lengths}.")
+    # Bytes are exact in float32, which takes half of the memory of float64.
     X = np.concatenate([image.reshape(len(image), -1) for image in images]).astype(np.float32)
     height, width = images[0].shape[1:]
     names = tuple(f"r{row}c{column}" for row in range(height) for column in range(width))
@@ -261,6 +263,7 @@ def read_cifar(paths, parts=None, seed=0):
     ]
     if not learned_from:
         raise DatasetError("CIFAR-10: no batch is part 0, from which patches are learned.")
+    # Test images must not shape the features by which they are judged.
     filters = _learn(np.concatenate(learned_from), np.random.default_rng(seed))
     X = np.concatenate([_features(images, *filters) for images, _ in batches])
     y = np.concatenate([labels for _, labels in batches])
@@ -282,12 +285,14 @@ def _batch(path):
     rows = content.reshape(-1, _BYTES)
     if rows[:, 0].max() > 9:
         raise DatasetError(f"{path.name}: a label is {rows[:, 0].max()}, expected 0 to 9.")
+    # Colour planes in the file, colours of a pixel side by side for the patches.
     return rows[:, 1:].reshape(-1, COLOURS, SIDE, SIDE).transpose(0, 2, 3, 1), rows[:, 0]
 
 
 def _contrasted(patches):
     """Return patches (n, 108) with mean 0 and equal contrast."""
     patches = patches - patches.mean(axis=1, keepdims=True)
+    # 10, in squared grey levels of 255, keeps flat patches from becoming noise.
     return patches / np.sqrt(patches.var(axis=1, keepdims=True) + 10)
 
 
@@ -303,13 +308,16 @@ def _learn(images, rng):
     )
     patches = _contrasted(patches.astype(np.float64))
     shift = patches.mean(axis=0)
+    # Zero-phase whitening; 0.1 keeps directions without variance from being blown up.
     values, vectors = np.linalg.eigh(np.cov(patches, rowvar=False))
     whitening = vectors / np.sqrt(values + 0.1) @ vectors.T
     patches = (patches - shift) @ whitening
+    # Spherical k-means by damped updates (Coates and Ng 2012, section 3).
     centres = rng.standard_normal((patches.shape[1], N_LEARNED))
     for _ in range(ROUNDS):
         centres /= np.linalg.norm(centres, axis=0) + 1e-12
         likeness = patches @ centres
+        # A patch and its negative are one centre, hence the absolute value.
         best = np.abs(likeness).argmax(axis=1)
         damped = np.zeros_like(likeness)  # of each patch, its likeness to the nearest centre only
         damped[np.arange(len(best)), best] = likeness[np.arange(len(best)), best]
@@ -328,6 +336,7 @@ def _features(images, shift, filters):
         windows = sliding_window_view(block, (PATCH, PATCH), axis=(1, 2))
         patches = windows.transpose(0, 1, 2, 4, 5, 3).reshape(-1, PATCH * PATCH * COLOURS)
         like = (_contrasted(patches) - shift.astype(np.float32)) @ filters.astype(np.float32)
+        # Soft thresholds make the features sparse; sums over quarters forget where exactly.
         like = np.maximum(like - THRESHOLD, 0).reshape(len(block), places, places, N_LEARNED)
         quarters = [
             like[:, rows, columns].sum(axis=(1, 2))

@@ -29,6 +29,7 @@ def make_target(table, task, rules):
     if table.y is not None:
         _refuse_missing(table.y)
     if rules:
+        # The schema allows one rule at most.
         ((rule, argument),) = rules.items()
         y, names = _RULES[rule](table.y, argument, len(table.X))
     elif task == "classification":
@@ -66,6 +67,7 @@ def _name(value):
 
 def _classes(raw):
     try:
+        # Sorted, so that codes do not depend on the order of the rows.
         values, codes = np.unique(raw, return_inverse=True)
     except TypeError as error:
         message = "The target mixes text and numbers: make it one or the other."
@@ -112,12 +114,14 @@ def _both_above_median(raw, _, __):
 
 def _one_hot(raw, names, _):
     raw = _as_numbers(raw, "one_hot")
+    # A row with two indicators, or none, would silently become the first class.
     if raw.shape[1] != len(names) or not np.array_equal(raw.sum(axis=1), np.ones(len(raw))):
         raise DatasetError(f"Each row must have exactly one of the {len(names)} indicators set.")
     return raw.argmax(axis=1), names
 
 
 def _blocks(_, counts, n_rows):
+    # Files without a target column, whose classes stand one below the other (mfeat).
     if sum(counts.values()) != n_rows:
         raise DatasetError(f"The blocks hold {sum(counts.values())} rows, the data {n_rows}.")
     return np.repeat(np.arange(len(counts)), list(counts.values())), list(counts)

@@ -68,6 +68,7 @@ def _remedy(spec, folder):
     if folder is None or spec.kind != "files":
         return ""
     paths = [(file, Path(folder) / file.path) for file in spec.files]
+    # Files with a hash that fits are what they should be: the fault lies elsewhere.
     open_to_doubt = [path for file, path in paths if not pinned(file, path).sha256]
     if not open_to_doubt:
         return ""
@@ -143,6 +144,7 @@ def load_dataset(dataset_id, registry=None, folder=None, data_dir=None, offline=
     """
     if not isinstance(registry, Registry):
         registry = load_registry(registry)
+    # Before any folder is touched: an unknown name must leave nothing behind.
     spec = registry[dataset_id]
     folder = Path("resources/data") if folder is None else Path(folder)
     fetch(spec, folder, data_dir, offline)
@@ -169,6 +171,7 @@ def _checked(spec, file, folder):
     if folder is None:
         raise DatasetError("the folder with its raw files must be named.")
     path = Path(folder) / file.path
+    # Hashed again: between fetching and this job the file may have been replaced.
     problem = check_file(pinned(file, path), path)
     if problem:
         raise DatasetError(f"{path}: {problem}. Fetch it (again) first.")

@@ -207,6 +207,7 @@ def _validator():
 
 
 def _check(content, path):
+    # One error, the most telling: the others mostly follow from it.
     error = jsonschema.exceptions.best_match(_validator().iter_errors(content))
     if error is not None:
         place = " > ".join(str(step) for step in error.absolute_path) or "top level"

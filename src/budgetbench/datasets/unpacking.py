@@ -10,6 +10,7 @@ from budgetlearn.user_files import is_gzip
 
 _MAGIC = b"\x1f\x9d"
 _CLEAR = 256  # in block mode this code starts the table anew
+# As `compress` writes: codes grow from 9 bits to at most 16.
 _FIRST_BITS, _MOST_BITS = 9, 16
 
 
@@ -73,6 +74,7 @@ class _Codes:
         start = self.group * 8 + self.place * self.bits
         if start + self.bits > len(self.content) * 8:
             return None
+        # A code of 16 bits that starts within a byte ends within the third.
         window = int.from_bytes(self.content[start // 8 : start // 8 + 4], "little")
         self.place += 1
         # Groups of eight codes fill whole bytes; what compress wrote after a change starts a new
@@ -123,6 +125,7 @@ def refuse_pages(path):
     """Raise `DatasetError` if `path` holds a page or a message, as servers send for a lost file."""
     with path.open("rb") as stream:
         start = stream.read(256).lstrip().lower()
+    # Servers answer 200 with a page that says that the file is gone.
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"{", b"[")):
         kind = "a JSON message" if start[:1] in b"{[" else "an HTML page"
         raise DatasetError(f"got {kind} instead of the file")
@@ -175,6 +178,7 @@ def _pour(stream, target, limit):
 
 
 def _copy(stream, out, limit):
+    # Counted while it is written: what a header promises cannot be trusted.
     done = 0
     while block := stream.read(_BLOCK):
         done += len(block)

@@ -42,6 +42,7 @@ def read_own(
     features = frame.drop(columns=others)
     if not features.shape[1]:
         raise DatasetError(f"There is no column beside {', '.join(map(repr, others))}.")
+    # Every run fits its own medians, so the gaps must survive the encoding here.
     encoder = BudgetPreprocessor(INDICATOR if missing == MEDIAN else missing, categorical)
     X = encoder.fit_transform(features)
     if missing == MEDIAN:
@@ -58,5 +59,6 @@ def own_prices(path, unpriced=(), content=None):
     file must have; None: any.
     """
     prices = read_prices(path)
+    # Prices that change while a study runs would be two studies under one name.
     refuse_changed(path, content)
     return prices[~prices["feature"].isin(unpriced)]

@@ -31,6 +31,7 @@ from .records import OK, PARTIAL, is_failure, parse_variables, variables_text
 from .runs import profiles_of
 from .tries import settings_of
 
+log = logging.getLogger("budgetlearn")
 SECONDS = ["seconds", "processor_seconds"]
 _ADDED = ["fit_seconds", "processor_seconds", "n_fitted"]
 
@@ -189,9 +190,6 @@ def solution_space(points, prices, folder):
             chosen = scores["subset"].to_numpy()[:, None] >> np.arange(len(names)) & 1
             return scores.assign(cost=costs.total(chosen), run=run)
     return pd.DataFrame(columns=["subset", "score", "seconds", "cost", "run"])
-
-
-log = logging.getLogger("budgetlearn")
 
 
 def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
