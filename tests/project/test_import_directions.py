@@ -1,6 +1,7 @@
 """Imports run one way through the package, in Python and in Cython alike."""
 
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -139,9 +140,14 @@ def unit_of(path):
 
 
 SOURCES = sorted(path for path in ROOT.rglob("*.p*") if path.suffix in {".py", ".pyx", ".pxd"})
-IMPORTS = {
-    path: imported_units(path.read_text(), path.suffix, package_of(path)) for path in SOURCES
-}
+
+
+@cache
+def imports():
+    """Return the units that each source imports; parsed once it is asked, not by every worker."""
+    return {
+        path: imported_units(path.read_text(), path.suffix, package_of(path)) for path in SOURCES
+    }
 
 
 def test_every_unit_has_its_place():
@@ -151,13 +157,13 @@ def test_every_unit_has_its_place():
 
 def test_every_file_imports_only_what_lies_below():
     for path in SOURCES:
-        wrong = {imported for imported in IMPORTS[path] if not allowed(unit_of(path), imported)}
+        wrong = {imported for imported in imports()[path] if not allowed(unit_of(path), imported)}
         assert not wrong, f"{path.relative_to(ROOT)} must not import {sorted(wrong)}"
 
 
 def test_units_of_one_layer_do_not_import_each_other_in_a_circle():
     graph = {}
-    for path, imported in IMPORTS.items():
+    for path, imported in imports().items():
         unit = unit_of(path)
         graph.setdefault(unit, set()).update(imported - {unit})
     TopologicalSorter(graph).prepare()
@@ -181,7 +187,7 @@ def test_the_library_reaches_the_benchmark_only_in_calls_of_the_commands_that_co
         if path.parent.name == "cli" and path.name in LAZY:
             reached = imported_units(source, ".py", package_of(path))
         else:
-            reached = IMPORTS[path]
+            reached = imports()[path]
         assert not [unit for unit in reached if unit.startswith("budgetbench")], path
 
 
