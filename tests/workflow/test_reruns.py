@@ -140,7 +140,7 @@ def config(*settings):
 
 
 DATASETS, METHODS = "config/datasets.yaml", "config/methods.yaml"
-LOGIT = "budgetlearn/msb/logit_path.py"
+LOGIT = "budgetlearn/msb/l1_path.py"
 KERNEL = (
     "budgetlearn/tree/"
     + fingerprints.kernel_of(fingerprints.ROOT / "budgetlearn/tree/depth_first.pyx").name
@@ -203,7 +203,7 @@ EDITS = {
     "code of the cascade": ("budgetlearn/cascade/pool.py", more(b"MORE = 1\n"), (), {}),
     "code of GIF": ("budgetlearn/gif/forest.py", more(b"MORE = 1\n"), (), {}),
     # Of one room, and of peers/, which uses it and has the constant control; BudgetRF stays.
-    "code in logit_path.py": (LOGIT, more(b"MORE = 1\n"), (), {"fit": 2, **MSB, **LAST}),
+    "code in l1_path.py": (LOGIT, more(b"MORE = 1\n"), (), {"fit": 2, **MSB, **LAST}),
     "a kernel": (KERNEL, more(b"\0"), (), {"fit": 3, **MSB, **LAST}),
     "a failed run": (FAILURE, failed("failed: ValueError: x"), (), ONE_FIT),
     "a failed run, of which only the data are asked": (

@@ -1,6 +1,7 @@
-"""The workflow on a real SLURM: the same results, a job that is cancelled, one that fails."""
+"""The workflow on a real SLURM: the same results, jobs that fail, and submissions that are ended."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,24 +31,32 @@ class Slow(LogitPathClassifier):
             time.sleep(300)
         return super()._fit(*arguments)
 """
+# The second method of each submission waits for its end, where the first one is finished.
 SECOND = """
+import os
 import time
 from pathlib import Path
 from budgetlearn.peers import FreeConstantClassifier
 
-POINTS = Path("results/slurm/points/wine/random")
+FOLDER = Path({folder!r})
 
 
 class Second(FreeConstantClassifier):
-    '''Waits in its first fit, where another method of its submission is finished.'''
-
     def fit(self, X, y):
-        mark = Path({mark!r})
-        if list(POINTS.glob("*/0.parquet")) and not mark.exists():
-            mark.touch()
-            time.sleep(300)
+        job = os.environ["SLURM_JOB_ID"]
+        first, waits, hog = (FOLDER / f"{{name}}-{{job}}" for name in ("first", "waits", "hog"))
+        if not first.exists():
+            first.write_text(str(os.getpid()))
+        if first.read_text() != str(os.getpid()) and not waits.exists():
+            waits.touch()
+            held = None
+            for _ in range(1200):
+                time.sleep(0.25)
+                if hog.exists() and held is None:
+                    held = b"x" * 1_500_000_000
         return super().fit(X, y)
 """
+DEATHS = ("memory", "time", "cancel", "requeue", "node")
 STUDY = {
     "study": "slurm",
     "title": "On a cluster",
@@ -64,8 +73,8 @@ def cluster(tmp_path_factory):
     pytest.importorskip("snakemake_executor_plugin_slurm", reason="optional dependency `slurm`")
     if why_not():
         (pytest.fail if os.environ.get("BUDGETLEARN_REQUIRE_SLURM") else pytest.skip)(why_not())
-    with Cluster(tmp_path_factory.mktemp("slurm")) as node:
-        yield node
+    with Cluster(tmp_path_factory.mktemp("slurm"), n_nodes=2) as nodes:
+        yield nodes
 
 
 def configured(workflow, **changes):
@@ -119,32 +128,6 @@ def test_a_study_gives_the_same_numbers_and_a_cancelled_job_comes_back(cluster, 
     assert differences(on_cluster, records.read(results / "points.parquet")).empty
 
 
-def test_a_finished_job_outlives_a_cancelled_sibling(cluster, make_workflow):
-    workflow = make_workflow()
-    mark = workflow.folder / "mark"
-    (workflow.folder / "second.py").write_text(SECOND.format(mark=str(mark)))
-    methods = yaml.safe_load((workflow.folder / "config" / "methods.yaml").read_text())
-    for name in ("one", "two"):  # whichever comes second waits
-        methods[name] = {"label": name, "class": "second.Second"}
-    (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
-    study = configured(workflow, methods=["one", "two", "constant"], runs=1)
-    with submitted(workflow, cluster, "collect", *study) as process:
-        cluster.wait_for(lambda: process.poll() or mark.exists(), 900)
-        points = workflow.folder / "results/slurm/points/wine/random"
-        before = {path: path.read_bytes() for path in points.glob("*/0.parquet")}
-        (running,) = (n for n, state in cluster.jobs().items() if state == "RUNNING")
-        cluster.run("scancel", running)
-        output, _ = process.communicate(timeout=900)
-    assert process.returncode == 0, output[-6000:]
-    assert cluster.jobs()[running] == "CANCELLED"
-    assert before
-    for path, content in before.items():
-        assert path.read_bytes() == content  # not fitted again: the clocks of the first fit, too
-    code, told = workflow.plan("collect", *study, "-n")
-    assert code == 0
-    assert "Nothing to be done" in told, told
-
-
 def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):
     workflow = make_workflow()
     table = ("results/slurm/data/wine.parquet",)
@@ -163,3 +146,56 @@ def test_a_job_that_fails_is_reported_with_its_log(cluster, make_workflow):
     assert "results/slurm/logs/costs/wine/given/0.log" in output
     log = (workflow.folder / "results/slurm/logs/costs/wine/given/0.log").read_text()
     assert "CostError" in log
+
+
+def end_each(cluster, marks):
+    """End every submission in its own way; return {way: number of the job}."""
+    lines = cluster.run("squeue", "-h", "-t", "RUNNING", "-o", "%i %N").splitlines()
+    nodes = dict(line.split() for line in lines)
+    alone = next(job for job, node in nodes.items() if list(nodes.values()).count(node) == 1)
+    ended = dict(zip(DEATHS, [*(job for job in nodes if job != alone), alone], strict=True))
+    cluster.run("scontrol", "update", f"jobid={ended['time']}", "TimeLimit=1")
+    (marks / f"hog-{ended['memory']}").touch()
+    cluster.run("scancel", ended["cancel"])
+    cluster.run("scontrol", "requeue", ended["requeue"])
+    cluster.run("scontrol", "update", f"jobid={alone}", "Requeue=0")
+    node = f"nodename={nodes[alone]}"
+    cluster.run("scontrol", "update", node, "state=down", "reason=test")
+    cluster.wait_for(lambda: cluster.jobs()[alone] == "NODE_FAIL", 60)
+    # It is heard of again, and comes back by itself (ReturnToService).
+    cluster.wait_for(lambda: "down" not in cluster.run("sinfo", "-h", "-N", "-o", "%T"), 60)
+    return ended
+
+
+def test_finished_jobs_outlive_every_end_of_their_siblings(cluster, make_workflow):
+    workflow = make_workflow()
+    marks = workflow.folder / "marks"
+    marks.mkdir()
+    (workflow.folder / "second.py").write_text(SECOND.format(folder=str(marks)))
+    methods = yaml.safe_load((workflow.folder / "config" / "methods.yaml").read_text())
+    for name in ("one", "two"):  # whichever comes second waits
+        methods[name] = {"label": name, "class": "second.Second"}
+    (workflow.folder / "config" / "methods.yaml").write_text(yaml.safe_dump(methods))
+    study = configured(workflow, methods=["one", "two", "constant"], runs=len(DEATHS))
+    workflow.run("results/slurm/data/wine.parquet", *study)
+    points = workflow.folder / "results/slurm/points/wine/random"
+    with submitted(workflow, cluster, "--until", "fit", *study, jobs=len(DEATHS)) as process:
+        cluster.wait_for(lambda: process.poll() or len([*marks.glob("waits-*")]) == 5, 300)
+        before = {path: path.read_bytes() for path in points.glob("*/*.parquet")}
+        asked = cluster.run("squeue", "-h", "-o", "%m").split()
+        ended = end_each(cluster, marks)
+        output, _ = process.communicate(timeout=500)
+    states = cluster.jobs()
+    assert process.returncode == 0, output[-6000:]
+    assert set(asked) == {"800M"}  # as the study says
+    assert len({path.stem for path in before}) == len(DEATHS)
+    assert states[ended["memory"]] in {"OUT_OF_MEMORY", "FAILED", "CANCELLED"}
+    assert states[ended["time"]] == "TIMEOUT"
+    assert states[ended["cancel"]] == "CANCELLED"
+    assert states[ended["node"]] == "NODE_FAIL"
+    assert states[ended["requeue"]] == "COMPLETED"
+    for path, content in before.items():
+        assert path.read_bytes() == content  # not fitted again: the clocks of the first fit, too
+    code, told = workflow.plan("--until", "fit", *study, "-n")
+    assert code == 0
+    assert re.search(r"^total +0$", told, re.MULTILINE), told
