@@ -1,4 +1,4 @@
-"""The workflow on a real SLURM: the same results, jobs that fail, and submissions that are ended."""
+"""The workflow on a real SLURM: the same results, jobs that fail, submissions that are ended."""
 
 import os
 import re
