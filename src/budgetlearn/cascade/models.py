@@ -90,6 +90,20 @@ class SklearnModel:
 
 
 @dataclass(frozen=True, eq=False)
+class ForestModel:
+    """A forest as packed trees: an estimator checks its input longer than one row takes to walk."""
+
+    trees: ForestPredictor
+    kind: type  # numbers are compared in the precision that the trees were grown in
+    classifies: bool
+
+    def predict(self, X):
+        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
+        found = self.trees.walk(X.astype(self.kind, copy=False), values=True).values
+        return found / (found.sum(axis=1, keepdims=True) if self.classifies else self.trees.n_trees)
+
+
+@dataclass(frozen=True, eq=False)
 class ConstantModel:
     """The prediction without any feature."""
 
@@ -120,18 +134,18 @@ class ForestKind(SklearnKind):
                 N_TREES, max_features=1 / 3, oob_score=True, random_state=seed
             )
             fit_counted(forest, X, table.y)
-            return forest.oob_prediction_[:, None], SklearnModel(forest, None)
+            trees = ForestPredictor(from_sklearn(forest), len(features))
+            return forest.oob_prediction_[:, None], ForestModel(trees, np.float32, False)
         forest = RandomForestClassifier(
             n_estimators=N_TREES, max_bins=MAX_BINS, oob_score=True, random_state=seed
         )
         forest.fit(X, table.y, binned=table.codes.take(features))
         left_out = forest.oob_decision_function_
-        # `held_out` keeps it; a second copy would stay in every stored model.
-        del forest.oob_decision_function_
         # A row in every bootstrap sample has no out-of-bag vote: it gets the class shares.
         never = np.isnan(left_out[:, 0])
         left_out[never] = np.bincount(table.y, minlength=table.n_classes) / len(X)
-        return left_out, SklearnModel(forest, table.n_classes)
+        trees = ForestPredictor(forest.trees_, len(features), shares=True)
+        return left_out, ForestModel(trees, np.float64, True)
 
 
 class LightGBMKind(SklearnKind):
