@@ -132,6 +132,9 @@ RELATIVE = {
     "cost-sensitive path": CostSensitiveRFPathClassifier(
         feature_costs=range(1, 7), n_estimators=3, random_state=0
     ),
+    "cost-sensitive, balanced": CostSensitiveRFClassifier(
+        cost_weight=0.01, n_estimators=5, class_weight="balanced", random_state=0
+    ),
     "cost-weighted": CostWeightedRFClassifier(
         feature_costs=range(1, 7), n_estimators=5, subset="above_mean", random_state=0
     ),
