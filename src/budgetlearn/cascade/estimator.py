@@ -16,7 +16,7 @@ from .dynamic import dynamic_trace
 from .mixture import Mixture
 from .models import (
     ConstantModel,
-    MaskedModel,
+    MaskedOnDemand,
     Table,
     as_kind,
     ascending,
@@ -185,7 +185,7 @@ class ScheduleCascade(BudgetedEstimator):
         )
         # Where a stage's feature is missing, the model of any known features answers.
         if self.dynamic is False:
-            models.fallback_model = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
+            models.fallback_model = MaskedOnDemand(table, units, seed)
         else:
             self._say("the dynamic order")
             dynamic = dynamic_trace(table, units, reference, seed, self.n_jobs)

@@ -20,11 +20,10 @@ from ..tree.binning import bin_features
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .orders import boosting_parameters, has_lightgbm
+from .orders import MAX_BINS, boosting_parameters, has_lightgbm
 from .smooth import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
-MAX_BINS = 255
 N_LEAVES = 15
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 300
@@ -351,3 +350,27 @@ class MaskedModel:
             bagging_freq=1,
         )
         return model.compacted()
+
+
+class MaskedOnDemand:
+    """A masked model that is fitted when it is first asked, or stored: most cascades never need it.
+
+    Until then it refers to the training data, which are not stored with it.
+    """
+
+    def __init__(self, table, units, seed):
+        self._waiting = table, units, seed
+
+    @cached_property
+    def _model(self):
+        table, units, seed = self._waiting
+        model = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
+        self._waiting = None
+        return model
+
+    def predict(self, X):
+        """Return the predictions from the known cells."""
+        return self._model.predict(X)
+
+    def __getstate__(self):
+        return {"_model": self._model, "_waiting": None}

@@ -227,13 +227,13 @@ class KernelFit:
 
     def left_one_out(self):
         """Return the squared errors, (n_penalties, n_samples), each example left out alone."""
-        squares, errors = self._U**2, []
-        for penalty in PENALTIES:
-            shrunk = self._shrunk(penalty)
-            leverage = np.minimum(squares @ shrunk, 1 - 1e-6)
-            residuals = self._residuals(slice(None), shrunk)
-            errors.append((residuals**2).sum(axis=1) / (1 - leverage) ** 2)
-        return np.array(errors)
+        # One product for all penalties: it reads the large matrix once.
+        shrunk = self._shrunk(PENALTIES[:, None])
+        leverages = np.minimum(self._U**2 @ shrunk.T, 1 - 1e-6)
+        along = np.einsum("pd,do->dpo", shrunk, self._along)
+        fitted = (self._U @ along.reshape(len(along), -1)).reshape(-1, *along.shape[1:])
+        residuals = self._targets[:, None] - fitted
+        return ((residuals**2).sum(axis=2) / (1 - leverages) ** 2).T
 
     def left_out(self, out, penalty):
         """Return the predictions of examples that are left out together."""
