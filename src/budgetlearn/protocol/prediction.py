@@ -18,10 +18,8 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         if value is not None:
             check_number(value, name, low=0)
     check_choice(budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
-    if max_cost is not None and estimator.fixed_costs() is None:
-        _require_cap(estimator)
-    elif max_cost is not None:  # each example costs the mean
-        budget = max_cost if budget is None else min(budget, max_cost)
+    if max_cost is not None:
+        budget = _limit_of_mean(estimator, budget, max_cost)
     if budget is None:
         return estimator._default_stage()
     points = points_to_choose_from(estimator)
@@ -50,6 +48,16 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         f"Raise the budget to {cheapest:g} or more.",
         cheapest,
     )
+
+
+def _limit_of_mean(estimator, budget, max_cost):
+    """Return what limits the mean cost beside a cap on each example's; None: nothing does."""
+    if estimator.fixed_costs() is not None:  # each example costs the mean
+        return max_cost if budget is None else min(budget, max_cost)
+    _require_cap(estimator)
+    # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing.
+    void = estimator._spends_caps and budget is not None and budget >= max_cost
+    return None if void else budget
 
 
 def _require_cap(estimator):
