@@ -36,7 +36,8 @@ def test_linear_models_learn_from_weights_as_from_rows(y, n_classes):
 @pytest.mark.parametrize("n_classes", [2, None])
 @pytest.mark.parametrize("kind", ["boosting", "forest"])
 def test_trees_lean_to_what_weighs_more(kind, n_classes):
-    # Few different rows, so that leaves are not pure, and chance alone: what is foretold of unseen examples is what is frequent, or weighs more.
+    # Few different rows, so that leaves are not pure, and chance alone: what is foretold of unseen
+    # examples is what is frequent, or weighs more.
     random = np.random.default_rng(4)
     y = random.integers(0, 2, N) if n_classes else random.normal(size=N)
     folds = np.arange(N) % 3
