@@ -26,6 +26,8 @@ from budgetlearn import (
     LogitPathClassifier,
     ModelScheduleSearch,
     RandomForestClassifier,
+    ScheduleCascadeClassifier,
+    ScheduleCascadeRegressor,
     SparseLinearClassifier,
 )
 from budgetlearn.budgetrf import Growth
@@ -59,6 +61,12 @@ def gif(kind=GIFClassifier, **options):
     """Return a small forest of one visited feature for each split: such have no ties."""
     plain = {"n_estimators": 20, "max_features": 1, "learning_rate": 0.3}
     return kind(100, **(plain | options), random_state=0)
+
+
+def cascade(kind, **options):
+    """Return a small cascade, of linear models if nothing else is said."""
+    plain = {"estimators": "linear", "orders": "lightgbm", "n_stages": 2, "cv": 2}
+    return kind(feature_costs=range(1, 7), random_state=0, **plain | options)
 
 
 # What a weight of k makes of a row, k rows make too.
@@ -132,6 +140,16 @@ RELATIVE = {
     "cost-sensitive path": CostSensitiveRFPathClassifier(
         feature_costs=range(1, 7), n_estimators=3, random_state=0
     ),
+    "cost-sensitive, balanced": CostSensitiveRFClassifier(
+        cost_weight=0.01, n_estimators=5, class_weight="balanced", random_state=0
+    ),
+    "cascade": cascade(
+        ScheduleCascadeClassifier,
+        estimators=("forest", "boosting", "linear", "kernel"),
+        orders="schedule",
+        class_weight="balanced",
+    ),
+    "cascade, numbers": cascade(ScheduleCascadeRegressor, estimators=("linear", "kernel")),
     "cost-weighted": CostWeightedRFClassifier(
         feature_costs=range(1, 7), n_estimators=5, subset="above_mean", random_state=0
     ),

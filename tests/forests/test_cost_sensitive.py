@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 
 from budgetbench.datasets import load_dataset, split
 from budgetlearn.costs import FeatureCosts
-from budgetlearn.exceptions import BudgetError, CostError
+from budgetlearn.exceptions import BudgetError, CostError, MissingValueError
 from budgetlearn.forests import (
     CostSensitiveRFClassifier,
     CostSensitiveRFPathClassifier,
@@ -320,12 +320,63 @@ def test_bad_parameters_of_the_path(parameters, message):
         CostSensitiveRFPathClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
 
 
+KINDS = [
+    CostSensitiveRFClassifier(cost_weight=0.02, n_estimators=5, random_state=0),
+    CostSensitiveRFClassifier(cost_weight=0.02, n_estimators=5, complementary=True, random_state=0),
+    CostSensitiveRFPathClassifier(cost_weights=[0.02], n_estimators=5, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", KINDS)
+def test_no_tree_is_deeper_than_allowed(model, table):
+    X, y, *_ = table
+    forest = clone(model).set_params(max_depth=2).fit(X, y)
+    for tree in getattr(forest, "forests_", [forest])[0].trees_:
+        depth = np.zeros(tree.node_count, dtype=int)
+        for node in np.flatnonzero(~tree.is_leaf):
+            depth[[tree.children_left[node], tree.children_right[node]]] = depth[node] + 1
+        assert depth.max() == 2
+    with pytest.raises(ParameterError, match="max_depth"):
+        clone(model).set_params(max_depth=0).fit(X, y)
+
+
+@pytest.mark.parametrize("model", KINDS)
+def test_what_is_missing_says_something(model):
+    random = np.random.default_rng(0)
+    y = random.integers(0, 2, 400)
+    X = random.normal(size=(400, 3))
+    # Only that the second feature is missing tells the class.
+    X[y == 1, 1] = np.nan
+    X_test, y_test = X[200:], y[200:]
+    forest = clone(model).set_params(feature_costs=[1, 2, 1]).fit(X[:200], y[:200])
+    np.testing.assert_array_equal(forest.predict(X_test), y_test)
+    # Where training lacked none, a gap that is looked at is refused.
+    gap = X_test.copy()
+    gap[0, 0] = np.nan
+    full = clone(model).set_params(cost_weight=0) if hasattr(model, "cost_weight") else clone(model)
+    full.fit(np.nan_to_num(X[:200]), X[:200, 0] > 0)
+    with pytest.raises(MissingValueError):
+        full.predict(gap)
+    with pytest.raises(MissingValueError, match="X_val has no value"):
+        clone(model).fit(X[:200], y[:200], gap, y_test)
+
+
+@pytest.mark.parametrize("model", KINDS)
+def test_a_class_that_weighs_more_is_predicted_more(model, table):
+    X, y, X_test, _ = table
+    shares = [
+        clone(model).set_params(max_depth=2, class_weight=weight).fit(X, y).predict_proba(X_test)
+        for weight in ({0: 1, 1: 1, 2: 1}, {0: 1, 1: 20, 2: 1})
+    ]
+    assert shares[1][:, 1].mean() > shares[0][:, 1].mean() + 0.2
+
+
 @pytest.mark.parametrize("kind", [CostSensitiveRFClassifier, CostSensitiveRFPathClassifier])
 def test_bad_data(kind):
     with pytest.raises(ParameterError, match="one class"):
         kind().fit([[0.0], [1.0]], [1, 1])
-    with pytest.raises(ValueError, match="NaN"):
-        kind().fit([[0.0], [np.nan]], [0, 1])
+    with pytest.raises(ValueError, match="infinity"):
+        kind().fit([[0.0], [np.inf]], [0, 1])
     with pytest.raises(CostError, match=">= 0"):
         kind(feature_costs=[-1.0]).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(CostError, match="one entry"):

@@ -7,10 +7,11 @@ import joblib
 import numpy as np
 from scipy.special import softmax
 
-from ..exceptions import BudgetError, MissingValueError
+from ..exceptions import BudgetError
 from ..forests.leaf_refit import PENALTIES
 from ..forests.out_of_bag import check_oob, set_oob
 from ..parallel import progress
+from ..protocol.examples import refuse_unlearned
 from ..protocol.operating_points import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..validation import ParameterError, check_choice, check_max_features, check_number
@@ -190,7 +191,7 @@ class GrownOnBudget:
         self._refitted = ()
         check_oob(self)
         if valid is not None:
-            self._refuse_unlearned(valid.X)
+            refuse_unlearned(self, valid.X)
         rules, penalties = self._rules(train.X.shape[1]), self._penalties()
         known = self._known_trees(len(rules), train)
         # Kept trees keep their seeds: their bootstrap samples follow from these.
@@ -217,17 +218,6 @@ class GrownOnBudget:
             self._refitted = ()  # left-out examples judge the leaves as they grew
             set_oob(self, forest.trees, self.tree_seeds_, examples)
         self._set_trees(forest.trees, forest.refitted)
-
-    def _refuse_unlearned(self, X):
-        """Raise for validation examples that lack a feature that training ones always have."""
-        rows, features = np.nonzero(np.isnan(X) & ~self.missing_in_training_)
-        if rows.size:
-            name = self.feature_costs_.labels[features[0]]
-            raise MissingValueError(
-                f"X_val has no value (NaN) of feature {name!r} in row {rows[0]}, and "
-                "no training example lacks it, so that no split has learned where such examples "
-                "go: fill it in, or leave those rows out."
-            )
 
     def _known_trees(self, n_rules, train):
         """Return the trees that a warm start goes on from; none where no fit was one so far."""

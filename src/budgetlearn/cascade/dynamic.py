@@ -9,7 +9,7 @@ from ..costs import affords
 from ..parallel import thread_map
 from ..protocol import Request
 from ..validation import INT32_MAX, derive_seed
-from .mixture import with_temperature
+from .mixture import variance, with_temperature
 from .models import N_EXTRA_TREES, MaskedModel, MaskedTrees
 from .pool import Trace
 from .stages import Units
@@ -74,11 +74,11 @@ class States:
 class GainModel:
     """Extra trees that predict the worth of every unit at once."""
 
-    def __init__(self, states, kept, seed):
+    def __init__(self, states, kept, seed, weight=None):
         forest = ExtraTreesRegressor(
             N_TREES, min_samples_leaf=IN_LEAF, max_features=0.5, random_state=seed
         )
-        self._trees = MaskedTrees(forest, states.X[kept], states.worth[kept], None)
+        self._trees = MaskedTrees(forest, states.X[kept], states.worth[kept], None, weight)
 
     def predict(self, X):
         """Return the worth of each unit, and the loss as it is, (n_samples, n_units + 1)."""
@@ -296,7 +296,9 @@ def dynamic_trace(table, units, reference, seed, n_jobs=None):
         drawn = derive_seed(seed, "masked", int(fold)) & INT32_MAX
         n_trees = N_EXTRA_TREES if fold < 0 else N_EXTRA_TREES // 2  # for speed
         X, y = table.X[inside], table.y[inside]
-        return MaskedModel.fit(X, y, table.n_classes, units, drawn, n_trees)
+        return MaskedModel.fit(
+            X, y, table.n_classes, units, drawn, n_trees, table.weight_of(inside)
+        )
 
     # Fold -1 leaves nothing out: the model that predicts later.
     *parts, final = thread_map(fit_masked, [*folds, -1], n_jobs, "models")
@@ -312,7 +314,7 @@ def dynamic_trace(table, units, reference, seed, n_jobs=None):
 
 def _gain_models(table, units, reference, parts, seed, n_jobs):
     """Return the gain models without the even folds, without the odd ones, and of all."""
-    scale = None if table.n_classes is not None else table.y.var() or 1.0
+    scale = None if table.n_classes is not None else variance(table.y, table.weight) or 1.0
     places = np.searchsorted(np.unique(table.folds), table.folds)
 
     def unseen(X, rows):
@@ -332,7 +334,7 @@ def _gain_models(table, units, reference, parts, seed, n_jobs):
     # Halves by fold, so that all states of an example are on one side.
     half = places[states.rows] % 2
     return thread_map(
-        lambda kept: GainModel(states, kept, seed),
+        lambda kept: GainModel(states, kept, seed, table.weight_of(states.rows[kept])),
         [np.flatnonzero(half == 1), np.flatnonzero(half == 0), np.arange(half.size)],
         n_jobs,
         "models",

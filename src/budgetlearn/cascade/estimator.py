@@ -8,12 +8,12 @@ import pandas as pd
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
-from ..protocol import BudgetedEstimator, Outcome, Stage
-from ..protocol.documenting import documented
+from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
+from ..protocol.documenting import documented, extending
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade, StageReader, walk
 from .dynamic import dynamic_trace
-from .mixture import Mixture
+from .mixture import Mixture, variance
 from .models import (
     ConstantModel,
     MaskedOnDemand,
@@ -45,7 +45,7 @@ DEFAULT_KINDS = ("forest", "boosting", "linear", "kernel")
 
 
 @documented
-class ScheduleCascade(BudgetedEstimator):
+class ScheduleCascade(WeightedFit, BudgetedEstimator):
     """Acquire features stage by stage, stop where the stage is sure enough.
 
     A subclass says what the stages' predictions mean.
@@ -152,7 +152,9 @@ class ScheduleCascade(BudgetedEstimator):
         seed = int(seeds.randint(INT32_MAX))
         n_classes = self._n_classes()
         folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
-        table = Table(train.X, train.y, n_classes, folds)
+        # Class weights count in what is learned and chosen; costs are averages over the examples.
+        weights = _uneven(train.weighed_for(self).weight), _uneven(train.weight)
+        table = Table(train.X, train.y, n_classes, folds, *weights)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
         orders, units = self._stages_of_orders(table, seed)
         if self.dynamic is True:  # one stage of each order: the reference
@@ -187,7 +189,7 @@ class ScheduleCascade(BudgetedEstimator):
         # One reference for all orders, or their losses could not be compared.
         reference = min(
             (each.predictions[-1] for each in traces),
-            key=lambda last: self._losses(last, table).mean(),
+            key=lambda last: table.mean(self._losses(last, table)),
         )
         # Where a stage's feature is missing, the model of any known features answers.
         if self.dynamic is False:
@@ -276,7 +278,8 @@ class ScheduleCascade(BudgetedEstimator):
         """Return the stages of each order by its name, of equal ones the first; and the units."""
         orders = [self.orders] if isinstance(self.orders, str) else list(self.orders)
         costs, found, units = self.feature_costs_, {}, None
-        problem = OrderProblem.of(table.X, table.y, table.n_classes, costs, seed, self.n_jobs)
+        data = table.X, table.y, table.n_classes
+        problem = OrderProblem.of(*data, costs, seed, self.n_jobs, table.weight)
         for place, order in enumerate(orders):
             name = order if isinstance(order, str) else f"own {place}"
             self._say(f"order {name}")
@@ -382,6 +385,13 @@ class ScheduleCascade(BudgetedEstimator):
         return (yield from acquisitions.requests(ledger))
 
 
+def _uneven(weight):
+    """Return weights, None for equal ones, in single precision: their unit changes no bit."""
+    if weight is None or np.ptp(weight.astype(np.float32)) == 0:
+        return None
+    return weight.astype(np.float32).astype(np.float64)
+
+
 def _affordable(kinds, n_samples):
     """Return the kinds that are worth their time on so many examples; all where that is none."""
     few = {name: kind for name, kind in kinds.items() if name not in SMOOTH}
@@ -410,7 +420,8 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     Validation data given to `fit` are trained on like the rest, as nothing is chosen on data that
     a model was fitted on. Operating points are compared by their expected score: the accuracy of
     the stage that knows most, less the calibrated probability that it sees lost on the labels of
-    the others. That depends less on chance than the accuracy observed.
+    the others. That depends less on chance than the accuracy observed. Where examples or classes
+    have weights, these scores are weighted too; mean costs by the weights of examples alone.
 
     Examples
     --------
@@ -425,6 +436,11 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     True
     """
 
+    @extending(ScheduleCascade)
+    def __init__(self, *, feature_costs=None, class_weight=None, **shared):
+        super().__init__(feature_costs=feature_costs, **shared)
+        self.class_weight = class_weight
+
     def _n_classes(self):
         return self.classes_.size
 
@@ -432,7 +448,7 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         return self.classes_[predictions.argmax(axis=1)]
 
     def _calibrated(self, trace, table):
-        temperatures, predictions = calibrated(trace.predictions, table.y)
+        temperatures, predictions = calibrated(trace.predictions, table.y, table.weight)
         route = replace(trace.route, temperatures=temperatures)
         return replace(trace, route=route, predictions=predictions)
 
@@ -440,8 +456,8 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
         return -np.log(predictions[np.arange(table.y.size), table.y])
 
     def _evidence(self, trace, reference, table, models, seed):
-        spent, n_acquired = trace.spent, trace.n_acquired
-        return class_evidence(trace.predictions, table.y, reference, spent, n_acquired)
+        bill = trace.spent, trace.n_acquired, table.weight, table.counted
+        return class_evidence(trace.predictions, table.y, reference, *bill)
 
 
 @documented
@@ -478,15 +494,16 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
             self._say(f"what {trace.route.name} can still expect to change")
             squares = (reference - predictions) ** 2
             changes = self._changes(trace.route, squares, table, models, seed)
-        spent, n_acquired = trace.spent, trace.n_acquired
-        return number_evidence(predictions, changes, table.y, reference, spent, n_acquired)
+        bill = trace.spent, trace.n_acquired, table.weight, table.counted
+        return number_evidence(predictions, changes, table.y, reference, *bill)
 
     def _changes(self, cascade, squares, table, models, seed):
         """Fit and keep the models of the change at each stage; return it out of fold."""
         changes, name = np.zeros(squares.shape), cascade.change_kind
+        unit = variance(table.y, table.weight) or 1.0
         for stage, features in enumerate(cascade.stages):
             # The change is a target of its own, out of fold like the predictions.
-            about = Table(table.X, squares[stage] / (table.y.var() or 1.0), None, table.folds)
+            about = Table(table.X, squares[stage] / unit, None, table.folds, table.weight)
             one = StageModels.fit(about, [features], {name: as_kind("boosting", None)}, seed)
             models.models.update(one.models)
             changes[stage] = one.held_out[name, ascending(features)][:, 0]

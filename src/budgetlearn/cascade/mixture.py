@@ -21,6 +21,13 @@ def with_temperature(probabilities, temperature):
     return softmax(np.log(np.maximum(probabilities, FLOOR)) / temperature, axis=1)
 
 
+def variance(values, weight=None):
+    """Return the variance of numbers that count so much; None: all alike."""
+    if weight is None:
+        return values.var()
+    return np.average((values - np.average(values, weights=weight)) ** 2, weights=weight)
+
+
 def fit_temperature(probabilities, labels, weight=None):
     """Return the temperature of least log loss for examples that the model has not seen.
 
@@ -65,21 +72,22 @@ class Mixture:
         return cls((kind,), np.ones(1), None if n_classes is None else np.ones(1))
 
     @classmethod
-    def fit(cls, held_out, y, n_classes):
+    def fit(cls, held_out, y, n_classes, weight=None):
         """Return the mixture of least log loss, or squared error.
 
         `held_out` has the out-of-fold predictions of each kind, (n_samples, n_outputs); `y` class
-        indices, or numbers where `n_classes` is None.
+        indices, or numbers where `n_classes` is None; `weight` how much each example counts, 1 on
+        average.
         """
         kinds = tuple(held_out)
         if n_classes is None:
-            weights = _least_squares(np.array([held_out[kind][:, 0] for kind in kinds]), y)
+            weights = _least_squares(np.array([held_out[kind][:, 0] for kind in kinds]), y, weight)
             temperatures = None
         else:
-            temperatures = np.array([fit_temperature(held_out[kind], y) for kind in kinds])
+            temperatures = np.array([fit_temperature(held_out[kind], y, weight) for kind in kinds])
             calibrated = map(with_temperature, held_out.values(), temperatures)
             chances = np.array([each[np.arange(len(y)), y] for each in calibrated])
-            weights = _expectation_maximisation(chances)
+            weights = _expectation_maximisation(chances, weight)
         kept = np.flatnonzero(weights >= min(LEAST_WEIGHT, weights.max()))
         if temperatures is not None:
             temperatures = temperatures[kept]
@@ -94,26 +102,28 @@ class Mixture:
         return sum(weight * each for weight, each in zip(self.weights, predictions, strict=True))
 
 
-def _expectation_maximisation(chances):
+def _expectation_maximisation(chances, weight):
     """Return the weights of least log loss for the true classes' probabilities by each kind."""
     n_kinds, n_samples = chances.shape
+    weight = 1.0 if weight is None else weight
     weights = np.full(n_kinds, 1 / n_kinds)
     for _ in range(N_STEPS):
         parts = weights[:, None] * chances
-        own = (parts / parts.sum(axis=0)).sum(axis=1)
+        own = (weight * (parts / parts.sum(axis=0))).sum(axis=1)
         weights = (own + PRIOR) / (n_samples + n_kinds * PRIOR)
     return weights
 
 
-def _least_squares(predictions, y):
+def _least_squares(predictions, y, weight):
     """Return the convex weights of least squared error."""
     n_kinds = len(predictions)
     # In deviations of the target, so that the rows added mean the same in every unit.
-    unit = y.std() or 1.0
+    unit = np.sqrt(variance(y, weight)) or 1.0
     errors = (predictions - y) / unit
+    root = 1.0 if weight is None else np.sqrt(weight)
     # With weights that sum to 1 the error is the sum of the weighted errors.
-    pull = np.sqrt(PRIOR * np.mean(errors**2))
-    rows = np.vstack([errors.T, pull * np.eye(n_kinds), np.full(n_kinds, SURE * len(y))])
+    pull = np.sqrt(PRIOR * np.mean((root * errors) ** 2))
+    rows = np.vstack([(root * errors).T, pull * np.eye(n_kinds), np.full(n_kinds, SURE * len(y))])
     goal = np.concatenate([np.zeros(len(y)), np.full(n_kinds, pull / n_kinds), [SURE * len(y)]])
     weights, _ = nnls(rows, goal)
     return weights / weights.sum()

@@ -12,6 +12,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestRegressor,
 )
+from sklearn.utils.validation import has_fit_parameter
 
 from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
@@ -37,6 +38,18 @@ class Table:
     y: np.ndarray  # (n_samples,): class indices, or numbers
     n_classes: int | None  # None in regression
     folds: np.ndarray  # int (n_samples,): the fold of each example
+    # (n_samples,): how much each example counts, 1 on average; None: all alike. Classes weigh in
+    # `weight`, not in `counted`, by which costs are averaged: they are paid whatever the class.
+    weight: np.ndarray | None = None
+    counted: np.ndarray | None = None
+
+    def weight_of(self, rows):
+        """Return the weights of some examples."""
+        return None if self.weight is None else self.weight[rows]
+
+    def mean(self, values):
+        """Return the mean of a number of each example."""
+        return np.average(values, weights=self.weight)
 
     @cached_property
     def codes(self):
@@ -66,11 +79,17 @@ class SklearnKind(FoldedKind):
     def __init__(self, estimator):
         self.estimator = estimator
 
-    def fit(self, X, y, n_classes, seed):
-        """Return a `SklearnModel` fitted on these examples."""
+    def fit(self, X, y, n_classes, seed, weight=None):
+        """Return a `SklearnModel` fitted on these examples, which count so much."""
+        weights = {} if weight is None else {"sample_weight": weight}
+        if weights and not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ParameterError(
+                "sample_weight and class_weight need estimators whose fit takes sample_weight, got "
+                f"{self.estimator!r}. Give another one, or leave the weights out."
+            )
         model = clone(self.estimator)
         names = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
-        fit_counted(model.set_params(**dict.fromkeys(names, seed)), X, y)
+        fit_counted(model.set_params(**dict.fromkeys(names, seed)), X, y, **weights)
         return SklearnModel(model, n_classes)
 
 
@@ -132,17 +151,19 @@ class ForestKind(SklearnKind):
             forest = RandomForestRegressor(
                 N_TREES, max_features=1 / 3, oob_score=True, random_state=seed
             )
-            fit_counted(forest, X, table.y)
+            fit_counted(forest, X, table.y, sample_weight=table.weight)
             trees = ForestPredictor(from_sklearn(forest), len(features))
             return forest.oob_prediction_[:, None], ForestModel(trees, np.float32, False)
         forest = RandomForestClassifier(
             n_estimators=N_TREES, max_bins=MAX_BINS, oob_score=True, random_state=seed
         )
-        forest.fit(X, table.y, binned=table.codes.take(features))
+        codes = table.codes.take(features)
+        forest.fit(X, table.y, sample_weight=table.weight, binned=codes)
         left_out = forest.oob_decision_function_
         # A row in every bootstrap sample has no out-of-bag vote: it gets the class shares.
         never = np.isnan(left_out[:, 0])
-        left_out[never] = np.bincount(table.y, minlength=table.n_classes) / len(X)
+        counts = np.bincount(table.y, table.weight, table.n_classes)
+        left_out[never] = counts / counts.sum()
         trees = ForestPredictor(forest.trees_, len(features), shares=True)
         return left_out, ForestModel(trees, np.float64, True)
 
@@ -153,11 +174,11 @@ class LightGBMKind(SklearnKind):
     def __init__(self):
         super().__init__(None)
 
-    def fit(self, X, y, n_classes, seed):
-        """Return a `BoostedModel` fitted on these examples."""
+    def fit(self, X, y, n_classes, seed, weight=None):
+        """Return a `BoostedModel` fitted on these examples, which count so much."""
         in_leaf = min(20, max(2, len(X) // 30))
         return BoostedModel.trained(
-            X, y, n_classes, seed, num_leaves=N_LEAVES, min_data_in_leaf=in_leaf
+            X, y, n_classes, seed, weight, num_leaves=N_LEAVES, min_data_in_leaf=in_leaf
         )
 
     def fit_both(self, table, features, seed):
@@ -173,7 +194,7 @@ class BoostedModel:
     booster: object
 
     @classmethod
-    def trained(cls, X, y, n_classes, seed, **more):
+    def trained(cls, X, y, n_classes, seed, weight=None, **more):
         """Return the model after `boosting_rounds`, with more of LightGBM's parameters."""
         import lightgbm
 
@@ -181,7 +202,7 @@ class BoostedModel:
         # One thread each: models are fitted side by side, and sums in one order repeat.
         one = {"learning_rate": rate, "num_threads": 1, "force_col_wise": True}
         parameters = boosting_parameters(n_classes, seed, **one, **more)
-        data = lightgbm.Dataset(X, y, params=dict(parameters))
+        data = lightgbm.Dataset(X, y, weight=weight, params=dict(parameters))
         count_fit()
         # Only what is kept has to be made small: most models predict one fold and go.
         booster = lightgbm.train(parameters, data, n_rounds, keep_training_booster=True)
@@ -281,17 +302,17 @@ class MaskedTrees:
     """The mean of extra trees that learned a hidden value as one below all others.
 
     `forest` is not yet fitted; X has NaN where a value is hidden; y is of shape (n_samples,), or
-    with several numbers (n_samples, n_outputs).
+    with several numbers (n_samples, n_outputs); `weight` is how much each row counts.
     """
 
-    def __init__(self, forest, X, y, n_classes):
+    def __init__(self, forest, X, y, n_classes, weight=None):
         # A hidden value is coded below all others: one split tells known from unknown.
         below = np.nanmin(X, axis=0, initial=np.inf)
         below = np.where(np.isfinite(below), below, 0.0)
         # Trees read float32, in which 1 less than a large number is the same number.
         self._below = below - np.maximum(1.0, APART * np.abs(below))
         self._n_classes = n_classes
-        fit_counted(forest, self._coded(X), y)
+        fit_counted(forest, self._coded(X), y, sample_weight=weight)
         self._classes = getattr(forest, "classes_", None)
         # Packed for our predictor: scikit-learn takes a millisecond for each tree and call.
         self._trees = ForestPredictor(from_sklearn(forest), X.shape[1])
@@ -314,7 +335,7 @@ class MaskedModel:
         self.boosted, self.trees = boosted, trees
 
     @classmethod
-    def fit(cls, X, y, n_classes, units, seed, n_trees=N_EXTRA_TREES):
+    def fit(cls, X, y, n_classes, units, seed, n_trees=N_EXTRA_TREES, weight=None):
         """Fit on examples that come several times, each time with other `units` hidden."""
         random = np.random.RandomState(seed)
         # Small tables are shown up to 24 times, very large ones in part.
@@ -322,27 +343,28 @@ class MaskedModel:
         rows = np.resize(random.permutation(len(X)), n_rows)
         hidden = units.hidden(X[rows], units.drawn(n_rows, random))
         copies = max(n_rows // len(X), 1)
-        boosted = cls._boosted(hidden, y[rows], n_classes, len(X), copies, seed)
+        weight = None if weight is None else weight[rows]
+        boosted = cls._boosted(hidden, y[rows], n_classes, len(X), copies, seed, weight)
         # Copies of one example must not fill a leaf: it would learn that example by heart.
         in_leaf = max(2, copies // 2)
         forest = _extra_trees(n_classes, n_trees, min_samples_leaf=in_leaf, random_state=seed)
-        return cls(boosted, MaskedTrees(forest, hidden, y[rows], n_classes))
+        return cls(boosted, MaskedTrees(forest, hidden, y[rows], n_classes, weight))
 
     def predict(self, X):
         """Return the predictions from the known cells."""
         return (self.boosted.predict(X) + self.trees.predict(X)) / 2
 
     @staticmethod
-    def _boosted(X, y, n_classes, n_examples, copies, seed):
+    def _boosted(X, y, n_classes, n_examples, copies, seed, weight):
         """Return boosted trees that take NaN; a leaf holds several examples, not copies of one."""
         in_leaf = max(5, min(20, n_examples // 30) * copies // 2)
         n_leaves = 8 if n_examples < 1500 else 15
         if not has_lightgbm():
             leaves = {"min_samples_leaf": in_leaf, "random_state": seed}
             model = _histogram_boosting(n_classes, n_leaves, **leaves)
-            return SklearnModel(fit_counted(model, X, y), n_classes)
+            return SklearnModel(fit_counted(model, X, y, sample_weight=weight), n_classes)
         model = BoostedModel.trained(
-            *(X, y, n_classes, seed),
+            *(X, y, n_classes, seed, weight),
             num_leaves=n_leaves,
             min_data_in_leaf=in_leaf,
             feature_fraction=0.8,
@@ -364,7 +386,7 @@ class MaskedOnDemand:
     @cached_property
     def _model(self):
         table, units, seed = self._waiting
-        model = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
+        model = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed, weight=table.weight)
         self._waiting = None
         return model
 

@@ -15,6 +15,7 @@ from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
 from ..tree.binning import bin_features
+from .mixture import variance
 
 # Weights of the prices along which LightGBM acquires, as `LightGBMCostClassifier` means them.
 PATH = np.geomspace(10, 0.003, 9)
@@ -37,13 +38,17 @@ class OrderProblem:
     costs: FeatureCosts
     seed: int
     n_jobs: int | None = None
+    weight: np.ndarray | None = None  # (n_samples,): how much each example counts; None: all alike
 
     @classmethod
-    def of(cls, X, y, n_classes, costs, seed, n_jobs=None):
+    def of(cls, X, y, n_classes, costs, seed, n_jobs=None, weight=None):
         """Return the problem, on every k-th example where there are very many."""
         # Rounded up: at most `MOST_ROWS` are left, spread over the whole table.
         step = -(-len(X) // MOST_ROWS)
-        return cls(np.ascontiguousarray(X[::step]), y[::step], n_classes, costs, seed, n_jobs)
+        weight = None if weight is None else weight[::step]
+        return cls(
+            np.ascontiguousarray(X[::step]), y[::step], n_classes, costs, seed, n_jobs, weight
+        )
 
     @cached_property
     def codes(self):
@@ -77,8 +82,11 @@ def lightgbm_order(problem):
         num_threads=problem.n_jobs or 1,
         force_row_wise=True,
     )
-    target = problem.y if problem.n_classes else _standardised(problem.y)
-    data = lightgbm.Dataset(problem.X, target, params=dict(parameters), free_raw_data=False)
+    weight = problem.weight
+    target = problem.y if problem.n_classes else _standardised(problem.y, weight)
+    data = lightgbm.Dataset(
+        problem.X, target, weight=weight, params=dict(parameters), free_raw_data=False
+    )
     costs, full = problem.costs, problem.costs.full or 1.0
     acquired, order = np.zeros(costs.n_features, dtype=bool), []
     for tradeoff in PATH:
@@ -127,9 +135,9 @@ def boosting_parameters(n_classes, seed, **more):
     }
 
 
-def _standardised(y):
+def _standardised(y, weight):
     """Return y with variance 1, so that a tradeoff means the same in every unit."""
-    return (y - y.mean()) / (y.std() or 1.0)
+    return (y - np.average(y, weights=weight)) / (np.sqrt(variance(y, weight)) or 1.0)
 
 
 def gain_per_cost_order(problem):
@@ -171,12 +179,15 @@ def _importance(problem, features):
             100, min_samples_leaf=5, max_features=1 / 3, random_state=problem.seed
         )
         forest.set_params(n_jobs=problem.n_jobs)
-        importance = fit_counted(forest, X, problem.y).feature_importances_
+        importance = fit_counted(
+            forest, X, problem.y, sample_weight=problem.weight
+        ).feature_importances_
     else:
         forest = RandomForestClassifier(
             max_bins=MAX_BINS, random_state=problem.seed, n_jobs=problem.n_jobs
         )
-        forest.fit(X, problem.y, binned=problem.codes.take(features))
+        codes = problem.codes.take(features)
+        forest.fit(X, problem.y, sample_weight=problem.weight, binned=codes)
         importance = oob_permutation_importance(
             forest, X, problem.y, random_state=problem.seed, n_jobs=problem.n_jobs
         )

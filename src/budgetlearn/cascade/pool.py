@@ -13,7 +13,7 @@ import numpy as np
 
 from ..costs import affords
 from ..curves import pareto_indices
-from .mixture import fit_temperature, with_temperature
+from .mixture import fit_temperature, variance, with_temperature
 
 # λ, for losses in [0, 1] and costs as a share of the full price: from "a hundredth of the price
 # must save a whole error" to "costs do not matter".
@@ -157,20 +157,24 @@ class Evidence:
     # Broadcast to (n_stages, n_samples): cost, and number of features acquired.
     spent: np.ndarray
     n_acquired: np.ndarray
+    # (n_samples,): how much losses and scores count, and what was acquired; None: all alike.
+    weight: np.ndarray | None = None
+    counted: np.ndarray | None = None
 
 
-def calibrated(probabilities, labels):
+def calibrated(probabilities, labels, weight=None):
     """Return the temperatures (n_stages,) and the calibrated probabilities of stages.
 
-    `probabilities` are out of fold, (n_stages, n_samples, n_classes).
+    `probabilities` are out of fold, (n_stages, n_samples, n_classes); `weight` is how much each
+    example counts.
     """
     # One temperature a stage: later stages are surer, and often too sure.
-    temperatures = np.array([fit_temperature(stage, labels) for stage in probabilities])
+    temperatures = np.array([fit_temperature(stage, labels, weight) for stage in probabilities])
     stages = zip(probabilities, temperatures, strict=True)
     return temperatures, np.array([with_temperature(*stage) for stage in stages])
 
 
-def class_evidence(probabilities, labels, reference, spent, n_acquired):
+def class_evidence(probabilities, labels, reference, spent, n_acquired, weight=None, counted=None):
     """Return the `Evidence` of calibrated out-of-fold probabilities: the score is accuracy.
 
     Whether one label is right is a coin thrown once; what the best-informed stage thinks of the
@@ -185,11 +189,14 @@ def class_evidence(probabilities, labels, reference, spent, n_acquired):
     # E[loss] = p*(y*) − p*(y_s): p* is the reference, y* its label, y_s the stage's own.
     losses = reference.max(axis=1) - reference[np.arange(labels.size), guessed]
     right = (guessed == labels).astype(np.float64)
-    best = float((reference.argmax(axis=1) == labels).mean())
-    return Evidence(probabilities.max(axis=2), losses, right, best, spent, n_acquired)
+    best = float(np.average(reference.argmax(axis=1) == labels, weights=weight))
+    bill = spent, n_acquired, weight, counted
+    return Evidence(probabilities.max(axis=2), losses, right, best, *bill)
 
 
-def number_evidence(predictions, changes, targets, reference, spent, n_acquired):
+def number_evidence(
+    predictions, changes, targets, reference, spent, n_acquired, weight=None, counted=None
+):
     """Return the `Evidence` of out-of-fold numbers: the score is R².
 
     A stage is expected to lose what the best-informed stage would gain on it: (reference - its own
@@ -198,11 +205,11 @@ def number_evidence(predictions, changes, targets, reference, spent, n_acquired)
     is the same for all cascades that are to be compared.
     """
     # R² counts in variances of the target; equal targets have none.
-    variance = targets.var() or 1.0
-    losses = (reference - predictions) ** 2 / variance
-    scores = 1.0 - (predictions - targets) ** 2 / variance
-    best = 1.0 - float(np.mean((reference - targets) ** 2) / variance)
-    return Evidence(-changes, losses, scores, best, spent, n_acquired)
+    unit = variance(targets, weight) or 1.0
+    losses = (reference - predictions) ** 2 / unit
+    scores = 1.0 - (predictions - targets) ** 2 / unit
+    best = 1.0 - float(np.average((reference - targets) ** 2, weights=weight) / unit)
+    return Evidence(-changes, losses, scores, best, spent, n_acquired, weight, counted)
 
 
 def candidates(cascade, evidence, full_cost):
@@ -212,12 +219,22 @@ def candidates(cascade, evidence, full_cost):
     """
     # λ is about shares of the full cost, so it means the same in every currency.
     shares = evidence.spent / (full_cost or 1.0)
-    paths = exit_thresholds(evidence.confidence, evidence.expected_losses, shares)
+    # An example that counts twice loses and pays twice: thresholds maximise sums over examples.
+    weight = 1.0 if evidence.weight is None else evidence.weight
+    paths = exit_thresholds(evidence.confidence, weight * evidence.expected_losses, weight * shares)
     settings = list(zip(paths, TRADEOFFS, strict=True))
     # Candidate s stops everything at stage s: msB's kind of model, and at the last a plain one.
     always = np.where(np.eye(len(evidence.confidence), dtype=bool), -np.inf, np.inf)
     settings += [(thresholds, np.nan) for thresholds in always]
     return [_judged(cascade, evidence, thresholds, tradeoff) for thresholds, tradeoff in settings]
+
+
+def mean_and_error(values, weight=None):
+    """Return the mean of a number of each example, which count so much, and its standard error."""
+    mean = float(np.average(values, weights=weight))
+    # As many equal weights would leave the mean as uncertain (Kish's effective sample size).
+    n = values.size if weight is None else weight.sum() ** 2 / (weight**2).sum()
+    return mean, float(np.sqrt(variance(values, weight)) / np.sqrt(n))
 
 
 def _judged(cascade, evidence, thresholds, tradeoff):
@@ -227,16 +244,18 @@ def _judged(cascade, evidence, thresholds, tradeoff):
     def at_stop(what):
         return np.broadcast_to(what, evidence.confidence.shape)[stops, rows]
 
-    scores = at_stop(evidence.scores)
+    observed, error = mean_and_error(at_stop(evidence.scores), evidence.weight)
+    expected_loss = np.average(at_stop(evidence.expected_losses), weights=evidence.weight)
+    counted = evidence.counted
     return Candidate(
         cascade,
         thresholds,
         float(tradeoff),
-        cost=float(at_stop(evidence.spent).mean()),
-        score=evidence.best_score - float(at_stop(evidence.expected_losses).mean()),
-        observed=float(scores.mean()),
-        observed_se=float(scores.std() / np.sqrt(scores.size)),
-        n_features=float(at_stop(evidence.n_acquired).mean()),
+        cost=float(np.average(at_stop(evidence.spent), weights=counted)),
+        score=evidence.best_score - float(expected_loss),
+        observed=observed,
+        observed_se=error,
+        n_features=float(np.average(at_stop(evidence.n_acquired), weights=counted)),
     )
 
 

@@ -13,6 +13,7 @@ from ..validation import INT32_MAX, derive_seed
 from .mixture import fit_temperature, with_temperature
 from .models import as_kind
 from .orders import ORDERS, OrderProblem
+from .pool import mean_and_error
 from .stages import geometric_stages, with_whole_groups
 
 # Stages that the pilot repeats, parts of the examples that it leaves out, and its models.
@@ -28,7 +29,7 @@ def losses_of(predictions, table):
     """Return log losses of calibrated probabilities, or squared errors, (n_samples,)."""
     if table.n_classes is None:
         return (predictions[:, 0] - table.y) ** 2
-    found = with_temperature(predictions, fit_temperature(predictions, table.y))
+    found = with_temperature(predictions, fit_temperature(predictions, table.y, table.weight))
     return -np.log(found[np.arange(table.y.size), table.y])
 
 
@@ -50,18 +51,23 @@ def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
         for pilots in _pilots(table, costs, name, chosen, len(stages), seed, n_jobs)
     )
     kept = chosen_inside.mean(axis=0)
-    error = kept.std() / np.sqrt(kept.size)
-    if kept.mean() <= LEAST_ERRORS * error:
+    mean, error = mean_and_error(kept, table.weight)
+    if mean <= LEAST_ERRORS * error:
         return 0.0
-    share = min(1.0, kept.mean() / max(chosen_outside.mean(), kept.mean()))
+    weights = None
+    if table.weight is not None:
+        weights = np.broadcast_to(table.weight, chosen_outside.shape)
+    promised = np.average(chosen_outside, weights=weights)
+    share = min(1.0, mean / max(promised, mean))
     # Shrunk as by James and Stein: where a gain is hardly more than its error, part of it is luck.
-    return float(share * (1 - (LEAST_ERRORS * error / kept.mean()) ** 2))
+    return float(share * (1 - (LEAST_ERRORS * error / mean) ** 2))
 
 
 def _constant(table):
     if table.n_classes is None:
-        return np.array([table.y.mean()])
-    return np.bincount(table.y, minlength=table.n_classes) / len(table.y)
+        return np.array([table.mean(table.y)])
+    counts = np.bincount(table.y, table.weight, table.n_classes)
+    return counts / counts.sum()
 
 
 def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
@@ -77,14 +83,15 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
     def of_part(part):
         inside = parts != part
         X, y, unseen = table.X[inside], table.y[inside], table.X[~inside]
-        problem = OrderProblem.of(X, y, table.n_classes, costs, drawn)
+        weight = table.weight_of(inside)
+        problem = OrderProblem.of(X, y, table.n_classes, costs, drawn, weight=weight)
         own = geometric_stages(with_whole_groups(ORDERS[name](problem), costs), costs, n_stages)
         spent = np.array([costs.subset(list(each)) for each in own])
 
         def predicted(features):
             columns = sorted(features)
             models = [
-                kind.fit(np.ascontiguousarray(X[:, columns]), y, table.n_classes, drawn)
+                kind.fit(np.ascontiguousarray(X[:, columns]), y, table.n_classes, drawn, weight)
                 for kind in kinds
             ]
             there = np.ascontiguousarray(unseen[:, columns])

@@ -31,20 +31,23 @@ class Scaling:
     scale: np.ndarray
 
     @classmethod
-    def of(cls, X):
-        """Return the scaling of some examples."""
+    def of(cls, X, weight=None):
+        """Return the scaling of some examples that count so much; None: all alike."""
+        mean = np.average(X, axis=0, weights=weight)
         scale = X.std(axis=0)
-        return cls(X.mean(axis=0), np.where(scale > 0, scale, 1.0))
+        if weight is not None:
+            scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+        return cls(mean, np.where(scale > 0, scale, 1.0))
 
     def scaled(self, X):
         """Return standardised examples."""
         return np.clip((X - self.mean) / self.scale, -FARTHEST, FARTHEST)
 
 
-def targets_of(y, n_classes):
+def targets_of(y, n_classes, weight=None):
     """Return (centred targets (n_samples, n_outputs), their means): a column for each class."""
     targets = y[:, None].astype(np.float64) if n_classes is None else np.eye(n_classes)[y]
-    centre = targets.mean(axis=0)
+    centre = np.average(targets, axis=0, weights=weight)
     return targets - centre, centre
 
 
@@ -57,35 +60,40 @@ class FoldedKind:
         held_out = np.empty((len(X), table.n_outputs))
         for fold in np.unique(table.folds):
             inside = table.folds != fold
-            model = self.fit(X[inside], table.y[inside], table.n_classes, seed)
+            weight = table.weight_of(inside)
+            model = self.fit(X[inside], table.y[inside], table.n_classes, seed, weight)
             held_out[~inside] = model.predict(X[~inside])
-        return held_out, self.fit(X, table.y, table.n_classes, seed)
+        return held_out, self.fit(X, table.y, table.n_classes, seed, table.weight)
 
 
 class LinearKind(FoldedKind):
     """Logistic regression, or ridge regression, on standardised features; out of fold."""
 
-    def fit(self, X, y, n_classes, seed):
-        """Return a `LinearModel` fitted on these examples."""
+    def fit(self, X, y, n_classes, seed, weight=None):
+        """Return a `LinearModel` fitted on these examples, which count so much."""
         count_fit()
-        scaling = Scaling.of(X)
+        scaling = Scaling.of(X, weight)
         Z = scaling.scaled(X)
         if n_classes is None:
-            targets, centre = targets_of(y, None)
-            gram = Z.T @ Z + PENALTY * np.eye(Z.shape[1])
-            weights = np.linalg.solve(gram, Z.T @ targets)
+            targets, centre = targets_of(y, None, weight)
+            counted = Z if weight is None else Z * weight[:, None]
+            gram = counted.T @ Z + PENALTY * np.eye(Z.shape[1])
+            weights = np.linalg.solve(gram, counted.T @ targets)
             # Cut values have a mean of their own.
-            return LinearModel(scaling, weights, centre - Z.mean(axis=0) @ weights, False)
-        weights = _logistic(np.column_stack([Z, np.ones(len(Z))]), np.eye(n_classes)[y])
+            return LinearModel(
+                scaling, weights, centre - np.average(Z, axis=0, weights=weight) @ weights, False
+            )
+        weights = _logistic(np.column_stack([Z, np.ones(len(Z))]), np.eye(n_classes)[y], weight)
         return LinearModel(scaling, weights[:-1], weights[-1], True)
 
 
-def _logistic(Z, classes):
+def _logistic(Z, classes, weight):
     """Return the weights (n_columns, n_classes) of least penalised log loss; the last is free."""
     shape = Z.shape[1], classes.shape[1]
     # The intercept is hardly penalised: just enough for one solution.
     penalty = np.full((shape[0], 1), PENALTY)
     penalty[-1] = 1e-3
+    counts = 1.0 if weight is None else weight[:, None]
 
     def loss(flat):
         weights = flat.reshape(shape)
@@ -95,8 +103,9 @@ def _logistic(Z, classes):
         shares = np.exp(scores)
         sums = shares.sum(axis=1, keepdims=True)
         shares /= sums
-        value = np.log(sums).sum() - (scores * classes).sum() + 0.5 * (penalty * weights**2).sum()
-        return value, (Z.T @ (shares - classes) + penalty * weights).ravel()
+        value = (counts * np.log(sums)).sum() - (counts * scores * classes).sum()
+        value += 0.5 * (penalty * weights**2).sum()
+        return value, (Z.T @ (counts * (shares - classes)) + penalty * weights).ravel()
 
     options = {"maxiter": MOST_STEPS, "ftol": 1e-7}
     found = minimize(loss, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B", options=options)
@@ -147,15 +156,18 @@ class KernelKind:
     def fit_both(self, table, features, seed):
         """Return the out-of-fold predictions and the model of all examples."""
         X = np.ascontiguousarray(table.X[:, features])
-        targets, centre = targets_of(table.y, table.n_classes)
-        scaling = Scaling.of(X)
+        targets, centre = targets_of(table.y, table.n_classes, table.weight)
+        scaling = Scaling.of(X, table.weight)
         Z = scaling.scaled(X)
         # Landmarks are chosen without the target: unseen predictions stay unseen.
         drawn = np.random.RandomState(seed).permutation(len(Z))[:N_LANDMARKS]
         landmarks = np.sort(drawn)
         apart = squared_distances(Z, Z[landmarks])
         lengths = [each / Z.shape[1] for each in LENGTHS]
-        fits = [KernelFit(np.exp(-length * apart), landmarks, targets) for length in lengths]
+        fits = [
+            KernelFit(np.exp(-length * apart), landmarks, targets, table.weight)
+            for length in lengths
+        ]
         errors = np.array([fit.left_one_out() for fit in fits])
         total = errors.sum(axis=2)
         scores = np.empty_like(targets)
@@ -181,17 +193,18 @@ def _sharpened(scores, table):
     held_out = np.empty_like(scores)
     for fold in np.unique(table.folds):
         out = table.folds == fold
-        held_out[out] = softmax(_sharpness(scores[~out], table.y[~out]) * scores[out], axis=1)
-    return _sharpness(scores, table.y), held_out
+        sharpness = _sharpness(scores[~out], table.y[~out], table.weight_of(~out))
+        held_out[out] = softmax(sharpness * scores[out], axis=1)
+    return _sharpness(scores, table.y, table.weight), held_out
 
 
-def _sharpness(scores, labels):
+def _sharpness(scores, labels, weight):
     """Return the b of least log loss of probabilities ∝ exp(b · score)."""
     own = scores[np.arange(len(labels)), labels]
 
     def log_loss(log_b):
         b = np.exp(log_b)
-        return float(np.mean(logsumexp(b * scores, axis=1) - b * own))
+        return float(np.average(logsumexp(b * scores, axis=1) - b * own, weights=weight))
 
     options = {"xatol": 1e-2}
     found = minimize_scalar(log_loss, bounds=_LOG_SHARPNESS, method="bounded", options=options)
@@ -202,18 +215,24 @@ class KernelFit:
     """Kernel ridge of one length, for all penalties.
 
     `kernel`, (n_samples, n_landmarks), is that of the examples with the landmarks, whose ascending
-    rows are `landmarks`; `targets`, (n_samples, n_outputs), are centred.
+    rows are `landmarks`; `targets`, (n_samples, n_outputs), are centred. An example of weight w is
+    a row times √w, so that its squared errors count w times.
     """
 
-    def __init__(self, kernel, landmarks, targets):
+    def __init__(self, kernel, landmarks, targets, weight=None):
         count_fit()
         # features = U diag(√squares) axes', and the hat matrix U diag(shrunk) U'.
         values, vectors = _directions(kernel[landmarks])
-        if len(landmarks) == len(kernel):  # every example is one: the axes of the kernel itself
+        self._root = None if weight is None else np.sqrt(weight)[:, None]
+        if weight is None and len(landmarks) == len(
+            kernel
+        ):  # every example is one: the axes of the kernel itself
             self._squares, self._U, self._inverse = values, vectors, vectors / values
         else:
             basis = vectors / np.sqrt(values)
             features = kernel @ basis
+            if weight is not None:
+                features, targets = self._root * features, self._root * targets
             self._squares, axes = _directions(features.T @ features)
             turned = axes / np.sqrt(self._squares)
             self._U, self._inverse = features @ turned, basis @ turned
@@ -242,7 +261,8 @@ class KernelFit:
         # (I - U S U')^-1 r = r + U (S^-1 - U'U)^-1 U'r: a system of landmarks, not of examples.
         inner = np.diag(1 / shrunk) - U.T @ U
         unseen = residuals + U @ np.linalg.solve(inner, U.T @ residuals)
-        return self._targets[out] - unseen
+        found = self._targets[out] - unseen
+        return found if self._root is None else found / self._root[out]
 
     def weights(self, penalty):
         """Return the weights of the kernels, (n_landmarks, n_outputs)."""

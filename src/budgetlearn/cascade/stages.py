@@ -201,7 +201,7 @@ class StageModels:
         key = ascending(features)
         kinds = [kind for kind in self.kinds if (kind, key) in self.held_out]
         held_out = {kind: self.held_out[kind, key] for kind in kinds}
-        return Mixture.fit(held_out, table.y, table.n_classes)
+        return Mixture.fit(held_out, table.y, table.n_classes, table.weight)
 
     def held_out_stages(self, stages, mixtures):
         """Return the mixed out-of-fold predictions of stages, (n_stages, n_samples, n_outputs)."""

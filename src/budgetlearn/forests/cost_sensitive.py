@@ -8,6 +8,7 @@ from ..exceptions import BudgetError
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
 from ..protocol.documenting import documented
+from ..protocol.examples import refuse_unlearned
 from ..tree.binning import bin_features
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
 from ..tree.impurity import Entropy
@@ -114,9 +115,11 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         cost_weight=0.0,
         n_estimators=100,
         max_features=None,
+        max_depth=None,
         complementary=False,
         thresholds="all",
         max_bins=None,
+        class_weight=None,
         n_jobs=None,
         random_state=None,
     ):
@@ -124,14 +127,21 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         self.cost_weight = cost_weight
         self.n_estimators = n_estimators
         self.max_features = max_features
+        self.max_depth = max_depth
         self.complementary = complementary
         self.thresholds = thresholds
         self.max_bins = max_bins
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _takes_missing(self):
+        return True
+
     def _fit(self, train, valid, seeds):
         check_number(self.cost_weight, "cost_weight", low=0, high=np.finfo(np.float64).max)
+        if valid is not None:
+            refuse_unlearned(self, valid.X)
         labels = train.y.astype(np.int32)
         rule, sampling = self._rule(train.X.shape[1]), self._sampling(train.X, labels)
         data = self._codes(train.X, self._binned)
@@ -139,11 +149,14 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
 
     def _rule(self, n_features):
         check_choice(self.thresholds, "thresholds", ("all", "random"))
+        if self.max_depth is not None:
+            check_number(self.max_depth, "max_depth", low=1, integer=True)
         return GrowthRule(
             impurity=Entropy(),
             least_gain=TOLERANCE,  # F must be positive, and not by rounding
             thresholds=self.thresholds,
             max_features=check_max_features(self.max_features, n_features),
+            max_depth=self.max_depth,
         )
 
     def _sampling(self, X, labels):
@@ -269,9 +282,11 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         scoring=None,
         n_estimators=100,
         max_features=None,
+        max_depth=None,
         complementary=False,
         thresholds="all",
         max_bins=None,
+        class_weight=None,
         n_jobs=None,
         random_state=None,
     ):
@@ -281,16 +296,23 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         self.scoring = scoring
         self.n_estimators = n_estimators
         self.max_features = max_features
+        self.max_depth = max_depth
         self.complementary = complementary
         self.thresholds = thresholds
         self.max_bins = max_bins
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def _takes_missing(self):
+        return True
 
     def _fit(self, train, valid, seeds):
         if self.budget is not None:
             check_number(self.budget, "budget", low=0)
-        data = bin_features(train.X, self.max_bins, self.n_jobs)
+        if valid is not None:
+            refuse_unlearned(self, valid.X)
+        data = bin_features(train.X, self.max_bins, self.n_jobs, self.missing_in_training_)
         self.cost_weights_ = self._weights(data, train)
         seed = int(seeds.randint(INT32_MAX))
 
@@ -352,6 +374,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
             cost_weight=cost_weight,
             n_estimators=self.n_estimators,
             max_features=self.max_features,
+            max_depth=self.max_depth,
             complementary=self.complementary,
             thresholds=self.thresholds,
             max_bins=self.max_bins,

@@ -91,6 +91,18 @@ def refuse_missing(estimator, missing, absent):
     )
 
 
+def refuse_unlearned(estimator, X):
+    """Raise for validation examples that lack a feature that training ones always have."""
+    rows, features = np.nonzero(np.isnan(X) & ~estimator.missing_in_training_)
+    if rows.size:
+        name = estimator.feature_costs_.labels[features[0]]
+        raise MissingValueError(
+            f"X_val has no value (NaN) of feature {name!r} in row {rows[0]}, and "
+            "no training example lacks it, so that no split has learned where such examples "
+            "go: fill it in, or leave those rows out."
+        )
+
+
 ROWS = 2**16  # that are looked at together
 # A row that weighs less, as a share of the heaviest one, is lost in the rounding of their sum.
 LIGHTEST = 1e-12
