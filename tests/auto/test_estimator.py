@@ -190,7 +190,9 @@ def test_every_method_can_be_made_and_copied():
 
 def test_what_a_model_remembers_is_dearer_on_other_rows():
     costs = FeatureCosts(PRICES)
-    assert quoted(2.0, 0.5, 1.5, costs.full) == (3.0, 0.75)
+    # Half of the correction, 1, is as uncertain as the rows are.
+    assert quoted(2.0, 0.5, 1.5, costs.full) == (3.0, pytest.approx(np.hypot(0.75, 0.5)))
+    assert quoted(2.0, 0.5, 1.0, costs.full) == (2.0, 0.5)
     assert quoted(20.0, 1.0, 1.5, costs.full)[0] == costs.full
     # Where all pay the same nothing depends on what was seen.
     assert quoted(3.0, 0.0, 1.5, costs.full) == (3.0, 0.0)
