@@ -57,6 +57,14 @@ def test_the_schedule_starts_with_nothing_and_ends_with_everything(made):
     assert made.score(X[160:], Y[160:]) > 0.8
 
 
+def test_scores_of_models_are_less_certain_than_those_of_the_comparison(made):
+    compared = made.comparison_.groupby("method")["score_se"]
+    for row in made.operating_points_.itertuples():
+        factor = 1.2 if row.cost else 1.0
+        of_rows = compared.get_group(row.setting["method"])
+        assert np.isclose(factor * of_rows, row.score_se).any()
+
+
 def test_quoted_costs_are_those_of_the_model_that_predicts(made):
     for row in made.operating_points_.itertuples():
         spent = made.acquisition_cost(X[:160], budget=row.cost).mean()
@@ -190,7 +198,9 @@ def test_every_method_can_be_made_and_copied():
 
 def test_what_a_model_remembers_is_dearer_on_other_rows():
     costs = FeatureCosts(PRICES)
-    assert quoted(2.0, 0.5, 1.5, costs.full) == (3.0, 0.75)
+    # Half of the correction, 1, is as uncertain as the rows are.
+    assert quoted(2.0, 0.5, 1.5, costs.full) == (3.0, pytest.approx(np.hypot(0.75, 0.5)))
+    assert quoted(2.0, 0.5, 1.0, costs.full) == (2.0, 0.5)
     assert quoted(20.0, 1.0, 1.5, costs.full)[0] == costs.full
     # Where all pay the same nothing depends on what was seen.
     assert quoted(3.0, 0.0, 1.5, costs.full) == (3.0, 0.0)

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from budgetlearn.auto.evidence import Field, best_at_budgets, everything, optimism, surely_better
+from budgetlearn.auto.evidence import (
+    Field,
+    best_at_budgets,
+    everything,
+    optimism,
+    score_error,
+    surely_better,
+)
 
 N = 400
 
@@ -73,6 +80,12 @@ def test_the_choice_among_many_equals_is_corrected():
     assert optimism(many, 0)[0] > flattered / 2
     one = field(("constant", 0, 0.5), ("cascade", 0, 0.8))
     assert optimism(one, 0)[0] < 0.01
+
+
+def test_the_score_of_a_model_is_less_certain_than_its_rows():
+    rows = np.repeat([0.0, 1.0], 50)
+    assert score_error(rows, learned=False) == pytest.approx(0.05)
+    assert score_error(rows) == pytest.approx(0.06)
 
 
 def test_everything_is_the_first_model_on_all_features_unless_another_is_surely_better():

@@ -27,6 +27,7 @@ from .evidence import (
     everything,
     filled,
     optimism,
+    score_error,
     shifted,
     spread,
     surely_better,
@@ -201,7 +202,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             if made is not None:
                 bias = float(flattery[places[policy]]) if policy in places else 0.0
                 rows = evidence.rows[policy]
-                score, error = rows.mean() - bias * bool(policy), rows.std() / np.sqrt(rows.size)
+                score, error = rows.mean() - bias * bool(policy), score_error(rows, policy > 0)
                 found.append((*made, score, error, policy == last, policy in sure))
         self._set_entries(_increasing(found), train.X)
 

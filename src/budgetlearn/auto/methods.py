@@ -20,6 +20,9 @@ from ..peers import (
 from .subset_average import SubsetClassifier, SubsetRegressor
 
 DEFAULT = "cascade"
+# How uncertain the correction of a cost for unseen rows is, as a share of itself: of 0, 1/4, 1/3,
+# 1/2, 3/4 and 1 the least with which 90 % of costs on unseen rows were within two standard errors.
+CORRECTION_ERROR = 0.5
 MOST_FOR_MSB = 60  # it fits models on hundreds of subsets of the columns
 
 
@@ -141,4 +144,6 @@ def quoted(cost, error, dearer, full):
     """
     # Where all pay the same nothing depends on what the model has seen.
     factor = dearer if error > 0 else 1.0
-    return float(min(factor * cost, full)), float(factor * error)
+    # The factor is that of other models, on fewer rows.
+    spread = np.hypot(factor * error, CORRECTION_ERROR * (factor - 1) * cost)
+    return float(min(factor * cost, full)), float(spread)
