@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.workflow.slurm import why_not
+
 # How long an example takes tells of the machine's load, not of the code.
 settings.register_profile("project", deadline=None)
 settings.load_profile("project")
@@ -92,10 +94,17 @@ def pytest_terminal_summary(terminalreporter):
             terminalreporter.line(f"{seconds:8.1f} {folder}{over}", yellow=bool(over))
 
 
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Add a worker where a SLURM can be had: its tests wait for most of their minutes."""
+    n_workers = yield
+    return n_workers + (not why_not())
+
+
 def pytest_collection_modifyitems(items):
-    """Begin with the files that run the workflow: whoever got one last would work on it alone."""
+    """Begin with SLURM's tests, then the workflow's: whoever got them last would work alone."""
     long = {item.path for item in items if item.get_closest_marker("workflow")}
-    items.sort(key=lambda item: item.path not in long)
+    items.sort(key=lambda item: (item.path.name != "test_slurm.py", item.path not in long))
 
 
 @pytest.fixture(scope="session")
