@@ -89,11 +89,19 @@ def test_a_budget_is_kept_on_average_and_a_cap_by_everybody(fitted, table):
         assert fitted.acquisition_cost(X, max_cost=cap).max() <= cap
 
 
-def test_a_cap_is_used_up_to_the_last_stage_that_it_pays(fitted, table):
-    costs = fitted.points_[-1].cascade.costs
-    cap = float(costs[1]) + 1e-9
-    spent = fitted.acquisition_cost(table[0][300:], max_cost=cap)
-    assert spent.max() == pytest.approx(costs[1])
+def test_a_cap_is_spent_and_a_budget_above_it_asks_for_nothing(fitted, table):
+    X = table[0][300:]
+    # Every prefix of an order is payable.
+    order = fitted.points_[-1].cascade.stages[-1]
+    whole = [fitted.feature_costs_.subset(list(order[: k + 1])) for k in range(len(order))]
+    for cap in whole[:-1]:
+        if fitted.points_[-1].cost >= cap:
+            spent = fitted.acquisition_cost(X, max_cost=cap)
+            assert set(spent) <= {float(each) for each in whole if each <= cap}
+            assert spent.min() > 0
+        np.testing.assert_array_equal(
+            fitted.predict(X, max_cost=cap, budget=cap), fitted.predict(X, max_cost=cap)
+        )
 
 
 def test_who_can_afford_nothing_gets_the_class_shares(fitted, table):
@@ -103,11 +111,25 @@ def test_who_can_afford_nothing_gets_the_class_shares(fitted, table):
     assert not made.acquired.any()
 
 
-def test_no_stage_is_begun_that_the_cap_does_not_pay_to_its_end(table):
+def test_of_a_stage_that_is_too_expensive_the_first_features_are_acquired(table):
     X, y = table
     own = [[0], [0, 1, 2], [0, 1, 2, 3, 4, 5]]
     model = ScheduleCascadeClassifier(feature_costs=PRICES, **(QUICK | {"orders": [own]})).fit(X, y)
-    assert set(model.acquisition_cost(X, max_cost=9)) == {1.0}  # 1 and 2 together cost 13 more
+    first, second = PRICES[1], PRICES[2]
+    assert first + second == 13
+    for cap, acquired in ((1, [0]), (first, [0]), (1 + first, [0, 1]), (13, [0, 1])):
+        made = model.decisions(X, max_cost=cap)
+        assert (np.flatnonzero(made.acquired.any(axis=0)) == acquired).all()
+        assert made.acquired[:, acquired].all()
+    # Between its stages: as far on the way to the stand-in as the money is to the next stage.
+    stage = model.models_.models["GaussianNB 0", (0,)].predict(X[:, [0]])
+    known = np.where(np.isin(np.arange(6), [0, 1]), X, np.nan)
+    share = first / 13
+    expected = (1 - share) * stage + share * model.models_.fallback_model.predict(known)
+    found = model.predict_proba(X, max_cost=1 + first)
+    # The stage's temperature moves its probabilities a little.
+    assert np.abs(found - expected).max() < 0.2
+    assert (found.argmax(axis=1) == expected.argmax(axis=1)).mean() > 0.95
 
 
 def test_the_largest_budget_is_as_good_as_a_model_of_all_features(fitted, table):

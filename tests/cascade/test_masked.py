@@ -1,12 +1,14 @@
 """Masked models, units, and what foretells gains."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
 from budgetlearn.cascade import models
 from budgetlearn.cascade.dynamic import GainModel, States, soft_losses
-from budgetlearn.cascade.models import MaskedModel, MaskedTrees
+from budgetlearn.cascade.models import MaskedModel, MaskedOnDemand, MaskedTrees, Table
 from budgetlearn.cascade.stages import Units
 from budgetlearn.costs import FeatureCosts
 
@@ -78,6 +80,21 @@ def test_a_class_that_is_not_there_is_never_predicted(table):
     model = MaskedModel.fit(X, np.where(y == 1, 2, 0), 3, units_of(None, (0,), (3,)), 0)
     np.testing.assert_allclose(model.trees.predict(X)[:, 1], 0)
     np.testing.assert_allclose(model.predict(X).sum(axis=1), 1)
+
+
+def test_on_demand_it_is_fitted_once_and_stored_without_the_rows(table, monkeypatch):
+    X, y = table
+    units, fits, fit = units_of(None, (0,), (3,), (1, 2)), [], MaskedModel.fit
+    monkeypatch.setattr(MaskedModel, "fit", lambda *args: fits.append(1) or fit(*args))
+    waiting = MaskedOnDemand(Table(X[:200], y[:200], 2, None), units, 0)
+    assert not fits
+    stored = pickle.dumps(waiting)
+    hidden = units.hidden(X[200:], np.array([[True, False, True]] * 300))
+    expected = fit(X[:200], y[:200], 2, units, 0).predict(hidden)
+    np.testing.assert_array_equal(waiting.predict(hidden), expected)
+    np.testing.assert_array_equal(pickle.loads(stored).predict(hidden), expected)
+    assert len(fits) == 1
+    assert waiting._waiting is None
 
 
 def test_gains_are_foretold(table):

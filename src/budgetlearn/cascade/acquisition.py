@@ -101,6 +101,8 @@ class CascadeAcquisitions:
         self._reader = StageReader(models, self._X)
         self._models = models
         self._stage = np.full(n_samples, -1)  # the last one that was gone through
+        # How much of the way to the next stage was paid for, where a cap does not pay for it all.
+        self._further = np.zeros(n_samples)
         self._lacks = np.zeros(n_samples, dtype=bool)
 
     def requests(self, ledger):
@@ -121,11 +123,28 @@ class CascadeAcquisitions:
                 # The stage's models need every feature: they cannot be asked any more.
                 self._lacks[rows] |= answer.refused
             self._stage[rows], n_acquired = stage, len(features)
-            if stage < last:
+            if stage < candidate.last_stage:
                 rows = rows[~self._stop(stage, rows)]
             if not rows.size:
                 break
+        if rows.size and 0 <= last < candidate.last_stage:
+            yield from self._spend_the_rest(ledger, rows, last)
         return self.outcome()
+
+    def _spend_the_rest(self, ledger, rows, stage):
+        """Acquire what the cap still pays for of the next stage, in its order."""
+        cascade = self._candidate.cascade
+        done, features = len(cascade.stages[stage]), cascade.stages[stage + 1]
+        # Not payable as a whole, so it costs more.
+        start, end = cascade.costs[stage], cascade.costs[stage + 1]
+        for place in range(done, len(features)):
+            spent = ledger.costs.subset(list(features[: place + 1]))
+            if not affords(ledger.max_cost, spent):
+                break
+            answer = yield Request(rows, features[place], self.outcome)
+            self._X[rows, features[place]] = np.where(answer.refused, np.nan, answer.values)
+            self._lacks[rows] |= answer.refused
+            self._further[rows] = (spent - start) / (end - start)
 
     def _stop(self, stage, rows):
         """Return the mask of the rows that stop at a stage."""
@@ -168,10 +187,26 @@ class CascadeAcquisitions:
         )
         for stage in np.unique(self._stage[complete]):
             rows = np.flatnonzero(complete & (self._stage == stage))
-            self._fill(made, rows, self._reader.predict(self._candidate.cascade, int(stage), rows))
+            found = self._reader.predict(self._candidate.cascade, int(stage), rows)
+            self._fill(made, rows, self._with_the_rest(found, rows))
         if without.any():
             self._fill(made, without, self._models.fallback_model.predict(self._X[without]))
         return made
+
+    def _with_the_rest(self, found, rows):
+        """Return a stage's predictions with what was acquired beyond it, by the stand-in.
+
+        The stage's models are the better ones for the stage, the stand-in knows more: the farther
+        on the way to the next stage, the more it counts.
+        """
+        further = np.flatnonzero(self._further[rows])
+        if not further.size:
+            return found
+        share = self._further[rows[further], None]
+        known = self._models.fallback_model.predict(self._X[rows[further]])
+        found = found.copy()
+        found[further] = (1 - share) * found[further] + share * known
+        return found
 
     def _fill(self, made, rows, found):
         made.output[rows] = self._label(found)

@@ -16,7 +16,7 @@ from .dynamic import dynamic_trace
 from .mixture import Mixture
 from .models import (
     ConstantModel,
-    MaskedModel,
+    MaskedOnDemand,
     Table,
     as_kind,
     ascending,
@@ -31,6 +31,7 @@ from .pool import (
     candidates,
     class_evidence,
     number_evidence,
+    under_cap,
 )
 from .selection import confirmed_share
 from .stages import StageModels, Units, geometric_stages, nested_stages, with_whole_groups
@@ -94,6 +95,7 @@ class ScheduleCascade(BudgetedEstimator):
     trains_on_validation = True
     _groups = True
     _chooses_on_validation = True
+    _spends_caps = True
 
     def __init__(
         self,
@@ -161,7 +163,11 @@ class ScheduleCascade(BudgetedEstimator):
         models = self._models(table, ends, sets, kinds, seed)
         # In regression a stage is asked about the median where a value cannot be had.
         models.usual = np.median(table.X, axis=0)
-        self._set_points(self._front(orders, units, table, models, seed), models)
+        pool = self._pool(orders, units, table, models, seed)
+        # Under a cap the route may be one that no mean budget asks for.
+        fixed = [each for each in pool if isinstance(each.cascade, Cascade)]
+        self._routes = [each for each in fixed if each.stops_all and each.n_features > 0]
+        self._set_points(best_at_each_cost(pool), models)
 
     def _models(self, table, ends, sets, kinds, seed):
         """Return the models of all sets; between the ends only of kinds that carry weight there."""
@@ -172,8 +178,8 @@ class ScheduleCascade(BudgetedEstimator):
         rest = [features for features in sets if ascending(features) not in done]
         return models.joined(StageModels.fit(table, rest, kept, seed, self.n_jobs))
 
-    def _front(self, orders, units, table, models, seed):
-        """Return the operating points: the best candidates of all traces."""
+    def _pool(self, orders, units, table, models, seed):
+        """Return the candidates of all traces that promise more than the constant, and it."""
         traces = [
             self._calibrated(self._trace(name, stages, table, models), table)
             for name, stages in orders.items()
@@ -185,7 +191,7 @@ class ScheduleCascade(BudgetedEstimator):
         )
         # Where a stage's feature is missing, the model of any known features answers.
         if self.dynamic is False:
-            models.fallback_model = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
+            models.fallback_model = MaskedOnDemand(table, units, seed)
         else:
             self._say("the dynamic order")
             dynamic = dynamic_trace(table, units, reference, seed, self.n_jobs)
@@ -200,7 +206,7 @@ class ScheduleCascade(BudgetedEstimator):
             pool += candidates(trace.route, evidence, self.feature_costs_.full)
         constant = self._constant(reference, table, models, seed)
         share = self._confirmed(orders, reference, table, seed)
-        return best_at_each_cost(above_constant(pool, constant, share))
+        return above_constant(pool, constant, share)
 
     def _confirmed(self, orders, reference, table, seed):
         """Return the share of the gains that remains where orders are chosen without the fold."""
@@ -308,7 +314,8 @@ class ScheduleCascade(BudgetedEstimator):
     def _set_points(self, front, models):
         """Keep the operating points and their models."""
         self.points_ = front
-        self.models_ = models.only({id(c.cascade): c.cascade for c in front}.values())
+        used = {id(c.cascade): c.cascade for c in (*front, *self._routes)}
+        self.models_ = models.only(used.values())
         names = np.array(self.feature_costs_.labels, dtype=object)
         rows = []
         for point in front:
@@ -367,6 +374,8 @@ class ScheduleCascade(BudgetedEstimator):
     def _acquisitions(self, n_samples, stage, ledger):
         blank = Outcome.constant(self, n_samples)
         point = self.points_[stage]
+        if ledger.capped and isinstance(point.cascade, Cascade):
+            point = under_cap(point, self._routes, ledger.max_cost)
         acquisitions = point.cascade.acquisitions(
             point, self.models_, blank, self._label, self.n_features_in_
         )

@@ -20,11 +20,10 @@ from ..tree.binning import bin_features
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
-from .orders import boosting_parameters, has_lightgbm
+from .orders import MAX_BINS, boosting_parameters, has_lightgbm
 from .smooth import FoldedKind, KernelKind, LinearKind
 
 N_TREES = 100
-MAX_BINS = 255
 N_LEAVES = 15
 # Boosting makes a tree for each class in each round: with many classes, fewer and larger steps.
 MOST_BOOSTED_TREES = 300
@@ -90,6 +89,20 @@ class SklearnModel:
 
 
 @dataclass(frozen=True, eq=False)
+class ForestModel:
+    """A forest as packed trees: an estimator checks its input longer than one row takes to walk."""
+
+    trees: ForestPredictor
+    kind: type  # numbers are compared in the precision that the trees were grown in
+    classifies: bool
+
+    def predict(self, X):
+        """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
+        found = self.trees.walk(X.astype(self.kind, copy=False), values=True).values
+        return found / (found.sum(axis=1, keepdims=True) if self.classifies else self.trees.n_trees)
+
+
+@dataclass(frozen=True, eq=False)
 class ConstantModel:
     """The prediction without any feature."""
 
@@ -120,18 +133,18 @@ class ForestKind(SklearnKind):
                 N_TREES, max_features=1 / 3, oob_score=True, random_state=seed
             )
             fit_counted(forest, X, table.y)
-            return forest.oob_prediction_[:, None], SklearnModel(forest, None)
+            trees = ForestPredictor(from_sklearn(forest), len(features))
+            return forest.oob_prediction_[:, None], ForestModel(trees, np.float32, False)
         forest = RandomForestClassifier(
             n_estimators=N_TREES, max_bins=MAX_BINS, oob_score=True, random_state=seed
         )
         forest.fit(X, table.y, binned=table.codes.take(features))
         left_out = forest.oob_decision_function_
-        # `held_out` keeps it; a second copy would stay in every stored model.
-        del forest.oob_decision_function_
         # A row in every bootstrap sample has no out-of-bag vote: it gets the class shares.
         never = np.isnan(left_out[:, 0])
         left_out[never] = np.bincount(table.y, minlength=table.n_classes) / len(X)
-        return left_out, SklearnModel(forest, table.n_classes)
+        trees = ForestPredictor(forest.trees_, len(features), shares=True)
+        return left_out, ForestModel(trees, np.float64, True)
 
 
 class LightGBMKind(SklearnKind):
@@ -337,3 +350,27 @@ class MaskedModel:
             bagging_freq=1,
         )
         return model.compacted()
+
+
+class MaskedOnDemand:
+    """A masked model that is fitted when it is first asked, or stored: most cascades never need it.
+
+    Until then it refers to the training data, which are not stored with it.
+    """
+
+    def __init__(self, table, units, seed):
+        self._waiting = table, units, seed
+
+    @cached_property
+    def _model(self):
+        table, units, seed = self._waiting
+        model = MaskedModel.fit(table.X, table.y, table.n_classes, units, seed)
+        self._waiting = None
+        return model
+
+    def predict(self, X):
+        """Return the predictions from the known cells."""
+        return self._model.predict(X)
+
+    def __getstate__(self):
+        return {"_model": self._model, "_waiting": None}

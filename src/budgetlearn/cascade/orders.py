@@ -4,6 +4,7 @@ An order is a function from an `OrderProblem` to the list of all features, first
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 
 import numpy as np
@@ -13,10 +14,13 @@ from ..costs import FeatureCosts
 from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
+from ..tree.binning import bin_features
 
 # Weights of the prices along which LightGBM acquires, as `LightGBMCostClassifier` means them.
 PATH = np.geomspace(10, 0.003, 9)
 N_ROUNDS = 25
+# Of all forests, those of stages too.
+MAX_BINS = 255
 # An order is an average over the examples: more of them do not change it.
 MOST_ROWS = 20_000
 # "schedule" looks at the importance afresh whenever this share of the features has gone.
@@ -40,6 +44,11 @@ class OrderProblem:
         # Rounded up: at most `MOST_ROWS` are left, spread over the whole table.
         step = -(-len(X) // MOST_ROWS)
         return cls(np.ascontiguousarray(X[::step]), y[::step], n_classes, costs, seed, n_jobs)
+
+    @cached_property
+    def codes(self):
+        """Codes of X, made once for the forests of all sets of features."""
+        return bin_features(self.X, MAX_BINS)
 
 
 def has_lightgbm():
@@ -165,9 +174,9 @@ def _importance(problem, features):
         importance = fit_counted(forest, X, problem.y).feature_importances_
     else:
         forest = RandomForestClassifier(
-            max_bins=255, random_state=problem.seed, n_jobs=problem.n_jobs
+            max_bins=MAX_BINS, random_state=problem.seed, n_jobs=problem.n_jobs
         )
-        forest.fit(X, problem.y)
+        forest.fit(X, problem.y, binned=problem.codes.take(features))
         importance = oob_permutation_importance(
             forest, X, problem.y, random_state=problem.seed, n_jobs=problem.n_jobs
         )

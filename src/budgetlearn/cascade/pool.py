@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..costs import affords
 from ..curves import pareto_indices
 from .mixture import fit_temperature, with_temperature
 
@@ -118,6 +119,11 @@ class Candidate:
     observed: float
     observed_se: float
     n_features: float  # mean number of features acquired, out of fold
+
+    @property
+    def stops_all(self):
+        """True where all examples stop at one stage."""
+        return bool(np.isnan(self.tradeoff))
 
     @property
     def last_stage(self):
@@ -259,3 +265,29 @@ def best_at_each_cost(pool):
     """Return the candidates that are expected to score more than every cheaper one, by cost."""
     kept = pareto_indices([each.cost for each in pool], [each.score for each in pool])
     return [pool[i] for i in kept]
+
+
+def under_cap(point, routes, cap):
+    """Return the candidate that makes most of a cap on what each example may cost.
+
+    `point`, of a fixed order, itself where the cap is above its mean cost: its exits then keep most
+    examples below. Else one of `routes`, which stop all examples at one stage of a fixed
+    order: the one of which most is expected, out of fold; where the cap pays for a part of a next
+    stage, for that part of its gain.
+    """
+    if point.cost < cap:
+        return point
+    of_stage = {(id(each.cascade), each.last_stage): each for each in routes}
+    best, most = point, -np.inf
+    for each in routes:
+        if not affords(cap, each.cost):
+            continue
+        chosen, expected = each, each.score
+        further = of_stage.get((id(each.cascade), each.last_stage + 1))
+        if further is not None and not affords(cap, further.cost):
+            share = (cap - each.cost) / (further.cost - each.cost)
+            if share * (further.score - each.score) > 0:
+                chosen, expected = further, each.score + share * (further.score - each.score)
+        if expected > most:
+            best, most = chosen, expected
+    return best

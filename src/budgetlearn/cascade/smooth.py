@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp, softmax
-from sklearn.metrics.pairwise import euclidean_distances
 
 from ..counting import count_fit
 
@@ -127,6 +126,15 @@ def steady(predictions):
     return predictions.astype(np.float32).astype(np.float64)
 
 
+def squared_distances(X, Y):
+    """Return the squared distances between the rows of X and of Y, (n_rows of X, n_rows of Y)."""
+    # scikit-learn's checks take most of its time on a single row.
+    apart = -2 * (X @ Y.T)
+    apart += np.einsum("ij,ij->i", X, X)[:, None]
+    apart += np.einsum("ij,ij->i", Y, Y)
+    return np.maximum(apart, 0, out=apart)
+
+
 class KernelKind:
     """Ridge regression on Gaussian kernels around examples, of numbers or of class indicators.
 
@@ -145,7 +153,7 @@ class KernelKind:
         # Landmarks are chosen without the target: unseen predictions stay unseen.
         drawn = np.random.RandomState(seed).permutation(len(Z))[:N_LANDMARKS]
         landmarks = np.sort(drawn)
-        apart = euclidean_distances(Z, Z[landmarks], squared=True)
+        apart = squared_distances(Z, Z[landmarks])
         lengths = [each / Z.shape[1] for each in LENGTHS]
         fits = [KernelFit(np.exp(-length * apart), landmarks, targets) for length in lengths]
         errors = np.array([fit.left_one_out() for fit in fits])
@@ -219,13 +227,13 @@ class KernelFit:
 
     def left_one_out(self):
         """Return the squared errors, (n_penalties, n_samples), each example left out alone."""
-        squares, errors = self._U**2, []
-        for penalty in PENALTIES:
-            shrunk = self._shrunk(penalty)
-            leverage = np.minimum(squares @ shrunk, 1 - 1e-6)
-            residuals = self._residuals(slice(None), shrunk)
-            errors.append((residuals**2).sum(axis=1) / (1 - leverage) ** 2)
-        return np.array(errors)
+        # One product for all penalties: it reads the large matrix once.
+        shrunk = self._shrunk(PENALTIES[:, None])
+        leverages = np.minimum(self._U**2 @ shrunk.T, 1 - 1e-6)
+        along = np.einsum("pd,do->dpo", shrunk, self._along)
+        fitted = (self._U @ along.reshape(len(along), -1)).reshape(-1, *along.shape[1:])
+        residuals = self._targets[:, None] - fitted
+        return ((residuals**2).sum(axis=2) / (1 - leverages) ** 2).T
 
     def left_out(self, out, penalty):
         """Return the predictions of examples that are left out together."""
@@ -261,7 +269,7 @@ class KernelModel:
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
-        apart = euclidean_distances(self.scaling.scaled(X), self.landmarks, squared=True)
+        apart = squared_distances(self.scaling.scaled(X), self.landmarks)
         scores = np.exp(-self.length * apart) @ self.weights + self.centre
         return steady(
             scores if self.sharpness is None else softmax(self.sharpness * scores, axis=1)

@@ -155,8 +155,8 @@ class StageModels:
 
     `models` and `held_out`, the predictions of models that had not seen the training examples,
     (n_samples, n_outputs), are keyed by kind and ascending features. `fallback_model`, a
-    `MaskedModel`, predicts where values that a stage needs cannot be had; `usual` are the medians
-    of the training examples, (n_features,).
+    `MaskedModel` or one on demand, predicts where values that a stage needs cannot be had; `usual`
+    are the medians of the training examples, (n_features,).
     """
 
     def __init__(self, models, held_out, fallback_model=None, usual=None):

@@ -18,25 +18,25 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         if value is not None:
             check_number(value, name, low=0)
     check_choice(budget_mode, "budget_mode", (EXPECTED, GUARANTEED))
-    if max_cost is not None and estimator.fixed_costs() is None:
-        _require_cap(estimator)
-    elif max_cost is not None:  # each example costs the mean
-        budget = max_cost if budget is None else min(budget, max_cost)
+    if max_cost is not None:
+        budget = _limit_of_mean(estimator, budget, max_cost)
     if budget is None:
         return estimator._default_stage()
-    # By validation score, of equal ones the cheapest; a stable sort keeps the first of equals.
     points = points_to_choose_from(estimator)
-    within = affords(budget, points["cost"])
+    # Arrays: a frame takes as long to sort as a row to predict.
+    costs, scores = points["cost"].to_numpy(), points["score"].to_numpy()
+    within = affords(budget, costs)
     if budget_mode == GUARANTEED:
-        within &= surely_within(estimator, points["cost"], budget)
-    affordable = points[within]
-    if len(affordable):
-        best = affordable.sort_values(["score", "cost"], ascending=[False, True], kind="stable")
-        return int(best.index[0])
+        within &= surely_within(estimator, costs, budget)
+    affordable = np.flatnonzero(within)
+    if affordable.size:
+        # By validation score, of equal ones the cheapest, and of those the first.
+        order = np.lexsort([costs[affordable], -scores[affordable]])
+        return int(points.index[affordable[order[0]]])
     # The constant is affordable whatever the budget is.
     if fallback:
         return None
-    cheapest = float(points["cost"].min())
+    cheapest = float(costs.min())
     if budget_mode == GUARANTEED and affords(budget, cheapest):
         raise BudgetError(
             f"No operating point is sure to cost at most {budget:g} on average: the cheapest one "
@@ -48,6 +48,16 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         f"Raise the budget to {cheapest:g} or more.",
         cheapest,
     )
+
+
+def _limit_of_mean(estimator, budget, max_cost):
+    """Return what limits the mean cost beside a cap on each example's; None: nothing does."""
+    if estimator.fixed_costs() is not None:  # each example costs the mean
+        return max_cost if budget is None else min(budget, max_cost)
+    _require_cap(estimator)
+    # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing.
+    void = estimator._spends_caps and budget is not None and budget >= max_cost
+    return None if void else budget
 
 
 def _require_cap(estimator):
