@@ -85,7 +85,9 @@ def test_a_class_that_is_not_there_is_never_predicted(table):
 def test_on_demand_it_is_fitted_once_and_stored_without_the_rows(table, monkeypatch):
     X, y = table
     units, fits, fit = units_of(None, (0,), (3,), (1, 2)), [], MaskedModel.fit
-    monkeypatch.setattr(MaskedModel, "fit", lambda *args: fits.append(1) or fit(*args))
+    monkeypatch.setattr(
+        MaskedModel, "fit", lambda *args, **keys: fits.append(1) or fit(*args, **keys)
+    )
     waiting = MaskedOnDemand(Table(X[:200], y[:200], 2, None), units, 0)
     assert not fits
     stored = pickle.dumps(waiting)
