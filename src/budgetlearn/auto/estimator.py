@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 from threadpoolctl import threadpool_limits
 
+from ..cascade.gaps import medians
 from ..cascade.mixture import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
@@ -176,12 +177,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     def _fill(self, X):
         """Return the median of each feature, None where no value is missing."""
-        if not self.missing_in_training_.any():
-            return None
-        some = ~np.isnan(X).all(axis=0)
-        fill = np.zeros(X.shape[1])
-        fill[some] = np.nanmedian(X[:, some], axis=0)
-        return fill
+        return medians(X) if self.missing_in_training_.any() else None
 
     def _keep(self, comparison, evidence):
         """Fit the chosen methods on all rows and keep the schedule."""

@@ -235,6 +235,7 @@ class DynamicAcquisitions:
         self._order = point.cascade
         self._walk = DynamicWalk(self._order, blank.answered.size)
         self._stage = np.zeros(blank.answered.size, dtype=np.intp)
+        self._had = np.zeros(blank.answered.size, dtype=bool)  # some value, were it a missing one
 
     def requests(self, ledger):
         """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
@@ -262,6 +263,7 @@ class DynamicAcquisitions:
             answer = yield Request(buyers, feature, self.outcome)
             values[:, place] = np.where(answer.refused, np.nan, answer.values)
             self._walk.X[buyers, feature] = values[:, place]
+            self._had[buyers] |= ~answer.refused
         self._walk.note(buyers, unit, values)
 
     def _stop(self, stage, rows):
@@ -285,7 +287,7 @@ class DynamicAcquisitions:
 
     def outcome(self):
         """Return the prediction of each example from its known values."""
-        known = ~np.isnan(self._walk.X).all(axis=1)
+        known = self._had.copy()
         blank, rows = self._blank, np.flatnonzero(known)
         probabilities = None if blank.probabilities is None else blank.probabilities.copy()
         made = type(blank)(blank.output.copy(), probabilities, known)

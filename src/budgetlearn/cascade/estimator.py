@@ -8,11 +8,13 @@ import pandas as pd
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import documented, extending
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade, StageReader, walk
 from .dynamic import dynamic_trace, foreseen_trace
+from .gaps import medians
 from .mixture import Mixture, variance
 from .models import (
     ConstantModel,
@@ -144,9 +146,19 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     def _label(self, predictions):
         """Return labels or numbers for predictions of shape (n_samples, n_outputs)."""
 
+    def _takes_missing(self):
+        # Those that are named take them all.
+        return all(isinstance(each, str) or takes_missing(each) for each in self._members())
+
+    def _members(self):
+        """Return the kinds of models as they were given, each a name or an estimator."""
+        one = isinstance(self.estimators, str) or hasattr(self.estimators, "fit")
+        return [self.estimators] if one else list(self.estimators)
+
     def _learn_from(self, train, valid):
         if valid is not None:
             train = train.joined(valid)
+            self.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
         self._fit(train, None, check_random_state(self.random_state))
 
     def _fit(self, train, valid, seeds):
@@ -166,7 +178,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         ends = [stages[place] for stages in orders.values() for place in (0, -1)]
         models = self._models(table, ends, sets, kinds, seed)
         # In regression a stage is asked about the median where a value cannot be had.
-        models.usual = np.median(table.X, axis=0)
+        models.usual = medians(table.X)
         pool = self._pool(orders, units, table, models, seed)
         # Under a cap the route may be one that no mean budget asks for.
         self._routes = [each for each in pool if each.stops_all and each.n_features > 0]
@@ -274,9 +286,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
     def _kinds(self, n_classes):
         """Return the kinds of models by name."""
-        estimators = self.estimators
-        if isinstance(estimators, str) or hasattr(estimators, "fit"):
-            estimators = [estimators]
+        estimators = self._members()
         names = [
             each if isinstance(each, str) else f"{type(each).__name__} {place}"
             for place, each in enumerate(estimators)
@@ -372,8 +382,10 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         return self.choose(self.budget)
 
     def _stages(self, X, which, want):
-        # A missing value that is looked at is refused by the caller, whatever is predicted here.
-        stage_reader, readers = StageReader(self.models_, np.nan_to_num(X, nan=0.0)), {}
+        # A value that is never missing in training and is looked at is refused by the caller,
+        # whatever is predicted here.
+        refused = np.isnan(X) & ~self.missing_in_training_
+        stage_reader, readers = StageReader(self.models_, np.where(refused, 0.0, X)), {}
         for index in which:
             point = self.points_[index]
             # Points of one cascade share a reader, which remembers what its models said.
