@@ -13,7 +13,7 @@ from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import documented, extending
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade, StageReader, walk
-from .dynamic import dynamic_trace
+from .dynamic import dynamic_trace, foreseen_trace
 from .gaps import medians
 from .mixture import Mixture, variance
 from .models import (
@@ -40,6 +40,8 @@ from .stages import StageModels, Units, geometric_stages, nested_stages, with_wh
 
 # What a dynamic order chooses among: the features, or where there are more, stretches of an order.
 MOST_UNITS = 16
+# Where gains are foreseen, it chooses among single features, if these are no more than that.
+MOST_FORESEEN = 200
 ONE_SE = "one_se"
 # Smooth models gain least on the tables on which they take longest.
 SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
@@ -179,8 +181,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         models.usual = medians(table.X)
         pool = self._pool(orders, units, table, models, seed)
         # Under a cap the route may be one that no mean budget asks for.
-        fixed = [each for each in pool if isinstance(each.cascade, Cascade)]
-        self._routes = [each for each in fixed if each.stops_all and each.n_features > 0]
+        self._routes = [each for each in pool if each.stops_all and each.n_features > 0]
         self._set_points(best_at_each_cost(pool), models)
 
     def _models(self, table, ends, sets, kinds, seed):
@@ -205,15 +206,10 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         )
         # Where a stage's feature is missing, the model of any known features answers.
         if self.dynamic is False:
-            models.fallback_model = MaskedOnDemand(table, units, seed)
+            models.fallback_model = MaskedOnDemand(table, units[0], seed)
         else:
-            self._say("the dynamic order")
-            dynamic = dynamic_trace(table, units, reference, seed, self.n_jobs)
-            models.fallback_model = dynamic.route.masked
-            dynamic = self._calibrated(dynamic, table)
-            # Both last stages know all features; their mean favours neither order.
-            reference = (reference + dynamic.predictions[-1]) / 2
-            traces = [*(traces if self.dynamic == "auto" else []), dynamic]
+            dynamic, reference = self._dynamic_traces(units, table, models, reference, seed)
+            traces = [*(traces if self.dynamic == "auto" else []), *dynamic]
         pool = []
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
@@ -221,6 +217,23 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         constant = self._constant(reference, table, models, seed)
         share = self._confirmed(orders, reference, table, seed)
         return above_constant(pool, constant, share)
+
+    def _dynamic_traces(self, units, table, models, reference, seed):
+        """Return the traces of the dynamic orders, and the predictions from all features."""
+        stretches, singles = units
+        self._say("the dynamic order of learned gains")
+        learned = dynamic_trace(table, stretches, reference, seed, self.n_jobs)
+        models.fallback_model = learned.route.masked
+        found = [self._calibrated(learned, table)]
+        informed = {"fixed": reference, "learned": found[0].predictions[-1]}
+        few = len(table.y) <= MOST_SMOOTH_ROWS and singles.n_units <= MOST_FORESEEN
+        if few and table.n_classes is not None:
+            self._say("the dynamic order of foreseen gains")
+            foreseen, informed["foreseen"] = foreseen_trace(table, singles, seed, self.n_jobs)
+            found.append(self._calibrated(foreseen, table))
+        # All of them know all features: one mixture favours no order.
+        mixture = Mixture.fit(informed, table.y, table.n_classes, table.weight)
+        return found, mixture.of([informed[kind] for kind in mixture.kinds])
 
     def _confirmed(self, orders, reference, table, seed):
         """Return the share of the gains that remains where orders are chosen without the fold."""
@@ -295,17 +308,19 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             self._say(f"order {name}")
             if not isinstance(order, str):
                 stages = parts = nested_stages(self._indices(order), costs.n_features)
+                singles = Units.of_stages(parts, costs)
             elif order in ORDERS:
                 acquisitions = with_whole_groups(ORDERS[order](problem), costs)
                 stages = geometric_stages(acquisitions, costs, self.n_stages)
                 parts = geometric_stages(acquisitions, costs, MOST_UNITS)
+                singles = Units(tuple(acquisitions), costs)
             else:
                 known = ", ".join(map(repr, ORDERS))
                 raise ParameterError(
                     f"an order must be one of {known}, or nested sets of features; got {order!r}."
                 )
-            # Units of the first order alone: the dynamic order needs one set of them.
-            units = units or Units.of_stages(parts, costs)
+            # Units of the first order alone: a dynamic order needs one set of them.
+            units = units or (Units.of_stages(parts, costs), singles)
             # Equal stages would only be fitted and compared twice.
             if stages not in found.values():
                 found[name] = stages
@@ -389,7 +404,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     def _acquisitions(self, n_samples, stage, ledger):
         blank = Outcome.constant(self, n_samples)
         point = self.points_[stage]
-        if ledger.capped and isinstance(point.cascade, Cascade):
+        if ledger.capped:
             point = under_cap(point, self._routes, ledger.max_cost)
         acquisitions = point.cascade.acquisitions(
             point, self.models_, blank, self._label, self.n_features_in_

@@ -289,10 +289,10 @@ def best_at_each_cost(pool):
 def under_cap(point, routes, cap):
     """Return the candidate that makes most of a cap on what each example may cost.
 
-    `point`, of a fixed order, itself where the cap is above its mean cost: its exits then keep most
-    examples below. Else one of `routes`, which stop all examples at one stage of a fixed
-    order: the one of which most is expected, out of fold; where the cap pays for a part of a next
-    stage, for that part of its gain.
+    `point` itself where the cap is above its mean cost: its exits then keep most examples below.
+    Else one of `routes`, which stop all examples at one stage of an order: the one of which most is
+    expected, out of fold; where the cap pays for a part of a next stage, for that part of its gain.
+    In a dynamic order each example then goes on as far as the cap allows.
     """
     if point.cost < cap:
         return point
@@ -309,4 +309,6 @@ def under_cap(point, routes, cap):
                 chosen, expected = further, each.score + share * (further.score - each.score)
         if expected > most:
             best, most = chosen, expected
+    while best.cascade.dynamic and (id(best.cascade), best.last_stage + 1) in of_stage:
+        best = of_stage[id(best.cascade), best.last_stage + 1]
     return best
