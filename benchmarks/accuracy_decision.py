@@ -166,7 +166,8 @@ def collected(name, seed):
                     else:
                         said = made.predicted(model, stage, X_test)
                         # What a quote is made of, so that `judge` can make it.
-                        known = stages.costs[stage], stages.errors[stage], found.dearer[k]
+                        dearer = stages.dearer(stage, found.dearer[k])
+                        known = stages.costs[stage], stages.errors[stage], dearer
                         test.append((k, *said, known))
     targets = y_test if classes is None else np.searchsorted(classes, y_test)
     about = {"name": name, "seed": seed, "n": len(y), "K": n_classes, "full": costs.full}

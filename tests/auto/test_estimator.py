@@ -15,7 +15,7 @@ from budgetlearn import (
 )
 from budgetlearn.auto.estimator import _increasing
 from budgetlearn.auto.evidence import Comparison
-from budgetlearn.auto.methods import CONSTANT, Method, competitors, quoted
+from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors, quoted
 from budgetlearn.auto.scores import Objective
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.protocol.examples import Examples
@@ -216,6 +216,29 @@ def test_what_a_model_remembers_is_dearer_on_other_rows():
     found = comparison.run(CONSTANT[True], [cascade])
     assert min(found.dearer) == 1
     assert max(found.dearer) > 1.2
+
+
+def test_the_cost_of_a_cascade_is_quoted_as_its_own_stages_measured_it_out_of_fold():
+    # Of labels that are partly chance a cascade is surest of the rows that it was fitted on.
+    table, y = make_classification(900, 6, n_informative=3, flip_y=0.3, random_state=1)
+    train, other = table[:300], table[300:]
+    cascade = ScheduleCascadeClassifier(
+        feature_costs=PRICES, estimators="forest", orders="gain_per_cost", random_state=0
+    ).fit(train, y[:300])
+    stages = Stages(cascade, train)
+    stage = len(stages.costs) - 1
+    expected = stages.costs[stage] * stages.dearer(stage, 7.0)
+    assert expected == pytest.approx(cascade.operating_points_["cost"].iloc[stage])
+    spent = Stages(cascade, other).costs[stage]
+    assert stages.costs[stage] < 0.9 * spent
+    assert expected == pytest.approx(spent, rel=0.1)
+    # Weighted means are no costs of rows; and what costs nothing has no ratio.
+    assert Stages(cascade, train, weighed=True).dearer(stage, 7.0) == 7.0
+    assert stages.dearer(0, 7.0) == 7.0
+    # What was measured on rows that were put aside says less than models on parts of all rows do.
+    forest = FilterForestClassifier(feature_costs=PRICES, n_estimators=5, random_state=0)
+    forest.fit(train[:200], y[:200], train[200:], y[200:300])
+    assert Stages(forest, train[:200]).dearer(0, 7.0) == 7.0
 
 
 def test_of_entries_that_cost_the_same_only_the_best_stays():

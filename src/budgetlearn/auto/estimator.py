@@ -195,7 +195,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             method, place = evidence.policies[policy]
             if policy and method.name not in models:
                 model = comparison.fitted(method, train)
-                models[method.name] = model, Stages(model, comparison.seen_by(model, train.X))
+                stages = Stages(model, comparison.seen_by(model, train.X), train.weight is not None)
+                models[method.name] = model, stages
                 models[method.name][1].settle()
             made = self._entry(policy, evidence, models, comparison, comparison.budgets[place])
             if made is not None:
@@ -220,7 +221,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             return None
         corrected = comparison.fill_of(model), comparison.shift_of(model)
         entry = Entry(method.name, model, stage, evidence.temperatures[policy], *corrected)
-        known = stages.costs[stage], stages.errors[stage], evidence.dearer[policy]
+        dearer = stages.dearer(stage, evidence.dearer[policy])
+        known = stages.costs[stage], stages.errors[stage], dearer
         return entry, *quoted(*known, model.feature_costs_.full)
 
     def _set_entries(self, found, X):
