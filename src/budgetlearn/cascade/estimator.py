@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.utils import check_random_state
 from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import documented, extending
+from ..protocol.operating_points import refuse_unscored, score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade, StageReader, walk
 from .dynamic import dynamic_trace, foreseen_trace
@@ -28,11 +30,13 @@ from .orders import ORDERS, OrderProblem
 from .pool import (
     Trace,
     above_constant,
+    at_stop,
     best_at_each_cost,
     calibrated,
     candidates,
     class_evidence,
     number_evidence,
+    scored_by,
     under_cap,
 )
 from .selection import confirmed_share
@@ -79,6 +83,9 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         Whether each example chooses what it acquires next, by what that is expected to bring for
         its price; "auto": both kinds of order compete out of fold, which takes up to twice as long
         to fit. Worth trying where a few features are most of the cost.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, by which operating points are chosen out of fold, and labels lean
+        to rare classes where that scores more; None: expected accuracy or R².
     budget : float or "one_se", default=None
         Mean cost that `predict` keeps where its call names none; None: the best operating point;
         "one_se": the cheapest one within one standard error of the best.
@@ -110,6 +117,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         n_stages=10,
         cv=5,
         dynamic=False,
+        scoring=None,
         budget=None,
         random_state=None,
         n_jobs=None,
@@ -121,6 +129,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         self.n_stages = n_stages
         self.cv = cv
         self.dynamic = dynamic
+        self.scoring = scoring
         self.budget = budget
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -143,8 +152,15 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         """Return the `Evidence` of a trace in the eyes of a reference."""
 
     @abstractmethod
-    def _label(self, predictions):
-        """Return labels or numbers for predictions of shape (n_samples, n_outputs)."""
+    def _label(self, predictions, leaning=None):
+        """Return labels or numbers for predictions of shape (n_samples, n_outputs).
+
+        Probabilities are first multiplied by `leaning`, (n_classes,).
+        """
+
+    @abstractmethod
+    def _targets(self, table):
+        """Return the targets of a table as the user gave them."""
 
     def _takes_missing(self):
         # Those that are named take them all.
@@ -179,10 +195,16 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         models = self._models(table, ends, sets, kinds, seed)
         # In regression a stage is asked about the median where a value cannot be had.
         models.usual = medians(table.X)
+        self._errors = {}  # of each cascade: the function that measures a score's standard error
         pool = self._pool(orders, units, table, models, seed)
         # Under a cap the route may be one that no mean budget asks for.
         self._routes = [each for each in pool if each.stops_all and each.n_features > 0]
-        self._set_points(best_at_each_cost(pool), models)
+        front = best_at_each_cost(pool)
+        # By a hundred scores each: only of what is an operating point.
+        errors = vars(self).pop("_errors")
+        if self.scoring is not None:
+            front = [replace(p, observed_se=errors[id(p.cascade)](p)) for p in front]
+        self._set_points(front, models)
 
     def _models(self, table, ends, sets, kinds, seed):
         """Return the models of all sets; between the ends only of kinds that carry weight there."""
@@ -213,7 +235,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         pool = []
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
-            pool += candidates(trace.route, evidence, self.feature_costs_.full)
+            found = candidates(trace.route, evidence, self.feature_costs_.full)
+            pool += self._scored(found, evidence, trace, table, leans=True)
         constant = self._constant(reference, table, models, seed)
         share = self._confirmed(orders, reference, table, seed)
         return above_constant(pool, constant, share)
@@ -256,7 +279,33 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         route = Cascade("constant", ((),), free[0], (mixture,), ones)
         trace = Trace(route, predictions, free, free, np.zeros(predictions.shape[:2]))
         evidence = self._evidence(trace, reference, table, models, seed)
-        return candidates(route, evidence, self.feature_costs_.full)[-1]  # one stage: all alike
+        found = candidates(route, evidence, self.feature_costs_.full)[-1:]  # one stage: all alike
+        return self._scored(found, evidence, trace, table)[0]
+
+    def _scored(self, found, evidence, trace, table, leans=False):
+        """Return candidates judged by `scoring`, as they are where there is none."""
+        if self.scoring is None:
+            return found
+        targets, shares = self._targets(table), None
+        if leans and table.n_classes is not None:
+            shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
+
+        def made(predictions, leaning):
+            probabilities = None if table.n_classes is None else predictions
+            return Stage({}, self._label(predictions, leaning), probabilities)
+
+        def judge(predictions, leaning):
+            stage = made(predictions, leaning)
+            return score_outcome(self, self.scoring, stage, targets, table.counted)
+
+        def error(point):
+            stage = made(at_stop(point, evidence, trace.predictions), point.leaning)
+            return score_and_error(self, stage, targets)[1]
+
+        found = scored_by(judge, found, evidence, trace.predictions, shares)
+        refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))
+        self._errors.update((id(each.cascade), error) for each in found)
+        return found
 
     def _trace(self, name, stages, table, models):
         """Return the out-of-fold predictions of an order's stages."""
@@ -394,10 +443,11 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
                 readers[key] = point.cascade.reader(stage_reader, X)
             stops, predictions = walk(point, readers[key], len(X))
             stage = Stage(self._setting(point), facts={"budget": point.cost})
-            stage.output = self._label(predictions)
+            stage.output = self._label(predictions, point.leaning)
             if self._n_classes() is not None:
                 stage.probabilities = predictions
-                stage.estimate = predictions.max(axis=1)
+                chosen = np.searchsorted(self.classes_, stage.output)
+                stage.estimate = predictions[np.arange(len(X)), chosen]
             stage.acquired = readers[key].acquired(stops)
             yield stage
 
@@ -407,7 +457,11 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         if ledger.capped:
             point = under_cap(point, self._routes, ledger.max_cost)
         acquisitions = point.cascade.acquisitions(
-            point, self.models_, blank, self._label, self.n_features_in_
+            point,
+            self.models_,
+            blank,
+            partial(self._label, leaning=point.leaning),
+            self.n_features_in_,
         )
         return (yield from acquisitions.requests(ledger))
 
@@ -471,8 +525,13 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     def _n_classes(self):
         return self.classes_.size
 
-    def _label(self, predictions):
+    def _label(self, predictions, leaning=None):
+        if leaning is not None:
+            predictions = predictions * leaning
         return self.classes_[predictions.argmax(axis=1)]
+
+    def _targets(self, table):
+        return self.classes_[table.y]
 
     def _calibrated(self, trace, table):
         temperatures, predictions = calibrated(trace.predictions, table.y, table.weight)
@@ -505,8 +564,11 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     def _n_classes(self):
         return None
 
-    def _label(self, predictions):
+    def _label(self, predictions, leaning=None):
         return predictions[:, 0]
+
+    def _targets(self, table):
+        return table.y
 
     def _calibrated(self, trace, table):
         return trace

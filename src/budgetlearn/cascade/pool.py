@@ -119,6 +119,8 @@ class Candidate:
     observed: float
     observed_se: float
     n_features: float  # mean number of features acquired, out of fold
+    # (n_classes,): what probabilities are multiplied by before the label is chosen; None: nothing.
+    leaning: np.ndarray | None = None
 
     @property
     def stops_all(self):
@@ -257,6 +259,39 @@ def _judged(cascade, evidence, thresholds, tradeoff):
         observed_se=error,
         n_features=float(np.average(at_stop(evidence.n_acquired), weights=counted)),
     )
+
+
+# Labels may lean to rare classes: probabilities are divided by these powers of the classes' shares.
+# Accuracy is served by none of it, balanced accuracy by about 1, F1 by something between.
+LEANINGS = (-0.2, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25)
+
+
+def scored_by(judge, pool, evidence, predictions, shares):
+    """Return candidates of one cascade judged by what a user's score makes of their labels.
+
+    `judge` takes out-of-fold predictions, (n_samples, n_outputs), and a leaning, and returns a
+    score; `predictions` are those of all stages. `shares`, (n_classes,), are those of the classes,
+    None where labels lean nowhere: else how far they lean to rare classes is what scores most.
+    """
+    leanings = [None]
+    if shares is not None:
+        leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
+    found = []
+    for each in pool:
+        there = at_stop(each, evidence, predictions)
+        scores = [judge(there, leaning) for leaning in leanings]
+        # Of equal ones the first, so that scores of probabilities lean nowhere.
+        best = int(np.argmax(scores))
+        found.append(
+            replace(each, score=scores[best], observed=scores[best], leaning=leanings[best])
+        )
+    return found
+
+
+def at_stop(candidate, evidence, predictions):
+    """Return the predictions of all stages, (n_stages, n_samples, ...), where examples stop."""
+    stops = exit_stages(evidence.confidence, candidate.thresholds)
+    return predictions[stops, np.arange(stops.size)]
 
 
 def above_constant(pool, constant, share=1.0):

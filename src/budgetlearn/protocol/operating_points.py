@@ -65,8 +65,8 @@ def score_outcome(estimator, scoring, stage, y, weight=None):
     return _scorer(estimator, scoring, stage)(np.arange(len(y)), y, **extra)
 
 
-def _score(estimator, stage, targets):
-    """Return the validation score of a stage and its standard error."""
+def score_and_error(estimator, stage, targets):
+    """Return the score of a stage and its standard error, by `scoring` where there is one."""
     n = len(targets)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:
@@ -124,7 +124,7 @@ def measured(estimator, stages, targets):
     """
     names, rows = np.array(estimator.feature_costs_.labels, dtype=object), []
     for stage in stages:
-        score, error = _score(estimator, stage, targets)
+        score, error = score_and_error(estimator, stage, targets)
         rows.append(
             {
                 "cost": float(estimator.feature_costs_.total(stage.acquired).mean()),
