@@ -3,11 +3,14 @@
     python benchmarks/accuracy_decision.py collect folder thyroid:0 wine:0
     python benchmarks/accuracy_decision.py collect folder fresh:11
     python benchmarks/accuracy_decision.py judge folder results.csv
+    python benchmarks/accuracy_decision.py trial folder
 
 `collect` fits every method of the choice on some rows of a table (name:seed) and keeps what each
-says, out of fold and on rows held out; `judge` makes the choice from that and compares it. 30 % of
-the rows are held out; of the others 300 learn, one repeat of the folds, prices at random, of tables
-with many columns 40. Regret is the score of the best method on the rows held out, less the own one.
+says, out of fold and on rows held out; `judge` makes the choice from that and compares it. `trial`
+sets by the other tables, for each one, how much worse a purchase may be than the best that costs
+less (`TO_SPEND`). 30 % of the rows are held out; of the others 300 learn, one repeat of the folds,
+prices at random, of tables with many columns 40. Regret is the score of the best method on the rows
+held out, less the own one; `thrifty` is the choice that buys only what scores more, out of fold.
 `unseen` stands for the 24 tables of the judgement before, on which rules were tried since; `fresh`
 for tables that no rule of the choice has seen, in the order in which they run: first data sets of
 which no column was used, then other targets of tables that were.
@@ -33,6 +36,7 @@ from budgetlearn.auto.evidence import (
     best_at_budgets,
     everything,
     optimism,
+    quoted_scores,
     score_error,
 )
 from budgetlearn.auto.methods import CONSTANT, Stages, competitors, quoted
@@ -90,7 +94,7 @@ MANY_CLASSES = ["digits", "vowel", "mfeat_pix", "letter"]
 FRESH = [*_FRESH.split(), *OTHER_TARGETS, "progression", *MANY_CLASSES]
 LISTS = {"unseen": [*(each for each in OTHERS if each != "progression"), *STORED], "fresh": FRESH}
 BUDGETS = {0.05: 1, 0.1: 2, 0.25: 4, 0.5: 6}  # share of the full cost: place among SHARES
-UNLESS_WORSE = -1.5  # chosen on the tables of the judgements before
+TRIED = [0.0, -0.25, -0.5, -0.75, -1.0, -1.25, -1.5, -2.0, -3.0, -np.inf]
 ALL_FEATURES = ("LightGBM", "linear model")
 
 
@@ -162,7 +166,8 @@ def collected(name, seed):
                     else:
                         said = made.predicted(model, stage, X_test)
                         # What a quote is made of, so that `judge` can make it.
-                        known = stages.costs[stage], stages.errors[stage], found.dearer[k]
+                        dearer = stages.dearer(stage, found.dearer[k])
+                        known = stages.costs[stage], stages.errors[stage], dearer
                         test.append((k, *said, known))
     targets = y_test if classes is None else np.searchsorted(classes, y_test)
     about = {"name": name, "seed": seed, "n": len(y), "K": n_classes, "full": costs.full}
@@ -202,16 +207,14 @@ def judged_policies(data, with_costs):
         quote = quoted(*own, data["full"])
         quotes.append((*quote, paid.mean(), paid.std() / np.sqrt(paid.size)))
     names, places, whole = zip(*[each[:3] for each in data["kept"]], strict=True)
-    field = Field(np.array(rows), list(names), np.array(places), np.array(whole))
+    spends = not with_costs
+    field = Field(np.array(rows), list(names), np.array(places), np.array(whole), spends)
     return field, np.array(held_out), np.array(quotes)
 
 
-def spending(field):
-    """Return the choice for each budget of a rule that spends it unless that is surely worse.
-
-    It is no rule of the library, whose schedule has no row that scores less than a cheaper one.
-    """
-    before, evidence.TO_SPEND = evidence.TO_SPEND, UNLESS_WORSE
+def spending(field, limit):
+    """Return the choice for each budget where a purchase must be better by so many errors."""
+    before, evidence.TO_SPEND = evidence.TO_SPEND, limit
     chosen = best_at_budgets(field)
     evidence.TO_SPEND = before
     return chosen
@@ -220,8 +223,8 @@ def spending(field):
 def judged(data, with_costs=False):
     """Yield a record for each budget: the choice, the constant and each method."""
     field, held_out, quotes = judged_policies(data, with_costs)
-    spent = spending(field)
-    chosen, flattery = best_at_budgets(field), optimism(field, 0)
+    thrifty, chosen = spending(field, 0.0), best_at_budgets(field)
+    expected = quoted_scores(field, chosen, optimism(field, 0))
     scores = held_out.mean(axis=1)
     errors = held_out.std(axis=1) / np.sqrt(held_out.shape[1])
     means = field.rows.mean(axis=1)
@@ -232,7 +235,7 @@ def judged(data, with_costs=False):
         if share == 1 and means[last] > means[own]:
             own = last
         about = {"table": data["name"], "seed": data["seed"], "rows": data["n"], "budget": share}
-        quote = means[own] - flattery[place] * bool(own)
+        quote = expected.get(own, means[own])
         error = score_error(field.rows[own], own > 0)
         yield {
             **about,
@@ -246,7 +249,7 @@ def judged(data, with_costs=False):
             "quoted_cost_se": quotes[own, 1],
             "cost": quotes[own, 2],
             "cost_se": quotes[own, 3],
-            "spending": scores[spent[place]],
+            "thrifty": scores[thrifty[place]],
             "constant": scores[0],
             "constant_se": errors[0],
             **{name: scores[k] for name, k in pool.items()},
@@ -271,7 +274,7 @@ def report(table):
         own = regret[singles].where(ran).mean()
         same = {name: regret["auto"][ran[name]].mean() for name in singles}
         print(pd.DataFrame({"cases": ran.sum(), "regret": own, "auto there": same}).round(4))
-        print(f"regret if budgets are spent: {(best - at_budgets['spending']).mean():.4f}")
+        print(f"regret of the thrifty choice: {(best - at_budgets['thrifty']).mean():.4f}")
         below = at_budgets["auto"] < at_budgets["constant"] - at_budgets["constant_se"]
         print(f"below the constant by a standard error: {below.sum()} of {len(below)}")
         target = np.maximum(full["constant"], full["LightGBM"])
@@ -293,6 +296,35 @@ def report(table):
             print(f"total cost at most that of {mean}: {won.mean():.3f}")
 
 
+def trial(cases):
+    """Print the regret of each table with `TO_SPEND` set by the other tables, and with 0.
+
+    `cases` holds the name, the field and the mean scores on rows held out of each.
+    """
+    names = sorted({name for name, *_ in cases})
+    regret = np.zeros((len(TRIED), len(names)))
+    for name, field, scores in cases:
+        for which, limit in enumerate(TRIED):
+            chosen = spending(field, limit)
+            for place in BUDGETS.values():
+                pool = [
+                    k
+                    for k in np.flatnonzero(field.places == place)
+                    if field.names[k] not in ALL_FEATURES
+                ]
+                lost = max(scores[[0, *pool]]) - scores[chosen[place]]
+                regret[which, names.index(name)] += lost / len(BUDGETS)
+    regret /= [sum(each == name for each, *_ in cases) for name in names]
+    # Of equals the one that spends least: it comes first.
+    best = (regret.sum(axis=1, keepdims=True) - regret).argmin(axis=0)
+    own = regret[best, np.arange(len(names))]
+    print(pd.DataFrame({"set": np.array(TRIED)[best], "regret": own, "at 0": regret[0]}, names))
+    lower, higher = (own < regret[0] - 1e-12).sum(), (own > regret[0] + 1e-12).sum()
+    print(f"mean {own.mean():.5f}, at 0 {regret[0].mean():.5f}: lower {lower}, higher {higher}")
+    for limit, row in zip(TRIED, regret, strict=True):
+        print(f"{limit:6} on all: {row.mean():.5f}")
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     folder = Path(sys.argv[2])
@@ -305,6 +337,10 @@ if __name__ == "__main__":
                 path = folder / f"{each}-{seed}.pkl"
                 if not path.exists():
                     path.write_bytes(pickle.dumps(collected(each, int(seed))))
+    elif sys.argv[1] == "trial":
+        cases = [pickle.loads(path.read_bytes()) for path in sorted(folder.glob("*.pkl"))]
+        policies = [(data["name"], *judged_policies(data, False)[:2]) for data in cases]
+        trial([(name, field, held_out.mean(axis=1)) for name, field, held_out in policies])
     else:
         records = []
         for path in sorted(folder.glob("*.pkl")):

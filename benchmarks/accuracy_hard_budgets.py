@@ -1,50 +1,81 @@
 """Accuracy of the cascade where no example may cost more than so many features.
 
-    python benchmarks/accuracy_hard_budgets.py spambase pima cube
+    python benchmarks/accuracy_hard_budgets.py spambase pima
+    python benchmarks/accuracy_hard_budgets.py cube cube_nm cube_nm_exact indicator \
+        --orders auto --splits 5 --fit 800 --test 1200 --caps 2 3 5 7 10 14
 
-Every feature costs 1. Three splits: shuffled rows, a fifth for the test (2,000 rows at most), the
-others for the fit (4,000 at most). Prints the mean over the splits and its standard error for each
-cap, and what an example cost.
+Every feature costs 1; what the price list of a data set sells together costs 1, too. Splits:
+shuffled rows, a fifth or as many as named for the test, others for the fit. Prints the mean over
+the splits and its standard error for each cap, and what an example cost; with the seconds of a fit,
+and of the predictions at the largest cap.
 """
 
 import argparse
+from time import perf_counter
 
 import numpy as np
+import pandas as pd
 
-from budgetbench.datasets import load_dataset
+from budgetbench.datasets import load_dataset, load_registry
+from budgetbench.study.runs import draw_costs, profiles_of
 from budgetlearn.cascade import ScheduleCascadeClassifier
 
-CAPS = (3, 4, 5, 8, 10, 15)
-SPLITS = 3
-MOST_FITTED, MOST_TESTED = 4_000, 2_000
+ORDERS = {"fixed": False, "dynamic": True, "auto": "auto"}
 
 
-def accuracies(data, seed):
-    """Return (accuracy, mean cost) at each cap of one split, (n_caps, 2)."""
+def prices(data):
+    """Return the price list of a data set, None where it has none: 1 for each feature."""
+    path = load_registry()[data.id].costs
+    if path is None:
+        return None
+    table = draw_costs(data, "given", [0], 0, pd.read_csv(path))
+    return profiles_of(table, data.feature_names)[0]
+
+
+def measured(data, seed, options):
+    """Return accuracy and mean cost at each cap, (n_caps, 2), and the seconds of fit and caps."""
     rows = np.random.default_rng(seed).permutation(data.n_samples)
-    n_test = data.n_samples // 5
-    train, test = rows[n_test:][:MOST_FITTED], rows[:n_test][:MOST_TESTED]
-    model = ScheduleCascadeClassifier(random_state=0).fit(data.X[train], data.y[train])
+    n_test = options.test or min(data.n_samples // 5, 2_000)
+    train, test = rows[n_test:][: options.fit], rows[:n_test]
+    model = ScheduleCascadeClassifier(
+        feature_costs=prices(data), dynamic=ORDERS[options.orders], random_state=0
+    )
+    seconds = [perf_counter()]
+    model.fit(data.X[train], data.y[train])
+    seconds.append(perf_counter())
     found = []
-    for cap in CAPS:
+    for cap in options.caps:
         output, cost = model.predict_with_cost(data.X[test], max_cost=cap)
         found.append(((output == data.y[test]).mean(), cost.mean()))
-    return np.array(found)
+        seconds.append(perf_counter())
+    return np.array(found), np.diff(seconds)[[0, -1]]
 
 
 def main():
     """Print a row for each data set."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("datasets", nargs="+")
-    for name in parser.parse_args().datasets:
+    parser.add_argument("--orders", choices=ORDERS, default="fixed")
+    parser.add_argument("--caps", type=int, nargs="+", default=[3, 4, 5, 8, 10, 15])
+    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--fit", type=int, default=4_000, help="most rows of a fit")
+    parser.add_argument("--test", type=int, help="rows of a test; a fifth, 2,000 at most")
+    options = parser.parse_args()
+    for name in options.datasets:
         data = load_dataset(name, offline=True)
-        runs = np.array([accuracies(data, seed) for seed in range(SPLITS)])
-        errors = runs[:, :, 0].std(axis=0, ddof=1) / np.sqrt(SPLITS)
+        runs, seconds = zip(
+            *(measured(data, seed, options) for seed in range(options.splits)), strict=True
+        )
+        scores = np.array(runs)
+        errors = scores[:, :, 0].std(axis=0, ddof=1) / np.sqrt(options.splits)
         cells = [
             f"{cap}: {score:.3f} ±{error:.3f} ({cost:.1f})"
-            for cap, (score, cost), error in zip(CAPS, runs.mean(axis=0), errors, strict=True)
+            for cap, (score, cost), error in zip(
+                options.caps, scores.mean(axis=0), errors, strict=True
+            )
         ]
-        print(name, *cells, sep="  ", flush=True)
+        fit, cap = np.mean(seconds, axis=0)
+        print(name, *cells, f"fit {fit:.1f} s, last cap {cap:.2f} s", sep="  ", flush=True)
 
 
 if __name__ == "__main__":

@@ -865,7 +865,7 @@ class RandomOrderClassifier(BudgetedEstimator):
     threshold: float
 
 class ScheduleCascadeClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., estimators: Any = ..., orders: Any = ..., n_stages: int = ..., cv: int = ..., dynamic: Any = ..., budget: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., verbose: bool = ..., class_weight: Any = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., estimators: Any = ..., orders: Any = ..., n_stages: int = ..., cv: int = ..., dynamic: Any = ..., scoring: Any = ..., budget: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., verbose: bool = ..., class_weight: Any = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     @property
     def n_stages_(self) -> Any: ...
@@ -887,10 +887,11 @@ class ScheduleCascadeClassifier(BudgetedEstimator):
     orders: Any
     points_: Any
     random_state: Any
+    scoring: Any
     verbose: bool
 
 class ScheduleCascadeRegressor(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., estimators: Any = ..., orders: Any = ..., n_stages: int = ..., cv: int = ..., dynamic: Any = ..., budget: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., verbose: bool = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., estimators: Any = ..., orders: Any = ..., n_stages: int = ..., cv: int = ..., dynamic: Any = ..., scoring: Any = ..., budget: Any = ..., random_state: Any = ..., n_jobs: int | None = ..., verbose: bool = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     @property
     def n_stages_(self) -> Any: ...
@@ -910,6 +911,7 @@ class ScheduleCascadeRegressor(BudgetedEstimator):
     orders: Any
     points_: Any
     random_state: Any
+    scoring: Any
     verbose: bool
 
 class ScheduleDisplay:

@@ -15,7 +15,7 @@ from budgetlearn import (
 )
 from budgetlearn.auto.estimator import _increasing
 from budgetlearn.auto.evidence import Comparison
-from budgetlearn.auto.methods import CONSTANT, Method, competitors, quoted
+from budgetlearn.auto.methods import CONSTANT, Method, Stages, competitors, quoted
 from budgetlearn.auto.scores import Objective
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.protocol.examples import Examples
@@ -51,7 +51,8 @@ def test_the_schedule_starts_with_nothing_and_ends_with_everything(made):
     assert (points["cost"].iloc[0], points["cost"].iloc[-1]) == (0, PRICES.sum())
     assert points["setting"].iloc[0] == {"method": "constant"}
     between = points.iloc[:-1]
-    assert (np.diff(between["score"]) > 0).all()
+    assert (np.diff(between["score"]) >= 0).all()
+    assert (between["score"].iloc[1:] > between["score"].iloc[0]).all()
     assert (np.diff(between["cost"]) > 0).all()
     assert set(made.comparison_["method"]) >= {"constant", "LightGBM", "sparse linear"}
     assert made.score(X[160:], Y[160:]) > 0.8
@@ -217,6 +218,29 @@ def test_what_a_model_remembers_is_dearer_on_other_rows():
     assert max(found.dearer) > 1.2
 
 
+def test_the_cost_of_a_cascade_is_quoted_as_its_own_stages_measured_it_out_of_fold():
+    # Of labels that are partly chance a cascade is surest of the rows that it was fitted on.
+    table, y = make_classification(900, 6, n_informative=3, flip_y=0.3, random_state=1)
+    train, other = table[:300], table[300:]
+    cascade = ScheduleCascadeClassifier(
+        feature_costs=PRICES, estimators="forest", orders="gain_per_cost", random_state=0
+    ).fit(train, y[:300])
+    stages = Stages(cascade, train)
+    stage = len(stages.costs) - 1
+    expected = stages.costs[stage] * stages.dearer(stage, 7.0)
+    assert expected == pytest.approx(cascade.operating_points_["cost"].iloc[stage])
+    spent = Stages(cascade, other).costs[stage]
+    assert stages.costs[stage] < 0.9 * spent
+    assert expected == pytest.approx(spent, rel=0.1)
+    # Weighted means are no costs of rows; and what costs nothing has no ratio.
+    assert Stages(cascade, train, weighed=True).dearer(stage, 7.0) == 7.0
+    assert stages.dearer(0, 7.0) == 7.0
+    # What was measured on rows that were put aside says less than models on parts of all rows do.
+    forest = FilterForestClassifier(feature_costs=PRICES, n_estimators=5, random_state=0)
+    forest.fit(train[:200], y[:200], train[200:], y[200:300])
+    assert Stages(forest, train[:200]).dearer(0, 7.0) == 7.0
+
+
 def test_of_entries_that_cost_the_same_only_the_best_stays():
     def entry(name, cost, score, is_last=False):
         return name, cost, 0.0, score, 0.1, is_last, True
@@ -227,7 +251,31 @@ def test_of_entries_that_cost_the_same_only_the_best_stays():
         entry("better", 2.951, 0.755),
         entry("dominated", 4.0, 0.75),
         entry("more", 5.0, 0.8),
+        entry("as good for the same", 5.01, 0.8),
+        entry("as good for more", 9.0, 0.8),
         entry("all", 40.0, 0.79, is_last=True),
     ]
     kept = [name for name, *_ in _increasing(found)]
-    assert kept == ["constant", "better", "more", "all"]
+    assert kept == ["constant", "better", "more", "as good for more", "all"]
+
+
+def test_of_rows_that_share_a_score_a_budget_takes_the_dearest(made):
+    spending = pickle.loads(pickle.dumps(made))
+    points = spending.operating_points_
+    assert len(points) > 3
+    points.loc[2, "score"] = points.loc[1, "score"]
+    between = (points["cost"][2] + points["cost"][3]) / 2
+    assert spending.choose(between) == 2
+    assert spending.choose(points["cost"][1]) == 1
+
+
+@pytest.mark.usefixtures("fast")
+def test_a_model_that_buys_nothing_is_no_row_of_the_schedule():
+    # Few rows: at small budgets the folds' models buy something and that of all rows does not.
+    table, y = make_classification(
+        400, 6, n_informative=3, weights=[0.85], flip_y=0.1, class_sep=0.7, random_state=0
+    )
+    made = AutoBudgetClassifier(feature_costs=PRICES, class_weight="balanced", random_state=0)
+    points = made.fit(table[:200], y[:200]).operating_points_
+    assert points["setting"].iloc[0] == {"method": "constant"}
+    assert (points["cost"].iloc[1:] > 0).all()

@@ -1,4 +1,4 @@
-"""The schedule: nothing below the constant, nothing that something cheaper equals."""
+"""The schedule: nothing below the constant, and no budget left unspent but for a good reason."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from budgetlearn.auto.evidence import (
     best_at_budgets,
     everything,
     optimism,
+    quoted_scores,
     score_error,
     surely_better,
 )
@@ -59,6 +60,35 @@ def test_a_budget_is_spent_on_what_is_better_at_all_but_no_more_is_recommended()
     assert surely_better(made, chosen[:2]) == [0, 1]
 
 
+def drawn(n_lost, spends=True):
+    """Return a field of a purchase and a dearer one, which differ in 40 rows and lose so many."""
+    made = field(("constant", 0, 0.5), ("cascade", 0, 0.8), ("cascade", 1, 0.8))
+    lost = 20 + n_lost // 2
+    made.rows[2, 320 - lost : 320], made.rows[2, 320 : 360 - lost] = 0, 1
+    return Field(made.rows, made.names, made.places, made.everything, spends)
+
+
+def test_a_budget_is_spent_unless_that_is_surely_worse():
+    # Of 40 rows that differ, 4 more are lost than won: two thirds of a standard error.
+    for n_lost, spends, chosen in ((4, True, [1, 2]), (4, False, [1, 1]), (20, True, [1, 1])):
+        made = drawn(n_lost, spends)
+        assert best_at_budgets(made) == chosen
+    # Losses must not add up: each step loses 1.3 standard errors, both together 1.8.
+    steps = drawn(8)
+    last = steps.rows[2].copy()
+    last[270:294], last[340:356] = 0, 1
+    rows = np.vstack([steps.rows, last])
+    falling = Field(rows, [*steps.names, "cascade"], np.array([0, 0, 1, 2]), np.zeros(4, bool))
+    assert best_at_budgets(falling) == [1, 2, 2]
+
+
+def test_what_is_not_better_than_the_constant_is_not_bought_for_having_a_budget():
+    made = drawn(4)
+    made.rows[0, :] = made.rows[2].mean() + 0.001
+    made.rows[1, :] = made.rows[0] + 0.001
+    assert best_at_budgets(made) == [1, 1]
+
+
 def test_the_first_purchase_must_be_better_by_half_a_standard_error():
     random = np.random.default_rng(0)
     rows = np.zeros((2, N))
@@ -80,6 +110,18 @@ def test_the_choice_among_many_equals_is_corrected():
     assert optimism(many, 0)[0] > flattered / 2
     one = field(("constant", 0, 0.5), ("cascade", 0, 0.8))
     assert optimism(one, 0)[0] < 0.01
+
+
+def test_policies_that_score_less_than_cheaper_ones_share_their_mean():
+    made = field(("constant", 0, 0.5), ("a", 0, 0.7), ("b", 1, 0.8), ("c", 2, 0.75), ("d", 3, 0.9))
+    flattery = np.array([0.0, 0.01, 0.02, 0.03])
+    scores = quoted_scores(made, [1, 2, 3, 4], flattery)
+    assert scores == pytest.approx({0: 0.5, 1: 0.7, 2: 0.76, 3: 0.76, 4: 0.87})
+    # A policy that serves several budgets is flattered as at the first of them.
+    assert quoted_scores(made, [0, 2, 2, 2], flattery) == pytest.approx({0: 0.5, 2: 0.79})
+    # Where purchases are scored nothing is spent for its own sake.
+    paid = Field(made.rows, made.names, made.places, made.everything, spends=False)
+    assert quoted_scores(paid, [1, 2, 3, 4], flattery)[3] == pytest.approx(0.73)
 
 
 def test_the_score_of_a_model_is_less_certain_than_its_rows():

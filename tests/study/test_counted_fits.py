@@ -16,7 +16,7 @@ from budgetbench.study.experiment import fit, run_method
 from budgetbench.study.methods import build
 from budgetlearn.auto.subset_average import SubsetClassifier, SubsetRegressor
 from budgetlearn.budgetrf.growing import TreeSource
-from budgetlearn.cascade import orders
+from budgetlearn.cascade import bayes, orders
 from budgetlearn.cascade.smooth import KernelFit, LinearKind
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.counting import count_fit, counting_fits, fit_counted
@@ -81,6 +81,7 @@ def watch(monkeypatch):
     watched(orders, "boosted_gains")  # a boosting that ends before its rounds do
     watched(LinearKind, "fit")
     watched(KernelFit, "__init__")
+    watched(bayes._Growth, "__init__")
     watched(glmnet.LogitNet, "fit")
     watched(SAMMERClassifier, "fit")
     watched(TreeSource, "trees")

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 from threadpoolctl import threadpool_limits
 
+from ..cascade.gaps import medians
 from ..cascade.mixture import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
@@ -27,6 +28,7 @@ from .evidence import (
     everything,
     filled,
     optimism,
+    quoted_scores,
     score_error,
     shifted,
     spread,
@@ -77,9 +79,10 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     ----------
     operating_points_ : DataFrame
         The schedule: first what buys nothing, last what buys everything. `score` is out of fold,
-        less what the choice among methods flatters it by; `cost` is that of the very model that
-        predicts on the rows of `fit`, times what rows that a model has not seen cost more out of
-        fold, `cost_se` its standard error; `setting` names the method.
+        less what the choice among methods flatters it by. Rows with the same score are not surely
+        worse than the first of them, and serve larger budgets. `cost` is that of the very model
+        that predicts on the rows of `fit`, times what rows that a model has not seen cost more out
+        of fold, `cost_se` its standard error; `setting` names the method.
     recommended_ : int
         The row that `predict` uses without a budget: no cheaper one is as good beyond chance.
     comparison_ : DataFrame
@@ -90,6 +93,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     trains_on_validation = True
     _chooses_on_validation = True
+    _spends_budgets = True
 
     def __init__(
         self,
@@ -176,51 +180,49 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
     def _fill(self, X):
         """Return the median of each feature, None where no value is missing."""
-        if not self.missing_in_training_.any():
-            return None
-        some = ~np.isnan(X).all(axis=0)
-        fill = np.zeros(X.shape[1])
-        fill[some] = np.nanmedian(X[:, some], axis=0)
-        return fill
+        return medians(X) if self.missing_in_training_.any() else None
 
     def _keep(self, comparison, evidence):
         """Fit the chosen methods on all rows and keep the schedule."""
-        field, train = Field.of(evidence), comparison.train
-        chosen, flattery = best_at_budgets(field), optimism(field, comparison.seed)
+        spends = self.objective_.scoring != "total_cost"
+        field, train = Field.of(evidence, spends), comparison.train
+        chosen = best_at_budgets(field)
+        quotes = quoted_scores(field, chosen, optimism(field, comparison.seed))
         self.comparison_ = _table_of(evidence, comparison.budgets)
         models, found = {}, []
         last, sure = everything(field), surely_better(field, chosen)
-        # The first budget at which a policy is chosen is its own; later ones repeat it.
-        places = {k: place for place, k in reversed(list(enumerate(chosen)))}
         for policy in dict.fromkeys([0, *chosen, *([] if last is None else [last])]):
             method, place = evidence.policies[policy]
             if policy and method.name not in models:
                 model = comparison.fitted(method, train)
-                models[method.name] = model, Stages(model, comparison.seen_by(model, train.X))
+                stages = Stages(model, comparison.seen_by(model, train.X), train.weight is not None)
+                models[method.name] = model, stages
                 models[method.name][1].settle()
             made = self._entry(policy, evidence, models, comparison, comparison.budgets[place])
             if made is not None:
-                bias = float(flattery[places[policy]]) if policy in places else 0.0
                 rows = evidence.rows[policy]
-                score, error = rows.mean() - bias * bool(policy), score_error(rows, policy > 0)
+                score, error = quotes.get(policy, rows.mean()), score_error(rows, policy > 0)
                 found.append((*made, score, error, policy == last, policy in sure))
         self._set_entries(_increasing(found), train.X)
 
     def _entry(self, policy, evidence, models, comparison, budget):
         """Return an entry, its cost and the standard error of that.
 
-        None where the model of all rows has nothing in the budget.
+        None where the model of all rows has nothing in the budget, or buys nothing: then it is a
+        constant, whatever the models out of fold were.
         """
         method = evidence.policies[policy][0]
         if not policy:
             return Entry(method.name), 0.0, 0.0
         model, stages = models[method.name]
         stage = stages.choose(budget)
-        if stage is None:
+        nothing_is_free = model.feature_costs_.alone.min() > 0
+        if stage is None or (stages.costs[stage] == 0 and nothing_is_free):
             return None
         corrected = comparison.fill_of(model), comparison.shift_of(model)
         entry = Entry(method.name, model, stage, evidence.temperatures[policy], *corrected)
-        known = stages.costs[stage], stages.errors[stage], evidence.dearer[policy]
+        dearer = stages.dearer(stage, evidence.dearer[policy])
+        known = stages.costs[stage], stages.errors[stage], dearer
         return entry, *quoted(*known, model.feature_costs_.full)
 
     def _set_entries(self, found, X):
@@ -405,14 +407,16 @@ def _relative(weight):
 
 
 def _increasing(found):
-    """Return the entries by cost, without those that a cheaper one equals; the last one stays.
+    """Return the entries by cost, without those that score less than a cheaper one or than nothing.
 
-    Of entries whose costs differ by less than `SAME_COST` only the best stays.
+    The last one stays. Of entries whose costs differ by less than `SAME_COST` only the best stays.
     """
     kept, best = [], -np.inf
     for each in sorted(found, key=lambda each: (each[1], -each[3])):
         cost, score, is_last = each[1], each[3], each[5]
-        if score > best or is_last or not kept:
+        alike = len(kept) > 1 and kept[-1][1] > (1 - SAME_COST) * cost
+        # Equals share a score: the dearer one is there for those who have a budget to spend.
+        if score > best or is_last or (score == best and len(kept) > 1 and not alike):
             # Policies of two budgets can come to the same point of the model of all rows.
             while len(kept) > 1 and score > best and kept[-1][1] > (1 - SAME_COST) * cost:
                 kept.pop()
@@ -445,9 +449,10 @@ class AutoBudgetClassifier(ClassifierMixin, AutoBudget):
     The free constant, the cascade, msB, LightGBM that charges for features, boosting on filtered
     features, BudgetRF, a priced L1 path, averages on subsets, and models on all features are
     compared out of fold at several budgets. The schedule begins with what buys nothing and ends
-    with what buys everything; a row between them is there only if it is better than all that costs
-    less, the first of them by half a standard error of the paired difference. The cascade serves a
-    budget unless another method is surely better.
+    with what buys everything; the first row between them is better than nothing by half a standard
+    error of the paired difference. A budget is spent unless what costs less is surely better; where
+    errors have costs, purchases must pay for themselves. The cascade serves a budget unless another
+    method is surely better.
 
     Parameters
     ----------

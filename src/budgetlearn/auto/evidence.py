@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 
 from ..cascade.mixture import fit_temperature, with_temperature
 from ..cascade.models import assign_folds
@@ -238,9 +239,10 @@ def spread(probabilities, known, classes):
 
 
 # In paired standard errors: how much another method must be better than the default one, of several
-# that try; how much the first purchase must be better than none; and how much a row of the schedule
-# must be better than the purchase before, which costs less: a budget is there to be spent.
-TO_REPLACE, TO_BUY, TO_SPEND = 1.5, 0.5, 0.0
+# that try; how much the first purchase must be better than none; and how much a purchase must be
+# better than the best that costs less. Below 0, it may be worse by as much: a budget is there to be
+# spent. Where purchases count in the score it must be better: it has been paid for there.
+TO_REPLACE, TO_BUY, TO_SPEND, TO_PAY = 1.5, 0.5, -1.5, 0.0
 N_RESAMPLES = 100
 # By which the spread of rows is too small for the score of one model: the folds' models share most
 # of their rows, and the model that predicts is another one. Of 1, 1.1, 1.2, 1.3 and 1.5 the least
@@ -256,27 +258,29 @@ class Field:
     names: list  # the method of each policy
     places: np.ndarray  # int (n_policies,): index of its budget
     everything: np.ndarray  # bool (n_policies,): whether it acquires all features of every row
+    spends: bool = True  # whether a budget is there to be spent; not where purchases are scored
 
     @classmethod
-    def of(cls, evidence):
+    def of(cls, evidence, spends):
         """Return the field of an `Evidence`."""
         return cls(
             np.array(evidence.rows),
             [method.name for method, _ in evidence.policies],
             np.array([place for _, place in evidence.policies]),
             np.array([method.everything for method, _ in evidence.policies]),
+            spends,
         )
 
 
 def best_at_budgets(field, weights=None):
-    """Return the policy for each budget: the constant, or one that is better than all cheaper ones.
+    """Return the policy for each budget: the constant, or one that no cheaper one surely beats.
 
     The first policy is the constant. `weights`, (n_samples,), say how often each row counts.
     Returns the index of a policy for each budget, the same as before where nothing more is bought.
     """
     weights = np.ones(field.rows.shape[1]) if weights is None else weights
     means = field.rows @ (weights / weights.sum())
-    last, chosen = 0, []
+    last, top, chosen = 0, 0, []
     for place in range(field.places.max() + 1):
         pool = [k for k in np.flatnonzero(field.places == place) if k]
         own = [k for k in pool if field.names[k] == DEFAULT]
@@ -284,9 +288,11 @@ def best_at_budgets(field, weights=None):
         # The default stays unless another method is surely better.
         if own and best != own[0] and not _better(field, weights, best, own[0], TO_REPLACE):
             best = own[0]
-        limit = TO_SPEND if last else TO_BUY
-        if best != last and _better(field, weights, best, last, limit):
+        limit = (TO_SPEND if field.spends else TO_PAY) if last else TO_BUY
+        # Against the best so far: small losses must not add up.
+        if means[best] > means[0] and _better(field, weights, best, top, limit):
             last = best
+            top = max(top, best, key=means.__getitem__)
         chosen.append(last)
     return chosen
 
@@ -327,6 +333,20 @@ def optimism(field, seed, n_resamples=N_RESAMPLES):
         resampled = field.rows @ (weights / n)
         gains.append([resampled[k] - means[k] for k in best_at_budgets(field, weights)])
     return np.maximum(np.mean(gains, axis=0), 0.0)
+
+
+def quoted_scores(field, chosen, flattery):
+    """Return what the policies chosen for ascending budgets are expected to score, by policy.
+
+    That is the score out of fold, less what the choice flatters it by, (n_budgets,). Policies that
+    score less than cheaper ones, but not surely, share the mean with these (isotonic regression).
+    """
+    first = {policy: place for place, policy in reversed(list(enumerate(chosen)))}
+    means, bought = field.rows.mean(axis=1), sorted(filter(None, first), key=first.get)
+    scores = np.array([means[policy] - flattery[first[policy]] for policy in bought])
+    if field.spends and bought:
+        scores = isotonic_regression(scores)
+    return {0: means[0], **dict(zip(bought, scores.tolist(), strict=True))}
 
 
 def score_error(rows, learned=True):

@@ -96,9 +96,10 @@ class Stages:
     fold is the cost of other models, whose routes on fewer rows are others (5 % less on average).
 
     X holds the training examples of the model: what they would cost is no matter of labels.
+    `weighed`: the model has learned from weights, and costs that it has measured count them.
     """
 
-    def __init__(self, model, X):
+    def __init__(self, model, X, weighed=False):
         self.model = model
         stages = model._stages(X, range(model.n_stages_), frozenset({"acquired"}))
         spent = [model.feature_costs_.total(stage.acquired) for stage in stages]
@@ -108,6 +109,10 @@ class Stages:
         self.measured = "operating_points_" in vars(model)
         # Models of more price come later on a path of growing ones.
         self.scores = model.operating_points_["score"].to_numpy() if self.measured else self.costs
+        self._unseen = None
+        # Measured out of fold on all rows, not on some that were put aside.
+        if self.measured and getattr(model, "trains_on_validation", False) and not weighed:
+            self._unseen = model.operating_points_["cost"].to_numpy()
 
     def choose(self, budget):
         """Return the index of the stage for a budget; None where there is none.
@@ -121,6 +126,16 @@ class Stages:
         best = within[self.scores[within] >= self.scores[within].max()]
         # Of equals the cheapest; of a path's models of equal cost the last, with most trees.
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])
+
+    def dearer(self, stage, others):
+        """Return how many times as much a stage costs on rows that the model has not seen.
+
+        `others` is that of models on parts of the rows. A model that has measured its stages out of
+        fold knows better: there each row went the very way that other rows will go.
+        """
+        if self._unseen is None or self.costs[stage] == 0:
+            return others
+        return max(self._unseen[stage] / self.costs[stage], 1.0)
 
     def settle(self):
         """Keep the costs on the model, which then measures nothing itself and holds no rows."""

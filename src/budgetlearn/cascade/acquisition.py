@@ -223,6 +223,7 @@ class Cascade:
     costs: np.ndarray  # (n_stages,): what they cost
     mixtures: tuple  # the kinds of models of each stage, and their weights
     temperatures: np.ndarray | None  # (n_stages,): of the mixed probabilities; None in regression
+    dynamic = False
 
     @property
     def change_kind(self):

@@ -9,6 +9,7 @@ from ..costs import affords
 from ..parallel import thread_map
 from ..protocol import Request
 from ..validation import INT32_MAX, derive_seed
+from .bayes import ForeseenGains, NaiveBayesTree
 from .mixture import variance, with_temperature
 from .models import N_EXTRA_TREES, MaskedModel, MaskedTrees
 from .pool import Trace
@@ -71,6 +72,12 @@ class States:
         return cls(rows, hidden, worth)
 
 
+# After so many acquisitions of its own an example needs no order of its own.
+MOST_STAGES = 24
+# What is expected to bring less than this is acquired by its price alone.
+LEAST_GAIN = 1e-9
+
+
 class GainModel:
     """Extra trees that predict the worth of every unit at once."""
 
@@ -80,13 +87,13 @@ class GainModel:
         )
         self._trees = MaskedTrees(forest, states.X[kept], states.worth[kept], None, weight)
 
+    def rates(self, X, owned, prices, left):
+        """Return the expected worth of each unit for its price, (n_samples, n_units)."""
+        return np.maximum(self.predict(X)[:, :-1], LEAST_GAIN) / prices
+
     def predict(self, X):
         """Return the worth of each unit, and the loss as it is, (n_samples, n_units + 1)."""
         return self._trees.predict(X)
-
-
-# What is expected to bring less than this is acquired by its price alone.
-LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +104,14 @@ class DynamicOrder:
     units: Units
     stages: tuple  # tuples of int: features that some example has acquired by the end of each stage
     temperatures: np.ndarray | None  # (n_stages,): of the probabilities; None in regression
-    masked: MaskedModel  # predicts from what is known
-    gains: GainModel  # predicts the gain of each unit
+    masked: MaskedModel | NaiveBayesTree  # predicts from what is known
+    gains: GainModel | ForeseenGains  # predicts the gain of each unit for its price
+    dynamic = True
+
+    @property
+    def n_stages(self):
+        """Number of acquisitions after which an example may stop."""
+        return min(self.units.n_units, MOST_STAGES)
 
     def model_keys(self):
         """Return no keys: its models are its own."""
@@ -136,10 +149,11 @@ class DynamicWalk:
         rows, prices, can = rows[some], prices[some], can[some]
         if not rows.size:
             return rows, rows
-        worth = np.maximum(self.order.gains.predict(self.X[rows])[:, :-1], LEAST_GAIN)
         # What is free comes first: its gain is divided by next to nothing.
-        per_price = worth / np.maximum(prices, 1e-9 * (units.costs.full or 1.0))
-        return rows, np.where(can, per_price, -np.inf).argmax(axis=1)
+        prices = np.maximum(prices, 1e-9 * (units.costs.full or 1.0))
+        left = cap - self.spent[rows]
+        rates = self.order.gains.rates(self.X[rows], self.owned[rows], prices, left)
+        return rows, np.where(can, rates, -np.inf).argmax(axis=1)
 
     def note(self, rows, unit, values):
         """Keep the values of a unit's features, (n_rows, n_features of the unit)."""
@@ -155,11 +169,11 @@ class DynamicReader:
 
     def __init__(self, order, X):
         self.order, self._X, self._walk = order, X, DynamicWalk(order, len(X))
-        n_units = order.units.n_units
+        shape = order.n_stages, len(X)
         self._reached = np.full(len(X), -1)
-        self.owned = np.zeros((n_units, len(X), n_units), dtype=bool)
-        self.spent = np.zeros((n_units, len(X)))
-        self._known = np.zeros((n_units, len(X)), dtype=bool)
+        self.owned = np.zeros((*shape, order.units.n_units), dtype=bool)
+        self.spent = np.zeros(shape)
+        self._known = np.zeros(shape, dtype=bool)
         self._predictions = None
 
     def advance(self, rows, stage):
@@ -221,6 +235,7 @@ class DynamicAcquisitions:
         self._order = point.cascade
         self._walk = DynamicWalk(self._order, blank.answered.size)
         self._stage = np.zeros(blank.answered.size, dtype=np.intp)
+        self._had = np.zeros(blank.answered.size, dtype=bool)  # some value, were it a missing one
 
     def requests(self, ledger):
         """Yield the `Request`s of all examples, stage by stage, and return the `Outcome`."""
@@ -248,6 +263,7 @@ class DynamicAcquisitions:
             answer = yield Request(buyers, feature, self.outcome)
             values[:, place] = np.where(answer.refused, np.nan, answer.values)
             self._walk.X[buyers, feature] = values[:, place]
+            self._had[buyers] |= ~answer.refused
         self._walk.note(buyers, unit, values)
 
     def _stop(self, stage, rows):
@@ -271,7 +287,7 @@ class DynamicAcquisitions:
 
     def outcome(self):
         """Return the prediction of each example from its known values."""
-        known = ~np.isnan(self._walk.X).all(axis=1)
+        known = self._had.copy()
         blank, rows = self._blank, np.flatnonzero(known)
         probabilities = None if blank.probabilities is None else blank.probabilities.copy()
         made = type(blank)(blank.output.copy(), probabilities, known)
@@ -341,8 +357,33 @@ def _gain_models(table, units, reference, parts, seed, n_jobs):
     )
 
 
+def foreseen_trace(table, units, seed, n_jobs=None):
+    """Fit an order of foreseen gains and send the training examples along it, out of fold.
+
+    Returns the trace, and the predictions from all features, (n_samples, n_classes).
+    """
+    folds = np.unique(table.folds)
+
+    def fit(fold):
+        inside = table.folds != fold
+        drawn = derive_seed(seed, "naive bayes", int(fold)) & INT32_MAX
+        X, y = table.X[inside], table.y[inside]
+        tree = NaiveBayesTree.fit(X, y, table.n_classes, drawn, table.weight_of(inside))
+        return tree, ForeseenGains(tree, units, X, drawn)
+
+    # Fold -1 leaves nothing out: the model that predicts later.
+    *parts, final = thread_map(fit, [*folds, -1], n_jobs, "models")
+    order = DynamicOrder("foreseen", units, (), None, *final)
+    readers, full = [], np.empty((len(table.y), table.n_classes))
+    for fold, (tree, gains) in zip(folds, parts, strict=True):
+        here = table.folds == fold
+        readers.append((here, replace(order, masked=tree, gains=gains)))
+        full[here] = tree.predict(table.X[here])
+    return _sent_along(order, readers, table), full
+
+
 def _sent_along(order, readers, table):
-    shape = (order.units.n_units, len(table.y))
+    shape = (order.n_stages, len(table.y))
     predictions, remaining = np.empty((*shape, table.n_outputs)), np.zeros(shape)
     spent, owned = np.zeros(shape), np.zeros((*shape, order.units.n_units), dtype=bool)
     for here, part in readers:

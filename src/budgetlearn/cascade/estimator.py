@@ -2,17 +2,22 @@
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 
+from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import documented, extending
+from ..protocol.operating_points import refuse_unscored
+from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade, StageReader, walk
-from .dynamic import dynamic_trace
+from .dynamic import dynamic_trace, foreseen_trace
+from .gaps import medians
 from .mixture import Mixture, variance
 from .models import (
     ConstantModel,
@@ -26,11 +31,13 @@ from .orders import ORDERS, OrderProblem
 from .pool import (
     Trace,
     above_constant,
+    at_stop,
     best_at_each_cost,
     calibrated,
     candidates,
     class_evidence,
     number_evidence,
+    scored_by,
     under_cap,
 )
 from .selection import confirmed_share
@@ -38,6 +45,8 @@ from .stages import StageModels, Units, geometric_stages, nested_stages, with_wh
 
 # What a dynamic order chooses among: the features, or where there are more, stretches of an order.
 MOST_UNITS = 16
+# Where gains are foreseen, it chooses among single features, if these are no more than that.
+MOST_FORESEEN = 200
 ONE_SE = "one_se"
 # Smooth models gain least on the tables on which they take longest.
 SMOOTH, MOST_SMOOTH_ROWS = ("linear", "kernel"), 20_000
@@ -75,6 +84,9 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         Whether each example chooses what it acquires next, by what that is expected to bring for
         its price; "auto": both kinds of order compete out of fold, which takes up to twice as long
         to fit. Worth trying where a few features are most of the cost.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, by which operating points are chosen out of fold, and labels lean
+        to rare classes where that scores more; None: expected accuracy or R².
     budget : float or "one_se", default=None
         Mean cost that `predict` keeps where its call names none; None: the best operating point;
         "one_se": the cheapest one within one standard error of the best.
@@ -106,6 +118,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         n_stages=10,
         cv=5,
         dynamic=False,
+        scoring=None,
         budget=None,
         random_state=None,
         n_jobs=None,
@@ -117,6 +130,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         self.n_stages = n_stages
         self.cv = cv
         self.dynamic = dynamic
+        self.scoring = scoring
         self.budget = budget
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -139,12 +153,29 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         """Return the `Evidence` of a trace in the eyes of a reference."""
 
     @abstractmethod
-    def _label(self, predictions):
-        """Return labels or numbers for predictions of shape (n_samples, n_outputs)."""
+    def _label(self, predictions, leaning=None):
+        """Return labels or numbers for predictions of shape (n_samples, n_outputs).
+
+        Probabilities are first multiplied by `leaning`, (n_classes,).
+        """
+
+    @abstractmethod
+    def _targets(self, table):
+        """Return the targets of a table as the user gave them."""
+
+    def _takes_missing(self):
+        # Those that are named take them all.
+        return all(isinstance(each, str) or takes_missing(each) for each in self._members())
+
+    def _members(self):
+        """Return the kinds of models as they were given, each a name or an estimator."""
+        one = isinstance(self.estimators, str) or hasattr(self.estimators, "fit")
+        return [self.estimators] if one else list(self.estimators)
 
     def _learn_from(self, train, valid):
         if valid is not None:
             train = train.joined(valid)
+            self.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
         self._fit(train, None, check_random_state(self.random_state))
 
     def _fit(self, train, valid, seeds):
@@ -164,12 +195,17 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         ends = [stages[place] for stages in orders.values() for place in (0, -1)]
         models = self._models(table, ends, sets, kinds, seed)
         # In regression a stage is asked about the median where a value cannot be had.
-        models.usual = np.median(table.X, axis=0)
+        models.usual = medians(table.X)
+        self._errors = {}  # of each cascade: the function that measures a score's standard error
         pool = self._pool(orders, units, table, models, seed)
         # Under a cap the route may be one that no mean budget asks for.
-        fixed = [each for each in pool if isinstance(each.cascade, Cascade)]
-        self._routes = [each for each in fixed if each.stops_all and each.n_features > 0]
-        self._set_points(best_at_each_cost(pool), models)
+        self._routes = [each for each in pool if each.stops_all and each.n_features > 0]
+        front = best_at_each_cost(pool)
+        # By a hundred scores each: only of what is an operating point.
+        errors = vars(self).pop("_errors")
+        if self.scoring is not None:
+            front = [replace(p, observed_se=errors[id(p.cascade)](p)) for p in front]
+        self._set_points(front, models)
 
     def _models(self, table, ends, sets, kinds, seed):
         """Return the models of all sets; between the ends only of kinds that carry weight there."""
@@ -193,22 +229,35 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         )
         # Where a stage's feature is missing, the model of any known features answers.
         if self.dynamic is False:
-            models.fallback_model = MaskedOnDemand(table, units, seed)
+            models.fallback_model = MaskedOnDemand(table, units[0], seed)
         else:
-            self._say("the dynamic order")
-            dynamic = dynamic_trace(table, units, reference, seed, self.n_jobs)
-            models.fallback_model = dynamic.route.masked
-            dynamic = self._calibrated(dynamic, table)
-            # Both last stages know all features; their mean favours neither order.
-            reference = (reference + dynamic.predictions[-1]) / 2
-            traces = [*(traces if self.dynamic == "auto" else []), dynamic]
+            dynamic, reference = self._dynamic_traces(units, table, models, reference, seed)
+            traces = [*(traces if self.dynamic == "auto" else []), *dynamic]
         pool = []
         for trace in traces:
             evidence = self._evidence(trace, reference, table, models, seed)
-            pool += candidates(trace.route, evidence, self.feature_costs_.full)
+            found = candidates(trace.route, evidence, self.feature_costs_.full)
+            pool += self._scored(found, evidence, trace, table, leans=True)
         constant = self._constant(reference, table, models, seed)
         share = self._confirmed(orders, reference, table, seed)
         return above_constant(pool, constant, share)
+
+    def _dynamic_traces(self, units, table, models, reference, seed):
+        """Return the traces of the dynamic orders, and the predictions from all features."""
+        stretches, singles = units
+        self._say("the dynamic order of learned gains")
+        learned = dynamic_trace(table, stretches, reference, seed, self.n_jobs)
+        models.fallback_model = learned.route.masked
+        found = [self._calibrated(learned, table)]
+        informed = {"fixed": reference, "learned": found[0].predictions[-1]}
+        few = len(table.y) <= MOST_SMOOTH_ROWS and singles.n_units <= MOST_FORESEEN
+        if few and table.n_classes is not None:
+            self._say("the dynamic order of foreseen gains")
+            foreseen, informed["foreseen"] = foreseen_trace(table, singles, seed, self.n_jobs)
+            found.append(self._calibrated(foreseen, table))
+        # All of them know all features: one mixture favours no order.
+        mixture = Mixture.fit(informed, table.y, table.n_classes, table.weight)
+        return found, mixture.of([informed[kind] for kind in mixture.kinds])
 
     def _confirmed(self, orders, reference, table, seed):
         """Return the share of the gains that remains where orders are chosen without the fold."""
@@ -231,7 +280,33 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         route = Cascade("constant", ((),), free[0], (mixture,), ones)
         trace = Trace(route, predictions, free, free, np.zeros(predictions.shape[:2]))
         evidence = self._evidence(trace, reference, table, models, seed)
-        return candidates(route, evidence, self.feature_costs_.full)[-1]  # one stage: all alike
+        found = candidates(route, evidence, self.feature_costs_.full)[-1:]  # one stage: all alike
+        return self._scored(found, evidence, trace, table)[0]
+
+    def _scored(self, found, evidence, trace, table, leans=False):
+        """Return candidates judged by `scoring`, as they are where there is none."""
+        if self.scoring is None:
+            return found
+        targets, shares = self._targets(table), None
+        if leans and table.n_classes is not None:
+            shares = np.bincount(table.y, minlength=table.n_classes) / len(table.y)
+
+        def made(predictions, leaning):
+            probabilities = None if table.n_classes is None else predictions
+            return Stage({}, self._label(predictions, leaning), probabilities)
+
+        def judge(predictions, leaning):
+            stage = made(predictions, leaning)
+            return score_outcome(self, self.scoring, stage, targets, table.counted)
+
+        def error(point):
+            stage = made(at_stop(point, evidence, trace.predictions), point.leaning)
+            return score_and_error(self, stage, targets)[1]
+
+        found = scored_by(judge, found, evidence, trace.predictions, shares)
+        refuse_unscored(pd.DataFrame({"score": [each.score for each in found]}), len(table.y))
+        self._errors.update((id(each.cascade), error) for each in found)
+        return found
 
     def _trace(self, name, stages, table, models):
         """Return the out-of-fold predictions of an order's stages."""
@@ -261,9 +336,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
 
     def _kinds(self, n_classes):
         """Return the kinds of models by name."""
-        estimators = self.estimators
-        if isinstance(estimators, str) or hasattr(estimators, "fit"):
-            estimators = [estimators]
+        estimators = self._members()
         names = [
             each if isinstance(each, str) else f"{type(each).__name__} {place}"
             for place, each in enumerate(estimators)
@@ -285,17 +358,19 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             self._say(f"order {name}")
             if not isinstance(order, str):
                 stages = parts = nested_stages(self._indices(order), costs.n_features)
+                singles = Units.of_stages(parts, costs)
             elif order in ORDERS:
                 acquisitions = with_whole_groups(ORDERS[order](problem), costs)
                 stages = geometric_stages(acquisitions, costs, self.n_stages)
                 parts = geometric_stages(acquisitions, costs, MOST_UNITS)
+                singles = Units(tuple(acquisitions), costs)
             else:
                 known = ", ".join(map(repr, ORDERS))
                 raise ParameterError(
                     f"an order must be one of {known}, or nested sets of features; got {order!r}."
                 )
-            # Units of the first order alone: the dynamic order needs one set of them.
-            units = units or Units.of_stages(parts, costs)
+            # Units of the first order alone: a dynamic order needs one set of them.
+            units = units or (Units.of_stages(parts, costs), singles)
             # Equal stages would only be fitted and compared twice.
             if stages not in found.values():
                 found[name] = stages
@@ -357,8 +432,10 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         return self.choose(self.budget)
 
     def _stages(self, X, which, want):
-        # A missing value that is looked at is refused by the caller, whatever is predicted here.
-        stage_reader, readers = StageReader(self.models_, np.nan_to_num(X, nan=0.0)), {}
+        # A value that is never missing in training and is looked at is refused by the caller,
+        # whatever is predicted here.
+        refused = np.isnan(X) & ~self.missing_in_training_
+        stage_reader, readers = StageReader(self.models_, np.where(refused, 0.0, X)), {}
         for index in which:
             point = self.points_[index]
             # Points of one cascade share a reader, which remembers what its models said.
@@ -367,20 +444,25 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
                 readers[key] = point.cascade.reader(stage_reader, X)
             stops, predictions = walk(point, readers[key], len(X))
             stage = Stage(self._setting(point), facts={"budget": point.cost})
-            stage.output = self._label(predictions)
+            stage.output = self._label(predictions, point.leaning)
             if self._n_classes() is not None:
                 stage.probabilities = predictions
-                stage.estimate = predictions.max(axis=1)
+                chosen = np.searchsorted(self.classes_, stage.output)
+                stage.estimate = predictions[np.arange(len(X)), chosen]
             stage.acquired = readers[key].acquired(stops)
             yield stage
 
     def _acquisitions(self, n_samples, stage, ledger):
         blank = Outcome.constant(self, n_samples)
         point = self.points_[stage]
-        if ledger.capped and isinstance(point.cascade, Cascade):
+        if ledger.capped:
             point = under_cap(point, self._routes, ledger.max_cost)
         acquisitions = point.cascade.acquisitions(
-            point, self.models_, blank, self._label, self.n_features_in_
+            point,
+            self.models_,
+            blank,
+            partial(self._label, leaning=point.leaning),
+            self.n_features_in_,
         )
         return (yield from acquisitions.requests(ledger))
 
@@ -444,8 +526,13 @@ class ScheduleCascadeClassifier(ClassifierMixin, ScheduleCascade):
     def _n_classes(self):
         return self.classes_.size
 
-    def _label(self, predictions):
+    def _label(self, predictions, leaning=None):
+        if leaning is not None:
+            predictions = predictions * leaning
         return self.classes_[predictions.argmax(axis=1)]
+
+    def _targets(self, table):
+        return self.classes_[table.y]
 
     def _calibrated(self, trace, table):
         temperatures, predictions = calibrated(trace.predictions, table.y, table.weight)
@@ -478,8 +565,11 @@ class ScheduleCascadeRegressor(RegressorMixin, ScheduleCascade):
     def _n_classes(self):
         return None
 
-    def _label(self, predictions):
+    def _label(self, predictions, leaning=None):
         return predictions[:, 0]
+
+    def _targets(self, table):
+        return table.y
 
     def _calibrated(self, trace, table):
         return trace

@@ -16,11 +16,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
-from ..preprocessing.column_encoders import APART
 from ..tree.binning import bin_features
 from ..tree.convert import from_sklearn
 from ..tree.predictor import ForestPredictor
 from ..validation import INT32_MAX, ParameterError, derive_seed
+from .gaps import below_all, filled
 from .orders import MAX_BINS, boosting_parameters, has_lightgbm
 from .smooth import FoldedKind, KernelKind, LinearKind
 
@@ -52,9 +52,19 @@ class Table:
         return np.average(values, weights=self.weight)
 
     @cached_property
+    def below(self):
+        """Numbers below all values, which missing ones are to forests; None: nothing is missing."""
+        return below_all(self.X) if np.isnan(self.X).any() else None
+
+    @cached_property
+    def without_gaps(self):
+        """X as forests learn from it."""
+        return self.X if self.below is None else filled(self.X, self.below)
+
+    @cached_property
     def codes(self):
         """Codes of X, made once for all stages."""
-        return bin_features(self.X, MAX_BINS)
+        return bin_features(self.without_gaps, MAX_BINS)
 
     @property
     def n_outputs(self):
@@ -114,9 +124,13 @@ class ForestModel:
     trees: ForestPredictor
     kind: type  # numbers are compared in the precision that the trees were grown in
     classifies: bool
+    # (n_features,): what missing values are to it; None: none was missing in training.
+    below: np.ndarray | None = None
 
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
+        if self.below is not None:
+            X = filled(X, self.below)
         found = self.trees.walk(X.astype(self.kind, copy=False), values=True).values
         return found / (found.sum(axis=1, keepdims=True) if self.classifies else self.trees.n_trees)
 
@@ -146,14 +160,15 @@ class ForestKind(SklearnKind):
 
     def fit_both(self, table, features, seed):
         """Return the out-of-bag predictions and the forest."""
-        X = np.ascontiguousarray(table.X[:, features])
+        X = np.ascontiguousarray(table.without_gaps[:, features])
+        below = None if table.below is None else table.below[features]
         if table.n_classes is None:
             forest = RandomForestRegressor(
                 N_TREES, max_features=1 / 3, oob_score=True, random_state=seed
             )
             fit_counted(forest, X, table.y, sample_weight=table.weight)
             trees = ForestPredictor(from_sklearn(forest), len(features))
-            return forest.oob_prediction_[:, None], ForestModel(trees, np.float32, False)
+            return forest.oob_prediction_[:, None], ForestModel(trees, np.float32, False, below)
         forest = RandomForestClassifier(
             n_estimators=N_TREES, max_bins=MAX_BINS, oob_score=True, random_state=seed
         )
@@ -165,7 +180,7 @@ class ForestKind(SklearnKind):
         counts = np.bincount(table.y, table.weight, table.n_classes)
         left_out[never] = counts / counts.sum()
         trees = ForestPredictor(forest.trees_, len(features), shares=True)
-        return left_out, ForestModel(trees, np.float64, True)
+        return left_out, ForestModel(trees, np.float64, True, below)
 
 
 class LightGBMKind(SklearnKind):
@@ -306,11 +321,7 @@ class MaskedTrees:
     """
 
     def __init__(self, forest, X, y, n_classes, weight=None):
-        # A hidden value is coded below all others: one split tells known from unknown.
-        below = np.nanmin(X, axis=0, initial=np.inf)
-        below = np.where(np.isfinite(below), below, 0.0)
-        # Trees read float32, in which 1 less than a large number is the same number.
-        self._below = below - np.maximum(1.0, APART * np.abs(below))
+        self._below = below_all(X)
         self._n_classes = n_classes
         fit_counted(forest, self._coded(X), y, sample_weight=weight)
         self._classes = getattr(forest, "classes_", None)
@@ -318,7 +329,7 @@ class MaskedTrees:
         self._trees = ForestPredictor(from_sklearn(forest), X.shape[1])
 
     def _coded(self, X):
-        return np.where(np.isnan(X), self._below, X).astype(np.float32)
+        return filled(X, self._below).astype(np.float32)
 
     def predict(self, X):
         """Return the mean of the trees, (n_samples, n_outputs)."""

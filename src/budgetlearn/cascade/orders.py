@@ -15,6 +15,7 @@ from ..counting import count_fit, fit_counted
 from ..forests import RandomForestClassifier
 from ..forests.importance import oob_permutation_importance
 from ..tree.binning import bin_features
+from .gaps import below_all, filled
 from .mixture import variance
 
 # Weights of the prices along which LightGBM acquires, as `LightGBMCostClassifier` means them.
@@ -51,9 +52,14 @@ class OrderProblem:
         )
 
     @cached_property
+    def without_gaps(self):
+        """X as forests learn from it: missing values are below all others."""
+        return filled(self.X, below_all(self.X)) if np.isnan(self.X).any() else self.X
+
+    @cached_property
     def codes(self):
         """Codes of X, made once for the forests of all sets of features."""
-        return bin_features(self.X, MAX_BINS)
+        return bin_features(self.without_gaps, MAX_BINS)
 
 
 def has_lightgbm():
@@ -173,7 +179,7 @@ def _price(price):
 
 def _importance(problem, features):
     """Return the importance of some features in a forest of them, all above 0."""
-    X = problem.X[:, features]
+    X = problem.without_gaps[:, features]
     if problem.n_classes is None:
         forest = RandomForestRegressor(
             100, min_samples_leaf=5, max_features=1 / 3, random_state=problem.seed

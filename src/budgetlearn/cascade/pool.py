@@ -119,6 +119,8 @@ class Candidate:
     observed: float
     observed_se: float
     n_features: float  # mean number of features acquired, out of fold
+    # (n_classes,): what probabilities are multiplied by before the label is chosen; None: nothing.
+    leaning: np.ndarray | None = None
 
     @property
     def stops_all(self):
@@ -259,6 +261,39 @@ def _judged(cascade, evidence, thresholds, tradeoff):
     )
 
 
+# Labels may lean to rare classes: probabilities are divided by these powers of the classes' shares.
+# Accuracy is served by none of it, balanced accuracy by about 1, F1 by something between.
+LEANINGS = (-0.2, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25)
+
+
+def scored_by(judge, pool, evidence, predictions, shares):
+    """Return candidates of one cascade judged by what a user's score makes of their labels.
+
+    `judge` takes out-of-fold predictions, (n_samples, n_outputs), and a leaning, and returns a
+    score; `predictions` are those of all stages. `shares`, (n_classes,), are those of the classes,
+    None where labels lean nowhere: else how far they lean to rare classes is what scores most.
+    """
+    leanings = [None]
+    if shares is not None:
+        leanings += [np.maximum(shares, ROUNDING) ** -power for power in LEANINGS]
+    found = []
+    for each in pool:
+        there = at_stop(each, evidence, predictions)
+        scores = [judge(there, leaning) for leaning in leanings]
+        # Of equal ones the first, so that scores of probabilities lean nowhere.
+        best = int(np.argmax(scores))
+        found.append(
+            replace(each, score=scores[best], observed=scores[best], leaning=leanings[best])
+        )
+    return found
+
+
+def at_stop(candidate, evidence, predictions):
+    """Return the predictions of all stages, (n_stages, n_samples, ...), where examples stop."""
+    stops = exit_stages(evidence.confidence, candidate.thresholds)
+    return predictions[stops, np.arange(stops.size)]
+
+
 def above_constant(pool, constant, share=1.0):
     """Return the constant, and the candidates that promise more than it for what they cost.
 
@@ -289,10 +324,10 @@ def best_at_each_cost(pool):
 def under_cap(point, routes, cap):
     """Return the candidate that makes most of a cap on what each example may cost.
 
-    `point`, of a fixed order, itself where the cap is above its mean cost: its exits then keep most
-    examples below. Else one of `routes`, which stop all examples at one stage of a fixed
-    order: the one of which most is expected, out of fold; where the cap pays for a part of a next
-    stage, for that part of its gain.
+    `point` itself where the cap is above its mean cost: its exits then keep most examples below.
+    Else one of `routes`, which stop all examples at one stage of an order: the one of which most is
+    expected, out of fold; where the cap pays for a part of a next stage, for that part of its gain.
+    In a dynamic order each example then goes on as far as the cap allows.
     """
     if point.cost < cap:
         return point
@@ -309,4 +344,6 @@ def under_cap(point, routes, cap):
                 chosen, expected = further, each.score + share * (further.score - each.score)
         if expected > most:
             best, most = chosen, expected
+    while best.cascade.dynamic and (id(best.cascade), best.last_stage + 1) in of_stage:
+        best = of_stage[id(best.cascade), best.last_stage + 1]
     return best

@@ -24,24 +24,48 @@ _LOG_SHARPNESS = (np.log(0.1), np.log(50.0))
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Standardisation of features, far values cut."""
+    """Standardisation of features, far values cut.
 
-    # (n_features,): of the training examples; the scale of equal values is 1.
+    A missing value is the mean of its feature, and a feature that lacks some in training has a
+    further column that says where.
+    """
+
+    # (n_columns,): of the training examples; the scale of equal values is 1.
     mean: np.ndarray
     scale: np.ndarray
+    gaps: np.ndarray  # int (n_gaps,): the features with a further column
 
     @classmethod
     def of(cls, X, weight=None):
         """Return the scaling of some examples that count so much; None: all alike."""
+        lacks = np.isnan(X)
+        gaps = np.flatnonzero(lacks.any(axis=0))
+        if gaps.size:
+            X = _widened(X, lacks, _means_of_known(X, lacks, weight), gaps)
         mean = np.average(X, axis=0, weights=weight)
         scale = X.std(axis=0)
         if weight is not None:
             scale = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
-        return cls(mean, np.where(scale > 0, scale, 1.0))
+        return cls(mean, np.where(scale > 0, scale, 1.0), gaps)
 
     def scaled(self, X):
-        """Return standardised examples."""
+        """Return standardised examples, (n_samples, n_columns)."""
+        lacks = np.isnan(X)
+        if self.gaps.size or lacks.any():
+            X = _widened(X, lacks, self.mean[: X.shape[1]], self.gaps)
         return np.clip((X - self.mean) / self.scale, -FARTHEST, FARTHEST)
+
+
+def _means_of_known(X, lacks, weight):
+    """Return the mean of each feature's known values, (n_features,); 0 where there is none."""
+    counts = ~lacks if weight is None else ~lacks * weight[:, None]
+    total = counts.sum(axis=0)
+    return (counts * np.where(lacks, 0.0, X)).sum(axis=0) / np.where(total > 0, total, 1.0)
+
+
+def _widened(X, lacks, fill, gaps):
+    """Return X with missing values filled, and behind it a column for each feature with gaps."""
+    return np.hstack([np.where(lacks, fill, X), lacks[:, gaps]])
 
 
 def targets_of(y, n_classes, weight=None):

@@ -1,6 +1,7 @@
 """Stages of a cascade: how far along an order each one goes, and the models fitted on each."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -127,15 +128,22 @@ class Units:
     def prices(self, acquired):
         """Return the price of each further unit for each row, (n_samples, n_units)."""
         # A unit costs its own features, and the charge of each group that is still unpaid.
-        own = np.array([self.costs.costs[list(features)].sum() for features in self.features])
-        prices = np.tile(own, (len(acquired), 1))
+        prices = np.tile(self._own_prices, (len(acquired), 1))
         if self.costs.groups is not None:
-            groups = np.arange(self.costs.group_costs.size)
-            members = [np.isin(groups, self.costs.groups[list(each)]) for each in self.features]
-            needs = np.array(members)
-            unpaid = (acquired.astype(np.intp) @ needs.astype(np.intp)) == 0
-            prices += (unpaid * self.costs.group_costs) @ needs.T
+            unpaid = (acquired.astype(np.intp) @ self._needs.astype(np.intp)) == 0
+            prices += (unpaid * self.costs.group_costs) @ self._needs.T
         return prices
+
+    # A walk asks for prices at every step of every example.
+    @cached_property
+    def _own_prices(self):
+        return np.array([self.costs.costs[list(features)].sum() for features in self.features])
+
+    @cached_property
+    def _needs(self):
+        """The groups that each unit has a feature of, bool (n_units, n_groups)."""
+        groups = np.arange(self.costs.group_costs.size)
+        return np.array([np.isin(groups, self.costs.groups[list(each)]) for each in self.features])
 
     def hidden(self, X, acquired):
         """Return X with NaN in all features that are not acquired."""

@@ -88,8 +88,11 @@ def print_schedule(saved):
     for line in lines_of(saved, saved.budget):
         click.echo(line)
     if saved.budget is not None:
-        kept = how_kept(saved)
-        click.echo(f"→ is what a budget of {saved.budget:g} buys{f'; {kept}' * bool(kept)}.")
+        notes = [how_kept(saved)]
+        if "method" in saved.curve and saved.stage() not in saved.steps().index:
+            notes.insert(0, "no better than what costs less, but not surely worse")
+        text = "; ".join([f"→ is what a budget of {saved.budget:g} buys", *filter(None, notes)])
+        click.echo(f"{text}.")
     elif "method" in saved.curve:
         click.echo("→ is recommended: what costs more is not surely better.")
     for method, why in getattr(saved.model, "skipped_", {}).items():

@@ -124,7 +124,7 @@ def score_outcome(estimator, scoring, stage, y, weight=None):
 
 
 def score_and_error(estimator, stage, targets):
-    """Return the validation score of a stage and its standard error."""
+    """Return the score of a stage and its standard error, by `scoring` where there is one."""
     n = len(targets)
     scoring = getattr(estimator, "scoring", None)
     if scoring is not None:

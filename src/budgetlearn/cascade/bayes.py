@@ -1,0 +1,453 @@
+"""Naive Bayes in the leaves of a tree: predictions from any known values, and foreseen gains.
+
+A leaf of the tree is a kind of example (a context), and a cell is a class in a leaf. Within a cell
+features are taken to be independent, so that unknown ones drop out of the product exactly, and what
+an acquisition would tell can be added up over its possible values: for one acquisition, and for two
+of which the first only tells which leaf an example is in.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+from scipy.stats import rankdata
+
+from ..costs import affords
+from ..counting import count_fit
+
+N_BINS = 16
+N_LEAVES = 16
+# Classes differ in a feature where their means vary by more than chance does, times this.
+CHANCE = 2.0
+# Imagined examples behind the pooled variance of a feature, and behind the narrowest one.
+POOLED, NARROWEST, N_NARROWEST = 60.0, 0.01, 5.0
+# The share of values that no cell foresees.
+UNFORESEEN = 0.01
+# A split must lower the log loss on examples set aside by so many standard errors.
+SURE = 2.0
+# Of the splits that make cells more alike inside, so many are tried on the examples set aside.
+N_TRIED = 4
+CUTS = (0.2, 0.5, 0.8)
+# Features are not quite independent: how much their evidence counts, chosen on the same examples.
+EVIDENCE = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2)
+LEAST_CHANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of each feature: its values, where they are few, or equally filled ranges."""
+
+    edges: tuple  # of each feature: ascending inner edges
+    few: np.ndarray  # bool (n_features,): one bin for each value
+    scores: np.ndarray  # (n_features, N_BINS - 1): the edges as normal scores, then infinities
+
+    @classmethod
+    def of(cls, X):
+        """Return the bins of the columns of X, NaN left out."""
+        edges, few = [], np.zeros(X.shape[1], dtype=bool)
+        scores = np.full((X.shape[1], N_BINS - 1), np.inf)
+        for feature, column in enumerate(X.T):
+            known = np.sort(column[~np.isnan(column)])
+            values = np.unique(known)
+            few[feature] = values.size <= N_BINS
+            if few[feature]:
+                found = (values[1:] + values[:-1]) / 2
+            else:
+                found = np.unique(np.quantile(known, np.arange(1, N_BINS) / N_BINS))
+            below = np.searchsorted(known, found) / max(known.size, 1)
+            edges.append(found)
+            scores[feature, : found.size] = ndtri(np.clip(below, 1e-6, 1 - 1e-6))
+        return cls(tuple(edges), few, scores)
+
+    @property
+    def sizes(self):
+        """Number of bins of each feature, (n_features,)."""
+        return np.array([each.size + 1 for each in self.edges])
+
+    def codes(self, X):
+        """Return the bin of each cell of X, -1 where it is NaN, int8 (n_samples, n_features)."""
+        found = [
+            np.searchsorted(edges, X[:, f], side="right") for f, edges in enumerate(self.edges)
+        ]
+        codes = np.array(found, dtype=np.int8).reshape(X.shape[1], len(X)).T
+        return np.where(np.isnan(X), np.int8(-1), codes)
+
+
+class _Examples:
+    """Training examples as bins and normal scores, and the densities of the cells of a leaf."""
+
+    def __init__(self, X, y, n_classes, weight):
+        self.y, self.n_classes = y, n_classes
+        self.bins = Bins.of(X)
+        self.codes = self.bins.codes(X)
+        self.known = (self.codes >= 0).astype(np.float64)
+        counts = np.maximum(self.known.sum(axis=0), 1)
+        ranks = rankdata(X, axis=0, nan_policy="omit")
+        self.scores = np.where(self.known > 0, ndtri((ranks - 0.5) / counts), 0.0)
+        self.weight = np.ones(len(y)) if weight is None else weight / weight.mean()
+
+    def prior(self, rows):
+        """Return the weight of each class among some examples, none of it 0, (n_classes,)."""
+        return np.bincount(self.y[rows], self.weight[rows], self.n_classes) + 0.5 / self.n_classes
+
+    def densities(self, rows):
+        """Return the logarithm of each bin's probability, (n_classes, n_features, N_BINS)."""
+        one = np.zeros((self.n_classes, rows.size))
+        one[self.y[rows], np.arange(rows.size)] = self.weight[rows]
+        counts = one @ self.known[rows]
+        found = self._gaussian(one, counts, rows)
+        few = np.flatnonzero(self.bins.few)
+        found[:, few] = self._tabulated(counts[:, few], rows, few)
+        inside = np.arange(N_BINS) < self.bins.sizes[:, None]
+        even = inside / self.bins.sizes[:, None]
+        return np.log(np.where(inside, (1 - UNFORESEEN) * found + UNFORESEEN * even, 1.0))
+
+    def _gaussian(self, one, counts, rows):
+        """Return normal distributions of the scores, means shrunk towards the leaf's."""
+        scores = self.scores[rows]
+        n = np.maximum(counts, 1e-9)
+        total = np.maximum(counts.sum(axis=0), 1e-9)
+        sums = one @ scores
+        centre = sums.sum(axis=0) / total
+        means = np.where(counts > 0, sums / n, centre)
+        within = np.maximum(one @ scores**2 - counts * means**2, 0)
+        n_present = (counts > 0).sum(axis=0)
+        pooled = within.sum(axis=0) + N_NARROWEST * NARROWEST
+        pooled /= np.maximum(total - n_present, 1) + N_NARROWEST
+        between = (counts * (means - centre) ** 2).sum(axis=0) / np.maximum(n_present - 1, 1)
+        ratio = _beyond_chance(between / pooled, counts)
+        means = centre + ratio * counts / (1 + ratio * counts) * (means - centre)
+        own = (within + POOLED * pooled) / (counts + POOLED)
+        deviations = np.sqrt(np.where(ratio > 0, own, pooled))
+        below = ndtr((self.bins.scores - means[..., None]) / deviations[..., None])
+        return np.diff(below, axis=2, prepend=0.0, append=1.0)
+
+    def _tabulated(self, counts, rows, few):
+        """Return the shares of few values, shrunk towards the leaf's."""
+        shape = self.n_classes, few.size, N_BINS
+        if not few.size:
+            return np.zeros(shape)
+        codes, weight = self.codes[np.ix_(rows, few)].astype(np.intp), self.weight[rows]
+        places = (self.y[rows, None] * few.size + np.arange(few.size)) * N_BINS + codes
+        seen = codes >= 0
+        weights = np.broadcast_to(weight[:, None], seen.shape)[seen]
+        table = np.bincount(places[seen], weights, np.prod(shape)).reshape(shape)
+        sizes = self.bins.sizes[few]
+        inside = np.arange(N_BINS) < sizes[:, None]
+        shares = np.where(inside, table.sum(axis=0) + 0.5, 0)
+        shares /= shares.sum(axis=1, keepdims=True)
+        expected = np.maximum(counts[..., None] * shares, 1e-9)
+        squares = ((table - expected) ** 2 / expected * inside).sum(axis=(0, 2))
+        n_free = np.maximum((counts > 0).sum(axis=0) - 1, 1) * np.maximum(sizes - 1, 1)
+        ratio = _beyond_chance(squares / n_free, counts)[:, None]
+        return (table * ratio + shares) / (counts[..., None] * ratio + 1)
+
+
+def _beyond_chance(ratio, counts):
+    """Return the variance between cells that chance leaves, in variances within, (n_features,).
+
+    By the method of moments of a one-way layout of unequal `counts`, (n_classes, n_features), in
+    which a `ratio` of mean squares of 1 is chance.
+    """
+    total = np.maximum(counts.sum(axis=0), 1e-9)
+    n_present = np.maximum((counts > 0).sum(axis=0) - 1, 1)
+    size = (total - (counts**2).sum(axis=0) / total) / n_present
+    return np.maximum(ratio - CHANCE, 0) / np.maximum(size, 1e-9)
+
+
+class NaiveBayesTree:
+    """Cells of a naive Bayes tree: classes in leaves, and the densities of features in each.
+
+    R. Kohavi. Scaling up the accuracy of naive-Bayes classifiers: a decision-tree hybrid. KDD 1996.
+    Here the leaf of an example need not be known: it is one more thing that known values tell.
+    """
+
+    def __init__(self, bins, logs, prior, evidence):
+        self.bins = bins
+        self.logs = logs  # (n_leaves, n_classes, n_features, N_BINS): log-probability of each bin
+        self.prior = prior  # (n_leaves, n_classes): they sum to 1
+        self.evidence = evidence  # the power of the densities
+
+    @classmethod
+    def fit(cls, X, y, n_classes, seed, weight=None):
+        """Grow on two thirds of the examples, judge on the third, and fit the cells on all."""
+        count_fit()
+        examples = _Examples(X, y, n_classes, weight)
+        leaves, evidence = _Growth(examples, seed).grown()
+        rows = [np.flatnonzero(leaves == leaf) for leaf in range(leaves.max() + 1)]
+        prior = np.array([examples.prior(each) for each in rows])
+        logs = np.array([examples.densities(each) for each in rows])
+        return cls(examples.bins, logs, prior / prior.sum(), evidence)
+
+    @property
+    def n_leaves(self):
+        """Number of leaves."""
+        return len(self.prior)
+
+    def posterior(self, codes):
+        """Return the probability of each cell, (n_samples, n_leaves, n_classes), for some bins."""
+        logs = np.log(self.prior) + self.evidence * log_likelihoods(self.logs, codes)
+        found = np.exp(logs - logs.max(axis=(1, 2), keepdims=True))
+        return found / found.sum(axis=(1, 2), keepdims=True)
+
+    def predict(self, X):
+        """Return class probabilities, (n_samples, n_classes), from the known cells of X."""
+        return self.posterior(self.bins.codes(X)).sum(axis=1)
+
+
+def log_likelihoods(logs, codes):
+    """Return the summed log-density of the known bins of each example in each cell.
+
+    `logs` is (..., n_features, N_BINS), `codes` (n_samples, n_features); returns (n_samples, ...).
+    """
+    shape = logs.shape[:-2]
+    flat = np.ascontiguousarray(logs.reshape(-1, *logs.shape[-2:]).transpose(1, 2, 0))
+    found = np.zeros((len(codes), flat.shape[2]))
+    for feature, column in enumerate(codes.T):
+        rows = np.flatnonzero(column >= 0)
+        if rows.size == len(codes):
+            found += flat[feature, column]
+        elif rows.size:
+            found[rows] += flat[feature, column[rows]]
+    return found.reshape(len(codes), *shape)
+
+
+class _Growth:
+    """The growth of the tree: leaves are split as long as that foretells unseen labels better."""
+
+    def __init__(self, examples, seed):
+        self._of = examples
+        random = np.random.RandomState(seed)
+        n, d = examples.codes.shape
+        aside = random.permutation(n)[: n // 3]
+        self._learns = np.ones(n, dtype=bool)
+        self._learns[aside] = False
+        # Each of the examples set aside is judged by all its values, and by some of them.
+        hidden = random.uniform(size=(aside.size, d)).argsort(axis=1)
+        hidden = hidden >= random.randint(0, d + 1, size=(aside.size, 1))
+        codes = examples.codes[aside]
+        self._codes = np.vstack([codes, np.where(hidden, np.int8(-1), codes)])
+        self._labels = np.tile(examples.y[aside], 2)
+        self._weight = examples.weight[aside]
+        self._fewest = max(3 * examples.n_classes, 20)
+        cuts = [(f, cut) for f in range(d) for cut in self._places(f)]
+        self._cuts = np.array(cuts, dtype=np.intp).reshape(-1, 2)  # feature, last bin below
+
+    def _places(self, feature):
+        """Return the bins after which a feature may be cut."""
+        size = self._of.bins.sizes[feature]
+        if self._of.bins.few[feature]:
+            return range(size - 1)
+        return sorted({round(share * size) - 1 for share in CUTS} & set(range(size - 1)))
+
+    def grown(self):
+        """Return the leaf of each example, and the power of the densities."""
+        leaves = np.zeros(len(self._of.y), dtype=np.intp)
+        rows = [np.flatnonzero(self._learns)]
+        parts = [self._part(rows[0])]
+        losses, waiting = self._losses(parts), [0]
+        while waiting and len(rows) < N_LEAVES:
+            leaf = waiting.pop(0)
+            best = self._best_split(rows, parts, leaf, losses)
+            if best is None:
+                continue
+            (feature, cut), pair, halves, losses = best
+            leaves[(leaves == leaf) & (self._of.codes[:, feature] > cut)] = len(rows)
+            rows[leaf], parts[leaf] = pair[0], halves[0]
+            waiting += [leaf, len(rows)]
+            rows.append(pair[1])
+            parts.append(halves[1])
+        by_power = [self._losses(parts, power).mean() for power in EVIDENCE]
+        return leaves, EVIDENCE[int(np.argmin(by_power))]
+
+    def _part(self, rows):
+        """Return a leaf's prior weights, and what it makes of the examples set aside."""
+        return self._of.prior(rows), log_likelihoods(self._of.densities(rows), self._codes)
+
+    def _losses(self, parts, power=1.0):
+        """Return the log loss of each example set aside, the mean of both times it is judged."""
+        prior = np.array([each for each, _ in parts])
+        logs = np.array([power * each for _, each in parts]) + np.log(prior)[:, None]
+        chances = np.exp(logs - logs.max(axis=(0, 2))[:, None]).sum(axis=0)
+        own = chances[np.arange(self._labels.size), self._labels] / chances.sum(axis=1)
+        losses = -np.log(np.maximum(own, LEAST_CHANCE)).reshape(2, -1)
+        return losses.mean(axis=0)
+
+    def _best_split(self, rows, parts, leaf, losses):
+        """Return the cut of a leaf that lowers the losses most; None where none surely does."""
+        here, best, most = rows[leaf], None, 0.0
+        for place in self._promising(here):
+            feature, cut = self._cuts[place]
+            above = self._of.codes[here, feature] > cut
+            pair = here[~above], here[above]
+            halves = [self._part(each) for each in pair]
+            others = [each for k, each in enumerate(parts) if k != leaf]
+            found = self._losses([*others, *halves])
+            gain, error = _mean_and_error(losses - found, self._weight)
+            if gain > max(most, SURE * error):
+                best, most = ((feature, cut), pair, halves, found), gain
+        return best
+
+    def _promising(self, rows):
+        """Return the places of the cuts that most lower the variance of scores within classes."""
+        if rows.size < 2 * self._fewest:
+            return []
+        scores, labels = self._of.scores[rows], self._of.y[rows]
+        features, last = self._cuts.T
+        below = (self._of.codes[np.ix_(rows, features)] <= last).T.astype(np.float64)
+        n_below = below.sum(axis=1)
+        fits = np.minimum(n_below, rows.size - n_below) >= self._fewest
+        if not fits.any():
+            return []
+        below, features = below[fits], features[fits]
+        gains = np.zeros((len(below), scores.shape[1]))
+        for label in np.unique(labels):
+            gains += _likelihood_gain(below[:, labels == label], scores[labels == label])
+        # What a feature's own cut does to it says nothing of the others.
+        gains[np.arange(len(below)), features] = 0
+        # Two numbers more for each class and feature would gain as much by chance.
+        total = np.maximum(gains - CHANCE * self._of.n_classes, 0).sum(axis=1)
+        return np.flatnonzero(fits)[np.argsort(-total, kind="stable")[:N_TRIED]]
+
+
+def _likelihood_gain(below, scores):
+    """Return by how much two normal distributions are likelier than one, twice the logarithm.
+
+    `below`, (n_cuts, n_samples), says who is on the lower side; returns (n_cuts, n_features).
+    """
+    n, squares = len(scores), scores**2
+    low = below.sum(axis=1)[:, None]
+    high = n - low
+    sums, sums2 = below @ scores, below @ squares
+
+    def variance(n, total, total2):
+        n = np.maximum(n, 1)
+        return np.maximum(total2 / n - (total / n) ** 2, 0) + NARROWEST * N_NARROWEST
+
+    whole, whole2 = scores.sum(axis=0), squares.sum(axis=0)
+    return (
+        n * np.log(variance(n, whole, whole2))
+        - low * np.log(variance(low, sums, sums2))
+        - high * np.log(variance(high, whole - sums, whole2 - sums2))
+    )
+
+
+def _mean_and_error(values, weight):
+    mean = np.average(values, weights=weight)
+    return mean, np.sqrt(np.average((values - mean) ** 2, weights=weight) / values.size)
+
+
+# Outcomes of a unit of several features: the values of so many training examples.
+N_OUTCOMES = 16
+# Units that are looked beyond, by what they tell of the leaf; and the leaf's entropy in nats above
+# which it is worth telling.
+N_AHEAD, UNSURE = 2, 0.2
+# Numbers that are worked on at a time.
+AT_ONCE = 2_000_000
+TINY = 1e-30
+
+
+class ForeseenGains:
+    """What each unit of features would tell of the class, foreseen by a naive Bayes tree."""
+
+    def __init__(self, tree, units, X, seed):
+        self.tree, self.units = tree, units
+        codes = tree.bins.codes(X)
+        drawn = np.random.RandomState(seed).permutation(len(X))[:N_OUTCOMES]
+        tables = [self._outcomes(features, codes[drawn]) for features in units.features]
+        self._starts = np.cumsum([0, *(each.shape[2] for each in tables)])
+        self._table = np.concatenate(tables, axis=2).astype(np.float32)
+
+    def _outcomes(self, features, drawn):
+        """Return the probability of a unit's outcomes in each cell, (n_leaves, n_classes, n)."""
+        tree = self.tree
+        if len(features) == 1:
+            size = tree.bins.sizes[features[0]]
+            found = np.exp(tree.evidence * tree.logs[:, :, features[0], :size])
+            # Half as many bins tell nearly as much in half the time.
+            found = np.add.reduceat(found, np.arange(0, size, 1 + (size > N_BINS // 2)), axis=2)
+        else:
+            columns = list(features)
+            # As many examples stand for all: each as likely as the table makes it.
+            logs = tree.evidence * log_likelihoods(tree.logs[:, :, columns], drawn[:, columns])
+            found = np.exp(logs - logs.max(axis=(1, 2), keepdims=True))
+            found = np.moveaxis(found / (found * tree.prior).sum(axis=(1, 2), keepdims=True), 0, 2)
+        return found / found.sum(axis=2, keepdims=True)
+
+    def rates(self, X, owned, prices, left):
+        """Return what each unit is expected to tell for its price, nats, (n_samples, n_units).
+
+        Where a unit tells more of the leaf than of the class, what the best unit would tell after
+        it counts, too: both gains for both prices, where `left`, (n_samples,), pays for both.
+        """
+        # Who has seen the same is in the same state: at first, everybody.
+        codes = self.tree.bins.codes(X)
+        _, money = np.unique(left, return_inverse=True)
+        state = np.hstack([codes, owned, money.reshape(-1, 1)])
+        _, first, where = np.unique(state, axis=0, return_index=True, return_inverse=True)
+        found = np.empty((first.size, self.units.n_units))
+        for rows in _parts(first.size, self._table.shape[2]):
+            some = first[rows]
+            cells = self.tree.posterior(codes[some]).astype(np.float32)
+            found[rows] = self._rates(cells, owned[some], prices[some], left[some])
+        return found[where.ravel()]
+
+    def _rates(self, cells, owned, prices, left):
+        told = self._told(cells)
+        told[owned] = 0
+        rates = told / prices
+        unsure = np.flatnonzero(_entropy(cells.sum(axis=2)) > UNSURE)
+        if not unsure.size:
+            return rates
+        of_leaf = self._told(cells[unsure].transpose(0, 2, 1), of_leaf=True)
+        of_leaf[owned[unsure]] = 0
+        top = np.argsort(-of_leaf / prices[unsure], axis=1, kind="stable")[:, :N_AHEAD]
+        for unit in np.unique(top):
+            rows = unsure[(top == unit).any(axis=1)]
+            rows = rows[~owned[rows, unit]]
+            for part in _parts(rows.size, self._table.shape[2] * N_OUTCOMES):
+                some = rows[part]
+                rest = left[some] - prices[some, unit]
+                can = ~owned[some] & affords(rest[:, None], prices[some])
+                can[:, unit] = False
+                ahead = self._ahead(unit, cells[some], can, prices[some], told[some, unit])
+                rates[some, unit] = np.maximum(rates[some, unit], ahead)
+        return rates
+
+    def _told(self, cells, of_leaf=False):
+        """Return the mutual information of each unit and the class, or the leaf."""
+        table = self._table.transpose(1, 0, 2) if of_leaf else self._table
+        total = np.zeros((len(cells), table.shape[2]), dtype=np.float32)
+        told = np.zeros_like(total)
+        for k in range(table.shape[1]):
+            joint = np.ascontiguousarray(cells[:, :, k]) @ np.ascontiguousarray(table[:, k])
+            total += joint
+            told += joint * np.log(joint + TINY)
+        told -= total * np.log(total + TINY)
+        by_unit = np.add.reduceat(told, self._starts[:-1], axis=1)
+        return np.maximum(by_unit + _entropy(cells.sum(axis=1))[:, None], 0)
+
+    def _ahead(self, unit, cells, can, prices, told):
+        """Return what a unit and the best one after it tell for both their prices."""
+        outcomes = self._table[:, :, self._starts[unit] : self._starts[unit + 1]]
+        after = np.moveaxis(cells[..., None] * outcomes, 3, 1)
+        chances = after.sum(axis=(2, 3))
+        after /= np.maximum(chances, TINY)[..., None, None]
+        n, n_outcomes = chances.shape
+        then = self._told(after.reshape(-1, *cells.shape[1:])).reshape(n, n_outcomes, -1)
+        then = np.where(can[:, None], then, 0)
+        best = (then / prices[:, None]).argmax(axis=2)
+        gain = np.take_along_axis(then, best[..., None], 2)[..., 0]
+        price = np.where(gain > 0, np.take_along_axis(prices, best, axis=1), 0)
+        both = prices[:, unit] + (chances * price).sum(axis=1)
+        return (told + (chances * gain).sum(axis=1)) / both
+
+
+def _entropy(shares):
+    return -(shares * np.log(shares + TINY)).sum(axis=1)
+
+
+def _parts(n_rows, n_numbers):
+    """Return slices of rows that make no more numbers at once than fit."""
+    step = max(1, AT_ONCE // n_numbers)
+    return [slice(start, start + step) for start in range(0, n_rows, step)]

@@ -1,0 +1,175 @@
+"""Naive Bayes trees, and the gains that they foresee."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+
+from budgetbench.datasets.synthetic import cube, indicator
+from budgetlearn.cascade import ScheduleCascadeClassifier
+from budgetlearn.cascade.bayes import N_BINS, Bins, ForeseenGains, NaiveBayesTree
+from budgetlearn.cascade.stages import Units
+from budgetlearn.costs import FeatureCosts
+
+INFINITE = np.full(1, np.inf)
+
+
+@pytest.fixture(scope="module")
+def by_hand():
+    """A tree of two leaves and two classes, with three features of two, three and two values."""
+    random = np.random.RandomState(0)
+    X = np.column_stack([random.randint(size, size=60) for size in (2, 3, 2)]).astype(float)
+    logs = np.zeros((2, 2, 3, N_BINS))
+    for leaf, label, (feature, size) in product(range(2), range(2), enumerate((2, 3, 2))):
+        logs[leaf, label, feature, :size] = np.log(random.dirichlet(np.full(size, 0.5)) + 1e-3)
+        logs[leaf, label, feature, :size] -= np.log(np.exp(logs[leaf, label, feature, :size]).sum())
+    prior = random.dirichlet(np.ones(4)).reshape(2, 2)
+    return NaiveBayesTree(Bins.of(X), logs, prior, 1.0), X
+
+
+def gains_of(tree, X, *features, costs=None):
+    return ForeseenGains(tree, Units(features, FeatureCosts.of(costs, X.shape[1])), X, 0)
+
+
+def chance(tree, known):
+    """Return the joint probability of leaf, class and known {feature: value}, (2, 2)."""
+    found = tree.prior.copy()
+    for feature, value in known.items():
+        found = found * np.exp(tree.logs[:, :, feature, int(value)])
+    return found
+
+
+def entropy(shares):
+    shares = shares / shares.sum()
+    return -(shares * np.log(shares)).sum()
+
+
+def told(tree, known, feature):
+    """Return the information about the class in a feature, by its definition."""
+    after = [chance(tree, known | {feature: v}) for v in range(tree.bins.sizes[feature])]
+    total = sum(each.sum() for each in after)
+    left = sum(each.sum() / total * entropy(each.sum(axis=0)) for each in after)
+    return entropy(chance(tree, known).sum(axis=0)) - left
+
+
+def told_by_two(tree, known, first, rest):
+    """Return what a feature and the best one after it tell of the class."""
+    found, total = told(tree, known, first), chance(tree, known).sum()
+    for value in range(tree.bins.sizes[first]):
+        then = known | {first: value}
+        share = chance(tree, then).sum() / total
+        found += share * max(told(tree, then, feature) for feature in rest)
+    return found
+
+
+def test_unknown_features_drop_out(by_hand):
+    tree, X = by_hand
+    for row, hidden in product(X[:10], product([False, True], repeat=3)):
+        known = {f: row[f] for f in range(3) if not hidden[f]}
+        joint = chance(tree, known).sum(axis=0)
+        found = tree.predict(np.where(hidden, np.nan, row)[None])
+        np.testing.assert_allclose(found[0], joint / joint.sum())
+
+
+def test_gains_are_information_of_one_or_of_two(by_hand):
+    tree, X = by_hand
+    gains = gains_of(tree, X, (0,), (1,), (2,))
+    for feature, value in [(None, np.nan), (0, 0.0), (1, 2.0)]:
+        row, known = np.full((1, 3), np.nan), {}
+        if feature is not None:
+            row[0, feature], known = value, {feature: value}
+        owned = ~np.isnan(row)
+        rates = gains.rates(row, owned, np.ones((1, 3)), INFINITE)[0]
+        poor = gains.rates(row, owned, np.ones((1, 3)), np.ones(1))[0]
+        for unit in np.flatnonzero(~owned[0]):
+            alone = told(tree, known, unit)
+            assert poor[unit] == pytest.approx(alone, abs=1e-5)  # only one can be paid
+            rest = [k for k in range(3) if not owned[0, k] and k != unit]
+            both = told_by_two(tree, known, unit, rest) / 2
+            # Units are looked beyond only where they tell most of the leaf.
+            assert min(abs(rates[unit] - alone), abs(rates[unit] - max(alone, both))) < 1e-5
+        assert rates[owned[0]].sum() == 0
+
+
+def test_prices_divide_both_gains(by_hand):
+    tree, X = by_hand
+    gains, nothing = gains_of(tree, X, (0,), (1,), (2,)), np.full((1, 3), np.nan)
+    none = np.zeros((1, 3), dtype=bool)
+    one, ten = (gains.rates(nothing, none, np.full((1, 3), p), INFINITE) for p in (1.0, 10.0))
+    np.testing.assert_allclose(one, 10 * ten, rtol=1e-5)
+
+
+def test_a_unit_of_several_features_tells_what_they_do_together(by_hand):
+    tree, _ = by_hand
+    random = np.random.RandomState(1)
+    # Its outcomes are training examples: these come as often as the tree says.
+    cells = random.choice(4, 4000, p=tree.prior.ravel())
+    drawn = np.empty((4000, 3))
+    for feature, size in enumerate(tree.bins.sizes):
+        shares = np.exp(tree.logs[:, :, feature, :size]).reshape(4, size)[cells]
+        drawn[:, feature] = (random.uniform(size=(4000, 1)) > shares.cumsum(axis=1)).sum(axis=1)
+    found = [
+        ForeseenGains(tree, Units(((0, 1), (2,)), FeatureCosts.of(None, 3)), drawn, seed).rates(
+            np.full((1, 3), np.nan), np.zeros((1, 2), bool), np.ones((1, 2)), np.ones(1)
+        )[0, 0]
+        for seed in range(40)
+    ]
+    after = [(a, b) for a in range(2) for b in range(3)]
+    left = sum(
+        chance(tree, {0: a, 1: b}).sum() * entropy(chance(tree, {0: a, 1: b}).sum(axis=0))
+        for a, b in after
+    )
+    expected = entropy(tree.prior.sum(axis=0)) - left
+    assert np.mean(found) == pytest.approx(expected, abs=0.05)
+
+
+def test_what_says_nothing_is_alike_in_all_cells():
+    X, y = cube(800, 0)
+    tree = NaiveBayesTree.fit(X, y, 8, 0)
+    assert tree.n_leaves == 1
+    spread = np.exp(tree.logs[0]).std(axis=0).max(axis=1)  # (n_features,)
+    assert spread[:10].min() > 0.05
+    assert np.sum(spread[10:] < 1e-6) >= 8
+
+
+def test_few_values_and_many_are_learned():
+    X, y = load_iris(return_X_y=True)
+    tree = NaiveBayesTree.fit(X[::2], y[::2], 3, 0)
+    assert (tree.predict(X[1::2]).argmax(axis=1) == y[1::2]).mean() > 0.9
+    words = np.column_stack([y, np.zeros(150)])  # the class itself, and a constant
+    assert (NaiveBayesTree.fit(words, y, 3, 0).predict(words).argmax(axis=1) == y).all()
+
+
+def test_missing_values_are_unknown_in_the_fit_too():
+    X, y = load_iris(return_X_y=True)
+    gaps = np.where(np.random.RandomState(0).uniform(size=X.shape) < 0.2, np.nan, X)
+    found = NaiveBayesTree.fit(gaps, y, 3, 0).predict(gaps)
+    assert (found.argmax(axis=1) == y).mean() > 0.85
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+def test_only_ratios_of_weights_count():
+    X, y = load_iris(return_X_y=True)
+    weight = np.where(y == 0, 3.0, 1.0)
+    one, other, none = (
+        NaiveBayesTree.fit(X, y, 3, 0, w).predict(X) for w in (weight, 1e9 * weight, None)
+    )
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+    assert np.abs(one - none).max() > 1e-3
+
+
+@pytest.mark.parametrize("dynamic", [True, "auto"])
+def test_a_feature_that_only_tells_which_others_matter_is_acquired_first(dynamic):
+    """Two features suffice; one feature ahead, none is worth anything."""
+    X, y = indicator(1400, 3)
+    X = X[:, [0, *range(1, 12)]]
+    model = ScheduleCascadeClassifier(
+        estimators=GaussianNB(), orders="gain_per_cost", n_stages=4, cv=2, dynamic=dynamic,
+        random_state=0,
+    ).fit(X[:700], y[:700])  # fmt: skip
+    made = model.decisions(X[700:], max_cost=2)
+    assert (made.prediction == y[700:]).mean() > 0.97
+    assert made.acquired[:, 0].all()
+    assert model.score(X[700:], y[700:], budget=2) > 0.97

@@ -1,0 +1,82 @@
+"""Operating points and labels of a cascade chosen by a score that the user names."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_friedman1
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import balanced_accuracy_score, f1_score, make_scorer
+from sklearn.naive_bayes import GaussianNB
+
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+from budgetlearn.validation import ParameterError
+
+QUICK = {"orders": "gain_per_cost", "n_stages": 4, "cv": 3, "random_state": 0}
+SCORES = {"f1_macro": lambda y, p: f1_score(y, p, average="macro"),
+          "balanced_accuracy": balanced_accuracy_score}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table():
+    """A rare class, and three of six features that tell it."""
+    random = np.random.RandomState(0)
+    y = random.uniform(size=6000) < 0.1
+    X = random.standard_normal((6000, 6)) + np.outer(y, [1.2, 1, 0.8, 0, 0, 0])
+    return X, np.where(y, "rare", "common")
+
+
+def fitted(table, **settings):
+    X, y = table
+    return ScheduleCascadeClassifier(estimators=GaussianNB(), **(QUICK | settings)).fit(
+        X[:2000], y[:2000]
+    )
+
+
+@pytest.mark.parametrize(("scoring", "dynamic"), [("f1_macro", False), ("balanced_accuracy", True)])
+def test_labels_lean_to_the_rare_class_where_that_scores_more(table, scoring, dynamic):
+    X, y = table[0][2000:], table[1][2000:]
+    plain, chosen = (
+        fitted(table, dynamic=dynamic, scoring=each) for each in (None, scoring)
+    )  # fmt: skip
+    for cap in (3, None):
+        found = [SCORES[scoring](y, each.predict(X, max_cost=cap)) for each in (plain, chosen)]
+        assert found[1] > found[0] + 0.02
+    last = chosen.operating_points_.iloc[-1]
+    assert abs(last["score"] - SCORES[scoring](y, chosen.predict(X))) < 3 * last["score_se"]
+    assert chosen.score(X, y) == pytest.approx(SCORES[scoring](y, chosen.predict(X)))
+
+
+def test_one_at_a_time_the_labels_are_the_same(table):
+    X = table[0][2000:2030]
+    model = fitted(table, scoring="balanced_accuracy")
+    asked = model.predict_acquiring(lambda rows, feature: X[rows, feature], len(X), budget=3)
+    np.testing.assert_array_equal(asked.prediction, model.predict(X, budget=3))
+    # The estimate is of the label that is given.
+    stage = list(model.stages(X))[-1]
+    own = stage.probabilities[np.arange(30), np.searchsorted(model.classes_, stage.output)]
+    np.testing.assert_array_equal(stage.estimate, own)
+    assert (own < 0.5).any()
+
+
+def test_a_score_of_probabilities_changes_no_label(table):
+    X, y = table
+    model = fitted(table, scoring="neg_log_loss")
+    assert all(point.leaning is None for point in model.points_)
+    points = model.operating_points_
+    assert points["score"].is_monotonic_increasing
+    assert (points["score"] < 0).all()
+    assert model.score(X[2000:], y[2000:]) == pytest.approx(points["score"].iloc[-1], abs=0.05)
+
+
+def test_numbers_are_chosen_by_a_score_too():
+    X, y = make_friedman1(400, 5, random_state=0)
+    model = ScheduleCascadeRegressor(
+        estimators=LinearRegression(), scoring="neg_mean_absolute_error", **QUICK
+    ).fit(X[:200], y[:200])
+    told = model.operating_points_["score"].iloc[-1]
+    assert model.score(X[200:], y[200:]) == pytest.approx(told, rel=0.2)
+
+
+def test_a_score_that_is_no_number_is_refused(table):
+    nothing = make_scorer(lambda y, predicted: np.nan)
+    with pytest.raises(ParameterError, match="scoring gives no number"):
+        fitted(table, scoring=nothing)
