@@ -8,10 +8,10 @@ import os
 import sys
 
 from budgetlearn.files import read_yaml
-from budgetbench.study.classes import find_classes_in
-from budgetbench.study.failures import closing_message
-from budgetbench.study.fingerprints import report_fingerprint
-from budgetbench.study.finished import forget
+from budgetbench.study.source_code import find_classes_in
+from budgetbench.study.kept_jobs import closing_message
+from budgetbench.study.source_code import report_fingerprint
+from budgetbench.study.kept_jobs import forget
 from budgetbench.study.isolation import announce_caller
 from budgetbench.study.reruns import stored_points
 from budgetbench.study.study import FIT, SCHEDULE, Study, with_defaults

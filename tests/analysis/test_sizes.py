@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.sizes import best_in_little, size_table
+from budgetbench.analysis.budgets import best_in_little, size_table
 
 CASE = ("wine", "unit")
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from budgetlearn.cli import case as asking
+from budgetlearn.cli import predict as asking
 from budgetlearn.cli.commands import cli
 from budgetlearn.cli.fit import sampled
 from budgetlearn.cli.saved_model import SavedModel

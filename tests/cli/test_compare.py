@@ -31,7 +31,7 @@ OWN = ("--target", "ill", "--costs", "prices.csv", "--runs", "1")
 
 def program(folder, *words):
     """Run the command line as a process in a folder, and return what it prints."""
-    command = [sys.executable, "-m", "budgetlearn.cli", *words]
+    command = [sys.executable, "-m", "budgetlearn", *words]
     run = {"capture_output": True, "text": True, "timeout": 600, "check": False}
     done = subprocess.run(command, cwd=folder, **run)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

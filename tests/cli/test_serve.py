@@ -12,8 +12,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from budgetlearn.cli import serve
-from budgetlearn.cli.case import Case
 from budgetlearn.cli.commands import run
+from budgetlearn.cli.predict import Case
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.serve import conversation, server
 from tests.cli.conftest import PRICES, patients

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from budgetbench.datasets import prepare, write_manifest
-from budgetbench.datasets.user_table import own_prices
+from budgetbench.datasets.tables import own_prices
 from budgetbench.study import records, runs
 from budgetbench.study.provenance import sources_of_run
 from budgetlearn.cli import compare, study_files

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from budgetbench.datasets.labels import make_target
+from budgetbench.datasets.preparing import make_target
 from budgetbench.datasets.tables import Table
 from budgetlearn.exceptions import DatasetError
 

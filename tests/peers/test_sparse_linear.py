@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 from budgetlearn.msb import LogitPathClassifier
 from budgetlearn.peers import SparseLinearClassifier
-from budgetlearn.peers.sparse_linear import penalty_factors
+from budgetlearn.peers.baselines import penalty_factors
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
 from tests.looping import check_conventions

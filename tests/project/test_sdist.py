@@ -92,7 +92,7 @@ def installed(clone, tmp_path):
 def test_what_is_installed_brings_its_workflow(installed, tmp_path):
     rows = "".join(f"{k % 7},{k % 5},{k % 2}\n" for k in range(40))
     (tmp_path / "table.csv").write_text("a,b,y\n" + rows)
-    compare = (*("-m", "budgetlearn.cli", "compare", "table.csv"), *("--target", "y", "--dry-run"))
+    compare = (*("-m", "budgetlearn", "compare", "table.csv"), *("--target", "y", "--dry-run"))
     said = run(compare, tmp_path, PYTHONPATH=str(installed))
     command = shlex.split(said.splitlines()[-1].partition(": ")[2])
     assert command[-1] == str(installed / "budgetlearn" / "_project" / "Snakefile")

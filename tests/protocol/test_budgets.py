@@ -20,6 +20,8 @@ from tests.protocol.estimators import OneByOne, SignOfFirst
 class Measured:
     """What `chosen_stage` asks of an estimator: operating points, and costs that differ."""
 
+    _spends_budgets = False
+
     def __init__(self, costs, scores):
         self.operating_points_ = pd.DataFrame({"cost": costs, "score": scores})
 

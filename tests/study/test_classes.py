@@ -2,7 +2,7 @@
 
 import pytest
 
-from budgetbench.study.classes import check_classes
+from budgetbench.study.source_code import check_classes
 from budgetlearn.exceptions import ConfigError
 
 
@@ -40,7 +40,7 @@ def test_modules_are_compared_with_their_siblings():
 
 
 def test_classes_of_the_library_are_looked_up_and_not_imported(monkeypatch):
-    monkeypatch.setattr("budgetbench.study.classes.resolve", None)
+    monkeypatch.setattr("budgetbench.study.source_code.resolve", None)
     check_classes("m", {"class": "budgetlearn.budgetrf.BudgetRFClassifier"})
     check_classes("m", {"class": "sklearn.ensemble.ExtraTreesClassifier"})
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from budgetbench.study.failures import (
+from budgetbench.study.kept_jobs import (
     closing_message,
     is_repeated,
     keep_failures,

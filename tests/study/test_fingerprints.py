@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from budgetbench.study import fingerprints
-from budgetbench.study.fingerprints import (
+from budgetbench.study import source_code
+from budgetbench.study.methods import classes_of
+from budgetbench.study.source_code import (
     ROOT,
     compiled_into,
     kernel_of,
@@ -16,7 +17,6 @@ from budgetbench.study.fingerprints import (
     report_fingerprint,
     script_fingerprint,
 )
-from budgetbench.study.methods import classes_of
 from budgetlearn.exceptions import ConfigError
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "workflow" / "scripts"
@@ -40,7 +40,7 @@ def fit_fingerprint(spec):
 
 
 def forget():
-    for function in (fingerprints._top, fingerprints.module_files):
+    for function in (source_code._top, source_code.module_files):
         function.cache_clear()
 
 
@@ -48,11 +48,11 @@ def forget():
 def copied(tmp_path_factory):
     """A copy of both packages, kernels included, of which fingerprints are taken."""
     copy = tmp_path_factory.mktemp("packages")
-    for name in fingerprints.OWN:
+    for name in source_code.OWN:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, copy / name, ignore=ignored)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fingerprints, "ROOT", copy)
+        patch.setattr(source_code, "ROOT", copy)
         forget()
         yield copy
     forget()
@@ -94,11 +94,11 @@ def changed_by(path, edit):
     [
         ("budgetlearn/msb/search.py", {"msb"}),
         ("budgetlearn/peers/node_shares.py", {"gif"}),
-        ("budgetlearn/peers/controls.py", {"gif"}),  # the room of its class
+        ("budgetlearn/peers/baselines.py", {"gif"}),  # the room of its class
         ("budgetlearn/sequential/fmcc.py", set()),
         ("budgetbench/report/page.py", set()),
         ("budgetbench/study/study.py", set()),
-        ("budgetbench/study/fingerprints.py", set()),
+        ("budgetbench/study/source_code.py", set()),
         ("budgetlearn/__init__.py", set()),
         ("budgetlearn/cascade/pool.py", set()),
         ("budgetbench/datasets/fetching.py", {*EVERY, "data"}),  # datasets/ is one room
@@ -141,7 +141,7 @@ def test_a_missing_kernel_is_named(package):
 
 def test_the_kernels_of_this_clone_are_up_to_date():
     for source in ROOT.rglob("*.pyx"):
-        fingerprints._check_kernel(source)
+        source_code._check_kernel(source)
 
 
 @pytest.fixture
@@ -165,19 +165,19 @@ def test_a_class_of_ones_own_counts_with_what_it_imports(own, file):
     with (own / file).open("a") as stream:
         stream.write("MORE = 2\n")
     assert fit_fingerprint(spec) != before
-    files = fingerprints._reached(FIT, module_files("own_methods"))
-    assert {"own_methods.py", "own_help.py", "controls.py"} <= {path.name for path in files}
+    files = source_code._reached(FIT, module_files("own_methods"))
+    assert {"own_methods.py", "own_help.py", "baselines.py"} <= {path.name for path in files}
 
 
 def test_a_class_that_budgetlearn_loads_on_demand_counts_with_the_whole_library(own):
     (own / "own_methods.py").write_text("from budgetlearn import FMCCClassifier as Own\n")
     for start in ("own_methods", "budgetlearn.FMCCClassifier"):
-        names = {path.name for path in fingerprints._reached(FIT, module_files(start))}
+        names = {path.name for path in source_code._reached(FIT, module_files(start))}
         assert {"fmcc.py", "_margin_walk.pyx"} <= names
 
 
 def test_installed_packages_are_known_by_their_version():
-    files = fingerprints._reached(FIT, module_files("sklearn.ensemble"))
+    files = source_code._reached(FIT, module_files("sklearn.ensemble"))
     assert module_files("sklearn.ensemble")
     assert not [path for path in files if "sklearn" in path.parts]
 
@@ -213,7 +213,7 @@ def test_imports_of_cython_are_read(tmp_path):
         "from libc.math cimport (\n    log,  # natural, of\n    sqrt,\n)\nimport a.b as c\n"
         'from .x import y\ntext = "import z"\n'
     )
-    found = {(module, compiled) for module, compiled in fingerprints._imports(source)}
+    found = {(module, compiled) for module, compiled in source_code._imports(source)}
     assert {
         ("numpy", True),
         ("cython", True),

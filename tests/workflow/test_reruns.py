@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from budgetbench.study import fingerprints
+from budgetbench.study import source_code
 from tests.workflow.conftest import Workflow
 
 pytestmark = pytest.mark.workflow
@@ -42,13 +42,13 @@ def finished(make_workflow):
     """A workflow beside a copy of the package, told that a study is done."""
     workflow = make_workflow()
     (workflow.folder / STUDY).write_text(PROBE)
-    for name in fingerprints.OWN:
+    for name in source_code.OWN:
         ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(fingerprints.ROOT / name, workflow.folder / name, ignore=ignored)
+        shutil.copytree(source_code.ROOT / name, workflow.folder / name, ignore=ignored)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fingerprints, "ROOT", workflow.folder)
+        patch.setattr(source_code, "ROOT", workflow.folder)
         forget()
-        fingerprints.report_fingerprint(SCRIPTS / "report.py")  # read once, for all forks
+        source_code.report_fingerprint(SCRIPTS / "report.py")  # read once, for all forks
         code, summary = workflow.plan(*CALL, "--summary")
         assert code == 0, summary
         for line in summary.splitlines():
@@ -63,7 +63,7 @@ def finished(make_workflow):
 
 
 def forget():
-    for function in (fingerprints._top, fingerprints.module_files):
+    for function in (source_code._top, source_code.module_files):
         function.cache_clear()
 
 
@@ -143,7 +143,7 @@ DATASETS, METHODS = "config/datasets.yaml", "config/methods.yaml"
 LOGIT = "budgetlearn/msb/l1_path.py"
 KERNEL = (
     "budgetlearn/tree/"
-    + fingerprints.kernel_of(fingerprints.ROOT / "budgetlearn/tree/depth_first.pyx").name
+    + source_code.kernel_of(source_code.ROOT / "budgetlearn/tree/depth_first.pyx").name
 )
 FAILURE = "results/probe/failures/points/wine/random/logitb/0.json"
 # What changes: file (None: only the call does), its edit, arguments of the call, jobs that run.
@@ -189,7 +189,7 @@ EDITS = {
         (),
         {"report": 1},
     ),
-    "style": ("budgetlearn/displays/style.css", more(b"a {}"), (), {"report": 1}),
+    "style": ("budgetlearn/cli/templates/style.css", more(b"a {}"), (), {"report": 1}),
     "script": ("budgetbench/report/sections/what_to_buy.js", more(b";"), (), {"report": 1}),
     "section": ("budgetbench/report/sections/times.py", more(b"MORE = 1\n"), (), {"report": 1}),
     "analysis": ("budgetbench/analysis/areas.py", more(b"MORE = 1\n"), (), {"report": 1}),

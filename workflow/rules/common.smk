@@ -6,8 +6,8 @@ import os
 from functools import cache
 from math import ceil
 
-from budgetbench.study.failures import is_repeated
-from budgetbench.study.fingerprints import script_fingerprint
+from budgetbench.study.kept_jobs import is_repeated
+from budgetbench.study.source_code import script_fingerprint
 from budgetbench.study.methods import classes_of
 from budgetbench.study.usage import minutes_for
 

@@ -3,7 +3,7 @@ from budgetbench.study.server import leave_to_server
 leave_to_server()
 
 from budgetbench.datasets import Dataset
-from budgetbench.datasets.user_table import own_prices
+from budgetbench.datasets.tables import own_prices
 from budgetbench.study import runs
 from budgetbench.study.jobs import job_log, write_csv
 

@@ -2,16 +2,16 @@ from budgetbench.study.server import leave_to_server
 
 leave_to_server()
 
-from budgetbench.study import finished
+from budgetbench.study import kept_jobs
 from budgetbench.study.experiment import importance_table
 from budgetbench.study.jobs import close_job, job_log, limits_of, load_runs, write_csv
 
 params, threads = snakemake.params, snakemake.threads
 with job_log(snakemake.log[0], threads):
-    if not finished.take_over(snakemake):
+    if not kept_jobs.take_over(snakemake):
         runs = load_runs(snakemake.input, snakemake.wildcards, params.seed)
         method = (snakemake.wildcards.method, params.spec)
         table = importance_table(*method, runs, threads, **limits_of(snakemake))
         close_job(snakemake, table[["run", "status"]].to_numpy())
         write_csv(table, snakemake.output[0])
-        finished.keep(snakemake)
+        kept_jobs.keep(snakemake)

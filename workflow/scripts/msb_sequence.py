@@ -4,14 +4,14 @@ leave_to_server()
 
 import pandas as pd
 
-from budgetbench.study import finished
+from budgetbench.study import kept_jobs
 from budgetbench.study.experiment import sequence_points
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_csv, write_points
 from budgetbench.study.provenance import sources_of_run
 
 wildcards, params = snakemake.wildcards, snakemake.params
 with job_log(snakemake.log[0], snakemake.threads):
-    if not finished.take_over(snakemake):
+    if not kept_jobs.take_over(snakemake):
         how = (pd.read_csv(snakemake.input.importance), snakemake.threads)
         method = (wildcards.method, params.spec, wildcards.sequence)
         rows, visited = [], []
@@ -22,4 +22,4 @@ with job_log(snakemake.log[0], snakemake.threads):
             sources = sources_of_run(wildcards.method, params.spec, run)
         write_points(rows, snakemake, sources)
         write_csv(pd.concat(visited), snakemake.output.visited)
-        finished.keep(snakemake)
+        kept_jobs.keep(snakemake)

@@ -79,7 +79,7 @@ def _standard_errors(table):
 
 
 def _better(table):
-    """Return whether ours is the better number; None where neither direction is."""
+    """Return True if ours is the better number; None where neither direction is."""
     lower = table["quantity"].isin(_LOWER_IS_BETTER)
     better = np.where(lower, table["difference"] < 0, table["difference"] > 0).astype(object)
     better[(table["quantity"].isin(_NEITHER_IS_BETTER) | table["difference"].isna())] = None

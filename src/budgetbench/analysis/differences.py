@@ -49,7 +49,7 @@ DRAWS = 4000
 
 
 def reference_of(ranking, methods):
-    """Return whom all are compared with: the peer of the best mean rank, else the best method.
+    """Return the reference of all comparisons: the peer of best mean rank, else the best method.
 
     None where nothing is ranked.
     """
@@ -89,7 +89,7 @@ def _holm(p_values):
     return corrected
 
 
-def overall_table(areas, differences, reference, random_state=0):
+def overall_table(areas, differences, reference):
     """Return each method's mean difference over data sets, with a bootstrap interval.
 
     Data sets are drawn with replacement, then runs within each: the interval speaks of data sets
@@ -106,7 +106,7 @@ def overall_table(areas, differences, reference, random_state=0):
         groups = [group.to_numpy() for _, group in gaps.groupby(level=CASE)]
         low, high = np.nan, np.nan
         if len(groups) >= FEWEST_CASES:
-            low, high = _bootstrap(groups, random_state)
+            low, high = _bootstrap(groups)
         wins, losses = int((own["low"] > 0).sum()), int((own["high"] < 0).sum())
         mean = float(np.mean([group.mean() for group in groups]))
         rows.append((method, mean, low, high, wins, len(own) - wins - losses, losses, len(groups)))
@@ -115,9 +115,9 @@ def overall_table(areas, differences, reference, random_state=0):
     return table.sort_values("mean", ascending=False, kind="stable", ignore_index=True)
 
 
-def _bootstrap(groups, random_state):
+def _bootstrap(groups):
     """Return the interval of the mean of groups, groups and their members drawn anew."""
-    random = np.random.default_rng(random_state)
+    random = np.random.default_rng(0)
     drawn = np.zeros((DRAWS, len(groups)))
     for column, group in enumerate(groups):
         members = random.integers(len(group), size=(DRAWS, len(group)))

@@ -139,12 +139,12 @@ _PRIOR = 0.1  # of a win and a loss for each pair: nobody's rating is infinite
 _STEPS = 500
 
 
-def elo_table(summary, methods, random_state=0):
+def elo_table(summary, methods):
     """Return the Elo rating of each method by mean AUP, a data set being one match of each pair.
 
-    `summary` is from `summary_table`; `random_state` seeds the bootstrap over data sets. The
-    columns are method, elo (1000 on average), low and high (95 % interval, NaN with fewer than
-    `FEWEST_CASES` data sets), wins, ties, losses (matches against all others); best first.
+    `summary` is from `summary_table`. The columns are method, elo (1000 on average), low and high
+    (95 % interval by drawing data sets anew, NaN with fewer than `FEWEST_CASES`), wins, ties,
+    losses (matches against all others); best first.
 
     References
     ----------
@@ -161,7 +161,7 @@ def elo_table(summary, methods, random_state=0):
     if not len(results):
         return pd.DataFrame(columns=["method", "elo", "low", "high", "wins", "ties", "losses"])
     table = pd.DataFrame({"method": wide.columns, "elo": _ratings(results.sum(axis=0))})
-    table["low"], table["high"] = _intervals(results, random_state)
+    table["low"], table["high"] = _intervals(results)
     table["wins"] = (results == 1).sum(axis=(0, 2))
     table["ties"] = (results == 0.5).sum(axis=(0, 2))
     table["losses"] = (results == 1).sum(axis=(0, 1))
@@ -197,12 +197,12 @@ def _ratings(points):
     return MEAN + SCALE * np.log10(strength)
 
 
-def _intervals(results, random_state):
+def _intervals(results):
     """Return the bounds of the ratings when data sets are drawn anew."""
     n_cases, n_methods = results.shape[:2]
     if n_cases < FEWEST_CASES:
         return np.full((2, n_methods), np.nan)
-    drawn = np.random.default_rng(random_state).integers(n_cases, size=(DRAWS, n_cases))
+    drawn = np.random.default_rng(0).integers(n_cases, size=(DRAWS, n_cases))
     # How often each data set was drawn, times what happened there.
     counts = np.array([np.bincount(draw, minlength=n_cases) for draw in drawn])
     # All draws at once: 400 fits of the model in one pass.

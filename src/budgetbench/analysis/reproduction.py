@@ -1,4 +1,4 @@
-"""What became of every printed number: reproduced, explained by a variant, or not.
+"""Outcomes of every printed number: reproduced, explained by a variant, or not.
 
 A reason for a difference is an entry of `resources/published/deviations.yaml`, a dict: `why`, a
 sentence; `variant`, the study that takes the cause away; and any of `WHERE`, what it is about.
@@ -22,7 +22,7 @@ _SAME = ["paper", "dataset", "method", "quantity", "value", "value_sd", "budget"
 
 
 def fits(entry, row):
-    """Return whether an entry is about a printed number."""
+    """Return True if an entry is about a printed number."""
     row = row | {"table": row["source"]}
     return all(row[key] == entry[key] for key in WHERE if key in entry)
 
@@ -66,7 +66,7 @@ def with_variants(table, entries, variants):
 
 
 def _confirms(found, entry):
-    """Return whether a variant's row says that its entry explains the printed number."""
+    """Return True if a variant's row says that its entry explains the printed number."""
     if not entry.get("one_sample"):
         return bool(found["in_margin"])
     # The margin alone would be no test of numbers that lie within it anyway. What is printed is one
@@ -101,15 +101,13 @@ def with_outcomes(numbers, impossible):
     """
     rows = numbers.to_dict("records")
     # What was rerun all the same is judged: an entry never hides a number.
-    why = ["" if row["n_runs"] else _impossible(row, impossible) for row in rows]
+    why = [
+        next((entry["why"] for entry in impossible if not row["n_runs"] and fits(entry, row)), "")
+        for row in rows
+    ]
     outcomes = [_outcome(row, reason) for row, reason in zip(rows, why, strict=True)]
     stand_in = (numbers["n_runs"] > 0) & (numbers["run_on"] != numbers["dataset"])
     return numbers.assign(outcome=outcomes, why=why, stand_in=stand_in)
-
-
-def _impossible(row, entries):
-    """Return why a number cannot be rerun here, "" where it can."""
-    return next((entry["why"] for entry in entries if fits(entry, row)), "")
 
 
 def _outcome(row, why):

@@ -69,7 +69,7 @@ def check_points(points):
 
 
 def _ascends(points):
-    """Tell whether rows are in the order of runs and stages, each once: quicker than sorting."""
+    """Return True if rows are in the order of runs and stages, each once: quicker than sorting."""
     codes = np.zeros(len(points), dtype=np.int64)
     for column in [*RUN, "stage"]:
         own, values = pd.factorize(points[column], sort=True)

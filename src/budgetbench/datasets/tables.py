@@ -1,15 +1,20 @@
-"""Readers of delimited text and spreadsheets: raw files to a `Table`."""
+"""Tables of text and spreadsheets, the registry's and the user's own: files to a `Table`."""
 
 import io
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from budgetlearn.exceptions import DatasetError
+from budgetlearn.preprocessing import reading as user_files
 from budgetlearn.preprocessing.categories import refuse_blank_twins, to_numbers
 from budgetlearn.preprocessing.reading import read_frame, reading
+from budgetlearn.price_lists import read_prices
+
+from .fetching import refuse_changed
 
 _RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
 
@@ -270,3 +275,56 @@ def _named(names, n_features):
     if len(expanded) != n_features:
         raise DatasetError(f"{len(expanded)} feature names for {n_features} features.")
     return expanded
+
+
+def read_own(
+    path,
+    target,
+    drop=(),
+    group=None,
+    missing="indicator",
+    categorical=(),
+    separator=None,
+    decimal=".",
+    na=None,
+):
+    """Read the user's own table of csv or Parquet.
+
+    `target` is the column to predict, `drop` those to leave out, `group` in ranking the one with
+    the query of each row, `categorical` those of numbers that name categories. `missing` is as for
+    `BudgetPreprocessor`, but under "median" the gaps stay: each run fills them from its own
+    training rows. The rest is as for `budgetlearn.preprocessing.reading.read_table`.
+    """
+    # Here: planning a study does without scikit-learn.
+    from budgetlearn.preprocessing.column_encoders import INDICATOR, MEDIAN
+    from budgetlearn.preprocessing.preprocessor import BudgetPreprocessor
+
+    frame = user_files.read_table(Path(path), separator, decimal, na)
+    others = [target, *drop, *([] if group is None else [group])]
+    for name in others:
+        if name not in frame.columns:
+            known = ", ".join(map(repr, frame.columns[:30]))
+            raise DatasetError(f"There is no column {name!r}. The columns are: {known}.")
+    features = frame.drop(columns=others)
+    if not features.shape[1]:
+        raise DatasetError(f"There is no column beside {', '.join(map(repr, others))}.")
+    # Every run fits its own medians, so the gaps must survive the encoding here.
+    encoder = BudgetPreprocessor(INDICATOR if missing == MEDIAN else missing, categorical)
+    X = encoder.fit_transform(features)
+    if missing == MEDIAN:
+        X = X.mask(features.isna())
+    y = frame[target].to_numpy()
+    groups = None if group is None else pd.factorize(frame[group])[0]
+    return Table(X.to_numpy(np.float64), y, tuple(X.columns), None, groups, encoder.categories_)
+
+
+def own_prices(path, unpriced=(), content=None):
+    """Return the price list of a table, as `budgetlearn.price_lists.read_prices` returns it.
+
+    `unpriced` columns are no features: their prices are left out. `content` is the sha256 that the
+    file must have; None: any.
+    """
+    prices = read_prices(path)
+    # Prices that change while a study runs would be two studies under one name.
+    refuse_changed(path, content)
+    return prices[~prices["feature"].isin(unpriced)]

@@ -15,7 +15,7 @@ _FIRST_BITS, _MOST_BITS = 9, 16
 
 
 def is_lzw(path):
-    """Return whether `path` starts as a ``.Z`` file does."""
+    """Return True if `path` starts as a ``.Z`` file does."""
     with path.open("rb") as stream:
         return stream.read(2) == _MAGIC
 

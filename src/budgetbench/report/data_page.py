@@ -83,7 +83,7 @@ def write_data_page(study, files, path):
 
 
 def _page(study, data):
-    """Return what the page shows of a data set: facts by name, drawings by caption."""
+    """Return the parts of the page on a data set: facts by name, drawings by caption."""
     shown, prices = study.shown[data.id], _prices(study, data)
     # What makes a data set hard or odd stands here: gaps, constants, skewed classes.
     facts = {

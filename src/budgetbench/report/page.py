@@ -45,11 +45,11 @@ def template_environment():
 
     environment = Environment(
         loader=ChoiceLoader(
-            # Searched in this order: page, sections, then the style that the model page shares.
+            # Searched in this order: page, sections, then the command line's.
             [
                 PackageLoader("budgetbench.report"),
                 PackageLoader("budgetbench.report", "sections"),
-                PackageLoader("budgetlearn.displays", ""),  # style.css, which the model page shares
+                PackageLoader("budgetlearn.cli"),  # style.css, which the model page shares
             ]
         ),
         autoescape=True,

@@ -85,12 +85,12 @@ def _command(root, file, cores, settings):
     return list(map(str, command))
 
 
-def write_reproduction(root, page=PAGE):
+def write_reproduction(root):
     """Write docs/reproduction.md and the page from the reruns that are kept below `root`."""
     found = Reproduction(root)
     for place, text in (
         (Path(root) / PLACE, reproduction_text(found)),
-        (Path(page), reproduction_page(found)),
+        (Path(PAGE), reproduction_page(found)),
     ):
         with whole_file(place) as partial:
             Path(partial).write_text(text, encoding="utf-8")
@@ -113,14 +113,14 @@ def reproduction_page(found):
 
 
 def _rendered(template, found, **more):
-    """Return what both pages say, in the form of a template."""
+    """Render the content of both pages by a template."""
     papers = [_paper(name, paper, found) for name, paper in found.papers.items()]
     template = template_environment().get_template(template)
     return template.render(found=found, papers=papers, **more)
 
 
 def _after(found):
-    """Return what was decided after results were seen: changed claims, and narrowed entries."""
+    """Return the decisions after results were seen: changed claims, and narrowed entries."""
     changed = [claim for claim in found.claims if claim["verdict"] != claim["at_first"]]
     narrowed = [entry for entry in found.entries if entry.get("narrowed_after")]
     shares = []
@@ -136,7 +136,7 @@ def _after(found):
 
 
 def _paper(name, about, found):
-    """Return what a reproducibility report says of one paper."""
+    """Return the part of the reproducibility report on one paper."""
     # Apart from the printed numbers, as they were never published.
     held_out = found.held_out[found.held_out["paper"] == name]
     claims = [claim for claim in found.claims if claim["paper"] == name]
@@ -190,7 +190,7 @@ def count_lines(found):
 
 
 def _cell(row, found):
-    """Return what a cell of the matrix opens into."""
+    """Return the content that a cell of the matrix opens into."""
     numbers = found.all_numbers
     own = numbers[(numbers["source"] == row["source"]) & (numbers["dataset"] == row["dataset"])]
     rerun = own[own["n_runs"] > 0]
@@ -239,7 +239,7 @@ def dots(rows):
 
 
 def _place(share):
-    """Return where a share of the printed error stands in a drawing."""
+    """Return the place of a share of the printed error in a drawing."""
     return _WIDTH * (min(max(share, -_REACH), _REACH) + _REACH) / (2 * _REACH)
 
 

@@ -36,7 +36,7 @@ class Part:
 
 @cache
 def texts():
-    """Return what files and columns of the report hold, as sections/texts.yaml says it."""
+    """Return the descriptions of files and columns of the report, from sections/texts.yaml."""
     return read_yaml(_SECTIONS / "texts.yaml")
 
 
@@ -87,7 +87,7 @@ class Section:
         return self.study.cases_under(self.under)
 
     def applies(self):
-        """Return whether the study has anything for the section to show."""
+        """Return True if the study has anything for the section to show."""
         # Asked at every start of the Snakefile, before any result is there.
         return self.under is None or bool(self.cases)
 

@@ -85,7 +85,7 @@ def split_axis(axes):
 
 
 def bars(mean, sd, least=-np.inf, most=np.inf):
-    """Return how far mean ± sd reaches to both sides within the values that there can be."""
+    """Return the reach of mean ± sd to both sides, within the values that there can be."""
     # ± sd knows no bounds; a bar beyond what a score can be would mislead.
     low, high = np.maximum(mean - sd, least), np.minimum(mean + sd, most)
     return np.maximum([mean - low, high - mean], 0)

@@ -28,7 +28,7 @@ def lead_sentences(leads, display):
 
 
 def counts_of(names):
-    """Return how often each name stands in a Series, the most frequent first."""
+    """Count each name of a Series, the most frequent first."""
     # Stable: of equal counts the one that comes first in the order of data sets.
     return names.value_counts(sort=False).sort_values(ascending=False, kind="stable")
 

@@ -27,10 +27,10 @@ def plus_minus(mean, sd, digits=3):
     return number(mean, f".{digits}f") + ("" if pd.isna(sd) else f" ± {sd:.{digits}f}")
 
 
-def interval(mean, low, high, digits=3):
+def interval(mean, low, high):
     """Return "+0.012 [0.001, 0.023]"; a dash for no mean, no brackets for a single run."""
-    bounds = "" if pd.isna(low) else f" [{low:.{digits}f}, {high:.{digits}f}]"
-    return DASH if pd.isna(mean) else f"{mean:+.{digits}f}{bounds}"
+    bounds = "" if pd.isna(low) else f" [{low:.3f}, {high:.3f}]"
+    return DASH if pd.isna(mean) else f"{mean:+.3f}{bounds}"
 
 
 def mean_rank(mean):
@@ -56,7 +56,7 @@ def scope(table, display):
 
 
 def complete(table):
-    """Return whether every run of every method completed, from `coverage_table`."""
+    """Return True if every run of every method completed, from `coverage_table`."""
     return not table[["n_partial", "n_failed", "n_missing"]].to_numpy().any()
 
 

@@ -44,12 +44,13 @@ def pack(study, path):
     The report of the study is made in the current folder.
     """
     origins = records.origins_of(Path(study.folder) / "points.parquet")
+    portable = {**study.config, "data_dir": None, "stored": None}  # no folders of this machine
     # Sorted entries without times: equal results pack to equal bytes.
     texts = {
         "README.md": READ_ME.format(
             study=study.name, commit=" or ".join(sorted({one["commit"] for one in origins}))
         ),
-        "study.yaml": yaml.safe_dump(_portable(study.config), sort_keys=False, allow_unicode=True),
+        "study.yaml": yaml.safe_dump(portable, sort_keys=False, allow_unicode=True),
         "provenance.json": json.dumps(origins, indent=1, sort_keys=True) + "\n",
     }
     files = dict(_files(study))
@@ -58,11 +59,6 @@ def pack(study, path):
             content = texts[name].encode() if name in texts else files[name].read_bytes()
             packed.writestr(_entry(f"{study.name}/{name}"), content)
     return len(texts) + len(files)
-
-
-def _portable(config):
-    """Return a study's settings without the folders of this machine."""
-    return {**config, "data_dir": None, "stored": None}
 
 
 def _entry(name):

@@ -104,7 +104,7 @@ def _told(model, run):
 
 
 def trains_on_validation(model, run):
-    """Tell whether a model learns from validation data, and so measures itself, out of fold.
+    """Return True if a model learns from validation data, and so measures itself, out of fold.
 
     In ranking none does: a model's own scores know no queries, so that they are not AP@5.
     """
@@ -112,7 +112,7 @@ def trains_on_validation(model, run):
 
 
 def scores_out_of_fold(model):
-    """Tell whether a model that is given validation data also learns from them."""
+    """Return True if a model that is given validation data also learns from them."""
     return getattr(model, "trains_on_validation", False) or getattr(model, "refit", False) is True
 
 

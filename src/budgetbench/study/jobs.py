@@ -15,8 +15,8 @@ from budgetlearn.price_lists import read_prices
 
 from ..datasets import Dataset
 from . import records
-from .failures import LIMITS, keep_failures
 from .isolation import MB, die_with_caller, retries_of_submission
+from .kept_jobs import LIMITS, keep_failures
 from .provenance import effort, origin
 from .runs import draw_costs, iterate
 

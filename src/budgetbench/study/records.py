@@ -120,7 +120,7 @@ class RecordError(BudgetlearnError, ValueError):
 
 
 def is_failure(status):
-    """Tell whether a status means that there is no result: not even one in part."""
+    """Return True if a status means that there is no result, not even one in part."""
     return status != OK and not status.startswith(PARTIAL)
 
 

@@ -53,7 +53,7 @@ def keep(study, root="."):
 
 
 def _stays(kept, fresh, before, now):
-    """Return which kept points stay beside fresh ones."""
+    """Return a mask of the kept points that stay beside fresh ones."""
     done = set(fresh[_PLACE].itertuples(index=False, name=None))
     again = [place in done for place in kept[_PLACE].itertuples(index=False, name=None)]
     changed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
@@ -117,12 +117,6 @@ def kept_studies(root="."):
     """Return {study: folder} of all kept reruns, in the order of their names."""
     found = sorted(Path(root, FOLDER).glob(f"*/{POINTS}"))
     return {path.parent.name: path.parent for path in found}
-
-
-def kept_differences(fresh, kept, within=0.0):
-    """Return the numbers in which fresh operating points differ from kept ones."""
-    fresh, kept = (records.table(frame[list(KEPT)]) for frame in (fresh, kept))
-    return differences(fresh, kept, within)
 
 
 KEY = ("dataset", "costs", "method", "run", "fit", "stage")

@@ -33,7 +33,7 @@ _LENGTH, _CODE = struct.Struct("!I"), struct.Struct("!i")
 _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
-    *("budgetbench.study.jobs", "budgetbench.study.experiment", "budgetbench.study.finished"),
+    *("budgetbench.study.jobs", "budgetbench.study.experiment", "budgetbench.study.kept_jobs"),
     *("budgetbench.study.experiment", "budgetbench.study.tries", "pyarrow.dataset"),
     *("lightgbm", "sklearn.ensemble", "sklearn.linear_model", "snakemake.script"),
     *(f"budgetlearn.{room}" for room in ("budgetrf", "cascade", "forests", "gif", "msb", "peers")),
@@ -91,7 +91,7 @@ def _without(reason):
 
 
 def _is_ours(connection):
-    """Return whether the other end belongs to this user: a socket without a file has no owner."""
+    """Return True if the other end belongs to this user: a socket without a file has no owner."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return struct.unpack("3i", credentials)[1] == os.getuid()
 

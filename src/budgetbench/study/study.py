@@ -12,10 +12,10 @@ from budgetlearn.files import read_yaml
 
 from ..datasets.fetching import content_sha256
 from ..datasets.registry import load_registry
-from .classes import check_classes, refuse_untrusted
 from .configuration import check_schema, known, merged, typed
-from .failures import folder_of, split_at_folder
+from .kept_jobs import folder_of, split_at_folder
 from .methods import sequence_name
+from .source_code import check_classes, refuse_untrusted
 
 SCHEDULE = "schedule"  # built from model sequences, by rules of their own
 FIT = "fit"  # one job fits and evaluates
@@ -30,101 +30,6 @@ WORKING = (
 # What of a data set's entry its raw files depend on, and what only readers see.
 FETCHED = ("id", "kind", "files", "folder", "instructions", "content")
 SHOWN = ("title", "licence", "citation")
-
-
-def _content(path):
-    """Return the sha256 of a file."""
-    return content_sha256(Path(path))
-
-
-def _sorted(value):
-    """Return nested dictionaries with their keys in order: reordered lines rerun no job."""
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return value
-
-
-def _own(config):
-    """Return the settings of each data set in use that has some of its own."""
-    by_dataset = config.get("by_dataset", {})
-    return [by_dataset[name] for name in config["datasets"] if name in by_dataset]
-
-
-def _named_methods(config):
-    """Return every method that a study names, those of all data sets first."""
-    return list(
-        dict.fromkeys(
-            itertools.chain(config["methods"], *(own.get("methods", ()) for own in _own(config)))
-        )
-    )
-
-
-def place_of(path, root):
-    """Return the place of a file that a configuration names: below the user's folder.
-
-    What is not there is looked for beside the workflow: its own lists, where it is installed.
-    """
-    there = Path(path).exists() or not (Path(root) / path).exists()
-    return str(path) if there else str(Path(root) / path)
-
-
-def _check_names(config, registry, root):
-    """Refuse unknown names in a study, other than its data sets and methods."""
-    overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
-    for method in itertools.chain(*overrides):
-        known(method, _named_methods(config), "method in overrides", "the study")
-    for key in ("by_dataset", "stand_ins"):
-        for name in config.get(key, {}):
-            registry[name]  # names what is wrong, like the data sets in use
-    for shown in (config.get("own_cost", []), *config.get("staircases", {}).values()):
-        for method in shown:
-            known(method, _named_methods(config), "method in a figure", "the study")
-    if config.get("seconds_of") is not None:
-        known(config["seconds_of"], _named_methods(config), "method in seconds_of", "the study")
-        if config.get("tries") is None:
-            raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
-    tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
-    for name in config.get("published", []):
-        known(name, tables, "published table", PUBLISHED)
-
-
-def _overridden(methods, overrides):
-    """Return specifications of methods with `overrides` laid over them."""
-    return {name: merged(spec, overrides.get(name, {})) for name, spec in methods.items()}
-
-
-def _chosen(config, methods):
-    """Return the specifications of a study's methods, its overrides applied."""
-    where = config["methods_file"]
-    names = _named_methods(config)
-    chosen = {name: methods[known(name, methods, "method", where)] for name in names}
-    return _overridden(chosen, config.get("overrides", {}))
-
-
-def _check_methods(specs, schemas, trust):
-    """Refuse specifications that overrides have spoilt."""
-    check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
-    for name, spec in specs.items():
-        if "grid" in spec and spec.get("kind") == SCHEDULE:
-            raise ConfigError(
-                f"{name} has a grid, which is for methods that one job fits; it is built from "
-                "sequences. Make an entry in the methods file for each of its settings."
-            )
-        if not trust:
-            refuse_untrusted(name, spec)
-        check_classes(name, spec)
-
-
-def with_defaults(config, root):
-    """Return settings laid over those that every study starts from.
-
-    Snakemake's own `configfile` cannot do this: it leaves the settings of a module as they came.
-    """
-    folder = Path(root, "config")
-    base = read_yaml(folder / "config.yaml")
-    if "study" not in config or not config.keys() & {"datasets", "methods"}:
-        base = merged(base, read_yaml(folder / "studies" / "default.yaml"))
-    return merged(base, config)
 
 
 @dataclass(frozen=True)
@@ -359,7 +264,7 @@ class Study:
         return _sorted(decisive | {"parameters": spec.get("parameters", {})})
 
     def _goes_on(self, method, dataset):
-        """Return whether a method may use as many seconds as the one that the study names."""
+        """Return True if a method may use as many seconds as the one that the study names."""
         other = self.config.get("seconds_of")
         return other not in (None, method) and other in self._setting("methods", dataset)
 
@@ -380,3 +285,98 @@ class Study:
     def sequences(self, method, dataset):
         """Return the names of the sequences of a schedule method on a data set."""
         return [sequence_name(e) for e in self.spec(method, dataset)["parameters"]["sequences"]]
+
+
+def with_defaults(config, root):
+    """Return settings laid over those that every study starts from.
+
+    Snakemake's own `configfile` cannot do this: it leaves the settings of a module as they came.
+    """
+    folder = Path(root, "config")
+    base = read_yaml(folder / "config.yaml")
+    if "study" not in config or not config.keys() & {"datasets", "methods"}:
+        base = merged(base, read_yaml(folder / "studies" / "default.yaml"))
+    return merged(base, config)
+
+
+def place_of(path, root):
+    """Return the place of a file that a configuration names: below the user's folder.
+
+    What is not there is looked for beside the workflow: its own lists, where it is installed.
+    """
+    there = Path(path).exists() or not (Path(root) / path).exists()
+    return str(path) if there else str(Path(root) / path)
+
+
+def _content(path):
+    """Return the sha256 of a file."""
+    return content_sha256(Path(path))
+
+
+def _sorted(value):
+    """Return nested dictionaries with their keys in order: reordered lines rerun no job."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return value
+
+
+def _own(config):
+    """Return the settings of each data set in use that has some of its own."""
+    by_dataset = config.get("by_dataset", {})
+    return [by_dataset[name] for name in config["datasets"] if name in by_dataset]
+
+
+def _named_methods(config):
+    """Return every method that a study names, those of all data sets first."""
+    return list(
+        dict.fromkeys(
+            itertools.chain(config["methods"], *(own.get("methods", ()) for own in _own(config)))
+        )
+    )
+
+
+def _check_names(config, registry, root):
+    """Refuse unknown names in a study, other than its data sets and methods."""
+    overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
+    for method in itertools.chain(*overrides):
+        known(method, _named_methods(config), "method in overrides", "the study")
+    for key in ("by_dataset", "stand_ins"):
+        for name in config.get(key, {}):
+            registry[name]  # names what is wrong, like the data sets in use
+    for shown in (config.get("own_cost", []), *config.get("staircases", {}).values()):
+        for method in shown:
+            known(method, _named_methods(config), "method in a figure", "the study")
+    if config.get("seconds_of") is not None:
+        known(config["seconds_of"], _named_methods(config), "method in seconds_of", "the study")
+        if config.get("tries") is None:
+            raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
+    tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
+    for name in config.get("published", []):
+        known(name, tables, "published table", PUBLISHED)
+
+
+def _overridden(methods, overrides):
+    """Return specifications of methods with `overrides` laid over them."""
+    return {name: merged(spec, overrides.get(name, {})) for name, spec in methods.items()}
+
+
+def _chosen(config, methods):
+    """Return the specifications of a study's methods, its overrides applied."""
+    where = config["methods_file"]
+    names = _named_methods(config)
+    chosen = {name: methods[known(name, methods, "method", where)] for name in names}
+    return _overridden(chosen, config.get("overrides", {}))
+
+
+def _check_methods(specs, schemas, trust):
+    """Refuse specifications that overrides have spoilt."""
+    check_schema(specs, schemas / "methods.schema.yaml", "a method with its overrides")
+    for name, spec in specs.items():
+        if "grid" in spec and spec.get("kind") == SCHEDULE:
+            raise ConfigError(
+                f"{name} has a grid, which is for methods that one job fits; it is built from "
+                "sequences. Make an entry in the methods file for each of its settings."
+            )
+        if not trust:
+            refuse_untrusted(name, spec)
+        check_classes(name, spec)

@@ -12,7 +12,7 @@ from ..forests.leaf_refit import PENALTIES
 from ..forests.out_of_bag import check_oob, set_oob
 from ..parallel import progress
 from ..protocol.examples import refuse_unlearned
-from ..protocol.operating_points import score_outcome
+from ..protocol.scoring import score_outcome
 from ..tree.growth import TIES, GrowthRule
 from ..validation import ParameterError, check_choice, check_max_features, check_number
 from .growing import WEIGHTS, Validation, grow_within_budget

@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import documented, extending
-from ..protocol.operating_points import refuse_unscored, score_and_error, score_outcome
+from ..protocol.operating_points import refuse_unscored
+from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade, StageReader, walk
 from .dynamic import dynamic_trace, foreseen_trace

@@ -6,11 +6,10 @@ import click
 
 from .. import __version__
 from ..exceptions import BudgetlearnError
-from .case import ask
 from .compare import compare, recommend
 from .fit import fit
 from .messages import in_options, one_line, warnings_as_notes
-from .predict import predict
+from .predict import ask, predict
 from .serve import serve
 
 # What bad input raises: our own errors, scikit-learn's ValueError, files that cannot be opened.

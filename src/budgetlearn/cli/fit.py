@@ -114,7 +114,8 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
         budgetlearn fit patients.csv --target ill --costs prices.csv --budget 50 --out model.joblib
     """
     preprocessor = {name: rest[name] for name in ("missing", *SEVERAL)}
-    options.needs_budget(guaranteed, budget)
+    if guaranteed and budget is None:
+        raise click.UsageError("--guaranteed needs a --budget to be kept.")
     own = read_own_table(table, **described(rest))
     tell_notes(own)
     random = check_random_state(seed)
@@ -349,7 +350,7 @@ OTHERS = "other ways"
 
 
 def seen(saved, train, valid, test, weighs=(), weighs_out=()):
-    """Return what the page of a model shows of the rows held out, as a dict.
+    """Return the views of the held-out rows on the page of a model, as a dict.
 
     "everything": boosted trees on all features, and their score. "rates": the share of the rows
     that buys each column, a frame with a row for each step of the schedule. "stops": the ways of

@@ -1,4 +1,4 @@
-"""What is said on the screen: names as they can be shown, and the library in words of options."""
+"""Words for the screen: names as they can be shown, and the library in words of options."""
 
 import ast
 import difflib

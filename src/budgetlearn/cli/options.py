@@ -37,12 +37,6 @@ report = click.option(
 )
 
 
-def needs_budget(guaranteed, budget):
-    """Refuse a guarantee of nothing."""
-    if guaranteed and budget is None:
-        raise click.UsageError("--guaranteed needs a --budget to be kept.")
-
-
 def _with(function, *decorators):
     """Return a function with several decorators, the first one outermost."""
     for decorator in reversed(decorators):

@@ -17,7 +17,7 @@ MOST_COLUMNS, MOST_WORDS = 500, 50
 # The picture of the curve, in its own units; drawn without a drawing library.
 WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
-FOLDERS = [Path(__file__).parent / "templates", Path(__file__).parents[1] / "displays"]
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 def plus_minus(score, error):
@@ -149,7 +149,7 @@ def write_page(saved, path):
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(FOLDERS),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -12,8 +12,8 @@ import click
 
 from ..exceptions import DatasetError
 from . import options
-from .case import Case
 from .output import plus_minus
+from .predict import Case
 from .saved_model import SavedModel
 
 PAGE = Path(__file__).parent / "templates" / "case.html"
@@ -166,7 +166,7 @@ def conversation(saved, budget, max_cost, answers, sure=False):
 
 
 def about(saved, budget):
-    """Return what is to be expected of the model, in a sentence."""
+    """Describe the expected score of the model in a sentence."""
     row = saved.curve.loc[saved.measured_stage(budget)]
     quality = plus_minus(row["test_score"], row["test_score_se"])
     return (
@@ -215,7 +215,7 @@ def why(case):
 
 
 def enough(case):
-    """Return why nothing more is asked for, None while something is."""
+    """Return the reason that nothing more is asked for, None while something is."""
     if case.next is not None:
         return None
     saved = case.saved

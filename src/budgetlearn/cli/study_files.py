@@ -166,8 +166,8 @@ def checked_study(config, root, trust=True):
     Without `trust` its methods must be those of known packages.
     """
     with extra("workflow", "the comparison of methods"):
-        from budgetbench.study.classes import find_classes_in
         from budgetbench.study.configuration import merged
+        from budgetbench.study.source_code import find_classes_in
         from budgetbench.study.study import Study
     config = merged(read_yaml(root / "config/config.yaml"), config)
     if trust and config.get("methods_path"):

@@ -142,7 +142,8 @@ def read_own_table(
             f"validate and to hold out. Give at least {FEWEST_ROWS}, better hundreds."
         )
     # An identifier predicts the training rows perfectly, and new ones not at all.
-    left_out = () if keep is None else _identifiers(X, (*keep, *forms))
+    may_number = [] if keep is None else [name for name in X.columns if name not in (*keep, *forms)]
+    left_out = tuple(name for name in may_number if _numbers_rows(X[name]))
     X = X.drop(columns=list(left_out))
     if not X.shape[1]:
         raise DatasetError(
@@ -169,7 +170,7 @@ def _refuse_unknown(name, frame, wanted):
 
 
 def _weight(frame, name, others):
-    """Return how much each row counts by a column of weights; None without one."""
+    """Return the weight of each row from a column of weights; None without one."""
     if name is None:
         return None
     if name in others:
@@ -235,11 +236,6 @@ def tell_notes(own):
 
 def _hint(frame):
     return " Is --separator right?" if frame.shape[1] <= 1 else ""
-
-
-def _identifiers(X, keep):
-    """Return the columns that may number the rows: a different whole number in each."""
-    return tuple(name for name in X.columns if name not in keep and _numbers_rows(X[name]))
 
 
 def _numbers_rows(column):

@@ -1,4 +1,8 @@
-"""Forests for devices: a compact format in bytes, and C code without malloc or libm."""
+"""Forests for devices: a compact format in bytes, and C code without malloc or libm.
+
+Trees (`tree.predictor`) become `trees.StoredTrees`, these a `model.CompactForest`, and that bytes
+(`serialization`), C99 or ONNX (`forests`, which has the methods that forests inherit).
+"""
 
 from .forests import quantization_errors
 from .model import FORMATS, CompactForest

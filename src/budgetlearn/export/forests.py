@@ -1,15 +1,29 @@
-"""Methods of forests for devices (bytes, C, ONNX), and a report of what each format costs."""
+"""Forests for devices: the methods that export one, what each format costs, ONNX and C99 code."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from ..exceptions import MissingExtraError
 from ..validation import ParameterError
-from .c_code import c_header
-from .model import FORMATS, REGRESSION
-from .onnx_model import onnx_model
+from .model import FORMATS, REGRESSION, SCORES, VOTES
+from .serialization import widths
+from .trees import rebuilt
+
+# Of operators and of the file: old enough for the runtimes of the last years.
+OPSETS, IR_VERSION = (("", 15), ("ai.onnx.ml", 3)), 8
+TEMPLATE = Path(__file__).with_name("template.h").read_text()
+C_TYPES = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t"}
+WIDTH = 98
+THRESHOLD = (
+    "@name@_threshold[at]",
+    "@name@_low[@name@_feature[at]] + @name@_step[@name@_feature[at]] * (float)@name@_bin[at]",
+)
+FEATURE = ("@name@_feature[at]", "@name@_used[@name@_feature[at]]")
+PRINT = ('printf("%d", @name@_predict(x));', 'printf("%.9g", (double)@name@_predict(x));')
 
 
 class CompactMethods:
@@ -112,3 +126,236 @@ def quantization_errors(model, X, y):
         rows.append((name, forest.nbytes, error, error - before, differs))
     columns = ["format", "bytes", "error", "increase", "difference"]
     return pd.DataFrame(rows, columns=columns).set_index("format")
+
+
+def onnx_model(forest):
+    """Return a forest as an ONNX model; classes that are not whole numbers become strings."""
+    try:
+        from onnx import TensorProto, helper
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            "ONNX models need the package 'onnx', which is not installed. Install it with: "
+            "pip install onnx"
+        ) from error
+    regression = forest.kind == REGRESSION
+    scores = "prediction" if regression else "scores"
+    nodes = [
+        helper.make_node(
+            "TreeEnsembleRegressor", ["X"], [scores], domain="ai.onnx.ml", **ensemble(forest)
+        )
+    ]
+    shape = ["n", forest.n_columns]
+    outputs = [helper.make_tensor_value_info(scores, TensorProto.FLOAT, shape)]
+    constants = []
+    if not regression:
+        nodes += _decision(helper, forest.n_columns)
+        kind, labels = _labels(forest)
+        kind = getattr(TensorProto, kind)
+        constants = [
+            helper.make_tensor("labels", kind, [len(labels)], labels),
+            helper.make_tensor("zero", TensorProto.FLOAT, [1], [0.0]),
+            helper.make_tensor("last", TensorProto.INT64, [1], [1]),
+        ]
+        outputs = [helper.make_tensor_value_info("label", kind, ["n"]), *outputs]
+    # Rows are a symbol: the model takes any number of them.
+    X = helper.make_tensor_value_info("X", TensorProto.FLOAT, ["n", forest.n_features])
+    graph = helper.make_graph(nodes, "forest", [X], outputs, constants)
+    opsets = [helper.make_opsetid(*opset) for opset in OPSETS]
+    return helper.make_model(
+        graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="budgetlearn"
+    )
+
+
+def ensemble(forest):
+    """Return the attributes of the operator TreeEnsembleRegressor for a forest in "float32".
+
+    Nodes are in preorder, tree after tree; a leaf adds its values, or its vote.
+    """
+    trees = rebuilt(forest.n_splits, forest.features(), forest.thresholds(), forest.n_left)
+    numbers, leaves = [np.empty((6, 0))], [np.empty((4, 0))]
+    for place, (tree, values) in enumerate(zip(trees, forest.stop_values(), strict=True)):
+        node = np.arange(tree.node_count)
+        ends = np.flatnonzero(tree.is_leaf)
+        # Of a leaf only its mode and weights count; ONNX wants numbers all the same.
+        split = [
+            np.where(tree.is_leaf, 0, of_node)
+            for of_node in (tree.feature, tree.threshold, tree.children_left, tree.children_right)
+        ]
+        numbers.append(np.array([np.full(node.size, place), node, *split]))
+        weights = np.eye(forest.n_columns)[values[:, 0]] if forest.kind == VOTES else values
+        end, column = (part.ravel() for part in np.indices(weights.shape))
+        where = tree.value[ends, 0].argsort()  # leaves in the order of their stops
+        leaves.append(np.array([0 * end + place, ends[where][end], column, weights.ravel()]))
+    if not trees:  # a runtime wants one: a leaf that adds nothing
+        numbers, leaves = [np.zeros((6, 1))], [np.zeros((4, 1))]
+    tree, node, feature, threshold, left, right = np.hstack(numbers)
+    of_tree, of_node, column, weight = np.hstack(leaves)
+    modes = np.where(left > 0, "BRANCH_LEQ", "LEAF")  # no child is a root
+    return {
+        "n_targets": forest.n_columns,
+        "base_values": forest.constant.tolist(),
+        "nodes_treeids": _whole(tree),
+        "nodes_nodeids": _whole(node),
+        "nodes_featureids": _whole(feature),
+        "nodes_modes": modes.tolist(),
+        "nodes_values": threshold.tolist(),
+        "nodes_truenodeids": _whole(left),
+        "nodes_falsenodeids": _whole(right),
+        "target_treeids": _whole(of_tree),
+        "target_nodeids": _whole(of_node),
+        "target_ids": _whole(column),
+        "target_weights": weight.tolist(),
+    }
+
+
+def _whole(numbers):
+    return numbers.astype(int).tolist()
+
+
+def _decision(helper, n_columns):
+    """Return the nodes that make a label of scores."""
+    # Of equals ArgMax takes the first, as `predict` does; one column's sign decides by itself.
+    if n_columns > 1:
+        code = [helper.make_node("ArgMax", ["scores"], ["code"], axis=1, keepdims=0)]
+    else:
+        code = [
+            helper.make_node("Greater", ["scores", "zero"], ["second"]),
+            helper.make_node("Cast", ["second"], ["codes"], to=7),  # whole numbers
+            helper.make_node("Squeeze", ["codes", "last"], ["code"]),
+        ]
+    return [*code, helper.make_node("Gather", ["labels", "code"], ["label"])]
+
+
+def _labels(forest):
+    """Return the type of the labels and the labels, one for each class."""
+    classes = np.arange(forest.n_classes) if forest.classes is None else forest.classes
+    if np.issubdtype(classes.dtype, np.integer):
+        return "INT64", classes.tolist()
+    return "STRING", [str(name) for name in classes.tolist()]
+
+
+def c_header(forest, name="model"):
+    """Return the text of a C99 header that predicts what a compact forest predicts."""
+    # The name goes into identifiers, and nothing else of the user's into code.
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise ParameterError(
+            f"name must be letters, digits and underscores, a letter first, got {name!r}."
+        )
+    parts = {
+        "tables": "\n".join(_tables(forest)),
+        "half": _block("half") if _halves(forest) else "",
+        "threshold": THRESHOLD[forest.format == "int8"],
+        "feature": FEATURE[forest.format == "int8"],
+        "add": _adding(forest),
+        "scores": _scores(forest),
+        "predict": _block(_predicting(forest)),
+        "print": PRINT[forest.kind == REGRESSION],
+        "sum_type": _sum_type(forest),
+        "guard": f"{name.upper()}_H",
+    }
+    text = _block("model")
+    # Parts first: they contain names and sizes themselves.
+    for key, value in parts.items():
+        text = text.replace(f"@{key}@", value)
+    sizes = {
+        "n_features": forest.n_features,
+        "n_columns": forest.n_columns,
+        "n_trees": forest.n_splits.size,
+        "nbytes": forest.nbytes,
+        "format": forest.format,
+    }
+    # Every name begins with the model's, so that two models fit into one program.
+    for key, value in (sizes | {"name": name, "NAME": name.upper()}).items():
+        text = text.replace(f"@{key}@", str(value))
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def _block(key):
+    """Return one part of the template."""
+    return re.search(rf"^//= {key}\n(.*?)(?=^//= |\Z)", TEMPLATE, re.S | re.M)[1]
+
+
+def _halves(forest):
+    return forest.format == "float16" and forest.kind != VOTES
+
+
+def _sum_type(forest):
+    # Whole numbers add up exactly in any order; the bits of floats depend on it.
+    if forest.kind == VOTES:
+        return "uint32_t"
+    return "int32_t" if forest.format == "int8" else "float"
+
+
+def _adding(forest):
+    """Return the statement that adds what a stop says."""
+    if forest.kind == VOTES:
+        return "sums[@name@_value[stop]] += 1u;"
+    value = "@name@_value[stop * @NAME@_N_SCORES + k]"
+    if _halves(forest):
+        value = f"@name@_half({value})"
+    return f"for (k = 0; k < @NAME@_N_SCORES; ++k) {{ sums[k] += {value}; }}"
+
+
+def _scores(forest):
+    """Return the expression of score k from the sums."""
+    if forest.scale.size:
+        return "(float)sums[k] * @name@_scale[k]"
+    return "(float)sums[k]" if forest.kind == VOTES else "sums[k]"
+
+
+def _predicting(forest):
+    if forest.kind == REGRESSION:
+        return "regression" if forest.n_columns == 1 else "outputs"
+    return "sign" if forest.kind == SCORES and forest.n_columns == 1 else "argmax"
+
+
+def _tables(forest):
+    """Yield the tables as C definitions."""
+    # In int8 splits name a place in `used`, mostly a byte where columns would take two.
+    int8 = forest.format == "int8"
+    n_features = forest.used.size if int8 else forest.n_features
+    feature, offset, head = (C_TYPES[n] for n in widths(n_features, forest.n_splits, forest.n_left))
+    yield _table(head, "head", forest.n_splits * 4 + forest.empty)
+    yield _table(feature, "feature", forest.feature)
+    yield _table(offset, "left", forest.n_left)
+    if int8:
+        yield _table("uint8_t", "bin", forest.threshold)
+        yield _table("uint16_t", "used", forest.used)
+        yield _table("float", "low", forest.low)
+        yield _table("float", "step", forest.step)
+    else:
+        yield _table("float", "threshold", forest.threshold)
+    if forest.scale.size:
+        yield _table("float", "scale", forest.scale)
+    if forest.kind == VOTES:
+        yield _table("uint8_t", "value", forest.value)
+        yield _table("uint32_t", "constant", forest.constant.astype(np.uint32))
+        return
+    kind, values = "float", forest.value
+    if int8:
+        kind = "int8_t"
+    elif _halves(forest):
+        kind, values = "uint16_t", values.view(np.uint16)
+    yield _table(kind, "value", values)
+    yield _table(_sum_type(forest), "constant", forest.constant)
+
+
+def _table(kind, name, values):
+    """Return a constant array; C has none of length 0."""
+    values = values.ravel() if values.size else np.zeros(1, dtype=values.dtype)
+    words = [_float(value) for value in values] if kind == "float" else map(str, values.tolist())
+    lines, line = [], "   "
+    for word in words:
+        if len(line) + len(word) + 2 > WIDTH:
+            lines.append(line)
+            line = "   "
+        line += f" {word},"
+    lines.append(line)
+    body = "\n".join(lines)
+    return f"static const {kind} @name@_{name}[{values.size}] = {{\n{body}\n}};"
+
+
+def _float(value):
+    """Return a float32 as a literal that every compiler reads as that very number."""
+    text = f"{value:.9g}"  # nine digits tell all float32 apart
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"

@@ -29,6 +29,7 @@ def preorder(const int32_t[::1] children_left, const int32_t[::1] children_right
                 n_stops += 1
             else:
                 splits[split] = node
+                # Last in, first out: the left side comes next, then ~split, then the right side.
                 waiting[n_waiting] = children_right[node]
                 waiting[n_waiting + 1] = ~split
                 waiting[n_waiting + 2] = children_left[node]

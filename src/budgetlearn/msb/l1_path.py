@@ -156,7 +156,7 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
 
 
 def _is_cut(net):
-    """Return whether the descent ran out of passes (glmnet's error flags −1 to −10000).
+    """Return True if the descent ran out of passes (glmnet's error flags −1 to −10000).
 
     Flags below that are a path at its natural end: probabilities that reached 0 or 1.
     """

@@ -36,7 +36,7 @@ class VisitedModel:
     model: Any  # fitted on these columns; None once it is known to be dominated
 
     def dominates(self, other):
-        """Return whether it is no more expensive and no worse than `other`, and better in one."""
+        """Return True if it is no more expensive and no worse than `other`, and better in one."""
         no_worse = self.cost <= other.cost and self.score >= other.score
         return no_worse and (self.cost < other.cost or self.score > other.score)
 

@@ -18,7 +18,7 @@ from .sequences import as_sequence
 
 
 def takes_missing(engine):
-    """Return whether an engine can be fitted on missing values.
+    """Return True if an engine can be fitted on missing values.
 
     A pipeline can where each of its steps does, up to the first that fills them in; it does not
     say so in its tags.

@@ -25,7 +25,7 @@ from .staged import MetaStaged, TreeStages, TreeSum, check_increasing
 
 
 def averages(estimator):
-    """Return whether the trees of an ensemble average, rather than add up as in boosting."""
+    """Return True if the trees of an ensemble average, rather than add up as in boosting."""
     return not hasattr(estimator, "learning_rate")
 
 

@@ -56,7 +56,7 @@ def refuse_blank_twins(words, where):
 
 
 def is_number(column):
-    """Return whether a column holds numbers; truth values are words here."""
+    """Return True if a column holds numbers; truth values are words here."""
     kind = column.dtype
     return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
 
@@ -193,7 +193,7 @@ def _refuse_rounded(column):
 
 
 def _are_names(n_different, n_words):
-    """Return whether so many different words are names of rows, or free text."""
+    """Return True if so many different words are names of rows, or free text."""
     each_its_own = n_different == n_words >= FEWEST_NAMES
     return each_its_own or n_different > max(MOST_WORDS, n_words / 2)
 

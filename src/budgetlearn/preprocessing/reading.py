@@ -52,7 +52,7 @@ _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 def is_of_disk(error):
-    """Return whether an error says that the disk is full, read-only or broken."""
+    """Return True if an error says that the disk is full, read-only or broken."""
     return isinstance(error, OSError) and error.errno in _DISK
 
 

@@ -26,18 +26,17 @@ from ..validation import all_or_nothing, check_number
 from .acquisition import Session, acquired_from, explanation, from_table, session_of
 from .documenting import described
 from .examples import checked_examples, checked_table, one_row
-from .fixed_features import fixed_acquisitions
 from .guarantees import EXPECTED, Certificate, certified
 from .operating_points import (
     measured,
     measured_out_of_fold,
     refuse_alike,
     refuse_unscored,
-    score_outcome,
     scored_parts,
 )
-from .prediction import chosen_stage, decided, each_stage
+from .prediction import chosen_stage, decided, each_stage, fixed_acquisitions
 from .requests import Decisions
+from .scoring import score_outcome
 from .stage import EVERYTHING, BudgetedTags, Stage
 
 Array = NDArray[Any]

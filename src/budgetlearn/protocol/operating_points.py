@@ -4,89 +4,12 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
-from sklearn.metrics import check_scoring, r2_score
+from sklearn.base import clone, is_classifier
 
 from ..exceptions import BudgetError, BudgetlearnWarning
 from ..validation import ParameterError
+from .scoring import score_and_error
 from .stage import Stage
-
-RESAMPLES = 100
-
-
-class _Known(BaseEstimator):
-    """Predictions that are there already, for scikit-learn's scorers; X holds their rows."""
-
-    def __init__(self, stage=None, classes=None):
-        self.stage = stage
-        self.classes = classes
-
-    def fit(self, X=None, y=None):
-        return self
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def predict(self, rows):
-        return self.stage.output[rows]
-
-
-class _KnownClasses(ClassifierMixin, _Known):
-    @property
-    def classes_(self):
-        return self.classes
-
-    def predict_proba(self, rows):
-        return self.stage.probabilities[rows]
-
-
-class _KnownNumbers(RegressorMixin, _Known):
-    pass
-
-
-def _scorer(estimator, scoring, stage):
-    """Return score(rows, y, weight) of the stage's predictions by a scikit-learn scorer."""
-    # Scikit-learn asks a classifier by its tags, so that there is a class for each kind.
-    if is_classifier(estimator):
-        made = _KnownClasses(stage, estimator.classes_)
-    else:
-        made = _KnownNumbers(stage)
-    scorer = check_scoring(made, scoring=scoring)
-    return lambda rows, y, **weight: float(scorer(made, rows, y, **weight))
-
-
-def score_outcome(estimator, scoring, stage, y, weight=None):
-    """Return the score of a stage's predictions, as `scoring` of scikit-learn names it.
-
-    The stage has output, and probabilities where the scorer asks for them; `y` are the true
-    targets.
-    """
-    extra = {} if weight is None else {"sample_weight": np.asarray(weight)}
-    return _scorer(estimator, scoring, stage)(np.arange(len(y)), y, **extra)
-
-
-def score_and_error(estimator, stage, targets):
-    """Return the score of a stage and its standard error, by `scoring` where there is one."""
-    n = len(targets)
-    scoring = getattr(estimator, "scoring", None)
-    if scoring is not None:
-        # Any score has a standard error by resampling; a fixed seed gives all stages the same
-        # rows.
-        score, random = _scorer(estimator, scoring, stage), np.random.default_rng(0)
-        drawn = (random.integers(n, size=n) for _ in range(RESAMPLES))
-        redrawn = [score(rows, targets[rows]) for rows in drawn]
-        return score(np.arange(n), targets), float(np.std(redrawn, ddof=1))
-    if is_classifier(estimator):
-        # The standard error of a share.
-        right = float(np.mean(stage.output == targets))
-        return right, float(np.sqrt(right * (1 - right) / n))
-    if n < 2:
-        return np.nan, np.nan
-    # The standard error of the mean square, in units of the variance, as R² has it.
-    squares = np.reshape((stage.output - targets) ** 2, (n, -1)).mean(axis=1)
-    variance = max(float(np.var(targets, axis=0).mean()), 1e-300)
-    spread = float(np.sqrt(squares.var(ddof=1) / n)) / variance
-    return float(r2_score(targets, stage.output)), spread
 
 
 def refuse_alike(estimator, train, valid):

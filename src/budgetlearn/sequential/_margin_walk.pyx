@@ -115,6 +115,7 @@ cdef class MarginWalker:
         for stage in range(self.n_features):
             feature = self.next_feature()
             if feature < 0:
+                # The last estimate stands for all later stages: walks of any length compare.
                 order[stage:] = -1
                 value[stage:] = 0.0
                 estimate[stage + 1:] = estimate[stage]

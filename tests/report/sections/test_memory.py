@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.sizes import size_table
+from budgetbench.analysis.budgets import size_table
 from budgetbench.report import sections_of
 from budgetbench.report.sections.memory import memory_figure, memory_sentences
 from tests.factories import METHODS, make_display, make_points, make_report, make_study

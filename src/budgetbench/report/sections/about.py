@@ -1,4 +1,4 @@
-"""What the results are of: settings, data sets, prices, and what they were made with."""
+"""The facts behind the results: settings, data sets, prices, and what they were made with."""
 
 from ...analysis.schedules import CASE
 from ...study.methods import settings_tried

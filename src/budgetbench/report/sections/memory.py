@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from ...analysis.budgets import best_in_little, size_table
 from ...analysis.schedules import of_case
-from ...analysis.sizes import best_in_little, size_table
 from ...study.study import MEMORY
 from ..section import Section, case_name, table
 from ..style import bars, drawing, label_ends, message_figure, plain_decades

@@ -65,7 +65,7 @@ class Printed(Section):
 
 
 def printed_tables(table, display):
-    """Return what the page shows of the published tables that the study reruns.
+    """Return the published tables that the study reruns, as the page shows them.
 
     There is a dict for each published table and case: title; note (how many runs, on the paper's
     data or on others); quantities (names of the groups of columns); rows of method, setting and
@@ -108,7 +108,7 @@ def _shown(part, case_title):
 
 
 def _note(part, first):
-    """Return how many runs of ours, and whether on the paper's data."""
+    """Return the number of our runs in words, and a mark for other data than the paper's."""
     runs = span_of_runs(part["n_runs"])
     if first["run_on"] == first["dataset"]:
         return f"{runs} of ours"
@@ -116,7 +116,7 @@ def _note(part, first):
 
 
 def _reasons(part):
-    """Return which variants answer for what is not reproduced; that none does is said too."""
+    """Return the variants that answer for what is not reproduced, in words, also if none does."""
     known = [
         f"{reason} Variant without that: {variant}."
         for reason, variant in part[["reason", "variant"]].drop_duplicates().to_numpy()
@@ -133,7 +133,7 @@ _KINDS = {"": "", "single run": "", "clock": "", WITHIN: "near", OUTSIDE: "worse
 
 
 def _kind(row):
-    """Return how far ours is from the printed number, for its colour: "" where nothing judges."""
+    """Return the class of distance from the printed number, for its colour; "" if not judged."""
     # Better than printed is a deviation, too, but of another kind than worse.
     kind = _KINDS.get(row["verdict"], "off")
     return "better" if kind == "worse" and row["better"] else kind

@@ -1,20 +1,111 @@
-"""Cost-aware filters: keep the features with the most information per cost, then fit a model."""
+"""Simple rivals: controls, models behind a feature filter, sparse linear models.
+
+Controls bracket every score: they pay nothing, or for everything. Filters keep the features with
+the most information per cost, before any model; the L1 penalty of sparse models grows with price.
+"""
 
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn import ensemble
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import mutual_info_classif
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 
+from ..counting import fit_counted
 from ..forests import RandomForestClassifier
+from ..msb.l1_path import LogitPathClassifier, fit_l1_path
 from ..parallel import progress
+from ..protocol import BudgetedEstimator, Stage
 from ..protocol.documenting import documented, extending
 from ..tree.binning import bin_features
 from ..tree.convert import on_the_whole_table
 from ..validation import INT32_MAX, ParameterError, check_number
 from .cost_boosting import LightGBMCostClassifier
 from .staged import TreeStages, TreeSum, check_increasing
+
+
+class _Control(BudgetedEstimator):
+    """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
+
+    def _fit(self, train, valid, seeds):
+        self.model_ = fit_counted(self._model(), train.X, train.targets)
+
+    def fixed_costs(self):
+        return [self.feature_costs_.full if self._acquires else 0.0]
+
+    def _takes_missing(self):
+        return get_tags(self._model()).input_tags.allow_nan
+
+    def _can_predict_proba(self):
+        return hasattr(self._model(), "predict_proba")
+
+    def _stages(self, X, which, want):
+        stage = Stage({}, acquired=np.full(X.shape, self._acquires))
+        # What costs nothing must not look: the constant is asked about zeros.
+        known = X if self._acquires else np.zeros(X.shape)
+        if "output" in want:
+            stage.output = self.model_.predict(known)
+        if "probabilities" in want and hasattr(self.model_, "predict_proba"):
+            stage.probabilities = self.model_.predict_proba(known)
+        # One stage, asked for once or again.
+        yield from (stage for _ in which)
+
+
+@documented
+class FreeConstantClassifier(ClassifierMixin, _Control):
+    """Predict the most frequent class and acquire nothing."""
+
+    _acquires = False
+
+    def __init__(self, *, feature_costs=None):
+        self.feature_costs = feature_costs
+
+    def _model(self):
+        return DummyClassifier(strategy="most_frequent")
+
+
+@documented
+class FreeConstantRegressor(RegressorMixin, _Control):
+    """Predict the mean of the training targets and acquire nothing."""
+
+    _acquires = False
+
+    def __init__(self, *, feature_costs=None):
+        self.feature_costs = feature_costs
+
+    def _model(self):
+        return DummyRegressor(strategy="mean")
+
+
+@documented
+class AllFeaturesClassifier(ClassifierMixin, _Control):
+    """Acquire every feature and hand them to any classifier.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        None: a random forest of 100 trees.
+    random_state : int, RandomState instance or None, default=None
+        Given to the estimator where it has such a parameter.
+    """
+
+    _acquires = True
+
+    def __init__(self, estimator=None, *, feature_costs=None, random_state=None):
+        self.estimator = estimator
+        self.feature_costs = feature_costs
+        self.random_state = random_state
+
+    def _model(self):
+        model = (
+            ensemble.RandomForestClassifier() if self.estimator is None else clone(self.estimator)
+        )
+        # Not every classifier draws anything.
+        if "random_state" in model.get_params():
+            model.set_params(random_state=self.random_state)
+        return model
 
 
 @documented
@@ -172,3 +263,73 @@ class FilterBoostingClassifier(FilterForestClassifier):
         # Trees of one iteration belong together where some of them cannot be walked.
         per_step = 1 if boosting.classes_.size == 2 else boosting.classes_.size
         return replace(TreeSum.of(trees, X.shape[1]), per_step=per_step)
+
+
+# A free feature is penalised like one of this share of the mean price: without any penalty it
+# would enter every model, and separable classes would have no finite solution.
+LEAST_SHARE = 0.01
+
+
+@documented
+class SparseLinearClassifier(LogitPathClassifier):
+    """Logistic regression with an L1 penalty of λ · price^γ for the weight of each feature.
+
+    Where logitB's path ignores prices, here a cheap feature enters before an expensive one that
+    tells as much. One path for each γ; all of their models, each priced by its features with a
+    non-zero weight, are compressed on validation data into one schedule, and the budget selects.
+
+    Parameters
+    ----------
+    feature_costs : array-like of shape (n_features,) or FeatureCosts, default=None
+        Price of each feature; None: 1 each. A feature of a group is penalised by its own price and
+        the group's charge; predictions are charged for the group once.
+    cost_exponents : sequence of float, default=(0, 0.5, 1)
+        The exponents γ >= 0; 0 is logitB's path.
+
+    Attributes
+    ----------
+    path_ : L1Path
+        Every model of all paths, one path after another.
+
+    References
+    ----------
+    H. Zou. The adaptive lasso and its oracle properties. Journal of the American Statistical
+    Association 101, 2006: penalties of a factor for each weight.
+    """
+
+    _groups = True  # in contrast to logitB's, the path knows prices
+
+    @extending(LogitPathClassifier)
+    def __init__(self, *, cost_exponents=(0, 0.5, 1), **shared):
+        super().__init__(**shared)
+        self.cost_exponents = cost_exponents
+
+    def _path(self, train):
+        powers = list(self.cost_exponents)
+        if not powers:
+            raise ParameterError("cost_exponents must be one or more numbers >= 0, got none.")
+        for power in powers:
+            check_number(power, "cost_exponents (each)", low=0)
+        paths = [
+            fit_l1_path(
+                train.X,
+                train.y,
+                self.n_lambda,
+                weight=train.weight,
+                penalty_factors=penalty_factors(self.feature_costs_.alone, power),
+            )
+            for power in powers
+        ]
+        # Same data, so the same scaling: the paths are one list of models to choose from.
+        joined = {
+            name: np.concatenate([getattr(path, name) for path in paths])
+            for name in ("coef", "intercept", "penalties")
+        }
+        return replace(paths[0], **joined)
+
+
+def penalty_factors(prices, power):
+    """Return the factor of λ for each feature: its share of the mean price, to a power."""
+    mean = prices.mean()
+    shares = prices / mean if mean > 0 else np.ones_like(prices)
+    return np.maximum(shares, LEAST_SHARE) ** power

@@ -6,8 +6,10 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..curves import pareto_indices
-from ..protocol.operating_points import score_outcome
+from .curves import pareto_indices
+from .protocol.scoring import score_outcome
+
+__all__ = ["AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"]
 
 
 def axes_of(ax, width=6.4, height=4.8):

@@ -1,5 +1,0 @@
-"""`python -m budgetlearn.cli`."""
-
-from . import main
-
-main()
