@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 from budgetlearn import FreeConstantClassifier
 from budgetlearn.cli.commands import run
 from budgetlearn.cli.fit import fit_table, parts_of
-from budgetlearn.cli.output import lines_of
+from budgetlearn.cli.output import lines_of, print_schedule
 from budgetlearn.cli.saved_model import SavedModel
 from budgetlearn.cli.table import read_own_table
-from tests.cli.conftest import PRICES, QUICK, patients
+from tests.cli.conftest import FIT, PRICES, QUICK, patients
 
 N = 240
 RANDOM = np.random.default_rng(5)
@@ -426,3 +426,19 @@ def test_a_model_that_buys_nothing_predicts_every_row(folder, told):
     )
     status, out, _ = told("ask", "m.joblib", "--json")
     assert (status, json.loads(out)["done"], json.loads(out)["spent"]) == (0, True, 0.0)
+
+
+def test_a_budget_that_is_spent_on_what_is_no_better_is_told(folder, told, capsys):
+    assert told(*FIT, "--out", "m.joblib")[0] == 0
+    saved = SavedModel.load("m.joblib")
+    points = saved.model.operating_points_
+    assert len(points) > 3
+    for frame in (points, saved.curve):
+        frame.loc[2, "score"] = frame.loc[1, "score"]
+    for row, is_told in ((1, False), (2, True)):
+        saved.budget = points["cost"][row]
+        print_schedule(saved)
+        out = capsys.readouterr().out
+        (chosen,) = (line for line in out.splitlines() if line.startswith("→  "))
+        assert f"{points['cost'][row]:.2f}" in chosen
+        assert ("no better than what costs less, but not surely worse" in out) == is_told

@@ -92,8 +92,8 @@ def competitors(classifies, n_features):
 class Stages:
     """The operating points of a fitted model, as budgets choose among them.
 
-    Costs are those of this very model on the rows it was fitted on: what a model measured out of
-    fold is the cost of other models, whose routes on fewer rows are others (5 % less on average).
+    Costs are those of this very model on the rows it was fitted on: budgets choose by these. What
+    other rows cost more, `dearer` says.
 
     X holds the training examples of the model: what they would cost is no matter of labels.
     `weighed`: the model has learned from weights, and costs that it has measured count them.
