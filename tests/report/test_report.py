@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from budgetbench.report import sections_of, write_report
-from budgetbench.report.files import build_figures, build_tables
+from budgetbench.report.page import build_figures, build_tables
 from budgetbench.report.style import figure_bytes
 from budgetlearn.exceptions import ConfigError
 from tests.factories import (

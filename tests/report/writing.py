@@ -2,7 +2,7 @@
 
 import pytest
 
-from budgetbench.report import files, write_report
+from budgetbench.report import page, write_report
 
 BLANK = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
 
@@ -10,5 +10,5 @@ BLANK = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
 def write_page(report, folder):
     """Write a report whose pictures are blank, as drawing takes most of its time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "figure_bytes", lambda figure, kind: BLANK)
+        patch.setattr(page, "figure_bytes", lambda figure, kind: BLANK)
         return write_report(report, folder)

@@ -191,7 +191,7 @@ EDITS = {
     ),
     "style": ("budgetlearn/cli/templates/style.css", more(b"a {}"), (), {"report": 1}),
     "script": ("budgetbench/report/sections/what_to_buy.js", more(b";"), (), {"report": 1}),
-    "section": ("budgetbench/report/sections/times.py", more(b"MORE = 1\n"), (), {"report": 1}),
+    "section": ("budgetbench/report/sections/effort.py", more(b"MORE = 1\n"), (), {"report": 1}),
     "analysis": ("budgetbench/analysis/areas.py", more(b"MORE = 1\n"), (), {"report": 1}),
     "reasons": (
         "resources/published/deviations.yaml",

@@ -4,7 +4,7 @@ Its sections are in `budgetbench.report.sections`, one module each.
 """
 
 from .data_page import price_table, read_sheets
-from .files import Report, write_report
+from .page import Report, write_report
 from .sections import sections_of
 
 __all__ = ["Report", "price_table", "read_sheets", "sections_of", "write_report"]

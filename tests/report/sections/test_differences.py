@@ -2,7 +2,7 @@
 
 import pytest
 
-from budgetbench.report.files import build_tables
+from budgetbench.report.page import build_tables
 from budgetbench.report.sections.differences import Differences
 from tests.factories import make_points, make_report, make_study
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.report.files import build_tables
+from budgetbench.report.page import build_tables
 from budgetbench.report.sections.effort import Effort, effort_figure, straw_man_sentences
 from tests.factories import METHODS, make_display, make_points, make_report, make_study
 from tests.report.writing import write_page

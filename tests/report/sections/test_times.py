@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from budgetbench.analysis.efforts import time_table
-from budgetbench.report.sections.times import time_figure, time_rows
+from budgetbench.report.sections.effort import time_figure, time_rows
 from tests.factories import make_display, make_points
 
 
