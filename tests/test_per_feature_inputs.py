@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -118,6 +119,7 @@ ESTIMATORS = [
 ]
 
 
+@cache
 def table_of(kind, change):
     table = CHANGES[change](frame_of(kind))
     return table.to_numpy() if kind == "array" else table

@@ -1,5 +1,6 @@
 """docs/reproduction.md: in step with the kept reruns, and honest about each printed number."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,13 @@ from budgetbench.analysis.reproduction import (
     outcome_counts,
     with_outcomes,
 )
-from budgetbench.report.papers import PLACE, Reproduction, count_lines, reproduction_text
+from budgetbench.report.papers import (
+    PLACE,
+    Reproduction,
+    count_lines,
+    reproduction_page,
+    reproduction_text,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,6 +33,17 @@ def found():
 def test_the_page_is_in_step_with_the_kept_reruns(found):
     written = (ROOT / PLACE).read_text(encoding="utf-8")
     assert written == reproduction_text(found), "make it anew: snakemake --cores 1 reproduction"
+
+
+def test_the_page_holds_every_number_and_loads_nothing(found):
+    page = reproduction_page(found)
+    assert not re.search(r"(src|href)=", page)
+    assert page.count("<details>") >= len(found.matrix)
+    for paper in found.papers.values():
+        assert paper["title"] in page
+    for claim in found.claims:
+        assert claim["verdict"] in page
+    assert f"Of {len(found.numbers)} different printed numbers" in page
 
 
 def test_every_recorded_table_counts_or_is_held_out(found):
