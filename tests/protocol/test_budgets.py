@@ -20,10 +20,9 @@ from tests.protocol.estimators import OneByOne, SignOfFirst
 class Measured:
     """What `chosen_stage` asks of an estimator: operating points, and costs that differ."""
 
-    _spends_budgets = False
-
-    def __init__(self, costs, scores):
+    def __init__(self, costs, scores, spends=False):
         self.operating_points_ = pd.DataFrame({"cost": costs, "score": scores})
+        self._spends_budgets = spends
 
     def fixed_costs(self):
         return None
@@ -38,12 +37,15 @@ POINTS = st.lists(
 )
 
 
-@given(POINTS, st.floats(0, 8))
-def test_the_best_affordable_point_is_chosen_and_of_equals_the_cheapest_first(points, budget):
+@given(POINTS, st.floats(0, 8), st.booleans())
+def test_the_best_affordable_point_is_chosen_and_of_equals_the_cheapest_first(
+    points, budget, spends
+):
     costs, scores = map(np.array, zip(*points, strict=True))
-    chosen = chosen_stage(Measured(costs, scores), budget, None, True)
+    chosen = chosen_stage(Measured(costs, scores, spends), budget, None, True)
     within = [k for k in range(costs.size) if affords(budget, costs[k])]
-    best = min(within, key=lambda k: (-scores[k], costs[k], k)) if within else None
+    sign = -1 if spends else 1  # of those that spend budgets the dearest
+    best = min(within, key=lambda k: (-scores[k], sign * costs[k], k)) if within else None
     assert chosen == best
 
 
