@@ -3,12 +3,14 @@
     python docs/write_results.py
 
 The tables of a page `name.md` are the files `name-*.csv`, in order. Lines that begin with "#" say
-what a table shows: the first one is its title, the others a paragraph above it.
+what a table shows: the first one is its title, the others a paragraph above it. Of a table that no
+page holds the first rows are shown, and the file is linked.
 """
 
 import csv
 from pathlib import Path
 
+MOST_ROWS, FIRST_ROWS = 60, 5
 FOLDER = Path(__file__).parent / "results"
 HEAD = """\
 # {title}: measured tables
@@ -28,6 +30,10 @@ def section(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     title, *text = [line[1:].strip() for line in lines if line.startswith("#")]
     head, *rows = csv.reader(line for line in lines if not line.startswith("#"))
+    if len(rows) > MOST_ROWS:
+        link = f"[{path.name}]({path.name})"
+        text += ["", f"The first {FIRST_ROWS} of {len(rows)} rows; all of them are in {link}."]
+        rows = rows[:FIRST_ROWS]
     table = [head, ["---"] * len(head), *rows]
     body = [
         "|" + "|".join(f" {cell} " if cell != "---" else cell for cell in r) + "|" for r in table

@@ -67,7 +67,7 @@ def operating_points(model, run, setting=None, final=None):
     """
     rows = []
     # Generators: the stages of both parts are walked through in step.
-    valid_stages = _told(model, run) or _charged(model, run, *run.valid, run.valid_queries)
+    valid_stages = _out_of_fold(model, run) or _charged(model, run, *run.valid, run.valid_queries)
     test_stages = _charged(final or model, run, *run.test, run.test_queries, run.choosing)
     both = zip(valid_stages, test_stages, strict=True)
     for index, ((_, valid), (stage, test)) in enumerate(both):
@@ -96,7 +96,7 @@ def operating_points(model, run, setting=None, final=None):
     return rows
 
 
-def _told(model, run):
+def _out_of_fold(model, run):
     """Return the out-of-fold measurements of a model that trains on the validation data."""
     if not trains_on_validation(model, run):
         return None

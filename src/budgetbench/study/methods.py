@@ -39,7 +39,7 @@ def classes_of(spec):
 def preload(spec):
     """Import the modules of a specification's classes, so that forks of this process have them.
 
-    What cannot be imported is told where it is built.
+    What cannot be imported is an error where it is built.
     """
     for name in classes_of(spec):
         with suppress(ConfigError):

@@ -99,19 +99,19 @@ def summary(origins):
     """Return a line for each part of the origins of results, with the values that differ.
 
     `origins` are what `origin` and `effort` returned in each job, with the number of such jobs as
-    "jobs". A value that all jobs share stands alone; others are told with the number of their jobs.
+    "jobs". A value that all jobs share stands alone; others come with the number of their jobs.
     """
-    told = {}
+    entries = {}
     for key in dict.fromkeys(key for one in origins for key in one if key not in records.SUMMED):
         counts = {}
         for one in origins:
             value = one.get(key, "not recorded")
             counts[value] = counts.get(value, 0) + one["jobs"]
         several = (f"{value} ({jobs} jobs)" for value, jobs in counts.items())
-        told[key] = next(iter(counts)) if len(counts) == 1 else ", ".join(several)
+        entries[key] = next(iter(counts)) if len(counts) == 1 else ", ".join(several)
     if any("seconds" in one for one in origins):
-        told["work"] = _work(origins)
-    return told
+        entries["work"] = _work(origins)
+    return entries
 
 
 def _work(origins):

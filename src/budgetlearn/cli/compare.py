@@ -99,7 +99,7 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     folder = root / "results" / name
     settings = {"runs": runs, "time_limit": time_limit, "seed": seed}
     files = study_files(own, table, name, rest, folder, **settings)
-    # What is wrong with it is told in one line, before anything is written or run.
+    # What is wrong with it is said in one line, before anything is written or run.
     refuse_rare_classes(own, checked_files(files, workflow))
     command = ["snakemake", "--cores", str(cores), "--configfile", f"results/{name}/{STUDY}"]
     if workflow != root:

@@ -36,7 +36,7 @@ def predict(model, table, budget, fallback, out, row_id, separator, decimal, na,
     Only the columns that are bought are read: others may be empty or absent. Each row gets its
     prediction, the probability of it and of each class, what it costs, and the columns bought. How
     the table is read (--separator, --decimal, --na, dates, --id) is as in `fit`, unless it is said
-    here. Rows that lack a value are predicted with what is there, and it is told how many.
+    here. Rows that lack a value are predicted with what is there; a note says how many.
     """
     saved = SavedModel.load(model, trust)
     known = saved.reading

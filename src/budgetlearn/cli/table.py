@@ -75,7 +75,7 @@ FEWEST_ROWS = 10
 # A target of more different numbers than the first, and no more than the last, may be meant as
 # amounts or as names of classes.
 FEWEST_AMOUNTS, SURELY_AMOUNTS = 2, 100
-RARE = 0.05  # a class of a smaller share is told
+RARE = 0.05  # a class of a smaller share is noted
 MOST_CLASSES = 20  # a target of whole numbers with more different values is one to be estimated
 
 

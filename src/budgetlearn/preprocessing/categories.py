@@ -1,4 +1,4 @@
-"""Columns of words and of numbers: told apart, refused where they are neither, and coded."""
+"""Columns of words and of numbers: distinguished, refused where they are neither, and coded."""
 
 import re
 import shlex

@@ -64,7 +64,7 @@ class BudgetedEstimator(BaseEstimator):
     _multi_output = False
     _groups = False  # whether shared charges change what the model acquires
     _chooses_on_validation = False
-    _spends_budgets = False  # whether of operating points that score alike the dearest is chosen
+    _spends_budgets = False  # whether of points that score alike the costliest is chosen
     _spends_caps = False  # whether the default operating point makes most of any cap
 
     # The hooks of a subclass.

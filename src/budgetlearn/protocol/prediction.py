@@ -31,7 +31,7 @@ def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
         within &= surely_within(estimator, costs, budget)
     affordable = np.flatnonzero(within)
     if affordable.size:
-        # By validation score, of equal ones the cheapest (or dearest), and of those the first.
+        # By validation score, of equal ones the cheapest (or costliest), and of those the first.
         sign = -1 if estimator._spends_budgets else 1
         order = np.lexsort([sign * costs[affordable], -scores[affordable]])
         return int(points.index[affordable[order[0]]])
