@@ -31,6 +31,7 @@ METHODS = {
         AUTO: "AutoBudgetClassifier",
         "msb": "ModelScheduleSearch",
         "cascade": "ScheduleCascadeClassifier",
+        "cascade_auto": "ScheduleCascadeClassifier",
         "budgetrf": "BudgetRFClassifier",
         "rfb": "CostWeightedRFClassifier",
         "cost_sensitive_rf": "CostSensitiveRFPathClassifier",
@@ -40,8 +41,14 @@ METHODS = {
         "greedy_miser": "GreedyMiserClassifier",
         "filter_forest": "FilterForestClassifier",
     },
-    REGRESSION: {AUTO: "AutoBudgetRegressor", "cascade": "ScheduleCascadeRegressor"},
+    REGRESSION: {
+        AUTO: "AutoBudgetRegressor",
+        "cascade": "ScheduleCascadeRegressor",
+        "cascade_auto": "ScheduleCascadeRegressor",
+    },
 }
+# Fixed and dynamic orders compete: for tables where one feature tells which others matter.
+PARAMETERS = {"cascade_auto": {"dynamic": "auto"}}
 NAMES = tuple(METHODS[CLASSIFICATION])
 MINUTES = 10
 SCORES = {CLASSIFICATION: scores.CLASSIFICATION, REGRESSION: scores.REGRESSION}
@@ -177,7 +184,7 @@ def make(method, task, costs, seed, jobs):
             f"{method} does not predict numbers. Methods of regression: "
             f"{', '.join(METHODS[REGRESSION])}; or use --task classification."
         )
-    estimator = getattr(budgetlearn, METHODS[task][method])()
+    estimator = getattr(budgetlearn, METHODS[task][method])(**PARAMETERS.get(method, {}))
     wanted = {"feature_costs": costs, "random_state": seed, "n_jobs": jobs}
     # Not every method is random, or has threads.
     known = estimator.get_params(deep=False)
