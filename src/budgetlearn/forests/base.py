@@ -115,6 +115,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     _in_shares = False  # whether values are divided by their sum
     _incremental = True  # whether a stage goes on where the one before it ended
     _dtype = X_TYPES
+    _takes_sparse = True
     _pays_by_path = True
 
     @property

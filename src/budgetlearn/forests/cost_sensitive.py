@@ -271,6 +271,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
     """
 
     _dtype = X_TYPES
+    _takes_sparse = True
     _groups = True
 
     def __init__(
