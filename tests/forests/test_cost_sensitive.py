@@ -381,3 +381,27 @@ def test_bad_data(kind):
         kind(feature_costs=[-1.0]).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(CostError, match="one entry"):
         kind(feature_costs=[1.0, 1.0]).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("complementary", [False, True, "literal"])
+def test_a_warm_start_ends_where_a_cold_one_does(table, complementary):
+    X, y, X_test, _ = table
+    settings = {"cost_weight": 0.05, "complementary": complementary, "random_state": 0}
+    settings |= {"feature_costs": COSTS[: X.shape[1]], "max_features": "sqrt"}
+    warm = CostSensitiveRFClassifier(n_estimators=3, warm_start=True, **settings).fit(X, y)
+    first = warm.trees_
+    warm.set_params(n_estimators=7).fit(X, y)
+    cold = CostSensitiveRFClassifier(n_estimators=7, **settings).fit(X, y)
+    np.testing.assert_array_equal(warm.predict_proba(X_test), cold.predict_proba(X_test))
+    np.testing.assert_array_equal(warm.fixed_costs(), cold.fixed_costs())
+    assert all(kept is tree for kept, tree in zip(warm.trees_, first, strict=False))
+
+
+def test_a_warm_start_needs_the_same_rows_and_no_fewer_trees(table):
+    X, y, *_ = table
+    forest = CostSensitiveRFClassifier(n_estimators=3, warm_start=True).fit(X, y)
+    with pytest.raises(ParameterError, match="at least that, got 2"):
+        forest.set_params(n_estimators=2).fit(X, y)
+    forest = CostSensitiveRFClassifier(n_estimators=3, warm_start=True).fit(X, y)
+    with pytest.raises(ParameterError, match="grown on other rows"):
+        forest.fit(X[:-1], y[:-1])

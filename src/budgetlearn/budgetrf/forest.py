@@ -3,7 +3,6 @@
 from dataclasses import fields, replace
 from itertools import product
 
-import joblib
 import numpy as np
 from scipy.special import softmax
 
@@ -193,7 +192,8 @@ class GrownOnBudget:
         if valid is not None:
             refuse_unlearned(self, valid.X)
         rules, penalties = self._rules(train.X.shape[1]), self._penalties()
-        known = self._known_trees(len(rules), train)
+        several = self.refit or self._needs_validation() or len(rules) > 1
+        known = self._known_trees(train, several)
         # Kept trees keep their seeds: their bootstrap samples follow from these.
         seeds[: len(known)] = self.tree_seeds_ if known else []
         validation = None if valid is None else self._validation(valid)
@@ -218,34 +218,6 @@ class GrownOnBudget:
             self._refitted = ()  # left-out examples judge the leaves as they grew
             set_oob(self, forest.trees, self.tree_seeds_, examples)
         self._set_trees(forest.trees, forest.refitted)
-
-    def _known_trees(self, n_rules, train):
-        """Return the trees that a warm start goes on from; none where no fit was one so far."""
-        # A digest of what it was fitted on is kept, not the rows: a model is stored without them.
-        before, self._grown_on = getattr(self, "_grown_on", None), None
-        if not self.warm_start:
-            return []
-        classes = getattr(self, "classes_", None)
-        now = joblib.hash((train.X, train.y, train.weight, classes))
-        self._grown_on = now if before is None else before
-        if before is None:
-            return []
-        if self.refit or self._needs_validation() or n_rules > 1:
-            raise ParameterError(
-                "warm_start goes on with the trees of one setting on the same rows: give no "
-                "budget, lists, True for prune or joint_fit of leaves, or refit=True."
-            )
-        if before != now:
-            raise ParameterError(
-                "warm_start goes on with trees that were grown on other rows, targets or weights: "
-                "fit on the same again, or a new estimator (sklearn.base.clone)."
-            )
-        if self.n_estimators < len(self.trees_):
-            raise ParameterError(
-                f"warm_start adds trees to the {len(self.trees_)} that there are: n_estimators "
-                f"must be at least that, got {self.n_estimators}."
-            )
-        return self.trees_
 
     def _refit(self, examples, seeds):
         """Grow as many trees with the chosen setting on all examples, as far as the budget allows.

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import joblib
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
@@ -115,6 +116,7 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
     _in_shares = False  # whether values are divided by their sum
     _incremental = True  # whether a stage goes on where the one before it ended
     _dtype = X_TYPES
+    _takes_sparse = True
     _pays_by_path = True
 
     @property
@@ -141,6 +143,37 @@ class Forest(CompactMethods, WeightedFit, BudgetedEstimator):
         check_number(self.n_estimators, "n_estimators", low=1, integer=True)
         # Drawn together, before any tree: threads cannot change their order.
         return random.randint(INT32_MAX, size=self.n_estimators).tolist()
+
+    def _known_trees(self, train, several=False):
+        """Return the trees that a warm start goes on from; none where no fit was one so far.
+
+        `several` says that the next fit chooses among settings, or grows on other rows, too.
+        """
+        # A digest of what it was fitted on is kept, not the rows: a model is stored without them.
+        before, self._grown_on = getattr(self, "_grown_on", None), None
+        if not self.warm_start:
+            return []
+        classes = getattr(self, "classes_", None)
+        now = joblib.hash((train.X, train.y, train.weight, classes))
+        self._grown_on = now if before is None else before
+        if before is None:
+            return []
+        if several:
+            raise ParameterError(
+                "warm_start goes on with the trees of one setting on the same rows: give no "
+                "budget, lists, True for prune or joint_fit of leaves, or refit=True."
+            )
+        if before != now:
+            raise ParameterError(
+                "warm_start goes on with trees that were grown on other rows, targets or weights: "
+                "fit on the same again, or a new estimator (sklearn.base.clone)."
+            )
+        if self.n_estimators < len(self.trees_):
+            raise ParameterError(
+                f"warm_start adds trees to the {len(self.trees_)} that there are: n_estimators "
+                f"must be at least that, got {self.n_estimators}."
+            )
+        return self.trees_
 
     def _drawn(self, examples, seed):
         """Return the weight of each example for a tree."""

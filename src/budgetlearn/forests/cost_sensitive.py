@@ -89,6 +89,9 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
     thresholds : {"all", "random"}, default="all"
         Every midpoint of neighbouring values, or a random 80, 40 or 20 of them (at nodes of more
         than 2000, more than 500, fewer examples).
+    warm_start : bool, default=False
+        Whether `fit` keeps the trees of the last fit, on the same rows, and adds more up to
+        `n_estimators`, for which what these acquired is free.
 
     See Also
     --------
@@ -119,6 +122,7 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         complementary=False,
         thresholds="all",
         max_bins=None,
+        warm_start=False,
         class_weight=None,
         n_jobs=None,
         random_state=None,
@@ -131,6 +135,7 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         self.complementary = complementary
         self.thresholds = thresholds
         self.max_bins = max_bins
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -145,7 +150,8 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         labels = train.y.astype(np.int32)
         rule, sampling = self._rule(train.X.shape[1]), self._sampling(train.X, labels)
         data = self._codes(train.X, self._binned)
-        self._set_trees(self._grown(data, train, rule, sampling, self._tree_seeds(seeds)))
+        known, seeds = self._known_trees(train), self._tree_seeds(seeds)
+        self._set_trees(self._grown(data, train, rule, sampling, seeds, known))
 
     def _rule(self, n_features):
         check_choice(self.thresholds, "thresholds", ("all", "random"))
@@ -169,11 +175,13 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
             )
         return ComplementarySampling(X, labels, literal)
 
-    def _grown(self, data, train, rule, sampling, seeds):
+    def _grown(self, data, train, rule, sampling, seeds, known):
+        """Return the known trees and others, so that there is one for each seed."""
         labels = train.y.astype(np.int32)
-        acquired = np.zeros(data.n_features, dtype=bool)
-        trees = []
-        for seed in progress(seeds, "trees"):
+        trees, acquired = list(known), self._used(known)
+        for tree in known:
+            sampling.learn(tree)
+        for seed in progress(seeds[len(known) :], "trees"):
             # What earlier trees acquired costs this one nothing (C_i = 0): one after another.
             penalties = self.cost_weight * self.feature_costs_.marginal(acquired)
             counts = sampling.draw(seed) * (1.0 if train.weight is None else train.weight)
@@ -271,6 +279,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
     """
 
     _dtype = X_TYPES
+    _takes_sparse = True
     _groups = True
 
     def __init__(

@@ -119,6 +119,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     """
 
     _dtype = X_TYPES
+    _takes_sparse = True
     _regressions = ("ridge",)  # that `joint_fit` may name
 
     def __init__(

@@ -61,6 +61,7 @@ class BudgetedEstimator(BaseEstimator):
             cls.score = BudgetedEstimator.score
 
     _dtype = np.float64  # or a tuple of those that are taken as they are
+    _takes_sparse = False  # whether tables may be sparse; their zeros are then written out
     _multi_output = False
     _groups = False  # whether shared charges change what the model acquires
     _chooses_on_validation = False
@@ -164,6 +165,7 @@ class BudgetedEstimator(BaseEstimator):
             chooses_on_validation=self._chooses_on_validation,
         )
         tags.input_tags.allow_nan = self._takes_missing()
+        tags.input_tags.sparse = self._takes_sparse
         return tags
 
     @property

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
@@ -20,12 +21,31 @@ from ..validation import ParameterError, check_classes, check_number, holdout
 from .requests import missing_message
 
 _EXAMPLE = PerFeature("values of the example", "value", ParameterError)
+# Bytes that a sparse table may take once its zeros are written out.
+LARGEST_DENSE = 2**32
 
 
 def working_dtype(estimator):
     """Return the type of number that an estimator computes with where it may choose."""
     kinds = estimator._dtype
     return kinds[0] if isinstance(kinds, tuple) else kinds
+
+
+def dense(estimator, X):
+    """Return a sparse table with its zeros written out, where the estimator takes such; else X."""
+    # Of complex numbers scikit-learn's check says what is wrong.
+    if not estimator._takes_sparse or not issparse(X) or np.iscomplexobj(X):
+        return X
+    # Single precision stays as it is where the estimator has the choice, as in dense tables.
+    choices = estimator._dtype if isinstance(estimator._dtype, tuple) else (estimator._dtype,)
+    dtype = X.dtype if X.dtype in choices else np.dtype(choices[0])
+    n_bytes = np.prod(X.shape, dtype=float) * dtype.itemsize
+    if n_bytes > LARGEST_DENSE:
+        raise ParameterError(
+            f"X is sparse, of shape {X.shape}, and takes {n_bytes:.3g} bytes with its zeros "
+            f"written out, more than {LARGEST_DENSE}: choose fewer rows or columns."
+        )
+    return X.astype(dtype).toarray()
 
 
 def checked_table(estimator, X):
@@ -39,6 +59,7 @@ def checked_table(estimator, X):
         if absent and known < set(names):
             X = X.reindex(columns=list(names))
     check_same_columns(X, names)
+    X = dense(estimator, X)
     kind = {"dtype": estimator._dtype, "ensure_all_finite": "allow-nan"}
     return validate_data(estimator, X, reset=False, **kind), absent
 
@@ -197,7 +218,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     finite = "allow-nan" if takes_missing else True
     checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
-    given = X
+    given = dense(estimator, X)
     X, y = validate_data(estimator, given, y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
     codes = y
@@ -216,7 +237,7 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
         return train, None
     # Before scikit-learn's check, which overlooks names that are no text.
     check_same_columns(X_val, names)
-    X_val = validate_data(estimator, X_val, reset=False, **checks)
+    X_val = validate_data(estimator, dense(estimator, X_val), reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
 
 
