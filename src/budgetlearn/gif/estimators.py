@@ -117,8 +117,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         Passes over the accepted nodes once the budget is spent; each adds to every node's weight
         what then improves the loss most, times the learning rate. "ridge": all weights at once,
         by ridge regression of one-hot classes on the nodes. "logistic": by penalised logistic
-        regression, which takes up to ten times as long, is solved to a relative 1e-5 of its loss
-        and errs less in small models.
+        regression, which takes up to ten times as long and errs less in small models.
     prune_factor : float, default=1
         With these two: grow so many times `node_budget` nodes, then fit the weights and drop the
         least useful leaves in turn until the budget is kept.
