@@ -92,8 +92,10 @@ docs-html: setup
 	@$(IN_VENV) sphinx-build -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo "Done. Open the documentation in a browser: $(CURDIR)/docs/_build/html/index.html"
 
+# All but `policies`: PyTorch is larger than all the rest.
+EXTRAS = msb peers cli tables workflow slurm cluster docs dev
 lock:
-	$(UV) pip compile pyproject.toml --universal --python-version 3.11 --all-extras --generate-hashes \
+	$(UV) pip compile pyproject.toml --universal --python-version 3.11 $(EXTRAS:%=--extra %) --generate-hashes \
 	    --no-annotate --custom-compile-command "make lock" --quiet --output-file requirements.lock
 
 clean:

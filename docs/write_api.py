@@ -73,7 +73,7 @@ def examples():
 
 MODULES = (  # of the library, and what users take from the benchmark
     *("protocol", "costs", "curves", "metrics", "msb", "forests", "budgetrf", "gif", "export"),
-    *("sequential", "cascade", "peers", "auto", "testing", "exceptions"),
+    *("sequential", "cascade", "peers", "policies", "auto", "testing", "exceptions"),
 )
 MODULES = (*(f"budgetlearn.{name}" for name in MODULES), "budgetbench.datasets")
 

@@ -16,8 +16,8 @@ HEAVY = ("lightgbm", "matplotlib", "snakemake", "sklearn", "pandas", "glmnet")
 # What `pip install budgetlearn` does not bring: only extras have it.
 EXTRAS = (
     *("click", "glmnet", "jinja2", "jsonschema", "lightgbm", "matplotlib", "psutil", "pyarrow"),
-    *("requests", "scikit_posthocs", "seaborn", "snakemake", "statsmodels", "vl_convert"),
-    *("xlrd", "yaml"),
+    *("requests", "scikit_posthocs", "seaborn", "snakemake", "statsmodels", "torch"),
+    *("vl_convert", "xlrd", "yaml"),
 )
 THEIRS = {"psutil", "pyarrow"}  # joblib and pandas load them where they are
 # A fresh interpreter in which the packages of all extras are not there.
@@ -63,7 +63,7 @@ def test_no_class_loads_an_extra():
 
 FIT = """
 from sklearn.datasets import load_wine
-import budgetlearn
+import budgetlearn, budgetlearn.policies
 X, y = load_wine(return_X_y=True)
 X = X[:, [6, 9, 11, 12]]
 try:
@@ -80,6 +80,7 @@ except budgetlearn.exceptions.MissingExtraError as error:
         ("ModelScheduleSearch()", "pip install 'budgetlearn[msb]'"),
         ("LogitPathClassifier()", "pip install 'budgetlearn[msb]'"),
         ("LightGBMCostClassifier()", "pip install 'budgetlearn[peers]'"),
+        ("policies.GDFSClassifier()", "pip install 'budgetlearn[policies]'"),
         ("ScheduleCascadeClassifier(random_state=0)", "True"),
     ],
 )

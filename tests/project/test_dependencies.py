@@ -14,12 +14,15 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text()
 PYPI_NAMES = {"matplotlib-base": "matplotlib"}
+OUTSIDE = {"policies"}  # extras that the project's own environment goes without
 CONDA_ONLY = {"python", "c-compiler", "make"}
 
 
 def declared():
-    """Return name → specifiers of everything that pyproject.toml asks for."""
-    lines = chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+    """Return name → specifiers of everything in the project's own environment."""
+    extras = PROJECT["optional-dependencies"]
+    inside = [lines for name, lines in extras.items() if name not in OUTSIDE]
+    lines = chain(PROJECT["dependencies"], *inside)
     return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
 
 

@@ -26,7 +26,7 @@ LAYERS = [
     {"budgetlearn.tree"},
     {"budgetlearn.export"},
     {f"budgetlearn.{name}" for name in ("forests", "budgetrf", "gif")},
-    {f"budgetlearn.{name}" for name in ("msb", "sequential", "cascade", "peers")},
+    {f"budgetlearn.{name}" for name in ("msb", "sequential", "cascade", "peers", "policies")},
     {"budgetlearn.auto"},
     {f"budgetlearn.{name}" for name in ("testing", "displays")},
     {"budgetbench."},

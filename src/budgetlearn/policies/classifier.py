@@ -1,0 +1,222 @@
+"""The base of learned policies: acquire what a network rates best, predict with another one."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin
+
+from ..costs import affords
+from ..protocol import BudgetedEstimator, Outcome, Request, Stage
+from ..protocol.documenting import documented
+from ..validation import INT32_MAX, check_number
+from .networks import RankCode, Training, evaluate, one_thread, trained
+
+FREE = 1e-9  # the share of the full cost that a free feature counts as: it comes before all others
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Record of the acquisitions of n examples with d features."""
+
+    known: np.ndarray  # (n, d): codes of acquired features, 0 for the others
+    acquired: np.ndarray  # (n, d) bool
+    refused: np.ndarray  # (n, d) bool: cannot be had
+    order: np.ndarray  # (n, d) int: acquired features in their order, -1 after the last one
+    rating: np.ndarray  # (n, d): worth per price of each acquisition; -inf after the last one
+
+    @classmethod
+    def empty(cls, n_rows, n_features):
+        """Return a record to be filled in, with nothing acquired."""
+        shape = n_rows, n_features
+        acquired, refused = np.zeros((2, *shape), dtype=bool)
+        order = np.full(shape, -1, dtype=np.intp)
+        return cls(np.zeros(shape), acquired, refused, order, np.full(shape, -np.inf))
+
+    def take(self, rows, features, ratings, codes, refused):
+        """Write down what was asked for: the code where it was had, else the refusal."""
+        self.refused[rows[refused], features[refused]] = True
+        rows, features = rows[~refused], features[~refused]
+        place = self.acquired[rows].sum(axis=1)
+        self.order[rows, place], self.rating[rows, place] = features, ratings[~refused]
+        self.acquired[rows, features], self.known[rows, features] = True, codes[~refused]
+
+    def until(self, most, threshold):
+        """Return what a walk that stops earlier has acquired, as a mask."""
+        # Once below the threshold a walk has ended, whatever would come after.
+        lowest = np.minimum.accumulate(self.rating, axis=1)
+        counts = ((self.order >= 0) & (lowest >= threshold)).sum(axis=1).clip(max=most)
+        rows, places = np.nonzero(np.arange(self.order.shape[1]) < counts[:, None])
+        acquired = np.zeros_like(self.acquired)
+        acquired[rows, self.order[rows, places]] = True
+        return acquired
+
+
+@documented
+class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
+    """Base of classifiers whose acquisitions are learned by a network.
+
+    A subclass trains in `_train`, and says in `_worth` what the policy's outputs mean. The feature
+    with the most worth per price is acquired.
+
+    Parameters
+    ----------
+    max_acquired : int, default=20
+        Most features that an example acquires, and the length of the walks in training.
+    n_steps : int, default=4000
+        Gradient steps of the joint training.
+    n_walks : int, default=256
+        Examples in each step.
+    n_hidden : int, default=128
+        Units in each of the two hidden layers of both networks.
+
+    Attributes
+    ----------
+    stage_settings_ : list of dict
+        What tells stages apart.
+    """
+
+    _groups = True
+
+    def __init__(
+        self,
+        *,
+        feature_costs=None,
+        max_acquired=20,
+        n_steps=4000,
+        n_walks=256,
+        n_hidden=128,
+        scoring=None,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.max_acquired = max_acquired
+        self.n_steps = n_steps
+        self.n_walks = n_walks
+        self.n_hidden = n_hidden
+        self.scoring = scoring
+        self.random_state = random_state
+
+    @abstractmethod
+    def _train(self, training, predictor, policy, most):
+        """Train both networks."""
+
+    @abstractmethod
+    def _worth(self, known, acquired):
+        """Return the worth of each feature that is not acquired yet, above 0."""
+
+    @abstractmethod
+    def _stops(self, coded, most):
+        """Return the setting of each stage, the most features and the least worth per price."""
+
+    def _fit(self, train, valid, seeds):
+        for name in ("max_acquired", "n_steps", "n_walks", "n_hidden"):
+            check_number(getattr(self, name), name, low=1, integer=True)
+        most = min(self.max_acquired, train.X.shape[1])
+        self._code = RankCode(train.X)
+        coded = self._code.table(train.X)
+        with one_thread(type(self).__name__) as torch:
+            training = Training(torch, coded, train.y, int(seeds.randint(INT32_MAX)))
+            predictor = training.network(self.n_hidden, self.classes_.size)
+            policy = training.network(self.n_hidden, train.X.shape[1])
+            self._train(training, predictor, policy, most)
+        self._predictor, self._policy = trained(predictor), trained(policy)
+        self.stage_settings_, self._limits = zip(*self._stops(train.X, most), strict=True)
+        self.stage_settings_ = list(self.stage_settings_)
+
+    @property
+    def n_stages_(self):
+        """Number of operating points."""
+        return len(self.stage_settings_)
+
+    def _stages(self, X, which, want):
+        limits = [self._limits[index] for index in which]
+        walk = self._walk(X, max(most for most, _ in limits), min(least for _, least in limits))
+        for index, limit in zip(which, limits, strict=True):
+            acquired = walk.until(*limit)
+            probabilities = self._probabilities(walk.known, acquired)
+            yield Stage(
+                self.stage_settings_[index],
+                self.classes_[probabilities.argmax(axis=1)],
+                probabilities,
+                acquired,
+                estimate=probabilities.max(axis=1),
+            )
+
+    def _probabilities(self, known, acquired):
+        return softmax(evaluate(self._predictor, np.where(acquired, known, 0.0), acquired), axis=1)
+
+    def _walk(self, X, most, threshold):
+        """Return the walks of complete examples."""
+        walking = self._walking(len(X), most, threshold, np.inf)
+        try:
+            rows, features, _ = next(walking)
+            while True:
+                rows, features, _ = walking.send((X[rows, features], np.zeros(rows.size, bool)))
+        except StopIteration as stop:
+            return stop.value
+
+    def _walking(self, n_rows, most, threshold, max_cost):
+        """Yield (rows, features, walk): who wants which feature; return the `Walk`.
+
+        Is sent (values, refused) of the same length.
+        """
+        walk, rows = Walk.empty(n_rows, self.n_features_in_), np.arange(n_rows)
+        while True:
+            rows = rows[walk.acquired[rows].sum(axis=1) < most]
+            rating = self._rating(walk, rows, max_cost)
+            features, best = rating.argmax(axis=1), rating.max(axis=1, initial=-np.inf)
+            going = (best >= threshold) & (best > -np.inf)
+            rows, features, best = rows[going], features[going], best[going]
+            if not rows.size:
+                return walk
+            values, refused = yield rows, features, walk
+            walk.take(rows, features, best, self._code.cells(features, values), refused)
+
+    def _rating(self, walk, rows, max_cost):
+        """Return the worth per price of each feature that can be acquired, -inf of the others."""
+        acquired, costs = walk.acquired[rows], self.feature_costs_
+        prices = marginal_prices(costs, acquired)
+        spent = costs.total(acquired)[:, None]
+        possible = ~(acquired | walk.refused[rows]) & affords(max_cost, spent + prices)
+        least = FREE * costs.full or 1.0
+        rating = np.full(possible.shape, -np.inf)
+        some = possible.any(axis=1)
+        worth = self._worth(walk.known[rows[some]], acquired[some])
+        rating[some] = np.where(possible[some], worth / prices[some].clip(least), -np.inf)
+        return rating
+
+    def _acquisitions(self, n_samples, stage, ledger):
+        limit = np.inf if ledger.max_cost is None else ledger.max_cost
+        walking = self._walking(n_samples, *self._limits[stage], limit)
+        try:
+            rows, features, walk = next(walking)
+            while True:
+                values, refused = np.full(rows.size, np.nan), np.zeros(rows.size, dtype=bool)
+                # One request for a feature, not one for an example: acquiring may be slow.
+                for feature in np.unique(features):
+                    mine = np.flatnonzero(features == feature)
+                    answer = yield Request(
+                        rows[mine], int(feature), lambda walk=walk: self._outcome(walk)
+                    )
+                    values[mine], refused[mine] = answer.values, answer.refused
+                rows, features, walk = walking.send((values, refused))
+        except StopIteration as stop:
+            return self._outcome(stop.value)
+
+    def _outcome(self, walk):
+        probabilities = self._probabilities(walk.known, walk.acquired)
+        output = self.classes_[probabilities.argmax(axis=1)]
+        return Outcome(output, probabilities, np.ones(len(output), dtype=bool))
+
+
+def marginal_prices(costs, acquired):
+    """Return what each feature would add to the cost of each example, (n_samples, n_features)."""
+    prices = np.tile(costs.costs, (len(acquired), 1))
+    if costs.groups is not None:
+        for group, charge in enumerate(costs.group_costs):
+            members = costs.groups == group
+            unpaid = ~acquired[:, members].any(axis=1)
+            prices[np.ix_(unpaid, members)] += charge
+    return prices

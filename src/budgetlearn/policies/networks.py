@@ -1,0 +1,176 @@
+"""Small networks of what is known of an example, and the walks that they are trained on.
+
+PyTorch trains them; what they predict takes NumPy alone, so that a fitted model does without it.
+"""
+
+from contextlib import contextmanager
+from math import sqrt
+
+import numpy as np
+
+from ..extras import extra
+
+DROPOUT, LEARNING_RATE = 0.3, 1e-3
+POINTS = 256  # most points of a feature's code, between which it is linear
+BLOCK_ROWS = 2048  # that are evaluated together: bounds the memory
+
+
+class RankCode:
+    """Features as their ranks in the training data, scaled to about unit spread.
+
+    Ranks tame long tails, and leave nothing to choose: the mean of all features is 0.
+    """
+
+    def __init__(self, X):
+        self._curves = [_ranks(column) for column in X.T]
+
+    def table(self, X):
+        """Return a complete table in code."""
+        return np.column_stack([self.column(j, values) for j, values in enumerate(X.T)])
+
+    def cells(self, features, values):
+        """Return the code of single values, each of its feature."""
+        coded = np.empty(values.size)
+        for feature in np.unique(features):
+            mine = features == feature
+            coded[mine] = self.column(feature, values[mine])
+        return coded
+
+    def column(self, feature, values):
+        """Return the code of values of one feature."""
+        return np.interp(values, *self._curves[feature])
+
+
+def _ranks(column):
+    """Return distinct values of a column, ascending, and the code of each."""
+    distinct, counts = np.unique(column, return_counts=True)
+    below = np.cumsum(counts) - counts / 2  # rows of the same value count half
+    kept = np.unique(np.linspace(0, distinct.size - 1, POINTS).round().astype(np.intp))
+    return distinct[kept], sqrt(3) * (2 * below[kept] / column.size - 1)
+
+
+def forward(layers, known, mask, drop=None):
+    """Return the outputs of a network, whose layers are arrays or tensors.
+
+    `known` has the codes of known features and 0 for the others, `mask` says which are known, as
+    numbers; `drop` is applied to each hidden layer.
+    """
+    first, by_mask, bias, *rest = layers
+    out = known @ first + mask @ by_mask + bias
+    for weights, bias in zip(rest[::2], rest[1::2], strict=True):
+        hidden = out.clip(0)
+        out = (hidden if drop is None else drop(hidden)) @ weights + bias
+    return out
+
+
+def evaluate(layers, known, acquired):
+    """Return the outputs of a trained network, block by block."""
+    parts = [slice(start, start + BLOCK_ROWS) for start in range(0, max(len(known), 1), BLOCK_ROWS)]
+    return np.concatenate(
+        [forward(layers, known[part], acquired[part].astype(np.float64)) for part in parts]
+    )
+
+
+@contextmanager
+def one_thread(user):
+    """Yield PyTorch, held to one thread: sums then do not depend on how many there are."""
+    with extra("policies", user):
+        import torch  # costs seconds, and only fits need it
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield torch
+    finally:
+        torch.set_num_threads(threads)
+
+
+class Training:
+    """Training rows as tensors, networks with an optimiser, and their source of randomness."""
+
+    def __init__(self, torch, coded, labels, seed):
+        self.torch, self.random = torch, torch.Generator().manual_seed(seed)
+        self.X = torch.as_tensor(coded, dtype=torch.float32)
+        self.y = torch.as_tensor(labels, dtype=torch.int64)
+
+    def network(self, n_hidden, n_outputs):
+        """Return the layers of a network with two hidden layers, and random weights."""
+        d = self.X.shape[1]
+        shapes = [(d, n_hidden), (d, n_hidden), (n_hidden,)]
+        shapes += [(n_hidden, n_hidden), (n_hidden,), (n_hidden, n_outputs), (n_outputs,)]
+        return [self._parameter(shape) for shape in shapes]
+
+    def _parameter(self, shape):
+        if len(shape) == 1:
+            return self.torch.zeros(shape, requires_grad=True)
+        drawn = self.torch.randn(shape, generator=self.random) * sqrt(2 / shape[0])
+        return drawn.requires_grad_()
+
+    def uniform(self, shape):
+        """Draw numbers between 0 and 1."""
+        return self.torch.rand(shape, generator=self.random)
+
+    def drop(self, hidden):
+        """Set part of a hidden layer to 0."""
+        return hidden * (self.uniform(hidden.shape) > DROPOUT) / (1 - DROPOUT)
+
+    def rows(self, number):
+        """Draw training rows."""
+        return self.torch.randint(len(self.X), (number,), generator=self.random)
+
+    def random_masks(self, n_rows, most):
+        """Draw masks of 0 to `most` features, each number as likely as another."""
+        sizes = self.torch.randint(most + 1, (n_rows, 1), generator=self.random)
+        places = self.uniform((n_rows, self.X.shape[1])).argsort(dim=1)
+        return (places < sizes).float()
+
+    def loss(self, predictor, X, mask, y, reduction="mean"):
+        """Return the cross-entropy of predictions from what a mask leaves of examples."""
+        scores = forward(predictor, X * mask, mask, self.drop)
+        return self.torch.nn.functional.cross_entropy(scores, y, reduction=reduction)
+
+    def descend(self, networks, n_steps):
+        """Yield the share of the way that is done before each of a number of Adam steps.
+
+        Gradients must be there when the next step is asked for. The learning rate falls to 0.
+        """
+        parameters = [each for layers in networks for each in layers]
+        adam = self.torch.optim.Adam(parameters, lr=LEARNING_RATE)
+        for step in range(n_steps):
+            done = step / n_steps
+            adam.param_groups[0]["lr"] = LEARNING_RATE * (1 - done)
+            adam.zero_grad()
+            yield done
+            adam.step()
+
+
+class Walks:
+    """Examples in the course of their acquisitions, each replaced when it has `most` features.
+
+    They start at different places, so that a batch has states of every length.
+    """
+
+    def __init__(self, training, n_walks, most):
+        self._training, self._most = training, most
+        torch, self._every = training.torch, training.torch.arange(n_walks)
+        self._rows = training.rows(n_walks)
+        self.mask = torch.zeros((n_walks, training.X.shape[1]))
+        self._left = torch.randint(1, most + 1, (n_walks,), generator=training.random)
+
+    @property
+    def examples(self):
+        """The examples and their classes."""
+        return self._training.X[self._rows], self._training.y[self._rows]
+
+    def advance(self, chosen):
+        """Acquire one feature of each example."""
+        self.mask = self.mask.clone()
+        self.mask[self._every, chosen] = 1.0
+        self._left -= 1
+        done = (self._left == 0).nonzero()[:, 0]
+        self._rows[done], self.mask[done] = self._training.rows(len(done)), 0.0
+        self._left[done] = self._most
+
+
+def trained(layers):
+    """Return the layers of a trained network as arrays."""
+    return [each.detach().numpy().astype(np.float64) for each in layers]

@@ -1,0 +1,154 @@
+"""Learned policies: what they acquire, what it costs, and that a seed settles them."""
+
+import importlib.util
+import pickle
+
+import numpy as np
+import pytest
+
+from budgetlearn.costs import FeatureCosts
+from budgetlearn.exceptions import MissingExtraError
+from budgetlearn.policies import GDFSClassifier
+from budgetlearn.policies.classifier import Walk, marginal_prices
+from budgetlearn.policies.networks import RankCode
+from budgetlearn.testing import check_budgeted_estimator
+from budgetlearn.validation import ParameterError
+from tests.looping import check_conventions
+
+WITHOUT_TORCH = importlib.util.find_spec("torch") is None
+trains = pytest.mark.skipif(WITHOUT_TORCH, reason="needs PyTorch: pip install '.[policies]'")
+CLASSES = [GDFSClassifier]
+QUICK = {"n_steps": 60, "n_walks": 64, "n_hidden": 16, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def indicated():
+    """Feature 0 says which of features 1 to 4 is the class; nine others are noise."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (2400, 14)).astype(float)
+    X[:, 0] = rng.integers(1, 5, 2400)
+    return X, X[np.arange(2400), X[:, 0].astype(int)].astype(int)
+
+
+@pytest.mark.skipif(not WITHOUT_TORCH, reason="PyTorch is there")
+@pytest.mark.parametrize("policy", CLASSES)
+def test_without_torch_the_error_names_the_extra(policy, classes):
+    with pytest.raises(MissingExtraError, match=r"pip install 'budgetlearn\[policies\]'"):
+        policy().fit(*classes)
+
+
+@trains
+@pytest.mark.parametrize("policy", CLASSES)
+def test_scikit_learn_conventions(policy):
+    check_conventions(policy(**QUICK | {"n_steps": 100}))
+
+
+@trains
+@pytest.mark.parametrize("policy", CLASSES)
+def test_protocol(policy):
+    check_budgeted_estimator(policy(**QUICK))
+
+
+@trains
+@pytest.mark.parametrize("policy", CLASSES)
+def test_the_indicator_is_acquired_and_then_what_it_points_to(policy, indicated):
+    X, y = indicated
+    model = policy(max_acquired=5, n_steps=1500, n_hidden=64, random_state=0)
+    model.fit(X[:1600], y[:1600], X[1600:2000], y[1600:2000])
+    rest, pointed = X[2000:], X[2000:, 0].astype(int)
+    order = model.decisions(rest).order
+    asked = (order == pointed[:, None]).argmax(axis=1)
+    told = (order == 0).argmax(axis=1)
+    # As soon as the indicator is known, what it points to is next.
+    late = told < asked
+    assert late.mean() > 0.5
+    assert (asked[late] == told[late] + 1).mean() > 0.95
+    assert model.score(rest, y[2000:]) > 0.95
+
+
+@trains
+@pytest.mark.parametrize("policy", CLASSES)
+def test_no_example_exceeds_its_cap(policy, indicated):
+    X, y = indicated
+    costs = FeatureCosts(np.arange(14) % 4, groups=[0, 0, *[-1] * 10, 1, 1], group_costs=[2.0, 5.0])
+    model = policy(feature_costs=costs, **QUICK).fit(X[:400], y[:400], X[400:600], y[400:600])
+    for cap in (0, 2, 3.5, 9, 100):
+        decisions = model.decisions(X[600:700], max_cost=cap)
+        np.testing.assert_allclose(decisions.cost, costs.total(decisions.acquired))
+        assert (decisions.cost <= cap).all()
+        assert decisions.cost.max() >= min(cap, costs.full) / 3  # and it is made use of
+
+
+@trains
+@pytest.mark.parametrize("policy", CLASSES)
+def test_a_seed_settles_the_model(policy, classes):
+    X, y = classes
+    one, same, other = (policy(**QUICK | {"random_state": s}).fit(X, y) for s in (0, 0, 1))
+    np.testing.assert_array_equal(one.predict_proba(X), same.predict_proba(X))
+    assert not np.array_equal(one.predict_proba(X), other.predict_proba(X))
+    copy = pickle.loads(pickle.dumps(one))
+    np.testing.assert_array_equal(copy.predict_proba(X), one.predict_proba(X))
+
+
+@trains
+@pytest.mark.parametrize("policy", CLASSES)
+def test_training_leaves_threads_and_the_global_generator_alone(policy, classes):
+    import torch
+
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    policy(**QUICK).fit(*classes)
+    assert torch.equal(state, torch.get_rng_state())
+    assert threads == torch.get_num_threads()
+
+
+@trains
+@pytest.mark.parametrize("policy", CLASSES)
+def test_of_two_copies_the_cheaper_is_acquired(policy, indicated):
+    X, _ = indicated
+    twins = np.column_stack([X[:, 5], X[:, 5], X[:, 6:9]])
+    model = policy(feature_costs=[9, 1, 1, 1, 1], **QUICK | {"n_steps": 400})
+    model.fit(twins[:800], X[:800, 5].astype(int))
+    order = model.decisions(twins[800:900]).order
+    assert (order[:, 0] == 1).all()
+
+
+@pytest.mark.parametrize("policy", CLASSES)
+@pytest.mark.parametrize("name", ["max_acquired", "n_steps", "n_walks", "n_hidden"])
+def test_numbers_are_checked(policy, name, classes):
+    with pytest.raises(ParameterError, match=name):
+        policy(**{name: 0}).fit(*classes)
+
+
+@trains
+def test_a_stage_for_each_number_of_features(classes):
+    X, y = classes
+    model = GDFSClassifier(max_acquired=4, **QUICK).fit(X, y)
+    assert [each["features"] for each in model.stage_settings_] == [1, 2, 3, 4]
+    counts = [acquired.sum(axis=1) for acquired in model.staged_acquired_features(X)]
+    np.testing.assert_array_equal(counts, np.tile([[1], [2], [3], [4]], len(X)))
+
+
+def test_ranks_count_ties_half_and_are_linear_between_training_values():
+    code = RankCode(np.array([[0.0], [0.0], [1.0], [3.0]]))
+    expected = np.sqrt(3) * (2 * np.array([0.25, 0.625, 0.75, 0.875]) - 1)
+    np.testing.assert_allclose(code.table(np.array([[0.0], [1.0], [2.0], [9.0]]))[:, 0], expected)
+    np.testing.assert_array_equal(code.cells(np.zeros(1, int), np.array([2.0])), expected[2:3])
+
+
+def test_a_walk_ends_at_the_first_rating_below_the_threshold():
+    walk = Walk.empty(1, 4)
+    for feature, rating in ((2, 0.9), (0, 0.1), (3, 0.5)):
+        walk.take(
+            np.zeros(1, int), np.array([feature]), np.array([rating]), np.ones(1), np.zeros(1, bool)
+        )
+    acquired = [walk.until(4, least)[0].nonzero()[0].tolist() for least in (1, 0.4, 0.1, -np.inf)]
+    assert acquired == [[], [2], [0, 2, 3], [0, 2, 3]]
+    assert walk.until(2, 0.1)[0].nonzero()[0].tolist() == [0, 2]
+
+
+def test_marginal_prices_are_those_of_single_examples():
+    rng = np.random.default_rng(0)
+    costs = FeatureCosts([1, 2, 3, 4, 5], groups=[0, 0, 1, -1, 1], group_costs=[10.0, 20.0])
+    acquired = rng.random((30, 5)) < 0.3
+    expected = np.where(acquired, 0, [costs.marginal(row) for row in acquired])
+    np.testing.assert_array_equal(np.where(acquired, 0, marginal_prices(costs, acquired)), expected)
