@@ -81,6 +81,7 @@ except budgetlearn.exceptions.MissingExtraError as error:
         ("LogitPathClassifier()", "pip install 'budgetlearn[msb]'"),
         ("LightGBMCostClassifier()", "pip install 'budgetlearn[peers]'"),
         ("policies.GDFSClassifier()", "pip install 'budgetlearn[policies]'"),
+        ("policies.DIMEClassifier()", "pip install 'budgetlearn[policies]'"),
         ("ScheduleCascadeClassifier(random_state=0)", "True"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import MissingExtraError
-from budgetlearn.policies import GDFSClassifier
+from budgetlearn.policies import DIMEClassifier, GDFSClassifier
 from budgetlearn.policies.classifier import Walk, marginal_prices
 from budgetlearn.policies.networks import RankCode
 from budgetlearn.testing import check_budgeted_estimator
@@ -17,15 +17,15 @@ from tests.looping import check_conventions
 
 WITHOUT_TORCH = importlib.util.find_spec("torch") is None
 trains = pytest.mark.skipif(WITHOUT_TORCH, reason="needs PyTorch: pip install '.[policies]'")
-CLASSES = [GDFSClassifier]
+CLASSES = [DIMEClassifier, GDFSClassifier]
 QUICK = {"n_steps": 60, "n_walks": 64, "n_hidden": 16, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
 def indicated():
-    """Feature 0 says which of features 1 to 4 is the class; nine others are noise."""
+    """Feature 0 says which of features 1 to 4 is the class; three others are noise."""
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (2400, 14)).astype(float)
+    X = rng.integers(0, 2, (2400, 8)).astype(float)
     X[:, 0] = rng.integers(1, 5, 2400)
     return X, X[np.arange(2400), X[:, 0].astype(int)].astype(int)
 
@@ -53,7 +53,7 @@ def test_protocol(policy):
 @pytest.mark.parametrize("policy", CLASSES)
 def test_the_indicator_is_acquired_and_then_what_it_points_to(policy, indicated):
     X, y = indicated
-    model = policy(max_acquired=5, n_steps=1500, n_hidden=64, random_state=0)
+    model = policy(n_steps=2500, n_hidden=64, random_state=0)
     model.fit(X[:1600], y[:1600], X[1600:2000], y[1600:2000])
     rest, pointed = X[2000:], X[2000:, 0].astype(int)
     order = model.decisions(rest).order
@@ -70,7 +70,7 @@ def test_the_indicator_is_acquired_and_then_what_it_points_to(policy, indicated)
 @pytest.mark.parametrize("policy", CLASSES)
 def test_no_example_exceeds_its_cap(policy, indicated):
     X, y = indicated
-    costs = FeatureCosts(np.arange(14) % 4, groups=[0, 0, *[-1] * 10, 1, 1], group_costs=[2.0, 5.0])
+    costs = FeatureCosts(np.arange(8) % 4, groups=[0, 0, *[-1] * 4, 1, 1], group_costs=[2.0, 5.0])
     model = policy(feature_costs=costs, **QUICK).fit(X[:400], y[:400], X[400:600], y[400:600])
     for cap in (0, 2, 3.5, 9, 100):
         decisions = model.decisions(X[600:700], max_cost=cap)
@@ -105,8 +105,8 @@ def test_training_leaves_threads_and_the_global_generator_alone(policy, classes)
 @pytest.mark.parametrize("policy", CLASSES)
 def test_of_two_copies_the_cheaper_is_acquired(policy, indicated):
     X, _ = indicated
-    twins = np.column_stack([X[:, 5], X[:, 5], X[:, 6:9]])
-    model = policy(feature_costs=[9, 1, 1, 1, 1], **QUICK | {"n_steps": 400})
+    twins = np.column_stack([X[:, 5], X[:, 5], X[:, 6:8]])
+    model = policy(feature_costs=[9, 1, 1, 1], **QUICK | {"n_steps": 400})
     model.fit(twins[:800], X[:800, 5].astype(int))
     order = model.decisions(twins[800:900]).order
     assert (order[:, 0] == 1).all()
@@ -126,6 +126,38 @@ def test_a_stage_for_each_number_of_features(classes):
     assert [each["features"] for each in model.stage_settings_] == [1, 2, 3, 4]
     counts = [acquired.sum(axis=1) for acquired in model.staged_acquired_features(X)]
     np.testing.assert_array_equal(counts, np.tile([[1], [2], [3], [4]], len(X)))
+
+
+@trains
+def test_the_worth_of_a_feature_is_its_mutual_information():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (4000, 6)).astype(float)
+    y = np.where(rng.random(4000) < 0.1, 1 - X[:, 3], X[:, 3])
+    model = DIMEClassifier(max_acquired=2, n_steps=1500, n_hidden=64, random_state=0).fit(X, y)
+    worth = model._worth(np.zeros((1, 6)), np.zeros((1, 6), dtype=bool))[0]
+    told = np.log(2) + 0.1 * np.log(0.1) + 0.9 * np.log(0.9)
+    np.testing.assert_allclose(worth, np.where(np.arange(6) == 3, told, 0), atol=0.04)
+
+
+@trains
+def test_lower_thresholds_acquire_more_where_more_is_to_gain(indicated):
+    X, y = indicated
+    model = DIMEClassifier(n_steps=1500, n_hidden=64, random_state=0)
+    model.fit(X[:1600], y[:1600])
+    stages = list(model.stages(X[:1600]))
+    thresholds = [stage.setting["threshold"] for stage in stages]
+    assert (np.diff(thresholds) < 0).all()
+    assert thresholds[-1] == 0
+    means = [stage.acquired.sum(axis=1).mean() for stage in stages]
+    assert (np.diff(means) > 0).all()
+    assert means[-1] == 8
+    walk = model._walk(X[:1600], 8, 0.0)
+    for stage in stages:
+        ended = stage.acquired.sum(axis=1)
+        for row in range(50):
+            assert (walk.rating[row, : ended[row]] >= stage.setting["threshold"]).all()
+            assert ended[row] == 8 or walk.rating[row, ended[row]] < stage.setting["threshold"]
+    assert len(np.unique(stages[3].acquired.sum(axis=1))) > 1
 
 
 def test_ranks_count_ties_half_and_are_linear_between_training_values():

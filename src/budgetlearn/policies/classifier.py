@@ -11,7 +11,7 @@ from ..costs import affords
 from ..protocol import BudgetedEstimator, Outcome, Request, Stage
 from ..protocol.documenting import documented
 from ..validation import INT32_MAX, check_number
-from .networks import RankCode, Training, evaluate, one_thread, trained
+from .networks import RankCode, Training, Walks, evaluate, one_thread, trained
 
 FREE = 1e-9  # the share of the full cost that a free feature counts as: it comes before all others
 
@@ -99,15 +99,15 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         self.random_state = random_state
 
     @abstractmethod
-    def _train(self, training, predictor, policy, most):
-        """Train both networks."""
+    def _train(self, training, predictor, policy, walks):
+        """Train both networks on walks; the predictor knows random masks."""
 
     @abstractmethod
     def _worth(self, known, acquired):
         """Return the worth of each feature that is not acquired yet, above 0."""
 
     @abstractmethod
-    def _stops(self, coded, most):
+    def _stops(self, X, most):
         """Return the setting of each stage, the most features and the least worth per price."""
 
     def _fit(self, train, valid, seeds):
@@ -120,7 +120,9 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
             training = Training(torch, coded, train.y, int(seeds.randint(INT32_MAX)))
             predictor = training.network(self.n_hidden, self.classes_.size)
             policy = training.network(self.n_hidden, train.X.shape[1])
-            self._train(training, predictor, policy, most)
+            # A policy would learn nothing from predictions that mean nothing yet.
+            training.pretrain(predictor, self.n_steps // 2, self.n_walks, most)
+            self._train(training, predictor, policy, Walks(training, self.n_walks, most))
         self._predictor, self._policy = trained(predictor), trained(policy)
         self.stage_settings_, self._limits = zip(*self._stops(train.X, most), strict=True)
         self.stage_settings_ = list(self.stage_settings_)

@@ -5,7 +5,7 @@ from scipy.special import softmax
 
 from ..protocol.documenting import documented
 from .classifier import PolicyClassifier
-from .networks import Walks, evaluate, forward
+from .networks import evaluate, forward
 
 HOT, COLD = 1.0, 0.1  # temperatures of the relaxed choice, at the start and at the end
 TINY = 1e-10
@@ -26,13 +26,7 @@ class GDFSClassifier(PolicyClassifier):
     for dynamic feature selection. ICML 2023.
     """
 
-    def _train(self, training, predictor, policy, most):
-        # Else a policy would learn from predictions that mean nothing yet.
-        for _ in training.descend([predictor], self.n_steps // 2):
-            rows = training.rows(self.n_walks)
-            mask = training.random_masks(self.n_walks, most)
-            training.loss(predictor, training.X[rows], mask, training.y[rows]).backward()
-        walks = Walks(training, self.n_walks, most)
+    def _train(self, training, predictor, policy, walks):
         for done in training.descend([predictor, policy], self.n_steps):
             X, y = walks.examples
             scores = _perturbed(training, policy, X, walks.mask)
