@@ -127,8 +127,8 @@ def plain(model):
 
 
 METHODS = {
-    "cascade": cascade(False),
-    "cascade_auto": cascade("auto"),
+    "cascade": cascade("auto"),
+    "cascade_fixed": cascade(False),
     "lightgbm": lightgbm,
     "forest": plain(RandomForestClassifier(max_bins=255)),
     "boosting": plain("boosting"),

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
@@ -10,6 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 from budgetbench.datasets.synthetic import cube, indicator
 from budgetlearn.cascade import ScheduleCascadeClassifier, bayes
 from budgetlearn.cascade.bayes import N_BINS, Bins, ForeseenGains, NaiveBayesTree
+from budgetlearn.cascade.dynamic import foresees_class
+from budgetlearn.cascade.models import Table, assign_folds
 from budgetlearn.cascade.stages import Units
 from budgetlearn.costs import FeatureCosts
 
@@ -159,6 +162,35 @@ def test_only_ratios_of_weights_count():
     )
     np.testing.assert_allclose(one, other, rtol=1e-9)
     assert np.abs(one - none).max() > 1e-3
+
+
+def parity(n_samples):
+    """Four signs whose product is the class: no tree of naive Bayes sees what each tells."""
+    X = np.random.RandomState(0).choice([-1.0, 1.0], size=(n_samples, 6))
+    return X, (X[:, :4].prod(axis=1) > 0).astype(int)
+
+
+def test_trees_foresee_classes_where_they_tell_nearly_as_much_as_the_reference():
+    tables = [
+        Table(X, y, 2, assign_folds(y, 2, 5, np.random.RandomState(0)))
+        for X, y in (indicator(600, 0), parity(600))
+    ]
+    sure, unsure = (np.eye(2) * sureness + (1 - sureness) / 2 for sureness in (0.999, 0.0))
+    by_table = [[foresees_class(t, known[t.y], 0) for known in (sure, unsure)] for t in tables]
+    assert by_table == [[True, True], [False, True]]
+
+
+def test_where_trees_do_not_foresee_classes_orders_stay_fixed():
+    X, y = parity(300)
+    auto, fixed = (
+        ScheduleCascadeClassifier(
+            estimators="forest", orders="gain_per_cost", n_stages=2, dynamic=dynamic, random_state=0
+        ).fit(X, y)
+        for dynamic in ("auto", False)
+    )
+    assert auto.n_stages_ > 1
+    pd.testing.assert_frame_equal(auto.operating_points_, fixed.operating_points_)
+    np.testing.assert_array_equal(auto.predict_proba(X), fixed.predict_proba(X))
 
 
 @pytest.mark.parametrize("dynamic", [True, "auto"])

@@ -74,9 +74,9 @@ def test_it_beats_every_fixed_order_where_needs_differ(table):
         .fit(X[:600], y[:600])
         for dynamic in (False, "auto")
     )  # fmt: skip
-    assert "dynamic" in [each["order"] for each in both.operating_points_["setting"]]
+    assert "foreseen" in [each["order"] for each in both.operating_points_["setting"]]
     scores = [each.score(X[600:], y[600:], budget=12) for each in (both, fixed)]
-    assert scores[0] > scores[1] + 0.1
+    assert scores[0] > scores[1] + 0.08
 
 
 def test_what_is_told_holds_on_new_examples(fitted, table):

@@ -102,6 +102,16 @@ def _pids_in(folder):
     return [int(text) for text in texts if text]
 
 
+def _processes_of(config):
+    """Return the processes whose environment names a configuration."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("SLURM_CONF") == str(config):
+                found.append(process)
+    return found
+
+
 def _free_ports(n_ports):
     sockets = [socket.socket() for _ in range(n_ports)]
     try:
@@ -221,6 +231,10 @@ class Cluster:
                 daemon.send_signal(signal.SIGTERM)
         for daemon in psutil.wait_procs(daemons, timeout=20)[1]:
             daemon.kill()
+        # What ran on a node that was lost has nobody to end it.
+        for left in _processes_of(self.config):
+            with suppress(psutil.NoSuchProcess):
+                left.kill()
 
 
 if __name__ == "__main__":  # .ci/slurm asks whether one can really be had

@@ -10,7 +10,7 @@ from ..parallel import thread_map
 from ..protocol import Request
 from ..validation import INT32_MAX, derive_seed
 from .bayes import ForeseenGains, NaiveBayesTree
-from .mixture import variance, with_temperature
+from .mixture import fit_temperature, variance, with_temperature
 from .models import N_EXTRA_TREES, MaskedModel, MaskedTrees
 from .pool import Trace
 from .stages import Units
@@ -357,6 +357,45 @@ def _gain_models(table, units, reference, parts, seed, n_jobs):
     )
 
 
+# The share of what the reference tells of the class that naive Bayes trees must tell.
+MUST_TELL = 0.95
+# Examples that show it.
+ENOUGH = 4_000
+
+
+def foresees_class(table, reference, seed):
+    """Return whether naive Bayes trees tell nearly as much of the class as a reference.
+
+    `reference`, (n_samples, n_classes), are probabilities out of fold, as are the trees'. Both tell
+    as much as they lower the log loss. Where trees are that right about a table, the gains that
+    they foresee are.
+    """
+    labels = table.y
+    found = np.empty((labels.size, table.n_classes))
+    for fold in np.unique(table.folds):
+        tree, _ = _bayes_tree(table, fold, seed, ENOUGH)
+        found[table.folds == fold] = tree.predict(table.X[table.folds == fold])
+    found = with_temperature(found, fit_temperature(found, labels, table.weight))
+    shares = np.bincount(labels, table.weight, table.n_classes)
+    nothing = np.broadcast_to(shares / shares.sum(), found.shape)
+
+    def loss(probabilities):
+        return table.mean(-np.log(probabilities[np.arange(labels.size), labels]))
+
+    told, most = loss(nothing) - loss(found), loss(nothing) - loss(reference)
+    return bool(told >= MUST_TELL * most)
+
+
+def _bayes_tree(table, fold, seed, most_rows=None):
+    """Return the naive Bayes tree of the examples outside a fold, and the seed of what follows."""
+    inside = np.flatnonzero(table.folds != fold)
+    # Every k-th where fewer are enough.
+    inside = inside[:: -(-inside.size // (most_rows or inside.size))]
+    drawn = derive_seed(seed, "naive bayes", int(fold)) & INT32_MAX
+    X, y, weight = table.X[inside], table.y[inside], table.weight_of(inside)
+    return NaiveBayesTree.fit(X, y, table.n_classes, drawn, weight), drawn
+
+
 def foreseen_trace(table, units, seed, n_jobs=None):
     """Fit an order of foreseen gains and send the training examples along it, out of fold.
 
@@ -365,11 +404,8 @@ def foreseen_trace(table, units, seed, n_jobs=None):
     folds = np.unique(table.folds)
 
     def fit(fold):
-        inside = table.folds != fold
-        drawn = derive_seed(seed, "naive bayes", int(fold)) & INT32_MAX
-        X, y = table.X[inside], table.y[inside]
-        tree = NaiveBayesTree.fit(X, y, table.n_classes, drawn, table.weight_of(inside))
-        return tree, ForeseenGains(tree, units, X, drawn)
+        tree, drawn = _bayes_tree(table, fold, seed)
+        return tree, ForeseenGains(tree, units, table.X[table.folds != fold], drawn)
 
     # Fold -1 leaves nothing out: the model that predicts later.
     *parts, final = thread_map(fit, [*folds, -1], n_jobs, "models")

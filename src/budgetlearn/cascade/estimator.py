@@ -16,7 +16,7 @@ from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number
 from .acquisition import Cascade, StageReader, walk
-from .dynamic import dynamic_trace, foreseen_trace
+from .dynamic import dynamic_trace, foreseen_trace, foresees_class
 from .gaps import medians
 from .mixture import Mixture, variance
 from .models import (
@@ -80,10 +80,12 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         Most stages of an order.
     cv : int, default=5
         Folds of the out-of-fold predictions; forests take their out-of-bag ones instead.
-    dynamic : bool or "auto", default=False
+    dynamic : bool or "auto", default="auto"
         Whether each example chooses what it acquires next, by what that is expected to bring for
-        its price; "auto": both kinds of order compete out of fold, which takes up to twice as long
-        to fit. Worth trying where a few features are most of the cost.
+        its price. "auto": such an order competes with the fixed ones out of fold where the naive
+        Bayes tree that it follows, which is soon fitted, tells nearly as much of the class as they
+        do; not in regression. True: dynamic orders alone, one of learned gains among them, which
+        takes up to twice as long to fit.
     scoring : str or callable, default=None
         Score, as in scikit-learn, by which operating points are chosen out of fold, and labels lean
         to rare classes where that scores more; None: expected accuracy or R².
@@ -117,7 +119,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         orders=("lightgbm", "schedule"),
         n_stages=10,
         cv=5,
-        dynamic=False,
+        dynamic="auto",
         scoring=None,
         budget=None,
         random_state=None,
@@ -228,9 +230,8 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
             key=lambda last: table.mean(self._losses(last, table)),
         )
         # Where a stage's feature is missing, the model of any known features answers.
-        if self.dynamic is False:
-            models.fallback_model = MaskedOnDemand(table, units[0], seed)
-        else:
+        models.fallback_model = MaskedOnDemand(table, units[0], seed)
+        if self.dynamic:
             dynamic, reference = self._dynamic_traces(units, table, models, reference, seed)
             traces = [*(traces if self.dynamic == "auto" else []), *dynamic]
         pool = []
@@ -245,16 +246,22 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     def _dynamic_traces(self, units, table, models, reference, seed):
         """Return the traces of the dynamic orders, and the predictions from all features."""
         stretches, singles = units
-        self._say("the dynamic order of learned gains")
-        learned = dynamic_trace(table, stretches, reference, seed, self.n_jobs)
-        models.fallback_model = learned.route.masked
-        found = [self._calibrated(learned, table)]
-        informed = {"fixed": reference, "learned": found[0].predictions[-1]}
+        found, informed = [], {"fixed": reference}
+        if self.dynamic is True:
+            self._say("the dynamic order of learned gains")
+            learned = dynamic_trace(table, stretches, reference, seed, self.n_jobs)
+            models.fallback_model = learned.route.masked
+            found.append(self._calibrated(learned, table))
+            informed["learned"] = found[0].predictions[-1]
         few = len(table.y) <= MOST_SMOOTH_ROWS and singles.n_units <= MOST_FORESEEN
         if few and table.n_classes is not None:
-            self._say("the dynamic order of foreseen gains")
-            foreseen, informed["foreseen"] = foreseen_trace(table, singles, seed, self.n_jobs)
-            found.append(self._calibrated(foreseen, table))
+            self._say("whether naive Bayes trees foresee the class")
+            if self.dynamic is True or foresees_class(table, reference, seed):
+                self._say("the dynamic order of foreseen gains")
+                foreseen, informed["foreseen"] = foreseen_trace(table, singles, seed, self.n_jobs)
+                found.append(self._calibrated(foreseen, table))
+        if not found:
+            return [], reference
         # All of them know all features: one mixture favours no order.
         mixture = Mixture.fit(informed, table.y, table.n_classes, table.weight)
         return found, mixture.of([informed[kind] for kind in mixture.kinds])

@@ -31,7 +31,6 @@ METHODS = {
         AUTO: "AutoBudgetClassifier",
         "msb": "ModelScheduleSearch",
         "cascade": "ScheduleCascadeClassifier",
-        "cascade_auto": "ScheduleCascadeClassifier",
         "budgetrf": "BudgetRFClassifier",
         "rfb": "CostWeightedRFClassifier",
         "cost_sensitive_rf": "CostSensitiveRFPathClassifier",
@@ -44,11 +43,8 @@ METHODS = {
     REGRESSION: {
         AUTO: "AutoBudgetRegressor",
         "cascade": "ScheduleCascadeRegressor",
-        "cascade_auto": "ScheduleCascadeRegressor",
     },
 }
-# Fixed and dynamic orders compete: for tables where one feature tells which others matter.
-PARAMETERS = {"cascade_auto": {"dynamic": "auto"}}
 NAMES = tuple(METHODS[CLASSIFICATION])
 MINUTES = 10
 SCORES = {CLASSIFICATION: scores.CLASSIFICATION, REGRESSION: scores.REGRESSION}
@@ -184,7 +180,7 @@ def make(method, task, costs, seed, jobs):
             f"{method} does not predict numbers. Methods of regression: "
             f"{', '.join(METHODS[REGRESSION])}; or use --task classification."
         )
-    estimator = getattr(budgetlearn, METHODS[task][method])(**PARAMETERS.get(method, {}))
+    estimator = getattr(budgetlearn, METHODS[task][method])()
     wanted = {"feature_costs": costs, "random_state": seed, "n_jobs": jobs}
     # Not every method is random, or has threads.
     known = estimator.get_params(deep=False)
