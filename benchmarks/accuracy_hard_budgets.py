@@ -1,26 +1,42 @@
-"""Accuracy of the cascade where no example may cost more than so many features.
+"""Accuracy of the cascade and of learned policies where no example may cost more than a cap.
 
     python benchmarks/accuracy_hard_budgets.py spambase pima
     python benchmarks/accuracy_hard_budgets.py cube cube_nm cube_nm_exact indicator \
-        --orders auto --splits 5 --fit 800 --test 1200 --caps 2 3 5 7 10 14
+        --splits 5 --fit 800 --test 1200 --caps 2 3 5 7 10 14
+    python benchmarks/accuracy_hard_budgets.py bank physionet --score f1_macro \
+        --methods cascade_scored cascade gdfs dime
 
 Every feature costs 1; what the price list of a data set sells together costs 1, too. Splits:
-shuffled rows, a fifth or as many as named for the test, others for the fit. Prints the mean over
-the splits and its standard error for each cap, and what an example cost; with the seconds of a fit,
-and of the predictions at the largest cap.
+shuffled rows, a fifth or as many as named for the test, others for the fit. `gdfs` and `dime` need
+PyTorch (pip install '.[policies]'), and have the mean of a feature where it is missing. Prints the
+mean score over the splits and its standard error for each cap, and what an example cost; with the
+seconds of a fit, and of the predictions at the largest cap.
 """
 
 import argparse
+from functools import partial
 from time import perf_counter
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import accuracy_score, f1_score
 
 from budgetbench.datasets import load_dataset, load_registry
 from budgetbench.study.runs import draw_costs, profiles_of
 from budgetlearn.cascade import ScheduleCascadeClassifier
+from budgetlearn.policies import DIMEClassifier, GDFSClassifier
 
-ORDERS = {"fixed": False, "dynamic": True, "auto": "auto"}
+METHODS = {
+    "cascade": ScheduleCascadeClassifier(),
+    "cascade_fixed": ScheduleCascadeClassifier(dynamic=False),
+    "cascade_dynamic": ScheduleCascadeClassifier(dynamic=True),
+    "cascade_scored": ScheduleCascadeClassifier(scoring="f1_macro"),
+    "gdfs": GDFSClassifier(),
+    "dime": DIMEClassifier(),
+}
+SCORES = {"accuracy": accuracy_score, "f1_macro": partial(f1_score, average="macro")}
 
 
 def prices(data):
@@ -32,50 +48,55 @@ def prices(data):
     return profiles_of(table, data.feature_names)[0]
 
 
-def measured(data, seed, options):
-    """Return accuracy and mean cost at each cap, (n_caps, 2), and the seconds of fit and caps."""
+def measured(name, data, seed, options):
+    """Return score and mean cost at each cap, (n_caps, 2), and the seconds of fit and caps."""
     rows = np.random.default_rng(seed).permutation(data.n_samples)
     n_test = options.test or min(data.n_samples // 5, 2_000)
     train, test = rows[n_test:][: options.fit], rows[:n_test]
-    model = ScheduleCascadeClassifier(
-        feature_costs=prices(data), dynamic=ORDERS[options.orders], random_state=0
-    )
+    X, model = data.X, clone(METHODS[name]).set_params(feature_costs=prices(data), random_state=0)
+    if np.isnan(X).any() and not model.__sklearn_tags__().input_tags.allow_nan:
+        X = SimpleImputer().fit(X[train]).transform(X)
     seconds = [perf_counter()]
-    model.fit(data.X[train], data.y[train])
+    model.fit(X[train], data.y[train])
     seconds.append(perf_counter())
     found = []
     for cap in options.caps:
-        output, cost = model.predict_with_cost(data.X[test], max_cost=cap)
-        found.append(((output == data.y[test]).mean(), cost.mean()))
+        output, cost = model.predict_with_cost(X[test], max_cost=cap)
+        found.append((SCORES[options.score](data.y[test], output), cost.mean()))
         seconds.append(perf_counter())
     return np.array(found), np.diff(seconds)[[0, -1]]
 
 
 def main():
-    """Print a row for each data set."""
+    """Print a row for each data set and method."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("datasets", nargs="+")
-    parser.add_argument("--orders", choices=ORDERS, default="fixed")
+    parser.add_argument("--methods", choices=METHODS, nargs="+", default=["cascade"])
+    parser.add_argument("--score", choices=SCORES, default="accuracy")
     parser.add_argument("--caps", type=int, nargs="+", default=[3, 4, 5, 8, 10, 15])
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--fit", type=int, default=4_000, help="most rows of a fit")
     parser.add_argument("--test", type=int, help="rows of a test; a fifth, 2,000 at most")
     options = parser.parse_args()
-    for name in options.datasets:
-        data = load_dataset(name, offline=True)
-        runs, seconds = zip(
-            *(measured(data, seed, options) for seed in range(options.splits)), strict=True
-        )
-        scores = np.array(runs)
-        errors = scores[:, :, 0].std(axis=0, ddof=1) / np.sqrt(options.splits)
-        cells = [
-            f"{cap}: {score:.3f} ±{error:.3f} ({cost:.1f})"
-            for cap, (score, cost), error in zip(
-                options.caps, scores.mean(axis=0), errors, strict=True
-            )
-        ]
-        fit, cap = np.mean(seconds, axis=0)
-        print(name, *cells, f"fit {fit:.1f} s, last cap {cap:.2f} s", sep="  ", flush=True)
+    for dataset in options.datasets:
+        data = load_dataset(dataset, offline=True)
+        for name in options.methods:
+            print(dataset, name, *row(name, data, options), sep="  ", flush=True)
+
+
+def row(name, data, options):
+    """Return the cells of a method's row."""
+    runs, seconds = zip(
+        *(measured(name, data, seed, options) for seed in range(options.splits)), strict=True
+    )
+    scores = np.array(runs)
+    errors = scores[:, :, 0].std(axis=0, ddof=1) / np.sqrt(options.splits)
+    cells = [
+        f"{cap}: {score:.3f} ±{error:.3f} ({cost:.1f})"
+        for cap, (score, cost), error in zip(options.caps, scores.mean(axis=0), errors, strict=True)
+    ]
+    fit, cap = np.mean(seconds, axis=0)
+    return *cells, f"fit {fit:.1f} s, last cap {cap:.2f} s"
 
 
 if __name__ == "__main__":
