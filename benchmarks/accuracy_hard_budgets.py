@@ -1,8 +1,9 @@
-"""Accuracy of the cascade where no example may cost more than so many features.
+"""Accuracy of the cascade or of a learned policy where no example exceeds so many features.
 
     python benchmarks/accuracy_hard_budgets.py spambase pima
     python benchmarks/accuracy_hard_budgets.py cube cube_nm cube_nm_exact indicator \
         --orders auto --splits 5 --fit 800 --test 1200 --caps 2 3 5 7 10 14
+    python benchmarks/accuracy_hard_budgets.py spambase --policy gdfs
 
 Every feature costs 1; what the price list of a data set sells together costs 1, too. Splits:
 shuffled rows, a fifth or as many as named for the test, others for the fit. Prints the mean over
@@ -19,8 +20,10 @@ import pandas as pd
 from budgetbench.datasets import load_dataset, load_registry
 from budgetbench.study.runs import draw_costs, profiles_of
 from budgetlearn.cascade import ScheduleCascadeClassifier
+from budgetlearn.policies import DIMEClassifier, GDFSClassifier
 
 ORDERS = {"fixed": False, "dynamic": True, "auto": "auto"}
+POLICIES = {"gdfs": GDFSClassifier, "dime": DIMEClassifier}
 
 
 def prices(data):
@@ -32,14 +35,20 @@ def prices(data):
     return profiles_of(table, data.feature_names)[0]
 
 
+def estimator(data, options):
+    """Return what is to be measured, unfitted."""
+    shared = {"feature_costs": prices(data), "random_state": 0}
+    if options.policy is not None:
+        return POLICIES[options.policy](**shared)
+    return ScheduleCascadeClassifier(dynamic=ORDERS[options.orders], **shared)
+
+
 def measured(data, seed, options):
     """Return accuracy and mean cost at each cap, (n_caps, 2), and the seconds of fit and caps."""
     rows = np.random.default_rng(seed).permutation(data.n_samples)
     n_test = options.test or min(data.n_samples // 5, 2_000)
     train, test = rows[n_test:][: options.fit], rows[:n_test]
-    model = ScheduleCascadeClassifier(
-        feature_costs=prices(data), dynamic=ORDERS[options.orders], random_state=0
-    )
+    model = estimator(data, options)
     seconds = [perf_counter()]
     model.fit(data.X[train], data.y[train])
     seconds.append(perf_counter())
@@ -56,6 +65,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("datasets", nargs="+")
     parser.add_argument("--orders", choices=ORDERS, default="fixed")
+    parser.add_argument("--policy", choices=POLICIES, help="instead of the cascade")
     parser.add_argument("--caps", type=int, nargs="+", default=[3, 4, 5, 8, 10, 15])
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--fit", type=int, default=4_000, help="most rows of a fit")
