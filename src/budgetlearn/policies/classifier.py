@@ -182,11 +182,10 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         prices = marginal_prices(costs, acquired)
         spent = costs.total(acquired)[:, None]
         possible = ~(acquired | walk.refused[rows]) & affords(max_cost, spent + prices)
-        least = FREE * costs.full or 1.0
         rating = np.full(possible.shape, -np.inf)
         some = possible.any(axis=1)
         worth = self._worth(walk.known[rows[some]], acquired[some])
-        rating[some] = np.where(possible[some], worth / prices[some].clip(least), -np.inf)
+        rating[some] = np.where(possible[some], worth / divisors(prices[some], costs), -np.inf)
         return rating
 
     def _acquisitions(self, n_samples, stage, ledger):
@@ -211,6 +210,11 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         probabilities = self._probabilities(walk.known, walk.acquired)
         output = self.classes_[probabilities.argmax(axis=1)]
         return Outcome(output, probabilities, np.ones(len(output), dtype=bool))
+
+
+def divisors(prices, costs):
+    """Return prices to divide by: those of free features are small, not 0."""
+    return prices.clip(FREE * costs.full or 1.0)
 
 
 def marginal_prices(costs, acquired):

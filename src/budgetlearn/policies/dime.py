@@ -4,11 +4,11 @@ import numpy as np
 from scipy.special import entr
 
 from ..protocol.documenting import documented
-from .classifier import FREE, PolicyClassifier
+from .classifier import PolicyClassifier, divisors
 from .networks import evaluate, forward
 
 BOLD, TIMID = 1.0, 0.1  # shares of walks that go on at random, at the start and at the end
-ROWS = 2000  # training rows whose walks set the thresholds
+ROWS = 2000  # training rows, or nearly twice as many, whose walks set the thresholds
 LEAST = 1e-9  # share of the entropy that a worthless feature counts as: the cheapest comes first
 EQUAL = 1e-9  # ratings that differ by a smaller share are equal: their rounding must not matter
 
@@ -28,15 +28,15 @@ class DIMEClassifier(PolicyClassifier):
     """
 
     def _train(self, training, predictor, policy, walks):
-        torch, costs = training.torch, self.feature_costs_
-        prices = torch.as_tensor(costs.alone.clip(FREE * costs.full or 1.0), dtype=torch.float32)
+        costs = self.feature_costs_
+        prices = training.torch.as_tensor(divisors(costs.alone, costs)).float()
         for done in training.descend([predictor, policy], self.n_steps):
             X, y = walks.examples
             shares = forward(policy, X * walks.mask, walks.mask, training.drop)
             boldness = BOLD + (TIMID - BOLD) * done
             chosen = _next(training, shares.detach() / prices, walks.mask, boldness)
             more = walks.mask.scatter(1, chosen, 1.0)
-            entropy, gain = _outcome(training, predictor, X, y, walks.mask, more)
+            entropy, gain = _entropy_and_gain(training, predictor, X, y, walks.mask, more)
             value = entropy * shares.gather(1, chosen)[:, 0]
             loss = training.loss(predictor, X, more, y) + (value - gain).square().mean()
             loss.backward()
@@ -48,7 +48,8 @@ class DIMEClassifier(PolicyClassifier):
         return shares * _entropy(self._probabilities(known, acquired))[:, None]
 
     def _stops(self, X, most):
-        lowest = np.minimum.accumulate(self._walk(X[:ROWS], most, 0.0).rating[:, :most], axis=1)
+        some = X[:: max(1, len(X) // ROWS)]  # of all parts: tables may be sorted
+        lowest = np.minimum.accumulate(self._walk(some, most, 0.0).rating[:, :most], axis=1)
         ratings = -np.sort(-lowest, axis=None)
         # So that training rows acquire 1, 2, … features on average; the last one never ends.
         thresholds = np.append(ratings[np.arange(1, most) * len(lowest) - 1] * (1 - EQUAL), 0.0)
@@ -68,7 +69,7 @@ def _next(training, rating, mask, boldness):
     return rating.masked_fill(mask > 0, -np.inf).argmax(dim=1, keepdim=True)
 
 
-def _outcome(training, predictor, X, y, mask, more):
+def _entropy_and_gain(training, predictor, X, y, mask, more):
     """Return the entropy of predictions by one mask, and how much more features lower the loss."""
     torch = training.torch
     with torch.no_grad():
