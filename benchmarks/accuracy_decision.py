@@ -134,9 +134,9 @@ class Keeping(Comparison):
 
     kept = None
 
-    def _add(self, found, policy, predictions, spent, dearer):
+    def _add(self, found, policy, predictions, spent, inflation):
         Keeping.kept.append((policy[0].name, policy[1], policy[0].everything, predictions, spent))
-        super()._add(found, policy, predictions, spent, dearer)
+        super()._add(found, policy, predictions, spent, inflation)
 
 
 def collected(name, seed):
@@ -166,8 +166,8 @@ def collected(name, seed):
                     else:
                         said = made.predicted(model, stage, X_test)
                         # What a quote is made of, so that `judge` can make it.
-                        dearer = stages.dearer(stage, found.dearer[k])
-                        known = stages.costs[stage], stages.errors[stage], dearer
+                        inflation = stages.inflation(stage, found.inflation[k])
+                        known = stages.costs[stage], stages.errors[stage], inflation
                         test.append((k, *said, known))
     targets = y_test if classes is None else np.searchsorted(classes, y_test)
     about = {"name": name, "seed": seed, "n": len(y), "K": n_classes, "full": costs.full}

@@ -342,14 +342,14 @@ def shop():
         {
             "cheap": rng.normal(size=150),
             "word": rng.choice(list("abc"), 150),
-            "dear": rng.normal(size=150),
+            "expensive": rng.normal(size=150),
         }
     )
-    return table, ((table["dear"] > 0) | (table["word"] == "a")).astype(int).to_numpy()
+    return table, ((table["expensive"] > 0) | (table["word"] == "a")).astype(int).to_numpy()
 
 
 def check_charges_of_encoded(table, y, form, change):
-    price = {"cheap": 1.0, "word": 10.0, "dear": 1000.0}
+    price = {"cheap": 1.0, "word": 10.0, "expensive": 1000.0}
     encoder = BudgetPreprocessor(one_hot=["word"]).fit(table)
     between = ENCODED_CHANGES[change](encoder.transform(table))
     own = [*table.columns, "unused"]  # FORMS take N names
@@ -388,11 +388,11 @@ def test_encoded_columns_are_charged_by_name(shop):
 @pytest.mark.parametrize("one_hot", [(), ("word",)])
 def test_pipelines_charge_the_original_columns_in_any_order(shop, one_hot):
     table, y = shop
-    prices = pd.Series({"dear": 1000.0, "word": 10.0, "cheap": 1.0})
+    prices = pd.Series({"expensive": 1000.0, "word": 10.0, "cheap": 1.0})
     backwards = FunctionTransformer(lambda frame: frame.iloc[:, ::-1])
     model = BudgetRFClassifier(n_estimators=5, random_state=0, feature_costs=prices)
     pipe = make_pipeline(BudgetPreprocessor(one_hot=one_hot), backwards, model).fit(table, y)
-    encoded = backwards.transform(pipe[0].transform(table[["dear", "cheap", "word"]]))
+    encoded = backwards.transform(pipe[0].transform(table[["expensive", "cheap", "word"]]))
     acquired = model.acquired_features(encoded)
     marks = pd.DataFrame(acquired, columns=encoded.columns)
     original = pipe[0].original_features(marks)

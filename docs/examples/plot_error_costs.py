@@ -3,7 +3,7 @@ What an error costs
 ===================
 
 Where errors have a price in the unit of the features, what is to be small is the sum: purchases and
-errors together. The dearer an error, the more is worth buying.
+errors together. The more expensive an error, the more is worth buying.
 """
 
 import matplotlib.pyplot as plt

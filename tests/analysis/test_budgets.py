@@ -1,4 +1,4 @@
-"""Hard budgets: who keeps them, and what methods are worth when the dearest example is charged."""
+"""Hard budgets: who keeps them, and what methods are worth when the costliest row is charged."""
 
 import numpy as np
 import pytest
@@ -43,8 +43,8 @@ def test_the_maximum_is_charged():
     assert hard.loc[lazy, "cost_fraction"].to_numpy() == pytest.approx(
         2 * points.loc[lazy, "cost_fraction"].to_numpy()
     )
-    dearer = points.assign(valid_cost_max=3 * points["cost_max"])
-    assert at_most(dearer)["valid_cost"].equals(dearer["valid_cost_max"].rename("valid_cost"))
+    costlier = points.assign(valid_cost_max=3 * points["cost_max"])
+    assert at_most(costlier)["valid_cost"].equals(costlier["valid_cost_max"].rename("valid_cost"))
     others = ["cost", "cost_fraction", "valid_cost"]
     assert hard.loc[~lazy, others].to_numpy() == pytest.approx(points.loc[~lazy, others].to_numpy())
     assert (hard.loc[hard["method"] == "constant", "cost_fraction"] == 0).all()

@@ -214,8 +214,8 @@ def test_what_a_model_remembers_is_dearer_on_other_rows():
         *(train, 2, np.arange(2), costs, [5.0, 10.0, costs.full], Objective("accuracy"), 0, 1, None)
     )
     found = comparison.run(CONSTANT[True], [cascade])
-    assert min(found.dearer) == 1
-    assert max(found.dearer) > 1.2
+    assert min(found.inflation) == 1
+    assert max(found.inflation) > 1.2
 
 
 def test_the_cost_of_a_cascade_is_quoted_as_its_own_stages_measured_it_out_of_fold():
@@ -227,18 +227,18 @@ def test_the_cost_of_a_cascade_is_quoted_as_its_own_stages_measured_it_out_of_fo
     ).fit(train, y[:300])
     stages = Stages(cascade, train)
     stage = len(stages.costs) - 1
-    expected = stages.costs[stage] * stages.dearer(stage, 7.0)
+    expected = stages.costs[stage] * stages.inflation(stage, 7.0)
     assert expected == pytest.approx(cascade.operating_points_["cost"].iloc[stage])
     spent = Stages(cascade, other).costs[stage]
     assert stages.costs[stage] < 0.9 * spent
     assert expected == pytest.approx(spent, rel=0.1)
     # Weighted means are no costs of rows; and what costs nothing has no ratio.
-    assert Stages(cascade, train, weighed=True).dearer(stage, 7.0) == 7.0
-    assert stages.dearer(0, 7.0) == 7.0
+    assert Stages(cascade, train, weighed=True).inflation(stage, 7.0) == 7.0
+    assert stages.inflation(0, 7.0) == 7.0
     # What was measured on rows that were put aside says less than models on parts of all rows do.
     forest = FilterForestClassifier(feature_costs=PRICES, n_estimators=5, random_state=0)
     forest.fit(train[:200], y[:200], train[200:], y[200:300])
-    assert Stages(forest, train[:200]).dearer(0, 7.0) == 7.0
+    assert Stages(forest, train[:200]).inflation(0, 7.0) == 7.0
 
 
 def test_of_entries_that_cost_the_same_only_the_best_stays():

@@ -61,7 +61,7 @@ def test_a_budget_is_spent_on_what_is_better_at_all_but_no_more_is_recommended()
 
 
 def drawn(n_lost, spends=True):
-    """Return a field of a purchase and a dearer one, which differ in 40 rows and lose so many."""
+    """Return a field of two purchases, which differ in 40 rows and lose so many."""
     made = field(("constant", 0, 0.5), ("cascade", 0, 0.8), ("cascade", 1, 0.8))
     lost = 20 + n_lost // 2
     made.rows[2, 320 - lost : 320], made.rows[2, 320 : 360 - lost] = 0, 1

@@ -158,13 +158,13 @@ def test_free_noise_does_not_drown_what_is_paid_for():
 
 def test_the_default_exponents_are_scaled_to_the_prices():
     X, y = alike()
-    dear, alone = [1.0, 2, 4, 8, 64, 1024], {"n_estimators": 2, "random_state": 0}
-    free = BudgetRFClassifier(feature_costs=dear, **alone).fit(X, y)
+    expensive, alone = [1.0, 2, 4, 8, 64, 1024], {"n_estimators": 2, "random_state": 0}
+    free = BudgetRFClassifier(feature_costs=expensive, **alone).fit(X, y)
     assert 1024**free.cost_exponent_ == pytest.approx(1.001)
     assert BudgetRFClassifier(**alone).fit(X, y).cost_exponent_ == 1
     costs = {}
     for budget in (3, 600):
-        forest = BudgetRFClassifier(feature_costs=dear, budget=budget, **alone).fit(X, y)
+        forest = BudgetRFClassifier(feature_costs=expensive, budget=budget, **alone).fit(X, y)
         costs[budget] = forest.validation_costs_[-1]
         assert costs[budget] <= budget
     assert costs[600] > 3

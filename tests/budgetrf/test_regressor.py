@@ -57,11 +57,11 @@ def test_weights_are_repeated_rows():
 def test_a_budget_is_kept_and_prices_are_looked_at():
     costs = FeatureCosts([1, 1, 1, 30, 30, 1])
     settings = {"n_estimators": 12, "random_state": 0}
-    dear = BudgetRFRegressor(feature_costs=costs, cost_exponent=0.0, **settings).fit(
+    expensive = BudgetRFRegressor(feature_costs=costs, cost_exponent=0.0, **settings).fit(
         X[TRAIN], Y[TRAIN]
     )
     cheap = BudgetRFRegressor(feature_costs=costs, budget=40, **settings).fit(X[TRAIN], Y[TRAIN])
-    assert cheap.acquisition_cost(X).mean() < 42 < dear.acquisition_cost(X).mean()
+    assert cheap.acquisition_cost(X).mean() < 42 < expensive.acquisition_cost(X).mean()
     assert cheap.validation_errors_.size == len(cheap.trees_) > 0
 
 

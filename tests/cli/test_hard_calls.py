@@ -321,11 +321,11 @@ def test_a_budget_that_is_none(predicted, budget):
 
 def test_a_mean_budget_that_some_rows_exceed_says_what_was_to_be_expected(models, predicted):
     costs = predicted(patients(), model="cascade")[1]["cost"]
-    dear = costs.nlargest(40).index
-    assert costs[dear].mean() > 25
-    status, _, err = predicted(patients().loc[dear], model="cascade")
+    expensive = costs.nlargest(40).index
+    assert costs[expensive].mean() > 25
+    status, _, err = predicted(patients().loc[expensive], model="cascade")
     assert status == 0
-    assert f"cost {costs[dear].mean():.2f} on average, more than the budget of 25" in err
+    assert f"cost {costs[expensive].mean():.2f} on average, more than the budget of 25" in err
     saved = SavedModel.load(models / "cascade.joblib")
     mean, margin = saved.expected_cost(saved.stage(), 40)
     assert f"40 new rows are expected to cost {mean:.2f} ± {margin:.2f}" in err

@@ -56,9 +56,9 @@ def test_the_order_lists_what_was_acquired(single, table):
 
 
 def test_fixed_features_are_asked_for_from_the_cheapest(first, table):
-    dear = type(first)([8.0, 2.0, 4.0, 1.0]).fit(*table)
+    expensive = type(first)([8.0, 2.0, 4.0, 1.0]).fit(*table)
     source, asked = watched(table[0])
-    dear.predict_acquiring(source, 90)
+    expensive.predict_acquiring(source, 90)
     assert [feature for feature, _ in asked] == ["mcv", "age"]
 
 

@@ -44,7 +44,7 @@ def test_the_best_affordable_point_is_chosen_and_of_equals_the_cheapest_first(
     costs, scores = map(np.array, zip(*points, strict=True))
     chosen = chosen_stage(Measured(costs, scores, spends), budget, None, True)
     within = [k for k in range(costs.size) if affords(budget, costs[k])]
-    sign = -1 if spends else 1  # of those that spend budgets the dearest
+    sign = -1 if spends else 1  # of those that spend budgets the most expensive
     best = min(within, key=lambda k: (-scores[k], sign * costs[k], k)) if within else None
     assert chosen == best
 

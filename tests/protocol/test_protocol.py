@@ -18,13 +18,13 @@ NAMES = ["age", "mcv", "gammagt", "drinks"]
 
 def test_a_session_below_the_cheapest_stage_is_refused_or_acquires_nothing(table):
     X, y = table
-    dear, free = (kind([5, 1, 1, 1]).fit(X, y) for kind in (NeverFree, SignOfFirst))
+    expensive, free = (kind([5, 1, 1, 1]).fit(X, y) for kind in (NeverFree, SignOfFirst))
     for limit in ({"budget": 4}, {"max_cost": 4}):
         with pytest.raises(BudgetError, match="the cheapest one costs 5"):
-            dear.session(**limit)
+            expensive.session(**limit)
         session = free.session(**limit)
         assert (session.done, session.cost) == (True, 0)
-    told = dear.explain(X[:1], budget=4, fallback=True)
+    told = expensive.explain(X[:1], budget=4, fallback=True)
     assert told.empty
 
 

@@ -221,8 +221,8 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
             return None
         corrected = comparison.fill_of(model), comparison.shift_of(model)
         entry = Entry(method.name, model, stage, evidence.temperatures[policy], *corrected)
-        dearer = stages.dearer(stage, evidence.dearer[policy])
-        known = stages.costs[stage], stages.errors[stage], dearer
+        inflation = stages.inflation(stage, evidence.inflation[policy])
+        known = stages.costs[stage], stages.errors[stage], inflation
         return entry, *quoted(*known, model.feature_costs_.full)
 
     def _set_entries(self, found, X):
@@ -415,7 +415,7 @@ def _increasing(found):
     for each in sorted(found, key=lambda each: (each[1], -each[3])):
         cost, score, is_last = each[1], each[3], each[5]
         alike = len(kept) > 1 and kept[-1][1] > (1 - SAME_COST) * cost
-        # Equals share a score: the dearer one is there for those who have a budget to spend.
+        # Equals share a score: the more expensive one is for those who have a budget to spend.
         if score > best or is_last or (score == best and len(kept) > 1 and not alike):
             # Policies of two budgets can come to the same point of the model of all rows.
             while len(kept) > 1 and score > best and kept[-1][1] > (1 - SAME_COST) * cost:

@@ -35,16 +35,16 @@ class Evidence:
     temperatures: list = field(default_factory=list)
     # How many times as much rows cost that a policy's models had not seen as those they were fitted
     # on, 1 at least: of rows that it remembers a model is sooner sure.
-    dearer: list = field(default_factory=list)
+    inflation: list = field(default_factory=list)
     skipped: dict = field(default_factory=dict)  # methods that were not compared, and why
 
-    def add(self, policy, rows, spent, temperature, dearer):
+    def add(self, policy, rows, spent, temperature, inflation):
         """Add a policy."""
         self.policies.append(policy)
         self.rows.append(rows)
         self.spent.append(spent)
         self.temperatures.append(temperature)
-        self.dearer.append(dearer)
+        self.inflation.append(inflation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +115,8 @@ class Comparison:
                     return
         for k, place in enumerate(places):
             # Both are means over the same rows, so that their ratio has little noise.
-            dearer = max(spent[:, k].mean() / max(seen[:, k].mean(), 1e-12), 1.0)
-            self._add(evidence, (method, place), found[:, k], spent[:, k], dearer)
+            inflation = max(spent[:, k].mean() / max(seen[:, k].mean(), 1e-12), 1.0)
+            self._add(evidence, (method, place), found[:, k], spent[:, k], inflation)
 
     def _predicted(self, method, train, out, budgets):
         """Return predictions and costs, for each budget, of a model of other rows.
@@ -182,7 +182,7 @@ class Comparison:
         shares = np.bincount(part.y, part.weight, self.n_classes)
         return np.tile(shares / shares.sum(), (n, 1))
 
-    def _add(self, evidence, policy, found, spent, dearer):
+    def _add(self, evidence, policy, found, spent, inflation):
         y, temperature = self.train.y, 1.0
         if self.n_classes is not None and policy[0].name != "constant":
             # The repeats as so many more rows: one temperature for the policy.
@@ -192,7 +192,7 @@ class Comparison:
             temperature = fit_temperature(found.reshape(-1, self.n_classes), labels, weights)
             found = np.array([with_temperature(each, temperature) for each in found])
         scored = [self.score_rows(*each) for each in zip(found, spent, strict=True)]
-        evidence.add(policy, np.mean(scored, axis=0), spent.mean(axis=0), temperature, dearer)
+        evidence.add(policy, np.mean(scored, axis=0), spent.mean(axis=0), temperature, inflation)
 
     def score_rows(self, predictions, spent):
         """Return the contribution of each training row to the score of predictions."""

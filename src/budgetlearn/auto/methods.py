@@ -93,7 +93,7 @@ class Stages:
     """The operating points of a fitted model, as budgets choose among them.
 
     Costs are those of this very model on the rows it was fitted on: budgets choose by these. What
-    other rows cost more, `dearer` says.
+    other rows cost more, `inflation` says.
 
     X holds the training examples of the model: what they would cost is no matter of labels.
     `weighed`: the model has learned from weights, and costs that it has measured count them.
@@ -127,7 +127,7 @@ class Stages:
         # Of equals the cheapest; of a path's models of equal cost the last, with most trees.
         return int(best[self.costs[best].argmin()] if self.measured else best[-1])
 
-    def dearer(self, stage, others):
+    def inflation(self, stage, others):
         """Return how many times as much a stage costs on rows that the model has not seen.
 
         `others` is that of models on parts of the rows. A model that has measured its stages out of
@@ -145,20 +145,20 @@ class Stages:
         vars(self.model).pop("_unmeasured", None)
 
 
-def quoted(cost, error, dearer, full):
+def quoted(cost, error, inflation, full):
     """Return the mean cost to expect of a stage on other rows, and its standard error.
 
     Parameters
     ----------
     cost, error : float
         Mean cost of the rows that the model was fitted on, and its standard error.
-    dearer : float
+    inflation : float
         How many times as much rows cost that a model has not seen.
     full : float
         Cost of all features: nothing costs more.
     """
     # Where all pay the same nothing depends on what the model has seen.
-    factor = dearer if error > 0 else 1.0
+    factor = inflation if error > 0 else 1.0
     # The factor is that of other models, on fewer rows.
     spread = np.hypot(factor * error, CORRECTION_ERROR * (factor - 1) * cost)
     return float(min(factor * cost, full)), float(spread)

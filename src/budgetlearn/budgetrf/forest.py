@@ -17,7 +17,7 @@ from ..validation import ParameterError, check_choice, check_max_features, check
 from .growing import WEIGHTS, Validation, grow_within_budget
 from .parameters import KINDS
 
-# How many times as much as the cheapest feature the dearest one counts in the risk where no
+# How many times as much as the cheapest feature the most expensive one counts in the risk where no
 # exponent is named. At 1.001 prices settle ties, of which small nodes have many; at 4/3 minimax
 # pairs just take a perfect feature rather than noise.
 RATIOS = (1.001, 1.15, 4 / 3, 1.8, 3)
@@ -44,9 +44,9 @@ class GrownOnBudget:
     cost_exponent : float or list of float, default=None
         Power of the prices in the risk, in [0, 1]: 1 is the paper's risk, 0 looks at the drop in
         impurity alone. Of a list the best value is chosen on validation data. None scales it to
-        the prices: without a budget the dearest feature counts as 1.001 times the cheapest; with
-        one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free counts
-        as a hundredth of the cheapest. Where an exponent is named, free features stay free.
+        the prices: without a budget the most expensive feature counts as 1.001 times the cheapest;
+        with one the best of 1.001, 1.15, 4/3, 1.8, 3 and as many times as it costs; what is free
+        counts as a hundredth of the cheapest. Where an exponent is named, free features stay free.
     growth : Growth, default=None
         How trees grow; None: `Growth()`. `growth__max_depth` and the like name its parameters in
         `set_params` and in grids.
@@ -309,7 +309,7 @@ class GrownOnBudget:
         if self.cost_exponent is not None:
             return listed(self.cost_exponent, "cost_exponent", high=1)
         prices = self._counted()
-        # prices**e span a ratio r where e = log r / log(dearest / cheapest).
+        # prices**e span a ratio r where e = log r / log(highest / lowest price).
         spread = np.log(prices.max() / prices.min()) if prices.any() else 0.0
         milder = [np.log(ratio) / spread for ratio in RATIOS if np.log(ratio) < spread]
         if self.budget is None:
