@@ -93,7 +93,7 @@ def changed_by(path, edit):
     ("file", "touched"),
     [
         ("budgetlearn/msb/search.py", {"msb"}),
-        ("budgetlearn/peers/node_shares.py", {"gif"}),
+        ("budgetlearn/peers/ensembles.py", {"gif"}),
         ("budgetlearn/peers/baselines.py", {"gif"}),  # the room of its class
         ("budgetlearn/sequential/fmcc.py", set()),
         ("budgetbench/report/page.py", set()),
