@@ -103,7 +103,6 @@ def changed_by(path, edit):
         ("budgetlearn/cascade/pool.py", set()),
         ("budgetbench/datasets/fetching.py", {*EVERY, "data"}),  # datasets/ is one room
         ("budgetlearn/gif/forest.py", {"gif"}),
-        ("budgetlearn/msb/problem.py", {"msb"}),
         ("budgetlearn/forests/random_forest.py", {"gif", "msb"}),
         ("budgetlearn/tree/growth.py", EVERY),
         ("budgetbench/study/experiment.py", EVERY),
