@@ -421,8 +421,8 @@ def _best(study, folder, own, budget):
     from budgetbench.analysis.schedules import compressed_points
     from budgetbench.study import records
     from budgetbench.study.evaluation import SCORES
+    from budgetbench.study.experiment import settings_of
     from budgetbench.study.runs import ratio_of_test_rows
-    from budgetbench.study.tries import settings_of
 
     if not (folder / "points.parquet").is_file():
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")
