@@ -16,6 +16,18 @@ from .out_of_bag import check_oob, set_oob
 CRITERIA = {"gini": Gini, "entropy": Entropy}
 
 
+def grown(forest, data, train, rule, seeds):
+    """Return a tree for each seed, grown on the sample that the forest draws with it."""
+    labels, n_classes = train.y.astype(np.int32), forest.classes_.size
+
+    def grow(seed):
+        # All features are free: what wins is the drop in impurity alone.
+        weights, prices = forest._drawn(train, seed), np.zeros(data.n_features)
+        return grow_tree(data, labels, weights, n_classes, rule, prices, seed)
+
+    return thread_map(grow, seeds, forest.n_jobs, "trees")
+
+
 @documented
 class RandomForestClassifier(CodedFit, ForestClassifier):
     """Random forest (Breiman 2001): bootstrap samples, a few random features at each node.
@@ -75,19 +87,12 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
     def _fit(self, train, valid, seeds):
         rule = self._rule(train.X.shape[1])
         check_oob(self)
-        data, labels = self._codes(train.X, self._binned), train.y.astype(np.int32)
+        data = self._codes(train.X, self._binned)
         # Drawn before the trees grow, so that threads do not change the forest.
-        seeds = self._tree_seeds(seeds)
-
-        def grow(seed):
-            # All features are free: what wins is the drop in impurity alone.
-            weights, prices = self._drawn(train, seed), np.zeros(train.X.shape[1])
-            return grow_tree(data, labels, weights, self.classes_.size, rule, prices, seed)
-
-        self.tree_seeds_ = seeds
-        self._set_trees(thread_map(grow, seeds, self.n_jobs, "trees"))
+        self.tree_seeds_ = self._tree_seeds(seeds)
+        self._set_trees(grown(self, data, train, rule, self.tree_seeds_))
         if self.oob_score:
-            set_oob(self, self.trees_, seeds, train)
+            set_oob(self, self.trees_, self.tree_seeds_, train)
 
     def _rule(self, n_features):
         check_choice(self.criterion, "criterion", tuple(CRITERIA))
@@ -209,17 +214,11 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         return [replace(t, feature=np.where(t.is_leaf, -1, kept[t.feature])) for t in trees]
 
     def _grown(self, data, train, odds, random):
-        """Grow the trees, each on a bootstrap sample; nodes draw with `odds` (None: equal)."""
-        labels, n_classes = train.y.astype(np.int32), self.classes_.size
+        """Grow the trees, whose nodes draw with `odds` (None: equal)."""
         rule = GrowthRule(
             impurity=Gini(),
             max_features=check_max_features(self.max_features, data.n_features),
             odds=odds,
             max_depth=self.max_depth,
         )
-
-        def grow(seed):
-            weights, prices = self._drawn(train, seed), np.zeros(data.n_features)
-            return grow_tree(data, labels, weights, n_classes, rule, prices, seed)
-
-        return thread_map(grow, self._tree_seeds(random), self.n_jobs, "trees")
+        return grown(self, data, train, rule, self._tree_seeds(random))
