@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..validation import check_choice, check_max_features, check_number
@@ -59,30 +59,12 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
     L. Breiman. Random forests. Machine Learning 45, 2001.
     """
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        n_estimators=100,
-        criterion="gini",
-        max_features="sqrt",
-        max_depth=None,
-        max_bins=None,
-        bootstrap=True,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.n_estimators = n_estimators
+    @extending(CodedFit)
+    def __init__(self, *, criterion="gini", bootstrap=True, oob_score=False, **shared):
+        super().__init__(**shared)
         self.criterion = criterion
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.max_bins = max_bins
         self.bootstrap = bootstrap
         self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _fit(self, train, valid, seeds):
         rule = self._rule(train.X.shape[1])
@@ -165,26 +147,10 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        n_estimators=100,
-        subset="all",
-        max_features="sqrt",
-        max_depth=None,
-        max_bins=None,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.n_estimators = n_estimators
+    @extending(CodedFit)
+    def __init__(self, *, subset="all", **shared):
+        super().__init__(**shared)
         self.subset = subset
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _fit(self, train, valid, seeds):
         check_choice(self.subset, "subset", ("all", "above_mean"))
