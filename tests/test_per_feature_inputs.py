@@ -18,7 +18,7 @@ import budgetlearn
 from budgetlearn import BudgetPreprocessor, BudgetRFClassifier, FeatureCosts, ModelScheduleSearch
 from budgetlearn.budgetrf import Growth
 from budgetlearn.exceptions import BudgetlearnError
-from budgetlearn.msb.problem import SequenceProblem
+from budgetlearn.msb.search import SequenceProblem
 from budgetlearn.msb.sequences import SEQUENCES
 from budgetlearn.protocol.examples import checked_examples
 from tests.looping import check_each

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.agreement import MOST, agreement_table, printed_error
+from budgetbench.analysis.reproduction import MOST, agreement_table, printed_error
 
 
 def judged(**changes):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.agreement import check_claim
+from budgetbench.analysis.reproduction import check_claim
 
 VALUES = {
     "low": pd.Series([1.0, 1.1, 0.9, 1.0, 1.0]),

@@ -16,11 +16,10 @@ from sklearn.utils import check_random_state
 
 from budgetbench.analysis import recommendations
 from budgetbench.study import records
-from budgetlearn.cli.compare import _best
+from budgetlearn.cli.compare import REGISTRY, STUDY, _best, folders, read_study, write_files
 from budgetlearn.cli.fit import parts_of
 from budgetlearn.cli.predict import cells_to_do_without, predictions
 from budgetlearn.cli.saved_model import SavedModel
-from budgetlearn.cli.study_files import REGISTRY, STUDY, folders, read_study, write_files
 from budgetlearn.cli.table import read_own_table
 from tests.cli.conftest import PRICES, called_in, limit_methods, patients
 from tests.workflow.conftest import Workflow

@@ -21,7 +21,7 @@ from budgetbench.datasets import prepare, write_manifest
 from budgetbench.datasets.tables import own_prices
 from budgetbench.study import records, runs
 from budgetbench.study.provenance import sources_of_run
-from budgetlearn.cli import compare, study_files
+from budgetlearn.cli import compare
 from budgetlearn.exceptions import BudgetlearnError, DatasetError
 from tests.cli.conftest import PRICES, patients
 
@@ -62,7 +62,7 @@ def compared(folder, told, no_snakemake):
 
 def as_it_is_now():
     config = yaml.safe_load((RESULTS / "study.yaml").read_text())
-    return study_files.checked_study(config, study_files.folders()[0])
+    return compare.checked_study(config, compare.folders()[0])
 
 
 def planned():
@@ -80,8 +80,8 @@ def planned():
 
 def recommended():
     """Do what recommend does before it takes results."""
-    study, own, _ = study_files.read_study(RESULTS, study_files.folders()[0])
-    study_files.refuse_outdated(study, own, METHOD, RESULTS / "points.parquet")
+    study, own, _ = compare.read_study(RESULTS, compare.folders()[0])
+    compare.refuse_outdated(study, own, METHOD, RESULTS / "points.parquet")
 
 
 def put(content, path="table.csv", when=None):
@@ -276,7 +276,7 @@ def test_a_dry_run_and_a_refused_call_write_nothing(compared, told, words):
 
 
 def test_a_second_call_leaves_the_work_of_the_first_alone(compared, told):
-    with study_files.sole_work(Path.cwd(), "mine"):
+    with compare.sole_work(Path.cwd(), "mine"):
         before = tree()
         status, _, err = told(*CALL, "--seed", "9")
         assert (status, err.count("\n")) == (2, 1)

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.forests import RandomForestClassifier
-from budgetlearn.msb.problem import SequenceProblem
+from budgetlearn.msb.search import SequenceProblem
 from budgetlearn.msb.sequences import (
     SEQUENCES,
     BackwardSequence,

@@ -48,7 +48,7 @@ ONLY = {
     }
 }
 # The commands that compare reach the benchmark, and only once they are called.
-LAZY = {"compare.py", "study_files.py"}
+LAZY = {"compare.py"}
 
 
 def package_of(path):

@@ -13,7 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetlearn.sequential import boosted_stumps
-from budgetlearn.sequential.additive import fit_additive
+from budgetlearn.sequential.fmcc import fit_additive
 from budgetlearn.validation import ParameterError
 
 ESTIMATORS = [

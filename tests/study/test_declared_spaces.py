@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from budgetbench.study.experiment import settings_of
 from budgetbench.study.methods import build
 from budgetbench.study.study import Study
-from budgetbench.study.tries import settings_of
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.files import read_yaml
 

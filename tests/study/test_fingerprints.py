@@ -93,7 +93,7 @@ def changed_by(path, edit):
     ("file", "touched"),
     [
         ("budgetlearn/msb/search.py", {"msb"}),
-        ("budgetlearn/peers/node_shares.py", {"gif"}),
+        ("budgetlearn/peers/ensembles.py", {"gif"}),
         ("budgetlearn/peers/baselines.py", {"gif"}),  # the room of its class
         ("budgetlearn/sequential/fmcc.py", set()),
         ("budgetbench/report/page.py", set()),
@@ -103,7 +103,6 @@ def changed_by(path, edit):
         ("budgetlearn/cascade/pool.py", set()),
         ("budgetbench/datasets/fetching.py", {*EVERY, "data"}),  # datasets/ is one room
         ("budgetlearn/gif/forest.py", {"gif"}),
-        ("budgetlearn/msb/problem.py", {"msb"}),
         ("budgetlearn/forests/random_forest.py", {"gif", "msb"}),
         ("budgetlearn/tree/growth.py", EVERY),
         ("budgetbench/study/experiment.py", EVERY),

@@ -9,9 +9,15 @@ import yaml
 from sklearn.base import BaseEstimator
 
 from budgetbench.study import experiment, records
-from budgetbench.study.experiment import fit, refitted, run_method
+from budgetbench.study.experiment import (
+    MOST_MORE,
+    fit,
+    refitted,
+    run_method,
+    settings_of,
+    with_seconds,
+)
 from budgetbench.study.methods import build
-from budgetbench.study.tries import MOST_MORE, settings_of, with_seconds
 from budgetlearn.peers import FreeConstantClassifier
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -3,10 +3,9 @@ from budgetbench.study.server import leave_to_server
 leave_to_server()
 
 from budgetbench.study import kept_jobs
-from budgetbench.study.experiment import resumable_run
+from budgetbench.study.experiment import resumable_run, with_seconds
 from budgetbench.study.jobs import job_log, limits_of, load_runs, write_points
 from budgetbench.study.provenance import sources_of_run
-from budgetbench.study.tries import with_seconds
 
 method, params = snakemake.wildcards.method, snakemake.params
 with job_log(snakemake.log[0], snakemake.threads):

@@ -1,7 +1,7 @@
 """Models fitted, seconds to fit and to predict, and the gain by tuning of each method.
 
-The first fit of a run is always at the method's own settings (see study/tries.py): what it reaches
-is the method by default, what all fits reach together is the method tuned.
+The first fit of a run is always at the method's own settings (`settings_of`): what it reaches is
+the method by default, what all fits reach together is the method tuned.
 """
 
 import pandas as pd

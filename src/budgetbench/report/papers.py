@@ -13,29 +13,27 @@ import yaml
 
 from budgetlearn.files import read_yaml, whole_file
 
-from ..analysis.agreement import (
-    FEWEST_AT_FIRST,
-    INTERVAL,
-    MARGIN,
-    NORMAL,
-    NOT_SUPPORTED,
-    ONLY_MARGIN,
-    SUPPORTED,
-    UNTESTABLE,
-    agreement_table,
-    check_claim,
-)
 from ..analysis.areas import area_table
 from ..analysis.published import AREAS, OurValues, published_table
 from ..analysis.reproduction import (
     CLOCKED,
     EXPLAINED,
+    FEWEST_AT_FIRST,
     IMPOSSIBLE,
+    INTERVAL,
+    MARGIN,
+    NORMAL,
     NOT_RERUN,
+    NOT_SUPPORTED,
     NUMBER,
+    ONLY_MARGIN,
     REPRODUCED,
     SINGLE,
+    SUPPORTED,
     UNEXPLAINED,
+    UNTESTABLE,
+    agreement_table,
+    check_claim,
     counted_once,
     fits,
     matrix,

@@ -34,8 +34,8 @@ _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
     *("budgetbench.study.jobs", "budgetbench.study.experiment", "budgetbench.study.kept_jobs"),
-    *("budgetbench.study.experiment", "budgetbench.study.tries", "pyarrow.dataset"),
-    *("lightgbm", "sklearn.ensemble", "sklearn.linear_model", "snakemake.script"),
+    *("lightgbm", "pyarrow.dataset", "sklearn.ensemble", "sklearn.linear_model"),
+    "snakemake.script",
     *(f"budgetlearn.{room}" for room in ("budgetrf", "cascade", "forests", "gif", "msb", "peers")),
 )
 

@@ -1,37 +1,266 @@
-"""All methods on one's own table: `budgetlearn compare`; a model of the best: `recommend`."""
+"""A study of one's own table: `compare`, the files that it writes, and `recommend`."""
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
+import numpy as np
 from sklearn.utils import check_random_state
+
+import budgetlearn
 
 from ..costs import affords
 from ..exceptions import BudgetError, ConfigError
 from ..extras import extra
+from ..files import read_yaml, whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options
 from .fit import AUTO, MINUTES, fit_table, make, sampled
 from .output import plus_minus, print_schedule
-from .study_files import (
-    STUDY,
-    as_yaml,
-    checked_files,
-    folders,
-    identifier,
-    read_study,
-    refuse_outdated,
-    refuse_rare_classes,
-    sole_work,
-    study_files,
-    target_of,
-    write_files,
+from .table import REGRESSION, described, read_own_table, tell_notes
+
+CLASSIFIERS = (
+    *("msb", "logitb", "rfb", "budgetrf_plus", "cascade", "cost_sensitive_rf_ffs"),
+    *("lightgbm_coupled", "filter_forest", "all_features"),
 )
-from .table import described, read_own_table, tell_notes
+REGRESSORS = ("budgetrf_regressor", "cascade_regressor")
+CONTROL = "constant"  # every area under a curve starts from it
+STUDY, REGISTRY, LOCK = "study.yaml", "datasets.yaml", ".lock"
+SHARES = {"train": 0.6, "valid": 0.2, "test": 0.2}
+# The options that describe a table, as the entry of a data set calls them.
+SOURCE = ("target", "drop", "missing", "categorical", "separator", "decimal", "na")
+
+
+def folders():
+    """Return the folder of the workflow, and the one that its results go to.
+
+    In the project's folder, or below it, it is both. Elsewhere the workflow is the installed one,
+    or that of the clone that an editable installation points to, and results go to the current
+    folder.
+    """
+    # The nearest workflow counts, so that a clone is preferred to what is installed.
+    here, package = Path.cwd(), Path(budgetlearn.__file__).resolve().parent
+    for folder in (here, *here.parents):
+        if _has_workflow(folder):
+            return folder, folder
+    for folder in (package / "_project", package.parents[1]):
+        if _has_workflow(folder):
+            return folder, here
+    raise ConfigError(
+        f"{package} is without its workflow, which compare and recommend run: install budgetlearn "
+        "anew (pip install --force-reinstall 'budgetlearn[workflow]'), or work in the project's "
+        "folder."
+    )
+
+
+def _has_workflow(folder):
+    return (folder / "Snakefile").is_file() and (folder / "workflow" / "rules").is_dir()
+
+
+def identifier(path):
+    """Return the name of a file as the id of a data set."""
+    name = re.sub(r"[^a-z0-9]+", "_", Path(path).stem.lower()).strip("_")
+    return name if name[:1].isalpha() else f"table_{name}".rstrip("_")
+
+
+def study_files(own, path, name, options, folder, **settings):
+    """Return {name: content} of the files that make a study of one table.
+
+    A link to the table is kept: what it leads to is read each time.
+    """
+    regression = own.task == REGRESSION
+    entry = {
+        "title": own.name,
+        "task": own.task,
+        "source": {"csv": os.path.abspath(path), **_given(options)},
+    }
+    if options["costs"]:
+        entry["costs"] = os.path.abspath(options["costs"])
+    methods = options["methods"] or (REGRESSORS if regression else CLASSIFIERS)
+    study = {
+        "study": name,
+        "title": f"{own.name} under a budget",
+        "datasets": [identifier(path)],
+        # Absolute: the study may be run from another folder.
+        "datasets_file": str((folder / REGISTRY).absolute()),
+        "costs": ["given" if options["costs"] else "unit"],
+        "methods": list(dict.fromkeys((*methods, CONTROL))),
+        "split": _split(len(own.y), options["max_rows"]),
+        **settings,
+    }
+    if regression:
+        study["overrides"] = {CONTROL: {"class": "budgetlearn.peers.FreeConstantRegressor"}}
+    return {REGISTRY: {"datasets": {identifier(path): entry}}, STUDY: study}
+
+
+def _given(options):
+    """Return the table's options that differ from the defaults of a data set's entry."""
+    values = {key: options[key] for key in SOURCE}
+    values = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
+    return {key: value for key, value in values.items() if value}
+
+
+def _split(n_rows, most):
+    if n_rows <= most:
+        return dict(SHARES)
+    return {part: int(share * most) for part, share in SHARES.items()}
+
+
+def as_yaml(content):
+    """Return the text of a configuration file."""
+    with extra("workflow", "budgetlearn compare"):
+        import yaml
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+
+
+def checked_files(files, root):
+    """Return the `Study` that files make, without a trace of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        registry = Path(folder) / REGISTRY
+        registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
+        return checked_study(files[STUDY] | {"datasets_file": str(registry)}, root)
+
+
+def write_files(files, folder):
+    """Write the files of a study to its folder, those that are not there as they are."""
+    for name, content in files.items():
+        path, text = folder / name, as_yaml(content)
+        # An unchanged file keeps its time, and Snakemake reruns nothing for it.
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            with whole_file(path) as partial:
+                partial.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def sole_work(root, name):
+    """Keep other calls from a study until this one, and the programs that it starts, have ended."""
+    import fcntl  # here: systems without it can do all but compare
+
+    folder = root / "results" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    # The system releases the lock when the process dies, whatever killed it.
+    with open(folder / LOCK, "a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ConfigError(
+                f"Another `budgetlearn compare` is at work in {folder}: wait for it, or name this "
+                "study otherwise (--name)."
+            ) from error
+        _refuse_snakemake(root, name)
+        yield lock.fileno()
+
+
+def _refuse_snakemake(root, name):
+    """Raise `ConfigError` where Snakemake itself is at work on a study, or was killed at it."""
+    # Snakemake's own locks outlive it where it was killed.
+    locks = (root / ".snakemake" / "locks").glob("*.lock")
+    held = (line for path in locks for line in path.read_text(encoding="utf-8").splitlines())
+    if any(line.startswith(f"results/{name}/") for line in held):
+        raise ConfigError(
+            f"Snakemake is at work on the study {name}, or was killed: wait for it, or take its "
+            f"lock away with `snakemake --unlock --configfile results/{name}/{STUDY}`."
+        )
+
+
+def checked_study(config, root, trust=True):
+    """Return the `Study` of a configuration, laid over the workflow's own.
+
+    Without `trust` its methods must be those of known packages.
+    """
+    with extra("workflow", "the comparison of methods"):
+        from budgetbench.study.configuration import merged
+        from budgetbench.study.source_code import find_classes_in
+        from budgetbench.study.study import Study
+    config = merged(read_yaml(root / "config/config.yaml"), config)
+    if trust and config.get("methods_path"):
+        find_classes_in(config["methods_path"])
+    return Study.from_config(config, root, trust)
+
+
+def refuse_rare_classes(own, study):
+    """Raise `DatasetError` where a class has too few rows to be in every part of a run."""
+    with extra("workflow", "the comparison of methods"):
+        from budgetbench.datasets import split
+    target = target_of(own, study)
+    split(target, 0, study.sizes(target.id))
+
+
+def target_of(own, study):
+    """Return a table's target as a `Dataset` without features: a split asks for no more."""
+    from budgetbench.datasets import Dataset
+
+    (name,) = study.datasets
+    # A split needs classes and their counts; one column of zeros stands for the features.
+    words, y = np.unique(own.y, return_inverse=True)
+    words, y = ((), own.y) if own.task == REGRESSION else (words.tolist(), y)
+    return Dataset(name, own.name, own.task, np.zeros((len(y), 1)), y, ("any",), words)
+
+
+def read_study(folder, root, trust=False):
+    """Return the `Study` that `budgetlearn compare` wrote to a folder, its table and its encoding.
+
+    The folder may come from others: without `trust` what it names is data, and no code.
+    """
+    config = read_yaml(folder / STUDY) if (folder / STUDY).is_file() else None
+    if not isinstance(config, dict):
+        raise ConfigError(
+            f"{folder} has no {STUDY}: recommend wants a folder that `budgetlearn compare` wrote."
+        )
+    study = checked_study(config, root, trust)
+    if len(study.cases) != 1 or not study.own_table(study.cases[0][0]):
+        raise ConfigError(
+            f"{folder} is not about one table of your own: recommend wants a folder that "
+            "`budgetlearn compare` wrote."
+        )
+    (spec,) = study.datasets.values()
+    source = dict(spec.parameters)
+    options = {key: source.get(key) for key in ("separator", "decimal", "na")}
+    options["keep"] = None  # what compare left out stands among the dropped columns
+    own = read_own_table(
+        source["path"],
+        source["target"],
+        spec.costs,
+        source.get("drop", ()),
+        spec.task,
+        **options,
+    )
+    kept = {key: source[key] for key in ("missing", "categorical") if key in source}
+    return study, own, kept
+
+
+def refuse_outdated(study, own, method, points):
+    """Raise `ConfigError` where results come of another table, other prices or settings."""
+    from budgetbench.study import records
+    from budgetbench.study.provenance import sources_of_run
+
+    ((dataset, kind),) = study.cases
+    now = SimpleNamespace(
+        dataset=dataset,
+        costs_kind=kind,
+        source=study.source(dataset),
+        costs=own.costs,
+        study_seed=study.seed,
+    )
+    wanted, kept = (
+        sources_of_run(method, study.spec(method, dataset), now),
+        records.sources_of(points),
+    )
+    changed = [name for name in wanted if kept.get(name) != [wanted[name]]]
+    if changed:
+        raise ConfigError(
+            f"{points.parent} was measured with something else than is there now: {changed[0]} "
+            "changed since. Run `budgetlearn compare` again, then recommend."
+        )
+
 
 NAME = "[a-z0-9][a-z0-9-]*"  # as the schema of a study has it
 
@@ -192,8 +421,8 @@ def _best(study, folder, own, budget):
     from budgetbench.analysis.schedules import compressed_points
     from budgetbench.study import records
     from budgetbench.study.evaluation import SCORES
+    from budgetbench.study.experiment import settings_of
     from budgetbench.study.runs import ratio_of_test_rows
-    from budgetbench.study.tries import settings_of
 
     if not (folder / "points.parquet").is_file():
         raise ConfigError(f"{folder} has no results yet: run `budgetlearn compare` to the end.")

@@ -411,6 +411,25 @@ class CodedFit:
 
     _binned = None  # outside of `fit`: refits on a part of the rows code them anew
 
+    def __init__(
+        self,
+        *,
+        feature_costs=None,
+        n_estimators=100,
+        max_features="sqrt",
+        max_depth=None,
+        max_bins=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.feature_costs = feature_costs
+        self.n_estimators = n_estimators
+        self.max_features = max_features
+        self.max_depth = max_depth
+        self.max_bins = max_bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
     def fit(self, X, y, X_val=None, y_val=None, sample_weight=None, binned=None):
         """Grow the forest.
 

@@ -7,7 +7,7 @@ from ..costs import affords
 from ..exceptions import BudgetError
 from ..parallel import progress, thread_map
 from ..protocol import BudgetedEstimator, WeightedFit
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..protocol.examples import refuse_unlearned
 from ..tree.binning import bin_features
 from ..tree.growth import TOLERANCE, GrowthRule, grow_tree
@@ -111,34 +111,24 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
     True
     """
 
+    @extending(CodedFit)
     def __init__(
         self,
         *,
-        feature_costs=None,
         cost_weight=0.0,
-        n_estimators=100,
         max_features=None,
-        max_depth=None,
         complementary=False,
         thresholds="all",
-        max_bins=None,
         warm_start=False,
         class_weight=None,
-        n_jobs=None,
-        random_state=None,
+        **shared,
     ):
-        self.feature_costs = feature_costs
+        super().__init__(max_features=max_features, **shared)
         self.cost_weight = cost_weight
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.max_depth = max_depth
         self.complementary = complementary
         self.thresholds = thresholds
-        self.max_bins = max_bins
         self.warm_start = warm_start
         self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _takes_missing(self):
         return True

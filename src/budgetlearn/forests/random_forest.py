@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..parallel import thread_map
-from ..protocol.documenting import documented
+from ..protocol.documenting import documented, extending
 from ..tree.growth import GrowthRule, grow_tree
 from ..tree.impurity import Entropy, Gini
 from ..validation import check_choice, check_max_features, check_number
@@ -14,6 +14,18 @@ from .base import CodedFit, ForestClassifier, UsedFeaturesForest, gini_importanc
 from .out_of_bag import check_oob, set_oob
 
 CRITERIA = {"gini": Gini, "entropy": Entropy}
+
+
+def grown(forest, data, train, rule, seeds):
+    """Return a tree for each seed, grown on the sample that the forest draws with it."""
+    labels, n_classes = train.y.astype(np.int32), forest.classes_.size
+
+    def grow(seed):
+        # All features are free: what wins is the drop in impurity alone.
+        weights, prices = forest._drawn(train, seed), np.zeros(data.n_features)
+        return grow_tree(data, labels, weights, n_classes, rule, prices, seed)
+
+    return thread_map(grow, seeds, forest.n_jobs, "trees")
 
 
 @documented
@@ -47,47 +59,22 @@ class RandomForestClassifier(CodedFit, ForestClassifier):
     L. Breiman. Random forests. Machine Learning 45, 2001.
     """
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        n_estimators=100,
-        criterion="gini",
-        max_features="sqrt",
-        max_depth=None,
-        max_bins=None,
-        bootstrap=True,
-        oob_score=False,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.n_estimators = n_estimators
+    @extending(CodedFit)
+    def __init__(self, *, criterion="gini", bootstrap=True, oob_score=False, **shared):
+        super().__init__(**shared)
         self.criterion = criterion
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.max_bins = max_bins
         self.bootstrap = bootstrap
         self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _fit(self, train, valid, seeds):
         rule = self._rule(train.X.shape[1])
         check_oob(self)
-        data, labels = self._codes(train.X, self._binned), train.y.astype(np.int32)
+        data = self._codes(train.X, self._binned)
         # Drawn before the trees grow, so that threads do not change the forest.
-        seeds = self._tree_seeds(seeds)
-
-        def grow(seed):
-            # All features are free: what wins is the drop in impurity alone.
-            weights, prices = self._drawn(train, seed), np.zeros(train.X.shape[1])
-            return grow_tree(data, labels, weights, self.classes_.size, rule, prices, seed)
-
-        self.tree_seeds_ = seeds
-        self._set_trees(thread_map(grow, seeds, self.n_jobs, "trees"))
+        self.tree_seeds_ = self._tree_seeds(seeds)
+        self._set_trees(grown(self, data, train, rule, self.tree_seeds_))
         if self.oob_score:
-            set_oob(self, self.trees_, seeds, train)
+            set_oob(self, self.trees_, self.tree_seeds_, train)
 
     def _rule(self, n_features):
         check_choice(self.criterion, "criterion", tuple(CRITERIA))
@@ -160,26 +147,10 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        feature_costs=None,
-        n_estimators=100,
-        subset="all",
-        max_features="sqrt",
-        max_depth=None,
-        max_bins=None,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.feature_costs = feature_costs
-        self.n_estimators = n_estimators
+    @extending(CodedFit)
+    def __init__(self, *, subset="all", **shared):
+        super().__init__(**shared)
         self.subset = subset
-        self.max_features = max_features
-        self.max_depth = max_depth
-        self.max_bins = max_bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _fit(self, train, valid, seeds):
         check_choice(self.subset, "subset", ("all", "above_mean"))
@@ -209,17 +180,11 @@ class CostWeightedRFClassifier(CodedFit, UsedFeaturesForest):
         return [replace(t, feature=np.where(t.is_leaf, -1, kept[t.feature])) for t in trees]
 
     def _grown(self, data, train, odds, random):
-        """Grow the trees, each on a bootstrap sample; nodes draw with `odds` (None: equal)."""
-        labels, n_classes = train.y.astype(np.int32), self.classes_.size
+        """Grow the trees, whose nodes draw with `odds` (None: equal)."""
         rule = GrowthRule(
             impurity=Gini(),
             max_features=check_max_features(self.max_features, data.n_features),
             odds=odds,
             max_depth=self.max_depth,
         )
-
-        def grow(seed):
-            weights, prices = self._drawn(train, seed), np.zeros(data.n_features)
-            return grow_tree(data, labels, weights, n_classes, rule, prices, seed)
-
-        return thread_map(grow, self._tree_seeds(random), self.n_jobs, "trees")
+        return grown(self, data, train, rule, self._tree_seeds(random))

@@ -1,7 +1,7 @@
 """Model sequences: the orders in which msB visits subsets of the variables.
 
 A sequence is any object with a `name` and a method `subsets(problem)` that yields tuples of
-variable indices. `problem` is a `budgetlearn.msb.problem.SequenceProblem`: it knows the costs, the
+variable indices. `problem` is a `budgetlearn.msb.search.SequenceProblem`: it knows the costs, the
 importance of the variables, the training data and a source of randomness, and fits models.
 """
 

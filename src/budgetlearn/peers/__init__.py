@@ -10,8 +10,7 @@ from .baselines import (
     SparseLinearClassifier,
 )
 from .cost_boosting import GreedyMiserClassifier, LightGBMCostClassifier
-from .ensembles import ForestStages
-from .node_shares import BoostingNodeShares, GIFNodeShares
+from .ensembles import BoostingNodeShares, ForestStages, GIFNodeShares
 
 __all__ = [
     "ASTCClassifier",

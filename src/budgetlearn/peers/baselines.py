@@ -29,6 +29,11 @@ from .staged import TreeStages, TreeSum, check_increasing
 class _Control(BudgetedEstimator):
     """An estimator whose `_model` acquires the same features, `_acquires`, for every example."""
 
+    _acquires = False
+
+    def __init__(self, *, feature_costs=None):
+        self.feature_costs = feature_costs
+
     def _fit(self, train, valid, seeds):
         self.model_ = fit_counted(self._model(), train.X, train.targets)
 
@@ -57,11 +62,6 @@ class _Control(BudgetedEstimator):
 class FreeConstantClassifier(ClassifierMixin, _Control):
     """Predict the most frequent class and acquire nothing."""
 
-    _acquires = False
-
-    def __init__(self, *, feature_costs=None):
-        self.feature_costs = feature_costs
-
     def _model(self):
         return DummyClassifier(strategy="most_frequent")
 
@@ -69,11 +69,6 @@ class FreeConstantClassifier(ClassifierMixin, _Control):
 @documented
 class FreeConstantRegressor(RegressorMixin, _Control):
     """Predict the mean of the training targets and acquire nothing."""
-
-    _acquires = False
-
-    def __init__(self, *, feature_costs=None):
-        self.feature_costs = feature_costs
 
     def _model(self):
         return DummyRegressor(strategy="mean")

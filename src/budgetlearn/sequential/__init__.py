@@ -1,7 +1,6 @@
 """Classifiers that acquire features one after another and stop when they are sure: FMCC, VoC."""
 
-from .additive import boosted_stumps
-from .fmcc import FMCCClassifier, RandomOrderClassifier
+from .fmcc import FMCCClassifier, RandomOrderClassifier, boosted_stumps
 from .voc import VoCClassifier
 
 __all__ = ["FMCCClassifier", "RandomOrderClassifier", "VoCClassifier", "boosted_stumps"]

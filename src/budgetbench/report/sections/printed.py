@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from ...analysis.agreement import OUTSIDE, WITHIN, agreement_table
 from ...analysis.published import published_table
-from ...analysis.reproduction import with_reasons
+from ...analysis.reproduction import OUTSIDE, WITHIN, agreement_table, with_reasons
 from ...study.study import PUBLISHED, place_of
 from ..printed_numbers import read_published, read_reasons
 from ..section import Section, table
