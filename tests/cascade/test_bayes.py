@@ -1,6 +1,7 @@
 """Naive Bayes trees, and the gains that they foresee."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from budgetbench.datasets.synthetic import cube, indicator
-from budgetlearn.cascade import ScheduleCascadeClassifier, bayes
+from budgetlearn.cascade import ScheduleCascadeClassifier, bayes, dynamic
 from budgetlearn.cascade.bayes import N_BINS, Bins, ForeseenGains, NaiveBayesTree
 from budgetlearn.cascade.dynamic import foresees_class
 from budgetlearn.cascade.models import Table, assign_folds
@@ -178,6 +179,23 @@ def test_trees_foresee_classes_where_they_tell_nearly_as_much_as_the_reference()
     sure, unsure = (np.eye(2) * sureness + (1 - sureness) / 2 for sureness in (0.999, 0.0))
     by_table = [[foresees_class(t, known[t.y], 0) for known in (sure, unsure)] for t in tables]
     assert by_table == [[True, True], [False, True]]
+
+
+@pytest.mark.parametrize("n_leaves", [1, 2])
+def test_trees_that_all_have_contexts_may_tell_less(n_leaves, monkeypatch):
+    X = np.arange(1000.0)[:, None]
+    y = np.arange(1000) // 50 % 2
+    table = Table(X, y, 2, np.arange(1000) % 5)
+
+    def known(n_right):
+        """Return probabilities that name the class of so many in 50, and know how often."""
+        named = np.where(np.arange(1000) % 50 < n_right, y, 1 - y)
+        return np.where(np.arange(2) == named[:, None], n_right / 50, 1 - n_right / 50)
+
+    # They tell .693 − .325 of the class, which is .89 of .693 − .279.
+    tree = SimpleNamespace(n_leaves=n_leaves, predict=lambda X: known(45)[X[:, 0].astype(int)])
+    monkeypatch.setattr(dynamic, "_bayes_tree", lambda *_: (tree, 0))
+    assert foresees_class(table, known(46), 0) is (n_leaves > 1)
 
 
 def test_where_trees_do_not_foresee_classes_orders_stay_fixed():

@@ -357,8 +357,9 @@ def _gain_models(table, units, reference, parts, seed, n_jobs):
     )
 
 
-# The share of what the reference tells of the class that naive Bayes trees must tell.
-MUST_TELL = 0.95
+# The share of what the reference tells of the class that naive Bayes trees must tell; and where
+# every one of them has found that what features tell depends on another.
+MUST_TELL, WITH_CONTEXTS = 0.95, 0.8
 # Examples that show it.
 ENOUGH = 4_000
 
@@ -371,9 +372,10 @@ def foresees_class(table, reference, seed):
     they foresee are.
     """
     labels = table.y
-    found = np.empty((labels.size, table.n_classes))
+    found, with_contexts = np.empty((labels.size, table.n_classes)), True
     for fold in np.unique(table.folds):
         tree, _ = _bayes_tree(table, fold, seed, ENOUGH)
+        with_contexts &= tree.n_leaves > 1
         found[table.folds == fold] = tree.predict(table.X[table.folds == fold])
     found = with_temperature(found, fit_temperature(found, labels, table.weight))
     shares = np.bincount(labels, table.weight, table.n_classes)
@@ -383,7 +385,7 @@ def foresees_class(table, reference, seed):
         return table.mean(-np.log(probabilities[np.arange(labels.size), labels]))
 
     told, most = loss(nothing) - loss(found), loss(nothing) - loss(reference)
-    return bool(told >= MUST_TELL * most)
+    return bool(told >= (WITH_CONTEXTS if with_contexts else MUST_TELL) * most)
 
 
 def _bayes_tree(table, fold, seed, most_rows=None):
