@@ -15,7 +15,7 @@ def schedules(points, method, dataset="wine"):
     return kept[kept["method"] == method], baselines
 
 
-def test_a_budget_gets_the_dearest_model_that_it_affords():
+def test_a_budget_gets_the_most_expensive_model_that_it_affords():
     costs, values = np.array([3.0, 1.0]), np.array([0.9, 0.7])
     got = mean_curves.staircase(costs, values, np.array([0.5, 1.0, 2.9, 3.0, 9.0]), 0.4)
     assert got.tolist() == [0.4, 0.7, 0.7, 0.9, 0.9]

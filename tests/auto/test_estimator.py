@@ -197,7 +197,7 @@ def test_every_method_can_be_made_and_copied():
     assert "msB" not in {each.name for each in competitors(True, 61)}
 
 
-def test_what_a_model_remembers_is_dearer_on_other_rows():
+def test_what_a_model_remembers_costs_more_on_other_rows():
     costs = FeatureCosts(PRICES)
     # Half of the correction, 1, is as uncertain as the rows are.
     assert quoted(2.0, 0.5, 1.5, costs.full) == (3.0, pytest.approx(np.hypot(0.75, 0.5)))
@@ -259,7 +259,7 @@ def test_of_entries_that_cost_the_same_only_the_best_stays():
     assert kept == ["constant", "better", "more", "as good for more", "all"]
 
 
-def test_of_rows_that_share_a_score_a_budget_takes_the_dearest(made):
+def test_of_rows_that_share_a_score_a_budget_takes_the_most_expensive(made):
     spending = pickle.loads(pickle.dumps(made))
     points = spending.operating_points_
     assert len(points) > 3

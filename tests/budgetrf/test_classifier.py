@@ -164,7 +164,7 @@ def test_unseen_validation_classes_count_as_errors(table):
     assert (known < 0.3).all()
 
 
-def test_dear_features_are_avoided():
+def test_expensive_features_are_avoided():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=400)
     cheap = y[:, None] + rng.normal(scale=0.2, size=(400, 1))

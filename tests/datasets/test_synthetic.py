@@ -130,7 +130,7 @@ def test_yahoo_like_shape_queries_and_grades():
     np.testing.assert_allclose(np.bincount(y)[:4] / 6000, GRADES, atol=0.01)
 
 
-def test_yahoo_like_dear_features_know_more():
+def test_yahoo_like_expensive_features_know_more():
     X, y, _ = yahoo_like(6000, 3)
     costs = yahoo_costs().costs
     strength = np.abs(np.corrcoef(X.T, y)[-1, :-1])

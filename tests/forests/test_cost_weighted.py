@@ -61,7 +61,7 @@ def test_roots_draw_in_proportion_to_the_odds():
     np.testing.assert_allclose(np.bincount(roots) / 3000, np.array([4, 2, 1]) / 7, atol=0.03)
 
 
-def test_dear_features_are_used_less(table):
+def test_expensive_features_are_used_less(table):
     costs = np.geomspace(1, 1000, 12)
     forest = CostWeightedRFClassifier(feature_costs=costs, n_estimators=30, random_state=0).fit(
         *table[:2]
