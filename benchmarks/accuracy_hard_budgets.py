@@ -26,7 +26,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from budgetbench.datasets import load_dataset, load_registry
 from budgetbench.study.runs import draw_costs, profiles_of
 from budgetlearn.cascade import ScheduleCascadeClassifier
-from budgetlearn.policies import DIMEClassifier, GDFSClassifier
+from budgetlearn.policies import AACOClassifier, DIMEClassifier, GDFSClassifier
 
 METHODS = {
     "cascade": ScheduleCascadeClassifier(),
@@ -35,6 +35,7 @@ METHODS = {
     "cascade_scored": ScheduleCascadeClassifier(scoring="f1_macro"),
     "gdfs": GDFSClassifier(),
     "dime": DIMEClassifier(),
+    "aaco": AACOClassifier(),
 }
 SCORES = {"accuracy": accuracy_score, "f1_macro": partial(f1_score, average="macro")}
 

@@ -8,7 +8,8 @@ import pytest
 
 from budgetlearn.costs import FeatureCosts
 from budgetlearn.exceptions import MissingExtraError
-from budgetlearn.policies import DIMEClassifier, GDFSClassifier
+from budgetlearn.policies import AACOClassifier, DIMEClassifier, GDFSClassifier
+from budgetlearn.policies.aaco import free_company
 from budgetlearn.policies.classifier import Walk, marginal_prices
 from budgetlearn.policies.networks import RankCode
 from budgetlearn.protocol.acquisition import acquired_from, from_table
@@ -18,7 +19,7 @@ from tests.looping import check_conventions
 
 WITHOUT_TORCH = importlib.util.find_spec("torch") is None
 trains = pytest.mark.skipif(WITHOUT_TORCH, reason="needs PyTorch: pip install '.[policies]'")
-CLASSES = [DIMEClassifier, GDFSClassifier]
+CLASSES = [AACOClassifier, DIMEClassifier, GDFSClassifier]
 QUICK = {"n_steps": 60, "n_walks": 64, "n_hidden": 16, "random_state": 0}
 
 
@@ -192,3 +193,79 @@ def test_marginal_prices_are_those_of_single_examples():
     acquired = rng.random((30, 5)) < 0.3
     expected = np.where(acquired, 0, [costs.marginal(row) for row in acquired])
     np.testing.assert_array_equal(np.where(acquired, 0, marginal_prices(costs, acquired)), expected)
+
+
+@pytest.fixture
+def oracle():
+    """An AACO that remembers 30 rows and knows the logarithms of its classes by heart."""
+    rng = np.random.default_rng(0)
+    model = AACOClassifier()
+    model.feature_costs_ = FeatureCosts([1.0, 2.0, 3.0, 4.0])
+    model._memory, model._answers = (
+        rng.normal(size=(30, 4)).astype(np.float32),
+        rng.integers(3, size=30),
+    )
+    shapes = [(4, 6), (4, 6), (6,), (6, 6), (6,), (6, 3), (3,)]
+    model._predictor = [rng.normal(size=shape) for shape in shapes]
+    model._with = free_company(model.feature_costs_)
+    return model
+
+
+def test_the_gain_of_a_set_is_its_neighbours_fall_of_cross_entropy(oracle):
+    rng = np.random.default_rng(1)
+    acquired = rng.random((5, 4)) < 0.4
+    known = np.where(acquired, rng.normal(size=(5, 4)), 0.0)
+    sets = (rng.random((5, 7, 4)) < 0.5) & ~acquired[:, None]
+    near = oracle._nearest(known, acquired, 3)
+    gains = oracle._gains(known, acquired, sets, near)
+    for row in range(5):
+        apart = ((oracle._memory - known[row])[:, acquired[row]] ** 2).sum(axis=1)
+        np.testing.assert_array_equal(near[row], np.argsort(apart, kind="stable")[:3])
+        for place, more in enumerate(sets[row]):
+            falls = [
+                told(oracle, np.where(more, oracle._memory[i], known[row]), more | acquired[row], i)
+                - told(oracle, known[row], acquired[row], i)
+                for i in near[row]
+            ]
+            assert gains[row, place] == pytest.approx(np.mean(falls), abs=1e-4)
+
+
+def told(oracle, known, mask, neighbour):
+    """Return the logarithm of the probability of a neighbour's class."""
+    scores = oracle._probabilities(known[None], mask[None])
+    return np.log(scores[0, oracle._answers[neighbour]])
+
+
+def test_a_set_spares_the_feature_that_adds_most_per_price_last(oracle, monkeypatch):
+    worth = np.array([1.0, 6.0, 3.0, 4.0])  # 1, 3, 1 and 1 per price
+
+    def gains(known, acquired, more, near):
+        return more @ worth
+
+    monkeypatch.setattr(oracle, "_gains", gains)
+    chosen = np.array(
+        [[True, True, False, True], [True, False, False, False], [False] * 2 + [True] * 2]
+    )
+    found = oracle._indispensable(None, np.zeros((3, 4), dtype=bool), chosen, None)
+    assert found[0] == 1
+    assert found[1] == 0
+    assert found[2] in (2, 3)
+
+
+def test_what_a_charge_pays_for_comes_along():
+    costs = FeatureCosts([0, 0, 2, 1, 0], groups=[0, 0, 0, 1, -1], group_costs=[5, 1])
+    expected = np.eye(5, dtype=bool)
+    expected[:3, :2] = True  # features 0 and 1 are free once their group is paid for
+    np.testing.assert_array_equal(free_company(costs), expected)
+
+
+@trains
+def test_aaco_acquires_what_is_worthless_alone():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1200, 6)).astype(float)
+    y = (X[:, 1] != X[:, 4]).astype(int)
+    model = AACOClassifier(max_acquired=3, n_steps=1500, n_hidden=64, random_state=0)
+    model.fit(X[:1000], y[:1000])
+    decisions = model.decisions(X[1000:], max_cost=2)
+    assert decisions.acquired[:, [1, 4]].mean() > 0.95
+    assert (model.predict(X[1000:], max_cost=2) == y[1000:]).mean() > 0.95

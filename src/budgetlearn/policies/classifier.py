@@ -1,4 +1,4 @@
-"""The base of learned policies: acquire what a network rates best, predict with another one."""
+"""The bases of policies: acquire what is rated best, predict what is known with a network."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from ..validation import INT32_MAX, check_number
 from .networks import RankCode, Training, Walks, evaluate, one_thread, trained
 
 FREE = 1e-9  # the share of the full cost that a free feature counts as: it comes before all others
+EQUAL = 1e-9  # ratings that differ by a smaller share are equal: their rounding must not matter
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,9 @@ class Walk:
 
 @documented
 class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
-    """Base of classifiers whose acquisitions are learned by a network.
+    """Base of classifiers that acquire one feature after the other, and predict by a network.
 
-    A subclass trains in `_train`, and says in `_worth` what the policy's outputs mean. The feature
-    with the most worth per price is acquired.
+    A subclass learns in `_train` what to acquire next, and says it in `_rating`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
     n_walks : int, default=256
         Examples in each step.
     n_hidden : int, default=128
-        Units in each of the two hidden layers of both networks.
+        Units in each of the two hidden layers of a network.
 
     Attributes
     ----------
@@ -99,12 +99,8 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         self.random_state = random_state
 
     @abstractmethod
-    def _train(self, training, predictor, policy, walks):
-        """Train both networks on walks; the predictor knows random masks."""
-
-    @abstractmethod
-    def _worth(self, known, acquired):
-        """Return the worth of each feature that is not acquired yet, above 0."""
+    def _train(self, training, predictor, most):
+        """Learn what to acquire next, `most` features at most; the predictor knows random masks."""
 
     @abstractmethod
     def _stops(self, X, most):
@@ -119,11 +115,10 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         with one_thread(type(self).__name__) as torch:
             training = Training(torch, coded, train.y, int(seeds.randint(INT32_MAX)))
             predictor = training.network(self.n_hidden, self.classes_.size)
-            policy = training.network(self.n_hidden, train.X.shape[1])
             # A policy would learn nothing from predictions that mean nothing yet.
             training.pretrain(predictor, self.n_steps // 2, self.n_walks, most)
-            self._train(training, predictor, policy, Walks(training, self.n_walks, most))
-        self._predictor, self._policy = trained(predictor), trained(policy)
+            self._train(training, predictor, most)
+        self._predictor = trained(predictor)
         self.stage_settings_, self._limits = zip(*self._stops(train.X, most), strict=True)
         self.stage_settings_ = list(self.stage_settings_)
 
@@ -176,17 +171,9 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
             values, refused = yield rows, features, walk
             walk.take(rows, features, best, self._code.cells(features, values), refused)
 
+    @abstractmethod
     def _rating(self, walk, rows, max_cost):
         """Return the worth per price of each feature that can be acquired, -inf of the others."""
-        acquired, costs = walk.acquired[rows], self.feature_costs_
-        prices = marginal_prices(costs, acquired)
-        spent = costs.total(acquired)[:, None]
-        possible = ~(acquired | walk.refused[rows]) & affords(max_cost, spent + prices)
-        rating = np.full(possible.shape, -np.inf)
-        some = possible.any(axis=1)
-        worth = self._worth(walk.known[rows[some]], acquired[some])
-        rating[some] = np.where(possible[some], worth / divisors(prices[some], costs), -np.inf)
-        return rating
 
     def _acquisitions(self, n_samples, stage, ledger):
         limit = np.inf if ledger.max_cost is None else ledger.max_cost
@@ -210,6 +197,50 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         probabilities = self._probabilities(walk.known, walk.acquired)
         output = self.classes_[probabilities.argmax(axis=1)]
         return Outcome(output, probabilities, np.ones(len(output), dtype=bool))
+
+
+class NetworkPolicy(PolicyClassifier):
+    """Base of policies in which a network rates the features.
+
+    A subclass descends in `_descend`, and says in `_worth` what the network's outputs mean. The
+    feature with the most worth per price is acquired.
+    """
+
+    def _train(self, training, predictor, most):
+        policy = training.network(self.n_hidden, self.n_features_in_)
+        self._descend(training, predictor, policy, Walks(training, self.n_walks, most))
+        self._policy = trained(policy)
+
+    @abstractmethod
+    def _descend(self, training, predictor, policy, walks):
+        """Train both networks on walks."""
+
+    @abstractmethod
+    def _worth(self, known, acquired):
+        """Return the worth of each feature that is not acquired yet, above 0."""
+
+    def _rating(self, walk, rows, max_cost):
+        acquired, costs = walk.acquired[rows], self.feature_costs_
+        prices = marginal_prices(costs, acquired)
+        spent = costs.total(acquired)[:, None]
+        possible = ~(acquired | walk.refused[rows]) & affords(max_cost, spent + prices)
+        rating = np.full(possible.shape, -np.inf)
+        some = possible.any(axis=1)
+        worth = self._worth(walk.known[rows[some]], acquired[some])
+        rating[some] = np.where(possible[some], worth / divisors(prices[some], costs), -np.inf)
+        return rating
+
+
+def falling_thresholds(walk, most):
+    """Return the settings and limits of stages that are thresholds, from walks without one.
+
+    The rows of the walks acquire 1, 2, … features on average; the last stage never ends.
+    """
+    lowest = np.minimum.accumulate(walk.rating[:, :most], axis=1)
+    ratings = -np.sort(-lowest, axis=None)
+    thresholds = np.append(ratings[np.arange(1, most) * len(lowest) - 1] * (1 - EQUAL), 0.0)
+    falling = np.unique(thresholds)[::-1].tolist()
+    return [({"threshold": least}, (most, least)) for least in falling]
 
 
 def divisors(prices, costs):

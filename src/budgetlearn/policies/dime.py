@@ -4,17 +4,16 @@ import numpy as np
 from scipy.special import entr
 
 from ..protocol.documenting import documented
-from .classifier import PolicyClassifier, divisors
+from .classifier import NetworkPolicy, divisors, falling_thresholds
 from .networks import evaluate, forward
 
 BOLD, TIMID = 1.0, 0.1  # shares of walks that go on at random, at the start and at the end
 ROWS = 2000  # training rows, or nearly twice as many, whose walks set the thresholds
 LEAST = 1e-9  # share of the entropy that a worthless feature counts as: the cheapest comes first
-EQUAL = 1e-9  # ratings that differ by a smaller share are equal: their rounding must not matter
 
 
 @documented
-class DIMEClassifier(PolicyClassifier):
+class DIMEClassifier(NetworkPolicy):
     """Acquire the feature with the largest expected gain per price, while that is large enough.
 
     The policy estimates how much each feature would lower the cross-entropy of the predictor,
@@ -27,7 +26,7 @@ class DIMEClassifier(PolicyClassifier):
     selection. ICLR 2024.
     """
 
-    def _train(self, training, predictor, policy, walks):
+    def _descend(self, training, predictor, policy, walks):
         costs = self.feature_costs_
         prices = training.torch.as_tensor(divisors(costs.alone, costs)).float()
         for done in training.descend([predictor, policy], self.n_steps):
@@ -49,12 +48,7 @@ class DIMEClassifier(PolicyClassifier):
 
     def _stops(self, X, most):
         some = X[:: max(1, len(X) // ROWS)]  # of all parts: tables may be sorted
-        lowest = np.minimum.accumulate(self._walk(some, most, 0.0).rating[:, :most], axis=1)
-        ratings = -np.sort(-lowest, axis=None)
-        # So that training rows acquire 1, 2, … features on average; the last one never ends.
-        thresholds = np.append(ratings[np.arange(1, most) * len(lowest) - 1] * (1 - EQUAL), 0.0)
-        falling = np.unique(thresholds)[::-1].tolist()
-        return [({"threshold": least}, (most, least)) for least in falling]
+        return falling_thresholds(self._walk(some, most, 0.0), most)
 
 
 def _entropy(probabilities):

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import softmax
 
 from ..protocol.documenting import documented
-from .classifier import PolicyClassifier
+from .classifier import NetworkPolicy
 from .networks import evaluate, forward
 
 HOT, COLD = 1.0, 0.1  # temperatures of the relaxed choice, at the start and at the end
@@ -12,7 +12,7 @@ TINY = 1e-10
 
 
 @documented
-class GDFSClassifier(PolicyClassifier):
+class GDFSClassifier(NetworkPolicy):
     """Acquire the feature that a network finds best for the next prediction.
 
     The policy gives each feature a probability, the predictor classifies what is known. Both are
@@ -26,7 +26,7 @@ class GDFSClassifier(PolicyClassifier):
     for dynamic feature selection. ICML 2023.
     """
 
-    def _train(self, training, predictor, policy, walks):
+    def _descend(self, training, predictor, policy, walks):
         for done in training.descend([predictor, policy], self.n_steps):
             X, y = walks.examples
             scores = _perturbed(training, policy, X, walks.mask)

@@ -88,7 +88,7 @@ class Training:
     """Training rows as tensors, networks with an optimiser, and their source of randomness."""
 
     def __init__(self, torch, coded, labels, seed):
-        self.torch, self.random = torch, torch.Generator().manual_seed(seed)
+        self.torch, self.seed, self.random = torch, seed, torch.Generator().manual_seed(seed)
         self.X = torch.as_tensor(coded, dtype=torch.float32)
         self.y = torch.as_tensor(labels, dtype=torch.int64)
 
@@ -112,6 +112,10 @@ class Training:
     def drop(self, hidden):
         """Set part of a hidden layer to 0."""
         return hidden * (self.uniform(hidden.shape) > DROPOUT) / (1 - DROPOUT)
+
+    def permutation(self):
+        """Draw an order of the training rows."""
+        return self.torch.randperm(len(self.X), generator=self.random)
 
     def rows(self, number):
         """Draw training rows."""

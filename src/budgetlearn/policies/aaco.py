@@ -1,0 +1,141 @@
+"""AACO (Valancius et al. 2024): acquire what would have told most of similar training examples."""
+
+import numpy as np
+from scipy.special import log_softmax
+
+from ..costs import affords
+from ..protocol.documenting import documented
+from .classifier import PolicyClassifier, divisors, falling_thresholds, marginal_prices
+from .networks import forward
+
+MEMORY = 2000  # most training rows that stand for examples
+NEIGHBOURS = 5  # of an example of which something is known
+STRANGERS = 500  # that stand for an example of which nothing is known
+SETS, SINGLES = 64, 64  # sets of features, and most single ones, that are tried at each step
+ROWS = 200  # training rows, or nearly twice as many, whose walks set the thresholds
+LEAST = 1e-9  # what sets that promise nothing count as: thresholds end above it, or never
+BLOCK = 20_000  # predictions that are made together: bounds the memory
+
+
+@documented
+class AACOClassifier(PolicyClassifier):
+    """Acquire a feature of the set that would have told most of similar training examples.
+
+    No network chooses. The training examples nearest in what is known stand for an example; single
+    features and random sets are tried on them. The set by which their cross-entropy falls most per
+    price names the next feature: the one that it can spare least. A stage is a threshold:
+    acquisitions end where no set promises as much per price. (The paper stops where the empty set
+    has the least cross-entropy plus weighted price, which is the same rule; among sets it takes the
+    best one at that weight.)
+
+    References
+    ----------
+    M. Valancius, M. Lennon, J. Oliva. Acquisition conditioned oracle for nongreedy active feature
+    acquisition. ICML 2024.
+    """
+
+    def _train(self, training, predictor, most):
+        training.pretrain(predictor, self.n_steps, self.n_walks, most)
+        chosen = training.permutation()[:MEMORY]
+        self._memory, self._answers = training.X[chosen].numpy(), training.y[chosen].numpy()
+        self._most, self._seed = most, training.seed
+        self._with = free_company(self.feature_costs_)
+
+    def _stops(self, X, most):
+        return falling_thresholds(self._walk(X[:: max(1, len(X) // ROWS)], most, 0.0), most)
+
+    def _rating(self, walk, rows, max_cost):
+        state = np.hstack([part[rows] for part in (walk.known, walk.acquired, walk.refused)])
+        # Examples that know the same are rated once: at the start all of them.
+        _, first, same = np.unique(state, axis=0, return_index=True, return_inverse=True)
+        rows = rows[first]
+        rating = np.full((rows.size, self.n_features_in_), -np.inf)
+        asked = (walk.acquired | walk.refused)[rows].sum(axis=1)
+        share = np.where(walk.acquired[rows].any(axis=1), NEIGHBOURS, STRANGERS)
+        share = share.clip(max=len(self._memory))
+        for number, n_near in np.unique([asked, share], axis=1).T:
+            # All with as many answers try the same sets: an example alone, or among others.
+            sets = self._sets(number)
+            places = np.flatnonzero((asked == number) & (share == n_near))
+            step = max(1, BLOCK // (n_near * len(sets)))
+            for start in range(0, places.size, step):
+                some = places[start : start + step]
+                rating[some] = self._rated(walk, rows[some], sets, n_near, max_cost)
+        return rating[same]
+
+    def _rated(self, walk, rows, sets, n_near, max_cost):
+        """Return ratings of a block of examples: that of the best set at one of its features."""
+        known, acquired = walk.known[rows], walk.acquired[rows]
+        near = self._nearest(known, acquired, n_near)
+        more = sets & ~acquired[:, None] & ~walk.refused[rows][:, None]
+        prices = self._prices(acquired, more)
+        spent = self.feature_costs_.total(acquired)[:, None]
+        possible = more.any(axis=2) & affords(max_cost, spent + prices)
+        gains = self._gains(known, acquired, more, near)
+        ratio = np.where(possible, gains / divisors(prices, self.feature_costs_), -np.inf)
+        best, each = ratio.argmax(axis=1), np.arange(len(rows))
+        found = np.full(acquired.shape, -np.inf)
+        chosen = more[each, best]
+        found[each, self._indispensable(known, acquired, chosen, near)] = ratio[each, best].clip(
+            LEAST
+        )
+        found[~possible.any(axis=1)] = -np.inf
+        return found
+
+    def _indispensable(self, known, acquired, chosen, near):
+        """Return the feature of each chosen set that it can spare least, per price."""
+        order = np.argsort(~chosen, axis=1, kind="stable")[:, : max(1, chosen.sum(axis=1).max())]
+        each = np.arange(len(chosen))[:, None]
+        kept = self._gains(known, acquired, chosen[:, None] & ~self._with[order], near)
+        prices = np.take_along_axis(marginal_prices(self.feature_costs_, acquired), order, axis=1)
+        loss = kept.max(axis=1, keepdims=True) - kept
+        loss = (loss + 1e-9) / divisors(prices, self.feature_costs_)
+        worst = np.where(chosen[each, order], loss, -np.inf).argmax(axis=1)
+        return order[each[:, 0], worst]
+
+    def _sets(self, asked):
+        """Return sets of features to try, as masks: single ones, and random ones of every size."""
+        random, d = np.random.default_rng([self._seed, asked]), self.n_features_in_
+        singles = np.eye(d, dtype=bool)[random.permutation(d)[:SINGLES]]
+        sizes = random.integers(1, max(2, self._most - asked + 1), SETS)
+        several = random.random((SETS, d)).argsort().argsort() < sizes[:, None]
+        return np.vstack([singles, several]) @ self._with
+
+    def _prices(self, acquired, more):
+        shape, total = more.shape, self.feature_costs_.total
+        every = (acquired[:, None] | more).reshape(-1, shape[2])
+        return total(every).reshape(shape[:2]) - total(acquired)[:, None]
+
+    def _nearest(self, known, acquired, number):
+        """Return the nearest training rows by what is known, (n_samples, number)."""
+        distance = np.zeros((len(known), len(self._memory)))
+        # Feature by feature: sums that do not depend on how many examples there are.
+        for feature in np.flatnonzero(acquired.any(axis=0)):
+            mine = np.flatnonzero(acquired[:, feature])
+            apart = known[mine, feature][:, None] - self._memory[:, feature]
+            distance[mine] += apart * apart
+        return distance.argsort(axis=1, kind="stable")[:, :number]
+
+    def _gains(self, known, acquired, more, near):
+        """Return by how much the neighbours' cross-entropy falls with each set, (n, n_sets)."""
+        n, n_sets, d = more.shape
+        none = np.zeros((n, 1, d), dtype=bool)
+        more = np.concatenate([none, more], axis=1)[:, None]  # (n, 1, n_sets + 1, d)
+        acquired, known = acquired[:, None, None], known[:, None, None].astype(np.float32)
+        values = np.where(acquired, known, np.where(more, self._memory[near][:, :, None], 0))
+        mask = np.broadcast_to(acquired | more, values.shape)
+        layers = [layer.astype(np.float32) for layer in self._predictor]
+        scores = forward(layers, values.reshape(-1, d), mask.reshape(-1, d).astype(np.float32))
+        told = log_softmax(scores, axis=1).reshape(n, near.shape[1], n_sets + 1, -1)
+        answers = self._answers[near][:, :, None, None]
+        told = np.take_along_axis(told, answers, axis=3)[..., 0].mean(axis=1, dtype=np.float64)
+        return told[:, 1:] - told[:, :1]
+
+
+def free_company(costs):
+    """Return for each feature itself and what its group's charge pays for as well, (d, d) bool."""
+    company = np.eye(costs.n_features, dtype=bool)
+    if costs.groups is not None:
+        same = (costs.groups[:, None] == costs.groups) & (costs.groups >= 0)
+        company |= same & (costs.costs == 0)
+    return company
