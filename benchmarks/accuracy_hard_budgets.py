@@ -7,10 +7,10 @@
         --methods cascade_scored cascade gdfs dime
 
 Every feature costs 1; what the price list of a data set sells together costs 1, too. Splits:
-shuffled rows, a fifth or as many as named for the test, others for the fit. `gdfs` and `dime` need
-PyTorch (pip install '.[policies]'), and have the mean of a feature where it is missing. Prints the
-mean score over the splits and its standard error for each cap, and what an example cost; with the
-seconds of a fit, and of the predictions at the largest cap.
+shuffled rows, a fifth or as many as named for the test, others for the fit. `gdfs`, `dime` and
+`aaco` need PyTorch (pip install '.[policies]'), and have the mean of a feature where it is missing.
+Prints the mean score over the splits and its standard error for each cap, and what an example cost;
+with the seconds of a fit, and of the predictions at the largest cap.
 """
 
 import argparse

@@ -80,6 +80,7 @@ except budgetlearn.exceptions.MissingExtraError as error:
         ("ModelScheduleSearch()", "pip install 'budgetlearn[msb]'"),
         ("LogitPathClassifier()", "pip install 'budgetlearn[msb]'"),
         ("LightGBMCostClassifier()", "pip install 'budgetlearn[peers]'"),
+        ("policies.AACOClassifier()", "pip install 'budgetlearn[policies]'"),
         ("policies.GDFSClassifier()", "pip install 'budgetlearn[policies]'"),
         ("policies.DIMEClassifier()", "pip install 'budgetlearn[policies]'"),
         ("ScheduleCascadeClassifier(random_state=0)", "True"),

@@ -32,9 +32,11 @@ from budgetlearn.parallel import task_threads, thread_map, threads_ahead
 from budgetlearn.peers import cost_boosting
 from budgetlearn.peers.astc import LinearTreeGrower
 from budgetlearn.peers.ensembles import SAMMERClassifier
+from budgetlearn.policies.networks import Training
 from tests.auto.conftest import limit_methods
 
 METHODS = read_yaml(Path(__file__).parents[2] / "config" / "methods.yaml")
+POLICY = {"n_steps": 40}
 SMALLER = {"n_estimators": 5, "n_trees": [1, 5], "percents": [5, 10]}
 
 
@@ -88,6 +90,7 @@ def watch(monkeypatch):
     watched(fitting, "_grow")
     watched(LinearTreeGrower, "grow")
     watched(cost_boosting, "MiserGrower")
+    watched(Training, "network")
     return watch
 
 
@@ -125,6 +128,9 @@ def test_every_method_tells_how_many_models_it_fits(
     limit_methods(monkeypatch)
     run = little(regression_run if "regressor" in method else wine_runs[0])
     spec = {**smaller(METHODS[method]), "refit": True}
+    if "needs" in spec:
+        pytest.importorskip(spec["needs"])
+        spec["parameters"] = POLICY
     spec = {key: value for key, value in spec.items() if key not in ("grid", "space")}
     fitted = []
     points = list(run_method(method, spec, run, fitted=fitted))

@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 import yaml
 
+from budgetbench.report.sections.about import settings_of
 from budgetbench.study.methods import build
 from budgetbench.study.study import Study
-from budgetlearn.exceptions import BudgetlearnError
+from budgetlearn.exceptions import BudgetlearnError, ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMON = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
@@ -130,6 +131,26 @@ def test_overrides_reach_into_nested_parameters():
 def test_every_method_can_be_built(method):
     every = yaml.safe_load((ROOT / "config/methods.yaml").read_text())
     assert build({key: every[method].get(key) for key in ("class", "parameters")})
+
+
+def test_methods_whose_package_is_not_installed_are_left_out(tmp_path):
+    methods = yaml.safe_load((ROOT / "config" / "methods.yaml").read_text())
+    methods["rfb"]["needs"], methods["msb"]["needs"] = "no_such_package", "numpy"
+    (tmp_path / "methods.yaml").write_text(yaml.safe_dump(methods))
+    study = changed(
+        methods_file=str(tmp_path / "methods.yaml"),
+        methods=["rfb", "msb", "constant"],
+        overrides={"rfb": {"label": "mine"}},
+        by_dataset={"wine": {"methods": ["rfb", "constant"], "overrides": {"rfb": {}}}},
+    )
+    assert list(study.methods) == ["msb", "constant"]
+    assert not [cell for cell in study.cells if cell[2] == "rfb"]
+    assert study.config["left_out"] == {
+        "mine": "needs the package no_such_package, which is not installed"
+    }
+    assert "no_such_package" in str(settings_of(study)["left out"])
+    with pytest.raises(ConfigError, match=r"No method of the study can run.*no_such_package"):
+        changed(methods_file=str(tmp_path / "methods.yaml"), methods=["rfb", "constant"])
 
 
 def test_a_study_with_methods_is_not_laid_over_the_default_study():

@@ -1,5 +1,6 @@
 """A study: what its configuration asks for, checked, and the files that come of it."""
 
+import importlib.util
 import itertools
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -61,6 +62,7 @@ class Study:
         methods = read_yaml(place_of(config["methods_file"], root))
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, root)
+        config = _installed(config, _chosen(config, methods))
         chosen = _chosen(config, methods)
         # Overrides of one data set may spoil what the others leave right.
         changed = (_overridden(chosen, own.get("overrides", {})) for own in _own(config))
@@ -366,6 +368,36 @@ def _chosen(config, methods):
     names = _named_methods(config)
     chosen = {name: methods[known(name, methods, "method", where)] for name in names}
     return _overridden(chosen, config.get("overrides", {}))
+
+
+def _installed(config, specs):
+    """Return a configuration without the methods whose package is not installed; it tells why."""
+    needs = {name: spec["needs"] for name, spec in specs.items() if "needs" in spec}
+    absent = {name for name, needed in needs.items() if importlib.util.find_spec(needed) is None}
+    if not absent:
+        return config
+    told = {
+        specs[name]["label"]: f"needs the package {needs[name]}, which is not installed"
+        for name in specs
+        if name in absent
+    }
+    if not set(config["methods"]) - absent - {"constant"}:
+        each = "; ".join(f"{label} {why}" for label, why in told.items())
+        raise ConfigError(f"No method of the study can run: {each}. Install what is needed.")
+    by_dataset = {name: _without(own, absent) for name, own in config.get("by_dataset", {}).items()}
+    shorter = _without(config, absent) | {"left_out": config.get("left_out", {}) | told}
+    return shorter | ({"by_dataset": by_dataset} if by_dataset else {})
+
+
+def _without(settings, absent):
+    """Return settings of a study, or of one of its data sets, without some methods."""
+    shorter = dict(settings)
+    if "methods" in settings:
+        shorter["methods"] = [name for name in settings["methods"] if name not in absent]
+    if "overrides" in settings:
+        kept = settings["overrides"].items()
+        shorter["overrides"] = {name: own for name, own in kept if name not in absent}
+    return shorter
 
 
 def _check_methods(specs, schemas, trust):

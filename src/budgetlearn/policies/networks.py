@@ -8,6 +8,7 @@ from math import sqrt
 
 import numpy as np
 
+from ..counting import count_fit
 from ..extras import extra
 
 DROPOUT, LEARNING_RATE = 0.3, 1e-3
@@ -93,7 +94,8 @@ class Training:
         self.y = torch.as_tensor(labels, dtype=torch.int64)
 
     def network(self, n_hidden, n_outputs):
-        """Return the layers of a network with two hidden layers, and random weights."""
+        """Return the layers of a network to train, with two hidden layers and random weights."""
+        count_fit()
         d = self.X.shape[1]
         shapes = [(d, n_hidden), (d, n_hidden), (n_hidden,)]
         shapes += [(n_hidden, n_hidden), (n_hidden,), (n_hidden, n_outputs), (n_outputs,)]
