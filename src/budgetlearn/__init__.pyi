@@ -22,6 +22,7 @@ class ASTCClassifier(BudgetedEstimator):
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     feature_costs: Any
     feature_costs_: Any
@@ -47,6 +48,7 @@ class AllFeaturesClassifier(BudgetedEstimator):
     def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., random_state: Any = ...) -> None: ...
     def fixed_costs(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     estimator: Any
     feature_costs: Any
@@ -65,6 +67,7 @@ class AutoBudgetClassifier(BudgetedEstimator):
     @property
     def score_name_(self) -> Any: ...
     budgets: Any
+    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     comparison_: pd.DataFrame
@@ -92,6 +95,7 @@ class AutoBudgetRegressor(BudgetedEstimator):
     @property
     def score_name_(self) -> Any: ...
     budgets: Any
+    categories_: dict[Any, Any]
     comparison_: pd.DataFrame
     feature_costs: Any
     feature_costs_: Any
@@ -111,6 +115,7 @@ class BoostingNodeShares(BudgetedEstimator):
     @property
     def n_stages_(self) -> Any: ...
     def stored_bytes(self, stage: int) -> Any: ...
+    categories_: dict[Any, Any]
     estimator: Any
     estimator_: Any
     feature_costs: Any
@@ -191,6 +196,7 @@ class BudgetRFClassifier(BudgetedEstimator):
     alpha: Any
     alpha_: float
     budget: float | None
+    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_exponent: Any
@@ -236,6 +242,7 @@ class BudgetRFRegressor(BudgetedEstimator):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def set_params(self, **params: Any) -> Any: ...
     budget: float | None
+    categories_: dict[Any, Any]
     cost_exponent: Any
     cost_exponent_: float
     feature_costs: Any
@@ -312,7 +319,7 @@ class CostError(BudgetlearnError, ValueError):
     ...
 
 class CostSensitiveRFClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., n_jobs: int | None = ..., random_state: Any = ..., cost_weight: float = ..., complementary: Any = ..., thresholds: str = ..., warm_start: bool = ..., class_weight: Any = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., max_bins: int | None = ..., n_jobs: int | None = ..., random_state: Any = ..., cost_weight: float = ..., complementary: Any = ..., thresholds: str = ..., min_samples_leaf: int = ..., warm_start: bool = ..., class_weight: Any = ...) -> None: ...
     def apply(self, X: Any) -> Any: ...
     def compact(self, format: str = ...) -> Any: ...
     def decision_path(self, X: Any) -> Any: ...
@@ -327,6 +334,7 @@ class CostSensitiveRFClassifier(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     complementary: Any
@@ -339,6 +347,7 @@ class CostSensitiveRFClassifier(BudgetedEstimator):
     max_bins: int | None
     max_depth: int | None
     max_features: Any
+    min_samples_leaf: int
     n_estimators: int
     n_features_in_: int
     n_jobs: int | None
@@ -348,13 +357,14 @@ class CostSensitiveRFClassifier(BudgetedEstimator):
     warm_start: bool
 
 class CostSensitiveRFPathClassifier(BudgetedEstimator):
-    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., budget: float | None = ..., scoring: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., complementary: Any = ..., thresholds: str = ..., max_bins: int | None = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ...) -> None: ...
+    def __init__(self, *, feature_costs: Any = ..., cost_weights: Any = ..., budget: float | None = ..., scoring: Any = ..., n_estimators: int = ..., max_features: Any = ..., max_depth: int | None = ..., min_samples_leaf: int = ..., complementary: Any = ..., thresholds: str = ..., max_bins: int | None = ..., class_weight: Any = ..., n_jobs: int | None = ..., random_state: Any = ...) -> None: ...
     def fit(self, X: ArrayLike, y: ArrayLike, X_val: ArrayLike | None = ..., y_val: ArrayLike | None = ..., sample_weight: ArrayLike | None = ...) -> Self: ...
     def fixed_costs(self) -> Any: ...
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: float | None
+    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     complementary: Any
@@ -368,6 +378,7 @@ class CostSensitiveRFPathClassifier(BudgetedEstimator):
     max_bins: int | None
     max_depth: int | None
     max_features: Any
+    min_samples_leaf: int
     n_estimators: int
     n_features_in_: int
     n_jobs: int | None
@@ -392,6 +403,7 @@ class CostWeightedRFClassifier(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def nbytes(self, format: str = ...) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     cost_: float
     feature_costs: Any
@@ -421,6 +433,7 @@ class ExhaustiveSearch(BudgetedEstimator):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def variable_importance(self, X: Any, y: Any, X_val: Any = ..., y_val: Any = ...) -> Any: ...
     budget: float | None
+    categories_: dict[Any, Any]
     checkpoint: Any
     class_weight: Any
     classes_: NDArray[Any]
@@ -451,6 +464,7 @@ class FMCCClassifier(BudgetedEstimator):
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     cost_weight: float
     estimator: Any
@@ -499,6 +513,7 @@ class FilterBoostingClassifier(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     cost_exponent: float
     feature_costs: Any
@@ -522,6 +537,7 @@ class FilterForestClassifier(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     cost_exponent: float
     feature_costs: Any
@@ -541,6 +557,7 @@ class ForestStages(BudgetedEstimator):
     @property
     def n_stages_(self) -> Any: ...
     def stored_bytes(self, stage: int) -> Any: ...
+    categories_: dict[Any, Any]
     estimator: Any
     estimator_: Any
     feature_costs: Any
@@ -556,6 +573,7 @@ class FreeConstantClassifier(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ...) -> None: ...
     def fixed_costs(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     feature_costs: Any
     feature_costs_: Any
@@ -566,6 +584,7 @@ class FreeConstantRegressor(BudgetedEstimator):
     def __init__(self, *, feature_costs: Any = ...) -> None: ...
     def fixed_costs(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    categories_: dict[Any, Any]
     feature_costs: Any
     feature_costs_: Any
     feature_names_in_: NDArray[Any]
@@ -596,6 +615,7 @@ class GIFClassifier(BudgetedEstimator):
     byte_budget: int | None
     byte_format: str
     candidate_window: int | None
+    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     early_stopping: bool
@@ -628,6 +648,7 @@ class GIFNodeShares(BudgetedEstimator):
     @property
     def n_stages_(self) -> Any: ...
     def stored_bytes(self, stage: int) -> Any: ...
+    categories_: dict[Any, Any]
     estimator: Any
     estimator_: Any
     feature_costs: Any
@@ -668,6 +689,7 @@ class GIFRegressor(BudgetedEstimator):
     byte_budget: int | None
     byte_format: str
     candidate_window: int | None
+    categories_: dict[Any, Any]
     early_stopping: bool
     feature_costs: Any
     feature_costs_: Any
@@ -698,6 +720,7 @@ class GreedyMiserClassifier(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     cost_weights: Any
     feature_costs: Any
@@ -723,6 +746,7 @@ class LightGBMCostClassifier(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def stored_bytes(self, stage: int) -> Any: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     cost_weights: Any
     feature_costs: Any
@@ -747,6 +771,7 @@ class LogitPathClassifier(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: float | None
+    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     feature_costs: Any
@@ -789,6 +814,7 @@ class ModelScheduleSearch(BudgetedEstimator):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     def variable_importance(self, X: Any, y: Any, X_val: Any = ..., y_val: Any = ...) -> Any: ...
     budget: float | None
+    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     estimator: Any
@@ -826,6 +852,7 @@ class RandomForestClassifier(BudgetedEstimator):
     def nbytes(self, format: str = ...) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     bootstrap: bool
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     criterion: str
     feature_costs: Any
@@ -850,6 +877,7 @@ class RandomOrderClassifier(BudgetedEstimator):
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     cost_weight: float
     estimator: Any
@@ -872,6 +900,7 @@ class ScheduleCascadeClassifier(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: Any
+    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cv: int
@@ -898,6 +927,7 @@ class ScheduleCascadeRegressor(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: Any
+    categories_: dict[Any, Any]
     cv: int
     dynamic: Any
     estimators: Any
@@ -931,6 +961,7 @@ class SparseLinearClassifier(BudgetedEstimator):
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
     budget: float | None
+    categories_: dict[Any, Any]
     class_weight: Any
     classes_: NDArray[Any]
     cost_exponents: Any
@@ -951,6 +982,7 @@ class VoCClassifier(BudgetedEstimator):
     @property
     def n_stages_(self) -> Any: ...
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = ..., budget: float | None = ..., max_cost: float | None = ..., *, fallback: bool = ..., budget_mode: str = ...) -> float: ...
+    categories_: dict[Any, Any]
     classes_: NDArray[Any]
     cost_weight: float
     feature_costs: Any

@@ -11,6 +11,7 @@ from budgetlearn import (
     BudgetRFRegressor,
     CostSensitiveRFClassifier,
     CostSensitiveRFPathClassifier,
+    FMCCClassifier,
     GIFClassifier,
     GIFRegressor,
     ScheduleCascadeClassifier,
@@ -65,4 +66,13 @@ def test_a_sparse_table_too_large_is_refused(monkeypatch):
 
 def test_other_estimators_still_refuse_sparse_tables():
     with pytest.raises(TypeError, match=r"[Ss]parse"):
-        ScheduleCascadeClassifier().fit(csr_array(X), Y)
+        FMCCClassifier().fit(csr_array(X), Y)
+
+
+def test_the_cascade_takes_sparse_tables():
+    cascade = ScheduleCascadeClassifier(
+        estimators=("forest",), orders=("schedule",), n_stages=3, cv=2, random_state=0
+    )
+    plain, sparse = (clone(cascade).fit(rows, Y) for rows in (X, csr_array(X)))
+    np.testing.assert_array_equal(sparse.predict_proba(csr_array(X)), plain.predict_proba(X))
+    assert plain.operating_points_.equals(sparse.operating_points_)

@@ -45,7 +45,7 @@ COLUMNS = {
 X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, flip_y=0.2, random_state=1)
 
 
-LEAF = ("min_samples_leaf", "min_child_samples")
+LEAF = ("min_samples_leaf", "min_child_samples", "growth__min_samples_leaf")
 DEPTH = ("max_depth", "growth__max_depth")
 
 

@@ -62,11 +62,18 @@ def splits(X, labels, weights, n_classes, function):
             yield feature, low, high, [function(c) for c in sides], [c.sum() for c in sides]
 
 
-def best_splits(X, labels, weights, n_classes, function, split, score, prices, tolerance=1e-10):
-    """Return {(feature, lower value, upper value): score} of all splits; lower is better."""
+def best_splits(
+    X, labels, weights, n_classes, function, split, score, prices, tolerance=1e-10, least=0
+):
+    """Return {(feature, lower value, upper value): score} of all splits; lower is better.
+
+    No side of them weighs less than `least`.
+    """
     whole = function(np.bincount(labels, weights, minlength=n_classes))
     scores = {}
     for feature, low, high, F, n in splits(X, labels, weights, n_classes, function):
+        if min(n) < least:
+            continue
         after = max(F) if split == "minimax" else np.dot(F, n) / sum(n)
         drop = whole - after
         if score == "gain":

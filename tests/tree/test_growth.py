@@ -61,7 +61,10 @@ def check_tree(tree, X, labels, weights, n_classes, name, rule, prices):
         counts = np.bincount(y, w, minlength=n_classes)
         np.testing.assert_array_equal(tree.value[node], counts)
         assert tree.n_node_samples[node] == np.count_nonzero(w)
-        scores = reference.best_splits(x, y, w, n_classes, function, rule.split, rule.score, prices)
+        how = rule.split, rule.score, prices
+        scores = reference.best_splits(
+            x, y, w, n_classes, function, *how, least=rule.min_samples_leaf
+        )
         if tree.children_left[node] < 0:
             pure = np.count_nonzero(counts) < 2 or function(counts) <= 0
             assert pure or not scores or node_depth(tree, node) == rule.max_depth

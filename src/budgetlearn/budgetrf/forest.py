@@ -268,6 +268,9 @@ class GrownOnBudget:
         growth = self._growth
         if growth.max_depth is not None:
             check_number(growth.max_depth, "growth.max_depth", low=1, integer=True)
+        least = check_number(
+            growth.min_samples_leaf, "growth.min_samples_leaf", low=1, integer=True
+        )
         check_choice(growth.thresholds, "growth.thresholds", ("all", "random"))
         check_choice(growth.ties, "growth.ties", TIES)
         check_number(growth.reuse_discount, "growth.reuse_discount", low=0, high=1)
@@ -282,6 +285,7 @@ class GrownOnBudget:
                     max_features=check_max_features(growth.max_features, n_features),
                     count_constants=False,
                     max_depth=growth.max_depth,
+                    min_samples_leaf=least,
                     reuse_discount=growth.reuse_discount,
                     cost_exponent=setting["cost_exponent"],
                 ),

@@ -46,6 +46,9 @@ class Growth(ParameterGroup):
         that the forest uses most.
     max_depth : int, default=None
         Greatest depth of a tree.
+    min_samples_leaf : int, default=1
+        Least examples on each side of a split: each as often as its tree drew it, and times its
+        weight.
     max_features : {"sqrt"}, int, float or None, default=None
         Features drawn at each node among those that vary there; None: all. About half of them
         make the trees less alike, and often the forest better at equal cost.
@@ -64,6 +67,7 @@ class Growth(ParameterGroup):
     thresholds: str = "all"
     ties: str = "random"
     max_depth: int | None = None
+    min_samples_leaf: int = 1
     max_features: str | float | None = None
     max_bins: int | None = None
     codes_folder: str | Path | None = None

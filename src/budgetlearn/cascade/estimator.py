@@ -108,6 +108,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
     # Its operating points are measured out of fold: scores on validation data would be in-sample.
     trains_on_validation = True
     _groups = True
+    _takes_sparse = True
     _chooses_on_validation = True
     _spends_caps = True
 

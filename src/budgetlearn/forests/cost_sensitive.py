@@ -119,6 +119,7 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         max_features=None,
         complementary=False,
         thresholds="all",
+        min_samples_leaf=1,
         warm_start=False,
         class_weight=None,
         **shared,
@@ -127,6 +128,7 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         self.cost_weight = cost_weight
         self.complementary = complementary
         self.thresholds = thresholds
+        self.min_samples_leaf = min_samples_leaf
         self.warm_start = warm_start
         self.class_weight = class_weight
 
@@ -147,12 +149,14 @@ class CostSensitiveRFClassifier(CodedFit, UsedFeaturesForest):
         check_choice(self.thresholds, "thresholds", ("all", "random"))
         if self.max_depth is not None:
             check_number(self.max_depth, "max_depth", low=1, integer=True)
+        check_number(self.min_samples_leaf, "min_samples_leaf", low=1, integer=True)
         return GrowthRule(
             impurity=Entropy(),
             least_gain=TOLERANCE,  # F must be positive, and not by rounding
             thresholds=self.thresholds,
             max_features=check_max_features(self.max_features, n_features),
             max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
         )
 
     def _sampling(self, X, labels):
@@ -235,7 +239,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
     n_estimators : int, default=100
         Trees of each forest.
     max_features : {"sqrt"}, int, float or None, default=None
-        As in `CostSensitiveRFClassifier`, like the next three.
+        As in `CostSensitiveRFClassifier`, like `complementary` and `thresholds`.
     complementary : bool or {"literal"}, default=False
         How examples are drawn.
     thresholds : {"all", "random"}, default="all"
@@ -282,6 +286,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         n_estimators=100,
         max_features=None,
         max_depth=None,
+        min_samples_leaf=1,
         complementary=False,
         thresholds="all",
         max_bins=None,
@@ -296,6 +301,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
         self.n_estimators = n_estimators
         self.max_features = max_features
         self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
         self.complementary = complementary
         self.thresholds = thresholds
         self.max_bins = max_bins
@@ -374,6 +380,7 @@ class CostSensitiveRFPathClassifier(WeightedFit, ClassifierMixin, BudgetedEstima
             n_estimators=self.n_estimators,
             max_features=self.max_features,
             max_depth=self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
             complementary=self.complementary,
             thresholds=self.thresholds,
             max_bins=self.max_bins,

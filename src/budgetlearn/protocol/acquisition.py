@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from .categories import word_code
 from .requests import Answer, Decisions, Ledger, Outcome, drive, unanswered_error
 
 
@@ -13,6 +14,30 @@ def from_table(estimator, X):
     """Return a source that reads a checked table."""
     place = {name: i for i, name in enumerate(estimator.feature_costs_.labels)}
     return lambda rows, feature: X[rows, place[feature]]
+
+
+def in_words(estimator, source):
+    """Return a source of words, where features have such, for one of their codes."""
+
+    def told(rows, name):
+        codes, words = source(rows, name), estimator.categories_.get(name)
+        if words is None:
+            return codes
+        return [np.nan if np.isnan(code) else words[int(code)] for code in codes]
+
+    return told
+
+
+def in_codes(estimator, source):
+    """Return a source of codes for one of words."""
+
+    def coded(rows, name):
+        values, words = source(rows, name), estimator.categories_.get(name)
+        if words is None:
+            return values
+        return [word_code(value, name, words) for value in values]
+
+    return coded
 
 
 def acquired_from(estimator, source, n_samples, stage, max_cost, fallback):
@@ -63,11 +88,15 @@ def session_of(estimator, stage, max_cost):
         Outcome.constant(estimator, 1),
         getattr(estimator, "classes_", None),
         estimator.missing_in_training_,
+        estimator.categories_,
     )
 
 
 def explanation(session, source):
-    """Return the frame of a session that a source answers, one row for each acquisition."""
+    """Return the frame of a session, one row for each acquisition.
+
+    It is answered by a source of values as people know them: numbers, and words.
+    """
     rows = []
     while not session.done:
         name, price, _ = session.wanted[0]
@@ -78,8 +107,10 @@ def explanation(session, source):
     return pd.DataFrame(rows, columns=columns)
 
 
-def _number(value, name):
+def _number(value, name, categories):
     """Return the value of a feature as a number, NaN where it cannot be had."""
+    if name in categories:
+        return word_code(value, name, categories[name])
     # Text that is a number is taken, as at a prompt; inf stands for all that is none.
     try:
         number = float(value)
@@ -109,6 +140,8 @@ class Session:
         Class labels; None in regression.
     missing_ok : ndarray of bool of shape (n_features,)
         Of which features NaN is a value to the model.
+    categories : dict
+        Name of each feature of words → its words.
 
     Attributes
     ----------
@@ -118,8 +151,8 @@ class Session:
         Whether nothing more is wanted.
     """
 
-    def __init__(self, acquisitions, ledger, names, constant, classes, missing_ok):
-        self._missing_ok = missing_ok
+    def __init__(self, acquisitions, ledger, names, constant, classes, missing_ok, categories):
+        self._missing_ok, self._categories = missing_ok, categories
         self._acquisitions, self._ledger, self._constant = acquisitions, ledger, constant
         self._names, self._classes = list(names), classes
         # The session is a prediction of one row: the requests speak of row 0.
@@ -188,8 +221,8 @@ class Session:
         Parameters
         ----------
         values : dict, default=None
-            Feature name (or index where X had no names) → number.
-        **named : float
+            Feature name (or index where X had no names) → number; of words the word.
+        **named : float or str
             The same, for names that are Python identifiers.
 
         Returns
@@ -199,7 +232,7 @@ class Session:
         Raises
         ------
         ValueError
-            For unknown features and for what is not a number.
+            For unknown features, and for what is not a number or no word that training knows.
         """
         given = {**(values or {}), **named}
         # All names are checked first: a call is taken as a whole or not at all.
@@ -210,7 +243,7 @@ class Session:
                 f"{', '.join(map(str, self._names))}."
             )
         for name, value in given.items():
-            number = _number(value, name)
+            number = _number(value, name, self._categories)
             feature = self._names.index(name)
             if self._ledger.acquired[0, feature] or feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")

@@ -65,6 +65,9 @@ n_estimators : int, default=100
     Number of trees.
 max_depth : int, default=None
     Greatest depth; None: grow until the leaves are pure.
+min_samples_leaf : int, default=1
+    Least examples on each side of a split: each as often as its tree drew it, and times its
+    weight.
 max_bins : int, default=None
     Quantile bins for each feature, 255 is fast; None: exact.
 budget : float, default=None
@@ -91,6 +94,9 @@ n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of str of shape (`n_features_in_`,)
     Names of the features, where X had some.
+categories_ : dict
+    Of each feature of words, a column of pandas' type category, the words in the order of their
+    codes 0, 1, …: that of their mean target, learned from the training examples.
 """
 _HEADING = re.compile(r"^([A-Z][A-Za-z ]*)\n-{3,}$\n?", re.MULTILINE)
 

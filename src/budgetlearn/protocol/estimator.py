@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,15 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..counting import counting_fits
 from ..validation import all_or_nothing, check_number
-from .acquisition import Session, acquired_from, explanation, from_table, session_of
+from .acquisition import (
+    Session,
+    acquired_from,
+    explanation,
+    from_table,
+    in_codes,
+    in_words,
+    session_of,
+)
 from .documenting import described
 from .examples import checked_examples, checked_table, one_row
 from .guarantees import EXPECTED, Certificate, certified
@@ -66,6 +75,8 @@ class BudgetedEstimator(BaseEstimator):
     _groups = False  # whether shared charges change what the model acquires
     _chooses_on_validation = False
     _spends_budgets = False  # whether of points that score alike the costliest is chosen
+    # Of features of words the words in the order of their codes, by name.
+    categories_: Mapping[Any, Any] = MappingProxyType({})
     _spends_caps = False  # whether the default operating point makes most of any cap
 
     # The hooks of a subclass.
@@ -184,7 +195,8 @@ class BudgetedEstimator(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Training examples, finite numbers.
+            Training examples, finite numbers; a frame's columns of pandas' type category are
+            words.
         y : array-like of shape (n_samples,)
             Class labels, at least two classes; or numbers in regression.
         X_val : array-like of shape (n_valid, n_features), default=None
@@ -648,6 +660,7 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
         stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
+        source = in_codes(self, source)
         return acquired_from(self, source, n_samples, stage, max_cost, fallback)
 
     @described
@@ -706,7 +719,7 @@ class BudgetedEstimator(BaseEstimator):
         # Stepwise sessions do without a missing value, where predict refuses it.
         if not fallback:  # raises what predict raises
             acquired_from(self, source, 1, stage, max_cost, False)
-        return explanation(session_of(self, stage, max_cost), source)
+        return explanation(session_of(self, stage, max_cost), in_words(self, source))
 
 
 class WeightedFit:

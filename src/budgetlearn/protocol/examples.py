@@ -18,6 +18,7 @@ from ..costs import FeatureCosts
 from ..exceptions import MissingValueError
 from ..features import PerFeature, check_same_columns, columns_of
 from ..validation import ParameterError, check_classes, check_number, holdout
+from .categories import given_codes, in_target_order, learned_codes
 from .requests import missing_message
 
 _EXAMPLE = PerFeature("values of the example", "value", ParameterError)
@@ -59,7 +60,7 @@ def checked_table(estimator, X):
         if absent and known < set(names):
             X = X.reindex(columns=list(names))
     check_same_columns(X, names)
-    X = dense(estimator, X)
+    X = learned_codes(estimator, dense(estimator, X))
     kind = {"dtype": estimator._dtype, "ensure_all_finite": "allow-nan"}
     return validate_data(estimator, X, reset=False, **kind), absent
 
@@ -77,7 +78,14 @@ def one_row(estimator, x):
     if not hasattr(x, "columns"):
         check_is_fitted(estimator)
         names = estimator.feature_costs_.names
-        x = np.atleast_2d(_EXAMPLE.in_order(x, names, estimator.n_features_in_))
+        if estimator.categories_:
+            # Words beside numbers, which one type of array would turn into words.
+            labels, values = _EXAMPLE.labelled(x)
+            x = np.array(values, dtype=object)
+            x = x if labels is None else x[_EXAMPLE.places(labels, names, len(names))]
+        else:
+            x = _EXAMPLE.in_order(x, names, estimator.n_features_in_)
+        x = np.atleast_2d(x)
     if len(x) != 1:
         raise ValueError(f"explain takes one example, got {len(x)} rows. Pass them one by one.")
     return checked_table(estimator, x)[0]
@@ -209,16 +217,17 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     """Return checked training and validation examples, and set what follows on the estimator.
 
     Sets `classes_` (of classifiers), `feature_costs_` with the names of the columns (scikit-learn
-    forgets names that are numbers), `constant_`, and `missing_in_training_`: the mask of features
-    whose missing values are values to the model, because training had some. Examples of weight 0
-    are left out. Class weights are no part of the weights yet: `weighed_for` brings them in once it
-    is settled which examples are learned from. Without validation data, None stands for them.
+    forgets names that are numbers), `categories_`, `constant_`, and `missing_in_training_`: the
+    mask of features whose missing values are values to the model, because training had some.
+    Examples of weight 0 are left out. Class weights are no part of the weights yet: `weighed_for`
+    brings them in once it is settled which examples are learned from. Without validation data, None
+    stands for them.
     """
     takes_missing, classifies = estimator._takes_missing(), is_classifier(estimator)
     finite = "allow-nan" if takes_missing else True
     checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
-    given = dense(estimator, X)
+    given, kinds = given_codes(dense(estimator, X))
     X, y = validate_data(estimator, given, y, **checks, **kind)
     X, y, weight = _weighed(X, y, weight)
     codes = y
@@ -227,17 +236,21 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     names = columns_of(given)
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     estimator.missing_in_training_ = _missing_somewhere(X, takes_missing)
+    n_classes = estimator.classes_.size if classifies else None
+    X, words = in_target_order(X, kinds, codes, weight, n_classes)
+    estimator.categories_ = {
+        estimator.feature_costs_.labels[at]: each for at, each in words.items()
+    }
     train = Examples(X, codes, y, weight)
-    estimator.constant_ = _constant(
-        codes, train.weighed_for(estimator).weight, estimator.classes_.size if classifies else None
-    )
+    estimator.constant_ = _constant(codes, train.weighed_for(estimator).weight, n_classes)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
     if X_val is None:
         return train, None
     # Before scikit-learn's check, which overlooks names that are no text.
     check_same_columns(X_val, names)
-    X_val = validate_data(estimator, dense(estimator, X_val), reset=False, **checks)
+    X_val = learned_codes(estimator, dense(estimator, X_val))
+    X_val = validate_data(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
 
 

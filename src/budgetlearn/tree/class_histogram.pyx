@@ -87,7 +87,7 @@ cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_cod
             code = cell >> bits
             if code != before:
                 # The first cell of another code: a threshold lies between it and the code before.
-                if n_used:
+                if n_used and min(n_left, n_right) >= search.rule.least_weight:
                     found = quality(kind, n_left, n_right, sum_left, sum_right)
                     if found >= best - slack:
                         # Better by more than rounding; else one of the equals is drawn.
@@ -108,7 +108,7 @@ cdef Py_ssize_t scan(Search* search, ClassHistogram* histogram, Py_ssize_t n_cod
             n_left += weight
             n_right -= weight
     # The other features' best split is compared once for each feature, not for each threshold.
-    if n_used > 1:
+    if cut >= 0:
         offer(search, mean_value(kind, best, search.node.n), <int32_t> cut, n_tied)
     return n_used
 

@@ -123,13 +123,14 @@ cdef class Grower:
 
     def set_rule(
         self, *, bint minimax, bint gain, bint bounded, bint stumps, int ties,
-        double least_gain, double tolerance, double equal,
+        double least_gain, double least_weight, double tolerance, double equal,
     ):
-        """Choose how splits are judged; see `Rule` in splitter.pxd."""
+        """Choose how splits are judged; see `Rule` in search.pxd."""
         rule = &self.search.rule
         rule.minimax, rule.gain, rule.bounded, rule.stumps = minimax, gain, bounded, stumps
         rule.ties = <Ties> ties
-        rule.least_gain, rule.tolerance, rule.equal = least_gain, tolerance, equal
+        rule.least_gain, rule.least_weight = least_gain, least_weight
+        rule.tolerance, rule.equal = tolerance, equal
         # Cells by code and class: for the mean of Gini's impurity or of entropy, all thresholds.
         self.counts_classes = not minimax and not stumps and rule.impurity.kind >= Kind.GINI
         if self.counts_classes or self.targets != NULL:

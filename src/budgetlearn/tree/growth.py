@@ -47,6 +47,7 @@ class GrowthRule:
     # float64 (n_features,): chances in that draw (without replacement); None: equal.
     odds: np.ndarray | None = None
     max_depth: int | None = None  # greatest depth, the root being 0
+    min_samples_leaf: int = 1  # least sum of the weights on each side of a split
     # "risk" only, with `acquisitions`: share of a price that stays where all examples of a node
     # have acquired the feature (where a part has, the price is in between), and the power of that
     # price; a free feature stays free.
@@ -174,6 +175,8 @@ def _set_rule(grower, rule, equal):
         stumps=rule.thresholds == "random",
         ties=TIES.index(rule.ties),
         least_gain=rule.least_gain,
+        # A share less: sums of weights are rounded. One example is enough whatever it weighs.
+        least_weight=rule.min_samples_leaf * (1 - 1e-9) if rule.min_samples_leaf > 1 else -np.inf,
         tolerance=VARIANCE_TOLERANCE if numbers else TOLERANCE,
         equal=equal,
     )

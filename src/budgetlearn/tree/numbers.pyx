@@ -87,6 +87,8 @@ cdef inline void consider(
         return  # nearly all end here
     if denominator <= 0:
         return  # the right side is nothing but rounding
+    if min(weight, total - weight) < search.rule.least_weight:
+        return
     theirs = cut.numerator * denominator
     takes = cut.n_tied == 0 or ours > theirs * (1 + search.rule.equal)
     if takes:

@@ -21,6 +21,7 @@ cdef struct Rule:
     bint stumps            # the paper's random sample of the thresholds, else all
     Ties ties
     double least_gain      # a gain must exceed it
+    double least_weight    # of each side of a split; -infinity: any
     double tolerance       # a drop must exceed this share of F(S)
     # Drops that differ by less than this share of F(S) are equal; in regression, of the drop.
     double equal

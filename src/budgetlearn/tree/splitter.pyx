@@ -78,11 +78,13 @@ cdef inline bint shift_bucket(Search* search, Py_ssize_t bucket) noexcept nogil:
 
 
 cdef inline void offer_sides(
-    Search* search, double left_value, double right_value, double left_share, int32_t cut
+    Search* search, const Side* left, double left_value, double right_value, int32_t cut
 ) noexcept nogil:
-    """Offer a split, given F of its sides and the left one's share."""
+    """Offer a split, given its left side, and F of both."""
     # Minimax judges by the worse side (BudgetRF, Algorithm 2), else the sides' mean counts.
-    cdef double worse = max(left_value, right_value)
+    cdef double worse = max(left_value, right_value), left_share = left.n / search.node.n
+    if min(left.n, search.node.n - left.n) < search.rule.least_weight:
+        return
     if not search.rule.minimax:
         offer(search, left_share * left_value + (1.0 - left_share) * right_value, cut, 1)
     elif not search.rule.bounded or worse <= search.limit:
@@ -178,7 +180,7 @@ cdef bint scan_keys(
         if search.rule.bounded and left_value > search.limit:
             return False  # the left side only grows
         offer_sides(
-            search, left_value, value(&search.rule.impurity, right), left.n / search.node.n,
+            search, left, left_value, value(&search.rule.impurity, right),
             <int32_t> (code + column.low),
         )
     return True
@@ -241,7 +243,7 @@ cdef Py_ssize_t scan_bounds(
             if not draw(search, &sample):
                 continue
         offer_sides(
-            search, lefts[bucket + 1], rights[bucket + 1], search.left.n / search.node.n,
+            search, &search.left, lefts[bucket + 1], rights[bucket + 1],
             column.low + <int32_t> ((bucket + 1) << bits) - 1,
         )
     return n_buckets
@@ -291,7 +293,7 @@ cdef void draw_buckets(
         # An infinite bound keeps `take_candidates` from copying the bucket's examples.
         if samples[bucket].n_wanted == 0:
             search.lefts[bucket] = INFINITY
-        elif search.rule.exact:
+        elif search.rule.exact and search.rule.least_weight <= 0:
             # Any threshold inside reaches this, and one is sampled: what is worse cannot win.
             search.limit = min(
                 search.limit,
@@ -465,7 +467,7 @@ cdef bint examine_ones(
             shift(impurity, &search.right, <int32_t> c, -zeros)
     left_value, right_value = value(impurity, &search.left), value(impurity, &search.right)
     if not search.rule.bounded or left_value <= search.limit:
-        offer_sides(search, left_value, right_value, search.left.n / search.node.n, 0)
+        offer_sides(search, &search.left, left_value, right_value, 0)
     return True
 
 
