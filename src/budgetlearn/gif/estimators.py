@@ -8,6 +8,7 @@ from ..protocol.documenting import documented, extending
 from ..protocol.examples import complete_table
 from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
+from .fitting import Validation
 from .forest import BaseGIF, weights_of
 from .robust_losses import HuberLoss, QuantileLoss
 from .splitter import GiniSplitter, VarianceSplitter
@@ -88,7 +89,8 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         split_by = self._loss().split_targets(targets, weight)
         centred = np.ascontiguousarray(split_by - split_by.mean(axis=0))
         if valid is not None:
-            valid = valid.X, np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1)
+            divided = np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1)
+            valid = Validation(valid.X, divided, valid.targets, exponent)
         data = train.X, targets, split_by, weight, seeds
         self._grow(*data, lambda *rest: VarianceSplitter(*rest, centred), valid, exponent)
 
@@ -179,8 +181,8 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         n_classes, codes = self.classes_.size, train.y.astype(np.int32)
         one_hot = np.eye(n_classes)
         if valid is not None:
-            known = valid.y >= 0
-            valid = valid.X[known], one_hot[valid.y[known]]
+            known = valid.take(np.flatnonzero(valid.y >= 0))
+            valid = Validation(known.X, one_hot[known.y], known.targets)
         targets = one_hot[codes]
         data = train.X, targets, targets, weights_of(train), seeds
         self._grow(*data, lambda *rest: GiniSplitter(*rest, codes, n_classes), valid)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -145,6 +146,15 @@ class GrownForest:
         return GrownForest(records, weights, n_nodes, intercept, self.n_trees, self.n_features)
 
 
+class Validation(NamedTuple):
+    """Validation data of a growing forest."""
+
+    X: np.ndarray
+    targets: np.ndarray  # one-hot classes, or numbers divided by 2**exponent
+    given: np.ndarray  # the targets as they were given
+    exponent: int = 0
+
+
 def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, valid):
     """Grow the forest that the parameters of an estimator ask for."""
     count_fit()  # one for each growth: refits within bytes count again
@@ -230,12 +240,13 @@ def _pruned(grown, table, targets, weight, params, valid):
         )
         # All solutions side by side as columns of one model: the trees are walked once.
         predictor = grown.take(ranks, weights, intercepts).model(0).predictor
-        scores = intercepts + predictor.walk(valid[0], values=True).values
+        scores = intercepts + predictor.walk(valid.X, values=True).values
         scores = scores.reshape(len(scores), len(solutions), -1)
-        misses = (scores if params.joint_fit == "ridge" else softmax(scores, axis=2)) - valid[1][
-            :, None
-        ]
-        return np.square(misses).sum(axis=(0, 2))
+        if params.scoring is not None:
+            each = np.moveaxis(np.ldexp(scores, valid.exponent), 1, 0)
+            return [-params._score_of(one, valid) for one in each]
+        found = scores if params.joint_fit == "ridge" else softmax(scores, axis=2)
+        return np.square(found - valid.targets[:, None]).sum(axis=(0, 2))
 
     n_columns = 1 if params._is_binary() else targets.shape[1]
     memory = Memory(

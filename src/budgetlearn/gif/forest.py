@@ -14,6 +14,7 @@ from ..export.model import FORMATS, CompactForest
 from ..export.trees import stored_bytes
 from ..forests.base import X_TYPES, tree_acquisitions
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
+from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import grown_forest
 from .splitter import WeightedVarianceSplitter
@@ -85,6 +86,10 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     early_stopping : bool, default=False
         Keep as many of the nodes, in order of acceptance, as predict the validation data best;
         without validation data, `validation_fraction` of the training data. Not with `joint_fit`.
+    scoring : str or callable, default=None
+        Score, as in scikit-learn, of the operating points on validation data, and by which these
+        choose how many nodes to keep and `ridge="auto"`; None: accuracy or R², and the choice is by
+        the loss.
     validation_fraction : float, default=0.2
         Share of the rows that early stopping holds out, as does `ridge="auto"` with
         `joint_fit="logistic"`.
@@ -139,6 +144,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         prune_factor=1,
         ridge=0.3,
         early_stopping=False,
+        scoring=None,
         validation_fraction=0.2,
         byte_budget=None,
         byte_format="float32",
@@ -160,6 +166,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self.prune_factor = prune_factor
         self.ridge = ridge
         self.early_stopping = early_stopping
+        self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.byte_budget = byte_budget
         self.byte_format = byte_format
@@ -291,7 +298,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         data = X, targets, weight, seeds, n_visits, make_splitter, valid
         self._take(grown_forest(self, *data), exponent, self.joint_fit != 0)
         if self.early_stopping:
-            self._stop_early(*valid, exponent)
+            self._stop_early(valid, exponent)
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
         # refitting in passes, weights of fewer nodes have to be fitted anew.
         if self.byte_budget is not None and self.nbytes(self.byte_format) > self.byte_budget:
@@ -340,18 +347,26 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             least,
         )
 
-    def _stop_early(self, X, targets, exponent):
+    def _stop_early(self, valid, exponent):
         """Go back to the smaller budget with the least error on validation data."""
         budgets = np.unique(np.arange(STEPS + 1) * self.n_nodes_ // STEPS).tolist()
         models = [self._model.within(budget) for budget in budgets]
         errors = []
         for model in models:
-            scores = self.intercept_ + model.predictor.walk(X, values=True).values
-            # Classes by their probabilities, numbers in the unit of the divided targets.
-            predicted = self._shares(scores)
-            predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
-            errors.append(self._loss().error(predicted, targets))
+            scores = self.intercept_ + model.predictor.walk(valid.X, values=True).values
+            if self.scoring is None:
+                # Classes by their probabilities, numbers in the unit of the divided targets.
+                predicted = self._shares(scores)
+                predicted = np.ldexp(scores, -exponent) if predicted is None else predicted
+                errors.append(self._loss().error(predicted, valid.targets))
+            else:
+                errors.append(-self._score_of(scores, valid))
         self._set(models[int(np.argmin(errors))])
+
+    def _score_of(self, scores, valid):
+        """Return the `scoring` of what scores of validation data stand for."""
+        stage = Stage({}, output=self._decided(scores), probabilities=self._shares(scores))
+        return score_outcome(self, self.scoring, stage, valid.given)
 
     def _set(self, model):
         """Take a model as what was fitted."""
