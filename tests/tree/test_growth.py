@@ -85,6 +85,21 @@ def node_depth(tree, node):
     return depth
 
 
+def check_trees(shapes, name, split, limit):
+    """Check trees of several tables, the last part of a shape being a limit; return the trees."""
+    trees = []
+    for seed, (n, kind, n_classes, value) in enumerate(shapes):
+        X, labels, weights = make_table(n, kind, n_classes, seed)
+        prices = np.random.default_rng(seed).integers(0, 4, X.shape[1]).astype(float)
+        for score in ("risk", "gain"):
+            rule = GrowthRule(IMPURITIES[name][0], split, score, **{limit: value})
+            charged = prices if score == "risk" else np.zeros(X.shape[1])
+            tree = grow_tree(bin_features(X), labels, weights, n_classes, rule, charged, seed)
+            check_tree(tree, X, labels, weights, n_classes, name, rule, charged)
+            trees.append(tree)
+    return trees
+
+
 SHAPES = [
     (5, "few", 2, None),
     (18, "mixed", 3, None),
@@ -99,14 +114,7 @@ SHAPES = [
 @pytest.mark.parametrize("split", ["minimax", "expected"])
 @pytest.mark.parametrize("name", IMPURITIES)
 def test_every_split_is_a_best_one(name, split):
-    for seed, (n, kind, n_classes, depth) in enumerate(SHAPES):
-        X, labels, weights = make_table(n, kind, n_classes, seed)
-        prices = np.random.default_rng(seed).integers(0, 4, X.shape[1]).astype(float)
-        for score in ("risk", "gain"):
-            rule = GrowthRule(IMPURITIES[name][0], split, score, max_depth=depth)
-            charged = prices if score == "risk" else np.zeros(X.shape[1])
-            tree = grow_tree(bin_features(X), labels, weights, n_classes, rule, charged, seed)
-            check_tree(tree, X, labels, weights, n_classes, name, rule, charged)
+    check_trees(SHAPES, name, split, "max_depth")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from budgetlearn.tree.binning import bin_features
 from budgetlearn.tree.growth import GrowthRule, grow_tree
 from budgetlearn.tree.impurity import Entropy, Gini, ThresholdPairs, Variance
 from budgetlearn.validation import ParameterError
-from tests.tree.test_growth import IMPURITIES, check_tree, make_table
+from tests.tree.test_growth import IMPURITIES, check_trees, make_table
 from tests.tree.test_numbers import rows_of_nodes
 
 FEW = {"n_estimators": 3, "random_state": 0}
@@ -24,15 +24,10 @@ SHAPES = [(40, "continuous", 3, 2), (250, "mixed", 2, 7), (600, "mixed", 3, 25)]
 @pytest.mark.parametrize("split", ["minimax", "expected"])
 @pytest.mark.parametrize("name", IMPURITIES)
 def test_every_split_is_a_best_one_of_those_allowed(name, split):
-    for seed, (n, kind, n_classes, least) in enumerate(SHAPES):
-        X, labels, weights = make_table(n, kind, n_classes, seed)
-        prices = np.random.default_rng(seed).integers(0, 4, X.shape[1]).astype(float)
-        for score in ("risk", "gain"):
-            rule = GrowthRule(IMPURITIES[name][0], split, score, min_samples_leaf=least)
-            charged = prices if score == "risk" else np.zeros(X.shape[1])
-            tree = grow_tree(bin_features(X), labels, weights, n_classes, rule, charged, seed)
-            check_tree(tree, X, labels, weights, n_classes, name, rule, charged)
-            assert tree.value[tree.is_leaf].sum(axis=1).min() >= least
+    trees = check_trees(SHAPES, name, split, "min_samples_leaf")
+    wanted = [least for *_, least in SHAPES for _ in ("risk", "gain")]
+    for tree, least in zip(trees, wanted, strict=True):
+        assert tree.value[tree.is_leaf].sum(axis=1).min() >= least
 
 
 def best_drop(X, y, weights, least):

@@ -3,8 +3,9 @@
 A threshold parts ordered values, and words have no order. Of two classes, or one number, the best
 part of a node's words is a beginning of their order by the mean target (Fisher 1958); of several,
 the order along the first principal component of their mean targets comes close (Coppersmith et
-al. 1999). It is learned once, from all training examples, not anew at each node: that predicts as
-well and keeps one code for each word (Wright and König 2019).
+al. 1999). It is learned once, not anew at each node, which keeps one code for each word; Wright and
+König (2019) found that it predicts as well. All training examples teach it, those held out inside a
+fit too: where words are many and rare, scores out of fold are too good (docs/own-table.md).
 """
 
 import warnings
