@@ -6,7 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetlearn import BudgetRFClassifier, BudgetRFRegressor, MissingValueError
+from budgetlearn import (
+    AutoBudgetClassifier,
+    BudgetRFClassifier,
+    BudgetRFRegressor,
+    FreeConstantClassifier,
+    MissingValueError,
+    ModelScheduleSearch,
+    ScheduleCascadeClassifier,
+)
 from budgetlearn.exceptions import BudgetlearnWarning
 from budgetlearn.protocol.categories import target_order
 
@@ -23,6 +31,11 @@ def fitted(table=TABLE, y=Y, **options):
     return BudgetRFClassifier(**FOREST, **options).fit(table, y)
 
 
+def ordered(places, targets, weight, n_classes, n_words=None):
+    ranks = np.arange(n_words or places.max() + 1)
+    return target_order(places, targets, weight, n_classes, ranks)
+
+
 def squares(targets, left):
     """Return the squared differences from the means of two sides."""
     return sum(((side - side.mean()) ** 2).sum() for side in (targets[left], targets[~left]))
@@ -32,7 +45,7 @@ def squares(targets, left):
 def test_a_beginning_of_the_order_is_the_best_of_all_parts(n_classes):
     places = np.repeat(np.arange(6), 20)
     targets = RANDOM.integers(0, 2, 120) if n_classes else RANDOM.normal(size=120) ** 3
-    order = target_order(places, targets, None, n_classes)
+    order = ordered(places, targets, None, n_classes)
     beginnings = min(squares(targets, np.isin(places, order[:k])) for k in range(1, 6))
     subsets = (each for k in range(1, 6) for each in combinations(range(6), k))
     assert beginnings == pytest.approx(min(squares(targets, np.isin(places, s)) for s in subsets))
@@ -42,25 +55,28 @@ def test_of_several_classes_neighbours_are_alike():
     places = np.repeat(np.arange(6), 60)
     # Words 0 and 3, 1 and 4, 2 and 5 have the same classes.
     targets = np.where(RANDOM.random(360) < 0.8, places % 3, RANDOM.integers(0, 3, 360))
-    order = target_order(places, targets, None, 3) % 3
+    order = ordered(places, targets, None, 3) % 3
     assert (order[::2] == order[1::2]).all()
 
 
 def test_weights_count_and_their_unit_does_not():
     places, targets = np.array([0, 0, 1, 1] * 9), np.array([0, 1, 1, 0] * 9)
     heavy = np.where((places == 0) == (targets == 1), 3.0, 1.0)
-    assert target_order(places, targets, heavy, 2).tolist() == [1, 0]
-    assert target_order(places, targets, 4 - heavy, 2).tolist() == [0, 1]
+    assert ordered(places, targets, heavy, 2).tolist() == [1, 0]
+    assert ordered(places, targets, 4 - heavy, 2).tolist() == [0, 1]
 
 
 def test_rare_words_stay_in_the_middle():
     places, targets = np.array([0] * 50 + [1] * 50 + [2]), np.array([0] * 40 + [1] * 60 + [0])
-    assert target_order(places, targets, None, 2).tolist() == [0, 2, 1]
+    assert ordered(places, targets, None, 2).tolist() == [0, 2, 1]
 
 
 def test_words_that_are_alike_keep_their_order():
     places = np.tile(np.arange(7), 10)
-    assert target_order(places, np.repeat([0, 1], 35), None, 2).tolist() == list(range(7))
+    ranks = np.array([3, 0, 6, 1, 2, 5, 4])  # where they were given, not where codes have them
+    equals = target_order(places, np.repeat([0, 1], 35), None, 2, ranks)
+    assert ranks[equals].tolist() == list(range(7))
+    assert ordered(places, np.repeat([0, 1], 35), None, 2).tolist() == list(range(7))
 
 
 def test_words_count_as_their_codes():
@@ -120,3 +136,32 @@ def test_sessions_sources_and_explanations_speak_in_words():
         lambda rows, name: TABLE[name].to_numpy()[rows], n_samples=180
     )
     assert np.array_equal(decisions.prediction, model.predict(TABLE))
+
+
+def test_a_word_without_examples_comes_where_the_average_is():
+    places, targets = np.array([0] * 50 + [2] * 50), np.array([1] * 40 + [0] * 60)
+    assert ordered(places, targets, None, 2, 4).tolist() == [2, 1, 3, 0]
+
+
+OTHERS = ["linear model", "sparse linear", "filter + boosting", "average", "cascade", "msB"]
+ONE = {"others": dict.fromkeys(OTHERS, FreeConstantClassifier())}  # the forest and LightGBM remain
+RARE = pd.DataFrame({"word": pd.Categorical(np.arange(240) % 80), "number": np.arange(240.0)})
+COINS = np.random.default_rng(5).integers(0, 2, 240)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BudgetRFClassifier(**FOREST),
+        ModelScheduleSearch(random_state=0),
+        ScheduleCascadeClassifier(random_state=0, estimators="forest"),
+        AutoBudgetClassifier(random_state=0, **ONE),
+    ],
+    ids=["forest", "held out", "cascade", "comparison"],
+)
+def test_words_that_no_row_held_out_has_ordered_promise_nothing_of_coins(model):
+    # Three rows a word: in the order of all targets, a threshold knows each word's own labels.
+    model.fit(RARE, COINS)
+    share = max(COINS.mean(), 1 - COINS.mean())
+    error = np.sqrt(0.25 / 240)
+    assert model.operating_points_["score"].max() <= share + 2 * error

@@ -51,6 +51,24 @@ def read_svmlight(
         Names of the columns; None numbers them by their index in the files.
     """
     tables = paths[0::2] if queries == "files" else paths
+    X, y, qid, lengths = _parsed(tables, n_columns, dtype, queries == "qid")
+    if scale is not None:
+        _scale(X, **scale)
+    groups = None
+    if queries == "qid":
+        groups = _separate(qid, np.cumsum(lengths))
+    elif queries == "files":
+        groups = _query_files(paths[1::2], lengths)
+    part = None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
+    feature_names = np.array(names or [f"f{index + 1}" for index in range(n_columns)])
+    if drop_empty:
+        X, used = _without_empty(X)
+        feature_names = feature_names[used]
+    return Table(X, y, tuple(feature_names.tolist()), part, groups)
+
+
+def _parsed(tables, n_columns, dtype, has_qid):
+    """Return the table of all files, their targets and queries, and the rows of each."""
     lengths = [_count_rows(path) for path in tables]
     for path, length in zip(tables, lengths, strict=True):
         if not length:
@@ -63,20 +81,8 @@ def read_svmlight(
     qid = np.zeros(ends[-1], np.int64)
     for path, end, length in zip(tables, ends, lengths, strict=True):
         rows = slice(end - length, end)
-        _fill(path, X[rows], y[rows], qid[rows], queries == "qid")
-    if scale is not None:
-        _scale(X, **scale)
-    groups = None
-    if queries == "qid":
-        groups = _separate(qid, ends)
-    elif queries == "files":
-        groups = _query_files(paths[1::2], lengths)
-    part = None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
-    feature_names = np.array(names or [f"f{index + 1}" for index in range(n_columns)])
-    if drop_empty:
-        X, used = _without_empty(X)
-        feature_names = feature_names[used]
-    return Table(X, y, tuple(feature_names.tolist()), part, groups)
+        _fill(path, X[rows], y[rows], qid[rows], has_qid)
+    return X, y, qid, lengths
 
 
 def _scale(X, low, high, without):

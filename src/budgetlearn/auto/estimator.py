@@ -16,7 +16,7 @@ from ..cascade.mixture import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import described, documented, extending
-from ..protocol.examples import working_dtype
+from ..protocol.examples import words_by_target, working_dtype
 from ..protocol.guarantees import EXPECTED
 from ..protocol.prediction import decided as decided_stage
 from ..protocol.prediction import each_stage
@@ -117,6 +117,7 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
     def _learn_from(self, train, valid):
         if valid is not None:
             train = train.joined(valid)
+        train, _ = words_by_target(self, train)
         self._fit(train.weighed_for(self), None, check_random_state(self.random_state))
 
     def _takes_missing(self):

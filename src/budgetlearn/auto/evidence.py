@@ -123,10 +123,11 @@ class Comparison:
 
         And what it costs on those rows on average.
         """
-        X, free = self.train.X, (self._free(train, out.size), 0.0)
+        free = self._free(train, out.size), 0.0
         if method is CONSTANT[self.n_classes is not None]:
             return free[0][None], np.zeros((1, out.size)), np.zeros(1)
-        model = self.fitted(method, self.train.take(train))
+        examples = self.train.ordered_by(train, self.n_classes)
+        X, model = examples.X, self.fitted(method, examples.take(train))
         stages, known = Stages(model, self.seen_by(model, X[train])), {None: free}
         for budget in budgets:
             stage = stages.choose(budget)

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from ..msb.search import takes_missing
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.documenting import documented, extending
+from ..protocol.examples import words_by_target
 from ..protocol.operating_points import refuse_unscored
 from ..protocol.scoring import score_and_error, score_outcome
 from ..validation import INT32_MAX, ParameterError, check_number
@@ -179,6 +180,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         if valid is not None:
             train = train.joined(valid)
             self.missing_in_training_ |= np.isnan(valid.X).any(axis=0)
+        train, _ = words_by_target(self, train)
         self._fit(train, None, check_random_state(self.random_state))
 
     def _fit(self, train, valid, seeds):
@@ -188,7 +190,7 @@ class ScheduleCascade(WeightedFit, BudgetedEstimator):
         folds = assign_folds(train.y, n_classes, self.cv, np.random.RandomState(seed))
         # Class weights count in what is learned and chosen; costs are averages over the examples.
         weights = _uneven(train.weighed_for(self).weight), _uneven(train.weight)
-        table = Table(train.X, train.y, n_classes, folds, *weights)
+        table = Table(train.X, train.y, n_classes, folds, *weights, train.given)
         kinds = _affordable(self._kinds(n_classes), len(train.y))
         orders, units = self._stages_of_orders(table, seed)
         if self.dynamic is True:  # one stage of each order: the reference

@@ -1,6 +1,6 @@
 """The models of a stage, calibrated, and their predictions for examples they were not fitted on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -42,6 +42,7 @@ class Table:
     # `weight`, not in `counted`, by which costs are averaged: they are paid whatever the class.
     weight: np.ndarray | None = None
     counted: np.ndarray | None = None
+    given: dict[int, np.ndarray] = field(default_factory=dict)  # as `Examples` have it
 
     def weight_of(self, rows):
         """Return the weights of some examples."""

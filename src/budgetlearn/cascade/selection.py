@@ -3,12 +3,13 @@
 Orders see all labels, so the features of a stage fit chance, too: of 50 features and 200 coins the
 best three foretell held-out coins that helped to choose them. A pilot repeats the choice inside the
 folds at a few stages. The share of the gain over the constant that it keeps is what the operating
-points promise of theirs.
+points promise of theirs. The order of words fits chance alike, and is learned anew there.
 """
 
 import numpy as np
 
 from ..parallel import thread_map
+from ..protocol.categories import recoded, target_codes
 from ..validation import INT32_MAX, derive_seed
 from .mixture import fit_temperature, with_temperature
 from .models import as_kind
@@ -39,15 +40,16 @@ def confirmed_share(table, costs, name, stages, last, seed, n_jobs=None):
     `name` is the order that gave the stages; `last`, (n_samples, n_outputs), the out-of-fold
     predictions from all features, for which nothing was chosen.
     """
-    if len(table.y) > MOST_ROWS:
+    if len(table.y) > MOST_ROWS and not table.given:
         return 1.0
     constant = losses_of(np.tile(_constant(table), (len(table.y), 1)), table)
     at_last = constant - losses_of(last, table)
-    # All stages but the last, whose features are no choice.
+    # All stages but the last, whose features are no choice; the order of its words is one.
     places = np.unique(np.linspace(0, max(len(stages) - 2, 0), N_PILOTS).astype(int))
     chosen = [stages[place] for place in places if place < len(stages) - 1]
+    chosen, free = ([*chosen, stages[-1]], []) if table.given else (chosen, [at_last])
     chosen_outside, chosen_inside = (
-        np.array([*(constant - losses_of(each, table) for each in pilots), at_last])
+        np.array([*(constant - losses_of(each, table) for each in pilots), *free])
         for pilots in _pilots(table, costs, name, chosen, len(stages), seed, n_jobs)
     )
     kept = chosen_inside.mean(axis=0)
@@ -82,19 +84,17 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
 
     def of_part(part):
         inside = parts != part
-        X, y, unseen = table.X[inside], table.y[inside], table.X[~inside]
-        weight = table.weight_of(inside)
-        problem = OrderProblem.of(X, y, table.n_classes, costs, drawn, weight=weight)
+        y, weight = table.y[inside], table.weight_of(inside)
+        codes = target_codes(table.X[inside], table.given, y, weight, table.n_classes)
+        unaware = recoded(table.X, codes)  # words in an order that the part has no hand in
+        problem = OrderProblem.of(unaware[inside], y, table.n_classes, costs, drawn, weight=weight)
         own = geometric_stages(with_whole_groups(ORDERS[name](problem), costs), costs, n_stages)
         spent = np.array([costs.subset(list(each)) for each in own])
 
-        def predicted(features):
-            columns = sorted(features)
-            models = [
-                kind.fit(np.ascontiguousarray(X[:, columns]), y, table.n_classes, drawn, weight)
-                for kind in kinds
-            ]
-            there = np.ascontiguousarray(unseen[:, columns])
+        def predicted(features, X):
+            known = np.ascontiguousarray(X[:, sorted(features)])
+            models = [kind.fit(known[inside], y, table.n_classes, drawn, weight) for kind in kinds]
+            there = known[~inside]
             return np.mean([model.predict(there) for model in models], axis=0)
 
         # What the fold's own order has for the same money.
@@ -102,7 +102,8 @@ def _pilots(table, costs, name, stages, n_stages, seed, n_jobs):
             own[max(int((spent <= costs.subset(list(each)) * (1 + 1e-9)).sum()) - 1, 0)]
             for each in stages
         ]
-        return [[predicted(each) for each in sets] for sets in (stages, alike)]
+        pairs = (stages, table.X), (alike, unaware)
+        return [[predicted(each, X) for each in sets] for sets, X in pairs]
 
     found = np.zeros((2, len(stages), len(table.y), table.n_outputs))
     numbers = np.unique(parts)

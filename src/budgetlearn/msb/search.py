@@ -25,7 +25,7 @@ from ..forests import importance as forest_importance
 from ..forests.base import ForestClassifier
 from ..parallel import progress, task_threads, thread_map
 from ..protocol.documenting import documented, extending
-from ..protocol.examples import checked_examples
+from ..protocol.examples import checked_examples, words_by_target
 from ..tree.binning import bin_features
 from ..validation import ParameterError, check_number, derive_seed
 from .l1_path import fit_l1_path
@@ -370,6 +370,7 @@ class ModelScheduleSearch(ScheduleClassifier):
         seed, random = self._seeds(check_random_state(self.random_state))
         if valid is None:
             train, valid = train.held_out(self.validation_fraction, random, self)
+        train, valid = words_by_target(self, train, valid)
         return self._problem(train.weighed_for(self), valid, seed).importance
 
     def _problem(self, train, valid, seed):

@@ -4,8 +4,8 @@ A threshold parts ordered values, and words have no order. Of two classes, or on
 part of a node's words is a beginning of their order by the mean target (Fisher 1958); of several,
 the order along the first principal component of their mean targets comes close (Coppersmith et
 al. 1999). It is learned once, not anew at each node, which keeps one code for each word; Wright and
-König (2019) found that it predicts as well. All training examples teach it, those held out inside a
-fit too: where words are many and rare, scores out of fold are too good (docs/own-table.md).
+König (2019) found that it predicts as well. Where rows are held out, only the others teach it: the
+place of a rare word would give their targets away.
 """
 
 import warnings
@@ -42,30 +42,51 @@ def _codes(column, words):
     return np.where(places < 0, np.nan, places)
 
 
-def in_target_order(X, kinds, targets, weight, n_classes):
-    """Return X with its words coded in the order that is learned, and the words of each column.
+def without_absent(X, kinds):
+    """Return X without gaps between the codes of its words, and the words, a dict by place.
 
-    X and `kinds` are as `given_codes` returns them, X as an array. `targets` are class codes, or
-    numbers where `n_classes` is None. The words, those that the examples have, are a dict by place;
-    the order of an ordered category stays as it is.
+    X and `kinds` are as `given_codes` returns them, X as an array.
     """
-    if not kinds:
-        return X, {}
-    X, words = X.copy(), {}
+    codes, words = {}, {}
     for at, kind in kinds.items():
+        present = np.unique(X[~np.isnan(X[:, at]), at]).astype(np.intp)
+        codes[at] = np.zeros(len(kind.categories))
+        codes[at][present] = np.arange(present.size)
+        words[at] = kind.categories[present].to_numpy()
+    return recoded(X, codes), words
+
+
+def recoded(X, codes):
+    """Return X with other codes of its words: by place of the column, the new one of each."""
+    if not codes:
+        return X
+    X = X.copy()
+    for at, new in codes.items():
         known = ~np.isnan(X[:, at])
-        present, places = np.unique(X[known, at].astype(np.intp), return_inverse=True)
-        order = np.arange(present.size)
-        if present.size > 1 and not kind.ordered:
+        X[known, at] = new[X[known, at].astype(np.intp)]
+    return X
+
+
+def target_codes(X, given, targets, weight, n_classes):
+    """Return the code of each word in the order that examples teach, by place of its column.
+
+    `given` has, by place, where each word stands in the given order, which decides between equals;
+    `targets` are class codes, or numbers where `n_classes` is None. A word that no example has
+    comes where the average target is.
+    """
+    codes = {}
+    for at, ranks in given.items():
+        known = ~np.isnan(X[:, at])
+        if ranks.size > 1 and known.any():
             shares = None if weight is None else weight[known]
-            order = target_order(places, targets[known], shares, n_classes)
-        words[at] = kind.categories[present[order]].to_numpy()
-        X[known, at] = np.argsort(order)[places]
-    return X, words
+            places = X[known, at].astype(np.intp)
+            order = target_order(places, targets[known], shares, n_classes, ranks)
+            codes[at] = np.argsort(order)
+    return codes
 
 
-def target_order(places, targets, weight, n_classes):
-    """Return the words 0, 1, … in the order of their targets; equal ones stay in theirs."""
+def target_order(places, targets, weight, n_classes, ranks):
+    """Return the words 0, 1, … in the order of their targets, equal ones by their ranks."""
     weight = np.ones(len(places)) if weight is None else weight
     if n_classes is not None:
         targets = np.eye(n_classes)[targets]
@@ -75,8 +96,8 @@ def target_order(places, targets, weight, n_classes):
     if n_classes is None:
         scale = np.sqrt(weight @ centred**2)
         centred = centred / np.where(scale > 0, scale, 1.0)
-    mass = np.bincount(places, weight)
-    sums = [np.bincount(places, weight * column) for column in centred.T]
+    mass = np.bincount(places, weight, ranks.size)
+    sums = [np.bincount(places, weight * column, ranks.size) for column in centred.T]
     means = np.transpose(sums) / (mass + SMOOTHING)[:, None]
     axis = np.linalg.eigh(means.T @ (mass[:, None] * means))[1][:, -1]
     # Either way along the axis is right: the last of its longest parts points upwards.
@@ -85,7 +106,7 @@ def target_order(places, targets, weight, n_classes):
     # Rounding must not settle the order of words that are alike.
     score = means @ axis
     largest = np.abs(score).max()
-    return np.argsort((score / (largest or 1.0)).round(12), kind="stable")
+    return np.lexsort((ranks, (score / (largest or 1.0)).round(12)))
 
 
 def learned_codes(estimator, X):

@@ -34,7 +34,7 @@ from .acquisition import (
     session_of,
 )
 from .documenting import described
-from .examples import checked_examples, checked_table, one_row
+from .examples import checked_examples, checked_table, one_row, words_by_target
 from .guarantees import EXPECTED, Certificate, certified
 from .operating_points import (
     measured,
@@ -242,6 +242,7 @@ class BudgetedEstimator(BaseEstimator):
         seeds, source = self._seeds(check_random_state(getattr(self, "random_state", None)))
         if valid is None and self._needs_validation():
             train, valid = train.held_out(self.validation_fraction, source, self)
+        train, valid = words_by_target(self, train, valid)
         # Refused before the fit, which may take hours.
         if valid is not None:
             refuse_alike(self, train, valid)

@@ -1,8 +1,9 @@
 """Checked training and validation data, and tables to predict from."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
@@ -18,7 +19,7 @@ from ..costs import FeatureCosts
 from ..exceptions import MissingValueError
 from ..features import PerFeature, check_same_columns, columns_of
 from ..validation import ParameterError, check_classes, check_number, holdout
-from .categories import given_codes, in_target_order, learned_codes
+from .categories import given_codes, learned_codes, recoded, target_codes, without_absent
 from .requests import missing_message
 
 _EXAMPLE = PerFeature("values of the example", "value", ParameterError)
@@ -146,11 +147,26 @@ class Examples:
     y: np.ndarray
     targets: np.ndarray  # y as it was given
     weight: np.ndarray | None = None  # positive, 1 on average in training; None: 1 each
+    # Of columns of words that the targets order, by place: where each code's word was given.
+    given: dict[int, np.ndarray] = field(default_factory=dict)
 
     def take(self, rows):
         """Return the examples of these rows."""
         weight = None if self.weight is None else self.weight[rows]
-        return Examples(self.X[rows], self.y[rows], self.targets[rows], weight)
+        return Examples(self.X[rows], self.y[rows], self.targets[rows], weight, self.given)
+
+    def codes_by_target(self, n_classes):
+        """Return the code of each word in the order that these examples teach, by its column."""
+        return target_codes(self.X, self.given, self.y, self.weight, n_classes)
+
+    def ordered_by(self, rows, n_classes):
+        """Return the examples with their words in the order that some of the rows teach."""
+        return self.recoded(self.take(rows).codes_by_target(n_classes)) if self.given else self
+
+    def recoded(self, codes):
+        """Return the examples with other codes of their words: by column, the new one of each."""
+        given = {at: self.given[at][np.argsort(new)] for at, new in codes.items()}
+        return replace(self, X=recoded(self.X, codes), given={**self.given, **given})
 
     def held_out(self, fraction, random, estimator):
         """Split into training and validation examples, classes each in proportion.
@@ -195,7 +211,7 @@ class Examples:
         if self.weight is not None or other.weight is not None:
             weight = np.concatenate([self._weights(), other._weights()])
         parts = ([getattr(self, name), getattr(other, name)] for name in ("X", "y", "targets"))
-        return Examples(*map(np.concatenate, parts), weight)
+        return Examples(*map(np.concatenate, parts), weight, self.given)
 
     def weighed_for(self, estimator):
         """Return the examples with the weights that an estimator learns by, 1 on average.
@@ -236,12 +252,13 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     names = columns_of(given)
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
     estimator.missing_in_training_ = _missing_somewhere(X, takes_missing)
-    n_classes = estimator.classes_.size if classifies else None
-    X, words = in_target_order(X, kinds, codes, weight, n_classes)
+    X, words = without_absent(X, kinds)
     estimator.categories_ = {
         estimator.feature_costs_.labels[at]: each for at, each in words.items()
     }
-    train = Examples(X, codes, y, weight)
+    ranks = {at: np.arange(len(words[at])) for at, kind in kinds.items() if not kind.ordered}
+    train = Examples(X, codes, y, weight, ranks)
+    n_classes = n_classes_of(estimator)
     estimator.constant_ = _constant(codes, train.weighed_for(estimator).weight, n_classes)
     if (X_val is None) != (y_val is None):
         raise ParameterError("X_val and y_val belong together: give both or none.")
@@ -252,6 +269,37 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     X_val = learned_codes(estimator, dense(estimator, X_val))
     X_val = validate_data(estimator, X_val, reset=False, **checks)
     return train, _validation(estimator, X_val, y_val)
+
+
+def n_classes_of(estimator):
+    """Return the number of classes of training; None in regression."""
+    return estimator.classes_.size if is_classifier(estimator) else None
+
+
+def words_by_target(estimator, train, valid=None):
+    """Return both examples with words in the order of their targets in training.
+
+    Sets `categories_` to that order.
+    """
+    codes = train.codes_by_target(n_classes_of(estimator))
+    names = {estimator.feature_costs_.labels[at]: new for at, new in codes.items()}
+    estimator.categories_ = {
+        name: words[np.argsort(names[name])] if name in names else words
+        for name, words in estimator.categories_.items()
+    }
+    valid = valid and replace(valid, given=train.given)
+    return train.recoded(codes), valid and valid.recoded(codes)
+
+
+def table_for(other, estimator, X):
+    """Return a checked table of one estimator as another codes it that knows the same words."""
+    labels = estimator.feature_costs_.labels
+    codes = {
+        at: pd.Index(other.categories_[name]).get_indexer(estimator.categories_[name])
+        for at, name in enumerate(labels)
+        if name in estimator.categories_
+    }
+    return recoded(X, codes)
 
 
 def _missing_somewhere(X, takes_missing):

@@ -8,6 +8,7 @@ from sklearn.base import clone, is_classifier
 
 from ..exceptions import BudgetError, BudgetlearnWarning
 from ..validation import ParameterError
+from .examples import table_for
 from .scoring import score_and_error
 from .stage import Stage
 
@@ -102,7 +103,10 @@ def points_to_choose_from(estimator):
 
 FOLDS = 5
 # What a check of the training data sets: refits share it, so that classes and prices stay the same.
-_CHECKED = ("classes_", "feature_costs_", "missing_in_training_", "constant_", "n_features_in_")
+_CHECKED = (
+    *("classes_", "feature_costs_", "categories_"),
+    *("missing_in_training_", "constant_", "n_features_in_"),
+)
 
 
 def measured_out_of_fold(estimator, examples):
@@ -127,7 +131,11 @@ def measured_out_of_fold(estimator, examples):
         _refitted(estimator, examples, np.setdiff1d(np.arange(len(folds)), rows))
         for rows in held_out
     ]
-    stages = _joined(estimator, refits, [examples.X[rows] for rows in held_out], tested.X)
+    tables = [
+        table_for(refit, estimator, examples.X[rows])
+        for refit, rows in zip(refits, held_out, strict=True)
+    ]
+    stages = _joined(estimator, refits, tables, tested.X)
     return refuse_unscored(measured(estimator, stages, tested.targets), len(tested.y))
 
 
