@@ -9,6 +9,7 @@ of which the first only tells which leaf an example is in.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
@@ -186,7 +187,7 @@ class NaiveBayesTree:
 
     def posterior(self, codes):
         """Return the probability of each cell, (n_samples, n_leaves, n_classes), for some bins."""
-        logs = np.log(self.prior) + self.evidence * log_likelihoods(self.logs, codes)
+        logs = np.log(self.prior) + self.evidence * log_likelihoods(self.logs, known_bins(codes))
         found = np.exp(logs - logs.max(axis=(1, 2), keepdims=True))
         return found / found.sum(axis=(1, 2), keepdims=True)
 
@@ -195,21 +196,23 @@ class NaiveBayesTree:
         return self.posterior(self.bins.codes(X)).sum(axis=1)
 
 
-def log_likelihoods(logs, codes):
+def known_bins(codes):
+    """Return the bins of examples as ones in a sparse table, (n_samples, n_features · N_BINS)."""
+    known = codes >= 0
+    places = (np.arange(codes.shape[1]) * N_BINS + codes)[known]
+    ends = np.concatenate([[0], known.sum(axis=1).cumsum()])
+    shape = len(codes), codes.shape[1] * N_BINS
+    return csr_array((np.ones(places.size), places, ends), shape=shape)
+
+
+def log_likelihoods(logs, bins):
     """Return the summed log-density of the known bins of each example in each cell.
 
-    `logs` is (..., n_features, N_BINS), `codes` (n_samples, n_features); returns (n_samples, ...).
+    `logs` is (..., n_features, N_BINS), `bins` from `known_bins`; returns (n_samples, ...).
     """
     shape = logs.shape[:-2]
-    flat = np.ascontiguousarray(logs.reshape(-1, *logs.shape[-2:]).transpose(1, 2, 0))
-    found = np.zeros((len(codes), flat.shape[2]))
-    for feature, column in enumerate(codes.T):
-        rows = np.flatnonzero(column >= 0)
-        if rows.size == len(codes):
-            found += flat[feature, column]
-        elif rows.size:
-            found[rows] += flat[feature, column[rows]]
-    return found.reshape(len(codes), *shape)
+    flat = np.ascontiguousarray(logs.reshape(-1, bins.shape[1]).T)
+    return (bins @ flat).reshape(bins.shape[0], *shape)
 
 
 class _Growth:
@@ -226,7 +229,7 @@ class _Growth:
         hidden = random.uniform(size=(aside.size, d)).argsort(axis=1)
         hidden = hidden >= random.randint(0, d + 1, size=(aside.size, 1))
         codes = examples.codes[aside]
-        self._codes = np.vstack([codes, np.where(hidden, np.int8(-1), codes)])
+        self._bins = known_bins(np.vstack([codes, np.where(hidden, np.int8(-1), codes)]))
         self._labels = np.tile(examples.y[aside], 2)
         self._weight = examples.weight[aside]
         self._fewest = max(3 * examples.n_classes, 20)
@@ -262,7 +265,7 @@ class _Growth:
 
     def _part(self, rows):
         """Return a leaf's prior weights, and what it makes of the examples set aside."""
-        return self._of.prior(rows), log_likelihoods(self._of.densities(rows), self._codes)
+        return self._of.prior(rows), log_likelihoods(self._of.densities(rows), self._bins)
 
     def _losses(self, parts, power=1.0):
         """Return the log loss of each example set aside, the mean of both times it is judged."""
@@ -369,7 +372,8 @@ class ForeseenGains:
         else:
             columns = list(features)
             # As many examples stand for all: each as likely as the table makes it.
-            logs = tree.evidence * log_likelihoods(tree.logs[:, :, columns], drawn[:, columns])
+            bins = known_bins(drawn[:, columns])
+            logs = tree.evidence * log_likelihoods(tree.logs[:, :, columns], bins)
             found = np.exp(logs - logs.max(axis=(1, 2), keepdims=True))
             found = np.moveaxis(found / (found * tree.prior).sum(axis=(1, 2), keepdims=True), 0, 2)
         return found / found.sum(axis=2, keepdims=True)
