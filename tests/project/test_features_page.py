@@ -27,7 +27,7 @@ from budgetlearn import (
 PAGE = Path(__file__).parents[2] / "docs" / "features.md"
 SMALL = {"n_estimators": 8, "random_state": 0}
 GIF = SMALL | {"node_budget": 300, "learning_rate": 0.3}
-CASCADE = {"estimators": ("forest",), "orders": ("schedule",), "n_stages": 5, "cv": 2}
+CASCADE = {"orders": ("schedule",), "n_stages": 5, "cv": 2, "random_state": 0}
 BOOSTING = SMALL | {"verbose": -1, "min_child_samples": 5, "n_jobs": 1}
 
 # Classifier and regressor of each column; None: there is no regressor.
@@ -36,8 +36,8 @@ COLUMNS = {
     "GIF": (GIFClassifier(**GIF), GIFRegressor(**GIF)),
     "cost-sensitive forest": (CostSensitiveRFClassifier(**SMALL), None),
     "cascade": (
-        ScheduleCascadeClassifier(random_state=0, **CASCADE),
-        ScheduleCascadeRegressor(random_state=0, **CASCADE),
+        ScheduleCascadeClassifier(estimators=RandomForestClassifier(**SMALL), **CASCADE),
+        ScheduleCascadeRegressor(estimators=RandomForestRegressor(**SMALL), **CASCADE),
     ),
     "scikit-learn": (RandomForestClassifier(**SMALL), RandomForestRegressor(**SMALL)),
     "LightGBM": (LGBMClassifier(**BOOSTING), LGBMRegressor(**BOOSTING)),
@@ -46,7 +46,8 @@ X, Y = make_classification(200, 5, n_informative=4, n_redundant=0, flip_y=0.2, r
 
 
 LEAF = ("min_samples_leaf", "min_child_samples", "growth__min_samples_leaf")
-DEPTH = ("max_depth", "growth__max_depth")
+LEAF += ("estimators__min_samples_leaf",)
+DEPTH = ("max_depth", "growth__max_depth", "estimators__max_depth")
 
 
 def parameter_of(model, names):

@@ -1,0 +1,202 @@
+"""The cascade beside LightGBM's feature costs, both chosen out of fold, on 36 tables.
+
+    python benchmarks/accuracy_lead.py measure rows.csv wine iris
+    python benchmarks/accuracy_lead.py measure rows.csv
+    python benchmarks/accuracy_lead.py sum-up rows.csv
+
+1,200 rows to learn from at most, 1,500 to test, three splits, prices random in 1..100; of tables
+with more than 40 columns 40 at random. LightGBM has 102 settings (17 tradeoffs × 3 numbers of
+trees, coupled and lazy costs): five folds say what each costs and scores, and the ones that nothing
+cheaper equals are fitted again on all rows. So does the cascade choose among its own candidates.
+`APART` are tables, or targets of tables, on which nothing of the cascade was chosen. `measure` adds
+a row for each table, split and method that the file lacks: area under the staircase on test data,
+test error at 5, 10, 20 and 100 % of the full cost, processor seconds of all fits.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from accuracy_cascade import N_TREES, SHARES, TRADEOFFS, area, errors_at, points_of
+from sklearn import datasets
+from sklearn.datasets import make_classification
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from budgetbench.datasets import load_dataset
+from budgetlearn.cascade import ScheduleCascadeClassifier
+from budgetlearn.costs import random_costs
+from budgetlearn.curves import pareto_indices
+from budgetlearn.peers import LightGBMCostClassifier
+
+MOST_ROWS, MOST_TESTED, MOST_COLUMNS, SPLITS, FOLDS = 1200, 1500, 40, 3, 5
+_USED = """
+    wine breast_cancer vehicle pima thyroid concrete steel naval bank spambase letter_binary
+    miniboone_tiny vowel ringnorm
+"""
+USED = _USED.split()
+_STORED = """
+    vowel_binary musk2 madelon mnist_8v9 usci_test gaussian_mixture_06 budgetrf_example physionet
+    waveform madelon_like
+"""
+MADE = {
+    "made_flip": {"n_features": 15, "n_informative": 4, "flip_y": 0.3, "weights": [0.7]},
+    "made_easy": {"n_features": 20, "n_informative": 8, "class_sep": 1.5},
+    "made_many": {"n_features": 25, "n_informative": 6, "n_classes": 4},
+    "made_repeats": {"n_features": 30, "n_informative": 5, "n_redundant": 10, "n_repeated": 5},
+}
+DRAWN = {
+    "quantiles": lambda seed: datasets.make_gaussian_quantiles(
+        n_samples=2700, n_features=8, n_classes=3, random_state=seed
+    ),
+    "blobs": lambda seed: datasets.make_blobs(2700, 8, centers=5, cluster_std=6, random_state=seed),
+    "friedman2_thirds": lambda seed: datasets.make_friedman2(2700, noise=100, random_state=seed),
+    "friedman3_thirds": lambda seed: datasets.make_friedman3(2700, noise=0.1, random_state=seed),
+    "iris": lambda seed: datasets.load_iris(return_X_y=True),
+}
+# Numbers as thirds, or a column of a table in the stead of its target.
+THIRDS = {
+    "abalone_thirds": "abalone",
+    "california_thirds": "california",
+    "slices": "ct_slice_sample",
+}
+COLUMNS = {"heart_rate": ("heart", 7), "bank_age": ("bank", 0), "pima_glucose": ("pima", 1)}
+APART = [*_STORED.split(), *MADE, *DRAWN, *THIRDS, *COLUMNS]
+
+
+def thirds(y):
+    """Return whether each number is among the lower, middle or upper third."""
+    return np.searchsorted(np.quantile(y, [1 / 3, 2 / 3]), y)
+
+
+def table_of(name, seed):
+    """Return the rows of a table and their classes 0, 1, …"""
+    if name in MADE:
+        X, y = make_classification(2700, random_state=seed, **MADE[name])
+    elif name in DRAWN:
+        X, y = DRAWN[name](seed)
+    else:
+        stored, column = COLUMNS.get(name, (THIRDS.get(name, name), None))
+        data = load_dataset(stored, offline=True)
+        X, y = np.asarray(data.X, dtype=float), np.asarray(data.y)
+        if column is not None:
+            X, y = np.delete(X, column, axis=1), X[:, column]
+    return X, thirds(y) if np.unique(y).size > 30 else np.unique(y, return_inverse=True)[1]
+
+
+def parts_of(name, seed):
+    """Return rows to learn from and rows to test, (X, y) each."""
+    X, y = table_of(name, seed)
+    random = np.random.RandomState(seed)
+    X = X[:, random.permutation(X.shape[1])[:MOST_COLUMNS]]
+    train, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=seed, stratify=y)
+    train, test = train[:MOST_ROWS], test[:MOST_TESTED]
+    return (X[train], y[train]), (X[test], y[test])
+
+
+def lightgbm(train, test, costs, seed):
+    """Return cost and score out of fold of the settings that are kept, and both on test rows."""
+
+    def fitted(X, y):
+        models = [
+            LightGBMCostClassifier(
+                feature_costs=costs,
+                penalty=penalty,
+                cost_weights=TRADEOFFS,
+                n_trees=N_TREES,
+                learning_rate=0.1,
+                num_leaves=15,
+                random_state=seed,
+            )
+            for penalty in ("coupled", "lazy")
+        ]
+        return [model.fit(X, y) for model in models]
+
+    def points(models, X, y):
+        return np.concatenate([points_of(model, X, y) for model in models])
+
+    X, y = train
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y)
+    parts = [(points(fitted(X[a], y[a]), X[b], y[b]), b.size) for a, b in folds]
+    found = np.average([each for each, _ in parts], axis=0, weights=[size for _, size in parts])
+    kept = pareto_indices(*found.T)
+    return found[kept], points(fitted(X, y), *test)[kept]
+
+
+def cascade(train, test, costs, seed):
+    """Return the same of the cascade."""
+    model = ScheduleCascadeClassifier(feature_costs=costs, random_state=seed).fit(*train)
+    return model.operating_points_[["cost", "score"]].to_numpy(), points_of(model, *test)
+
+
+METHODS = {"cascade": cascade, "lightgbm": lightgbm}
+
+
+def row_of(name, split, method):
+    """Return what a method comes to on a split of a table."""
+    train, test = parts_of(name, split)
+    costs = random_costs(train[0].shape[1], split + 100)
+    start = time.process_time()
+    chosen_by, points = METHODS[method](train, test, costs, split)
+    seconds = time.process_time() - start
+    constant = (test[1] == np.bincount(train[1]).argmax()).mean()
+    errors = errors_at(chosen_by, points, costs.full, constant)
+    return {
+        "table": name,
+        "apart": name in APART,
+        "split": split,
+        "method": method,
+        "area": area(points, costs.full, constant),
+        **{f"error at {share:g}": error for share, error in zip(SHARES, errors, strict=True)},
+        "cpu_seconds": seconds,
+    }
+
+
+def measure(path, names):
+    """Add the rows that the file lacks."""
+    done = set()
+    if path.exists():
+        done = set(pd.read_csv(path)[["table", "split", "method"]].itertuples(index=False))
+    for split in range(SPLITS):
+        for name in names:
+            for method in METHODS:
+                if (name, split, method) not in done:
+                    row = pd.DataFrame([row_of(name, split, method)]).round(5)
+                    row.to_csv(path, mode="a", header=not path.exists(), index=False)
+                    print(row.to_string(header=False), flush=True)
+
+
+def sum_up(rows):
+    """Print how far the cascade is ahead, on tables apart and on the others."""
+    random = np.random.RandomState(0)
+    for apart, part in rows.groupby("apart"):
+        wide = part.pivot_table(index="table", columns="method")
+        print(f"\n{'apart' if apart else 'used'}: {len(wide)} tables")
+        ours, theirs = wide["area", "cascade"], wide["area", "lightgbm"]
+        gap = ours - theirs
+        error = gap.std() / np.sqrt(len(gap))
+        print(f"area {gap.mean():+.4f} ± {error:.4f}, larger on {(gap > 0).sum()}")
+        for share in SHARES:
+            pair = wide[f"error at {share:g}"][["cascade", "lightgbm"]].to_numpy()
+            drawn = pair[random.randint(len(pair), size=(10_000, len(pair)))].sum(axis=1)
+            low, high = np.quantile(drawn[:, 0] / drawn[:, 1] - 1, [0.025, 0.975])
+            lower, same = (np.sum(op(*pair.T)) for op in (np.less, np.equal))
+            print(
+                f"error at {share:.0%} of the cost: {pair.mean(axis=0).round(4)}, "
+                f"{pair[:, 0].sum() / pair[:, 1].sum() - 1:+.1%} [{low:+.1%}, {high:+.1%}], lower "
+                f"on {lower}, equal on {same}"
+            )
+    print(rows.groupby("method")["cpu_seconds"].mean().round(1).to_string())
+
+
+def main():
+    """Measure, or sum up what was measured."""
+    what, path, *names = sys.argv[1:]
+    if what == "measure":
+        measure(Path(path), names or [*APART, *USED])
+    sum_up(pd.read_csv(path))
+
+
+if __name__ == "__main__":
+    main()
