@@ -11,7 +11,7 @@ from budgetlearn.auto import estimator, methods
 X, Y = load_wine(return_X_y=True, as_frame=True)
 X = X.iloc[:, :6]
 PRICES = dict(zip(X.columns, [1, 2, 3, 4, 5, 6], strict=True))
-QUICK = {"n_estimators": 5, "random_state": 0, "max_stages": 3}
+QUICK = {"n_estimators": 5, "random_state": 0, "max_stages": 3, "n_stages": 3, "dynamic": False}
 CLASSES = [
     name
     for name in budgetlearn.__all__

@@ -39,19 +39,18 @@ def worst_first(points, method):
 
 
 def patterns(points, method):
-    """Yield 20 ways to fail, each a list of runs (dataset, run)."""
+    """Yield 11 ways to fail, each a list of runs (dataset, run)."""
     worst = worst_first(points, method)
-    for count in (1, 2, 4, 8, 10, 11):
+    for count in (1, 4, 11):
         yield worst[:count]
     for dataset in ("wine", "breast_cancer"):
         own = [key for key in worst if key[0] == dataset]
         yield own
-        yield own[:2]
         yield own[:-1]
     yield worst
     yield worst[::-1][:3]
     random = np.random.default_rng(5)
-    for _ in range(6):
+    for _ in range(2):
         yield [key for key in worst if random.random() < 0.4]
 
 
@@ -79,7 +78,7 @@ def test_no_pattern_of_failures_raises_who_fails(points, method, recorded):
     expected = all_runs(points)
     before = standing(results_of(points, expected))
     ways = list(patterns(points, method))
-    assert len(ways) == 20
+    assert len(ways) == 11
     for failed in ways:
         broken = points
         for dataset, run in failed:

@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from budgetbench.datasets.synthetic import yahoo_costs, yahoo_like
-from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor
+from budgetlearn.cascade import ScheduleCascadeClassifier, ScheduleCascadeRegressor, selection
 from budgetlearn.costs import FeatureCosts, random_costs
 from budgetlearn.metrics import average_precision_at_5
 from budgetlearn.testing import check_budgeted_estimator
@@ -50,10 +50,14 @@ def numbers():
 
 @pytest.mark.parametrize(
     "estimator",
-    [ScheduleCascadeClassifier(**QUICK, **SMALL), ScheduleCascadeRegressor(**LINEAR, **SMALL)],
+    [
+        ScheduleCascadeClassifier(**QUICK, **SMALL),
+        ScheduleCascadeRegressor(**LINEAR | SMALL | {"orders": "lightgbm"}),
+    ],
     ids=type,
 )
-def test_scikit_learn(estimator):
+def test_scikit_learn(estimator, monkeypatch):
+    monkeypatch.setattr(selection, "PILOTS", ("linear",))  # for speed
     check_conventions(estimator)
 
 

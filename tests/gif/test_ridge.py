@@ -246,7 +246,7 @@ PRUNED = {
 
 @pytest.mark.parametrize(
     "estimator",
-    [GIFRegressor(300, **PRUNED), GIFClassifier(300, **PRUNED | {"joint_fit": "logistic"})],
+    [GIFRegressor(300, **PRUNED), GIFClassifier(60, **PRUNED | {"joint_fit": "logistic"})],
     ids=type,
 )
 def test_scikit_learn_contract(estimator):
