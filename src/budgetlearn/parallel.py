@@ -59,7 +59,8 @@ def thread_map(function, items, n_jobs=None, unit=None):
     """
     # The bar moves as work is handed out, which is close enough.
     items = items if unit is None else progress(items, unit)
-    if effective_n_jobs(n_jobs) == 1:
+    # One item does not even ask joblib, which takes longer than a row's prediction.
+    if (isinstance(items, list) and len(items) == 1) or effective_n_jobs(n_jobs) == 1:
         # In this thread: no pool, and tracebacks stay short.
         return [function(item) for item in items]
     here = _in_this_context(function)
@@ -127,8 +128,7 @@ def row_blocks(n_rows, n_jobs=None, smallest=1024):
 
     Fewer rows than `smallest` are not worth a block of their own.
     """
-    n_threads = effective_n_jobs(n_jobs)
-    if n_threads == 1:
+    if n_rows <= smallest or (n_threads := effective_n_jobs(n_jobs)) == 1:
         return [slice(0, n_rows)]
     # Four blocks a thread even out blocks that take long.
     size = max(smallest, -(-n_rows // (4 * n_threads)))

@@ -49,9 +49,9 @@ class StageReader:
         fresh = rows[~asked[rows]]
         if fresh.size:
             # Only the stage's columns are handed over: nothing else can be looked at.
-            found = self._models[key].predict(
-                np.ascontiguousarray(self._X[np.ix_(fresh, list(key[1]))])
-            )
+            columns = np.array(key[1], dtype=np.intp)
+            table = np.ascontiguousarray(self._X[fresh[:, None], columns])
+            found = self._models[key].predict(table)
             if answers is None:
                 answers = np.empty((len(self._X), found.shape[1]))
                 self._known[key] = asked, answers

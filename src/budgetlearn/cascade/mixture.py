@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar, nnls
-from scipy.special import softmax
 
 # A class that no tree voted for is not impossible.
 FLOOR = 1e-4
@@ -16,9 +15,15 @@ MOST_ROWS = 10_000
 _LOG_RANGE = (np.log(0.2), np.log(5.0))
 
 
+def softmax(scores):
+    """Return probabilities ∝ exp(score), by row; scipy's takes four times as long for one."""
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
 def with_temperature(probabilities, temperature):
     """Return probabilities ∝ p^(1 / T), no class below a floor: T > 1 less sure, T < 1 surer."""
-    return softmax(np.log(np.maximum(probabilities, FLOOR)) / temperature, axis=1)
+    return softmax(np.log(np.maximum(probabilities, FLOOR)) / temperature)
 
 
 def variance(values, weight=None):

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
-from scipy.special import logsumexp, softmax
+from scipy.special import logsumexp
 
 from ..counting import count_fit
+from .mixture import softmax
 
 # Beyond so many standard deviations a value is taken to lie there: single values must not rule.
 FARTHEST = 3.0
@@ -148,7 +149,7 @@ class LinearModel:
     def predict(self, X):
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
         scores = self.scaling.scaled(X) @ self.weights + self.intercept
-        return steady(softmax(scores, axis=1) if self.classifies else scores)
+        return steady(softmax(scores) if self.classifies else scores)
 
 
 def steady(predictions):
@@ -218,7 +219,7 @@ def _sharpened(scores, table):
     for fold in np.unique(table.folds):
         out = table.folds == fold
         sharpness = _sharpness(scores[~out], table.y[~out], table.weight_of(~out))
-        held_out[out] = softmax(sharpness * scores[out], axis=1)
+        held_out[out] = softmax(sharpness * scores[out])
     return _sharpness(scores, table.y, table.weight), held_out
 
 
@@ -315,6 +316,4 @@ class KernelModel:
         """Return probabilities (n_samples, n_classes), or numbers (n_samples, 1)."""
         apart = squared_distances(self.scaling.scaled(X), self.landmarks)
         scores = np.exp(-self.length * apart) @ self.weights + self.centre
-        return steady(
-            scores if self.sharpness is None else softmax(self.sharpness * scores, axis=1)
-        )
+        return steady(scores if self.sharpness is None else softmax(self.sharpness * scores))
