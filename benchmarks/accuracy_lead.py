@@ -2,7 +2,7 @@
 
     python benchmarks/accuracy_lead.py measure rows.csv wine iris
     python benchmarks/accuracy_lead.py measure rows.csv
-    python benchmarks/accuracy_lead.py sum-up rows.csv
+    python benchmarks/accuracy_lead.py sum-up rows.csv means.csv
 
 1,200 rows to learn from at most, 1,500 to test, three splits, prices random in 1..100; of tables
 with more than 40 columns 40 at random. LightGBM has 102 settings (17 tradeoffs × 3 numbers of
@@ -10,7 +10,8 @@ trees, coupled and lazy costs): five folds say what each costs and scores, and t
 cheaper equals are fitted again on all rows. So does the cascade choose among its own candidates.
 `APART` are tables, or targets of tables, on which nothing of the cascade was chosen. `measure` adds
 a row for each table, split and method that the file lacks: area under the staircase on test data,
-test error at 5, 10, 20 and 100 % of the full cost, processor seconds of all fits.
+test error at 5, 10, 20 and 100 % of the full cost, processor seconds of all fits. `sum-up` prints
+means over tables, with intervals of 95 % from tables drawn anew, and keeps the means of each table.
 """
 
 import sys
@@ -82,7 +83,7 @@ def table_of(name, seed):
         X, y = np.asarray(data.X, dtype=float), np.asarray(data.y)
         if column is not None:
             X, y = np.delete(X, column, axis=1), X[:, column]
-    return X, thirds(y) if np.unique(y).size > 30 else np.unique(y, return_inverse=True)[1]
+    return X, thirds(y) if np.unique(y).size > 20 else np.unique(y, return_inverse=True)[1]
 
 
 def parts_of(name, seed):
@@ -171,7 +172,7 @@ def sum_up(rows):
     """Print how far the cascade is ahead, on tables apart and on the others."""
     random = np.random.RandomState(0)
     for apart, part in rows.groupby("apart"):
-        wide = part.pivot_table(index="table", columns="method")
+        wide = part.pivot_table(index="table", columns="method").dropna()
         print(f"\n{'apart' if apart else 'used'}: {len(wide)} tables")
         ours, theirs = wide["area", "cascade"], wide["area", "lightgbm"]
         gap = ours - theirs
@@ -190,12 +191,22 @@ def sum_up(rows):
     print(rows.groupby("method")["cpu_seconds"].mean().round(1).to_string())
 
 
+def means_of(rows):
+    """Return a row for each table: means over its splits, of the cascade and of LightGBM."""
+    wide = rows.pivot_table(index=["apart", "table"], columns="method").drop(columns="split")
+    wide.columns = [f"{what}: {method}" for what, method in wide.columns]
+    return wide.round(4).reset_index().replace({"apart": {True: "apart", False: "used"}})
+
+
 def main():
     """Measure, or sum up what was measured."""
-    what, path, *names = sys.argv[1:]
+    what, path, *more = sys.argv[1:]
     if what == "measure":
-        measure(Path(path), names or [*APART, *USED])
-    sum_up(pd.read_csv(path))
+        measure(Path(path), more or [*APART, *USED])
+    rows = pd.read_csv(path)
+    sum_up(rows)
+    if what == "sum-up" and more:
+        means_of(rows).to_csv(more[0], index=False)
 
 
 if __name__ == "__main__":
