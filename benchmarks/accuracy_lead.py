@@ -1,4 +1,4 @@
-"""The cascade beside LightGBM's feature costs, both chosen out of fold, on 36 tables.
+"""The cascade beside LightGBM's feature costs, both chosen out of fold, on 39 tables.
 
     python benchmarks/accuracy_lead.py measure rows.csv wine iris
     python benchmarks/accuracy_lead.py measure rows.csv
