@@ -17,6 +17,8 @@ _WRITTEN = (
 )
 _UNIT = r"[-+]?\d[\d.,]*\s?([a-zµ°/²³]+)"
 _MOST_CELLS = 5  # named in a message
+# What becomes of missing cells.
+INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
 
 
 def to_numbers(features, categorical):

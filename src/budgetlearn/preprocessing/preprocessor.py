@@ -5,17 +5,116 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..features import PerFeature
 from ..validation import all_or_nothing, check_choice, in_row
-from .categories import as_words, kind_of
-from .column_encoders import INDICATOR, MEDIAN, REFUSE, Codes, Numbers, Spread
+from .categories import INDICATOR, MEDIAN, REFUSE, as_words, how_to_read, kind_of
 
 _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
+MISSING = "(missing)"
+# Least distance of what stands for a gap, as a share of the least number: a few steps of float32.
+APART = 2.0**-20
+
+
+class _ColumnEncoder:
+    """Base: `fit` learns each column by `_learn`, `transform` applies `_encoded` to each.
+
+    `missing` ("indicator", "median" or "refuse") says what becomes of missing cells. A gap in a
+    column that had none in training stays one under "indicator": no model has learned what it
+    means.
+    """
+
+    def __init__(self, missing):
+        self.missing = missing
+
+    def fit(self, X):
+        """Learn from a frame."""
+        self.learned_ = {name: self._learn(X[name]) for name in X.columns}
+        return self
+
+    def transform(self, X):
+        """Return a frame of floats."""
+        parts = {}
+        for name, learned in self.learned_.items():
+            parts |= self._encoded(X[name], learned)
+        return pd.DataFrame(parts, index=X.index, columns=list(parts))
+
+    def columns_of(self):
+        """Return {column: names of its encoded columns}."""
+        return {name: [name] for name in self.learned_}
+
+
+class Numbers(_ColumnEncoder):
+    """Numbers as they are; a gap is a value below all others, or the median.
+
+    All columns at once: a table may have thousands.
+    """
+
+    def fit(self, X):
+        """Learn from a frame."""
+        numbers = _numbers_of(X)
+        gaps = np.isnan(numbers).any(axis=0)
+        if self.missing == MEDIAN:
+            fills = np.nanmedian(numbers, axis=0)
+        elif self.missing == REFUSE or not gaps.any():
+            fills = np.full(gaps.size, np.nan)
+        else:
+            # Only columns with gaps get a value for them: elsewhere a gap is unknown to the model.
+            fills = np.where(gaps, _below(numbers, X.columns), np.nan)
+        self.learned_ = dict(zip(X.columns, fills.tolist(), strict=True))
+        return self
+
+    def transform(self, X):
+        """Return a frame of floats."""
+        X = X[list(self.learned_)]
+        numbers, fills = _numbers_of(X), np.array(list(self.learned_.values()))
+        return pd.DataFrame(
+            np.where(np.isnan(numbers), fills, numbers), index=X.index, columns=X.columns
+        )
+
+
+class Codes(_ColumnEncoder):
+    """Words as whole numbers in the order of the sorted words; a gap is -1, or the commonest.
+
+    A word that training did not have is treated as a gap is.
+    """
+
+    def _learn(self, column):
+        words = as_words(column)
+        categories = sorted(words.dropna().unique())
+        if self.missing == MEDIAN:
+            return categories, float(categories.index(words.mode().iloc[0]))
+        # A code of its own, -1, only where training had gaps to learn it from.
+        gaps = self.missing == INDICATOR and words.isna().any()
+        return categories, -1.0 if gaps else np.nan
+
+    def _encoded(self, column, learned):
+        categories, fill = learned
+        codes = _codes(column, categories)
+        return {column.name: np.where(codes < 0, fill, codes)}
+
+
+class Spread(Codes):
+    """Words as one column of 0 and 1 for each word, and one for gaps where training had some."""
+
+    def columns_of(self):
+        """Return {column: names of its encoded columns}."""
+        return {name: self._names(name, *learned) for name, learned in self.learned_.items()}
+
+    def _names(self, name, categories, fill):
+        return [f"{name}={word}" for word in (*categories, *([MISSING] if fill == -1 else []))]
+
+    def _encoded(self, column, learned):
+        categories, fill = learned
+        codes = _codes(column, categories).astype(np.float64)
+        codes[codes < 0] = len(categories) if fill == -1 else fill
+        names = self._names(column.name, categories, fill)
+        # A word unknown in training, without gaps there, stays missing in all its columns.
+        unknown = np.isnan(codes)
+        return {name: np.where(unknown, np.nan, codes == code) for code, name in enumerate(names)}
 
 
 class BudgetPreprocessor(TransformerMixin, BaseEstimator):
@@ -47,8 +146,6 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         Which original column each encoded one comes from.
     categories_ : dict of str to tuple of str
         Of each column of words: the words, in the order of their codes.
-    encoder_ : ColumnTransformer
-        What encodes.
 
     Raises
     ------
@@ -95,19 +192,16 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         # Columns to be spread are words, whatever they look like.
         words = set(self.categorical) | set(self.one_hot)
         kinds = {name: kind_of(frame[name], name in words) for name in frame.columns}
-        coded = [name for name in kinds if kinds[name] == "words" and name not in self.one_hot]
         parts = {
-            "numbers": (Numbers, [name for name in kinds if kinds[name] == "numbers"]),
-            "codes": (Codes, coded),
-            "one_hot": (Spread, list(self.one_hot)),
+            Numbers: [name for name in kinds if kinds[name] == "numbers"],
+            Codes: [n for n in kinds if kinds[n] == "words" and n not in self.one_hot],
+            Spread: list(self.one_hot),
         }
-        encoder = ColumnTransformer(
-            [(key, kind(self.missing), names) for key, (kind, names) in parts.items() if names],
-            verbose_feature_names_out=False,
-        ).set_output(transform="pandas")
         # A second fit that fails must leave the first one whole.
         with all_or_nothing(self):
-            self.encoder_ = encoder.fit(frame)
+            self._encoders = [
+                kind(self.missing).fit(frame[names]) for kind, names in parts.items() if names
+            ]
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
             self.n_features_in_ = frame.shape[1]
             self._remember_columns()
@@ -130,13 +224,12 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
     def _remember_columns(self):
         """Set the original column of each encoded one, in the original order."""
         made, self.categories_ = {}, {}
-        for _, encoder, _ in self.encoder_.transformers_:
-            if not isinstance(encoder, str):  # "drop", of an empty remainder
-                made |= encoder.columns_of()
+        for encoder in self._encoders:
+            made |= encoder.columns_of()
             if isinstance(encoder, Codes):
                 words = encoder.learned_.items()
                 self.categories_ |= {name: tuple(known) for name, (known, _) in words}
-        # ColumnTransformer groups by kind; prices and names want the table's order.
+        # Encoders stand by kind; prices and names want the table's order.
         pairs = [(k, name) for k, old in enumerate(self.feature_names_in_) for name in made[old]]
         self.origins_ = np.array([origin for origin, _ in pairs], dtype=np.intp)
         self._encoded_names = [name for _, name in pairs]
@@ -163,26 +256,18 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frame = _named(X)
-        self._check_same_kind(X, frame)
-        # Columns that are not there come back as gaps, and are left out again below.
-        known = set(frame.columns)
-        present = np.array([name in known for name in self.feature_names_in_])
-        made = self.encoder_.transform(frame.reindex(columns=self.feature_names_in_))
-        names = [
-            name
-            for name, origin in zip(self._encoded_names, self.origins_, strict=True)
-            if present[origin]
-        ]
-        return made[names].set_axis(frame.index, axis=0)
-
-    def _check_same_kind(self, X, frame):
-        """Refuse an array that is not as wide as the one of `fit`, or where that was a frame."""
+        # An array that is not as wide as the one of `fit`, or where that was a frame.
         if not isinstance(X, pd.DataFrame) and list(frame.columns) != list(self.feature_names_in_):
             raise DatasetError(
                 f"X has {frame.shape[1]} columns without names, but fit learned from "
                 f"{self.n_features_in_}: {_listed(self.feature_names_in_)}. Pass a DataFrame with "
                 "these names, or an array in both."
             )
+        # Columns that are not there come back as gaps, and are left out again.
+        whole = frame.reindex(columns=self.feature_names_in_)
+        made = pd.concat([encoder.transform(whole) for encoder in self._encoders], axis=1)
+        owned = pd.Index(self.feature_names_in_).isin(frame.columns)[self.origins_]
+        return made[np.array(self._encoded_names, dtype=object)[owned]]
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the encoded columns.
@@ -243,13 +328,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         tuple of str
             Each once, in the order of the table.
         """
-        wanted = set(encoded)
-        origins = {
-            origin
-            for name, origin in zip(self._encoded_names, self.origins_, strict=True)
-            if name in wanted
-        }
-        return tuple(self.feature_names_in_[sorted(origins)])
+        named = pd.Index(self._encoded_names).isin(list(encoded))
+        return tuple(self.feature_names_in_[np.unique(self.origins_[named])])
 
     def unknown_words(self, X):
         """Return the words of a table that training did not have: they are treated as gaps.
@@ -301,3 +381,49 @@ def _refuse_gaps(frame):
             f"Column {frame.columns[columns[0]]!r} is empty {in_row(rows, 'cells')}. Fill "
             'them, or take missing="indicator" or "median".'
         )
+
+
+def _codes(column, categories):
+    """Return the place of each cell among the categories, -1 for gaps and unknown words."""
+    return pd.Index(categories, dtype=object).get_indexer(as_words(column))
+
+
+def _below(numbers, names):
+    """Return a number below those of each column, apart from them even in float32."""
+    low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
+    with np.errstate(over="ignore"):
+        # A whole range below: a split between known and missing is easy to find.
+        near = low - (high - low) - 1.0
+        # Beside a large number that hardly varies 1 less is the same number.
+        below = np.where(near < low - APART * np.abs(low), near, low - np.abs(low))
+    below = np.maximum(below, np.finfo(np.float64).min)
+    if (below >= low).any():
+        name = names[np.argmax(below >= low)]
+        raise DatasetError(
+            f"Column {name!r} holds {low.min():g}, and no number is left below it that could stand "
+            'for empty cells. Divide the column by ten, or take missing="median".'
+        )
+    return below
+
+
+def _numbers_of(frame):
+    """Return a frame as an array of floats; refuse other values."""
+    try:
+        return frame.to_numpy(np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        return np.column_stack([_as_numbers(frame[name]) for name in frame.columns])
+
+
+def _as_numbers(column):
+    """Return a column as floats; refuse other values."""
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = pd.to_numeric(column, errors="coerce")
+        odd = np.flatnonzero(numbers.isna() & column.notna())
+        if not odd.size:
+            return numbers.astype(np.float64)
+        raise DatasetError(
+            f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r} "
+            f"{in_row(odd)}. Correct or empty these cells. {how_to_read(column.iloc[odd])}"
+        ) from None

@@ -16,26 +16,16 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..counting import counting_fits
 from ..validation import all_or_nothing, check_number
-from .acquisition import (
-    Session,
-    acquired_from,
-    explanation,
-    from_table,
-    in_codes,
-    in_words,
-    session_of,
-)
-from .documenting import described
-from .examples import checked_examples, checked_table, one_row, words_by_target
-from .guarantees import EXPECTED, Certificate, certified
+from .documenting import EXPECTED, Limits, described, limited
+from .examples import checked_examples, checked_table, one_row, word_code, words_by_target
+from .guarantees import Certificate, certified
 from .operating_points import (
     measured,
     measured_out_of_fold,
@@ -43,10 +33,19 @@ from .operating_points import (
     refuse_unscored,
     scored_parts,
 )
-from .prediction import chosen_stage, decided, each_stage, fixed_acquisitions
-from .requests import Decisions
+from .prediction import (
+    Session,
+    acquired_from,
+    chosen_stage,
+    coded_word,
+    decided,
+    each_stage,
+    fixed_acquisitions,
+    from_table,
+    translated,
+)
+from .requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .scoring import score_outcome
-from .stage import EVERYTHING, BudgetedTags, Stage
 
 Array = NDArray[Any]
 
@@ -287,7 +286,6 @@ class BudgetedEstimator(BaseEstimator):
 
         Parameters
         ----------
-        {X}
         parts : set of str, default=all
             Which of "output", "probabilities", "acquired" and "estimate" are needed; others may
             be None, which saves time.
@@ -312,143 +310,62 @@ class BudgetedEstimator(BaseEstimator):
     ) -> int | None:
         """Return the operating point that predictions use.
 
-        Parameters
-        ----------
-        {choice}
-
         Returns
         -------
         int or None
             Its row in `operating_points_`; None: the constant prediction that costs nothing.
-
-        Raises
-        ------
-        {refusals}
         """
         check_is_fitted(self)
         return chosen_stage(self, budget, max_cost, fallback, budget_mode)
 
-    @described
-    def predict(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Array:
+    @limited
+    def predict(self, X: ArrayLike, limits: Limits) -> Array:
         """Predict the targets of examples.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Class labels or numbers.
-
-        Raises
-        ------
-        {refusals}
         """
-        return decided(self, X, budget, max_cost, fallback, budget_mode, {"output"}).output
+        return decided(self, X, {"output"}, limits).output
 
     @available_if(_has_probabilities)
-    @described
-    def predict_proba(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Array:
+    @limited
+    def predict_proba(self, X: ArrayLike, limits: Limits) -> Array:
         """Return the probability of each class.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        return decided(
-            self, X, budget, max_cost, fallback, budget_mode, {"probabilities"}
-        ).probabilities
+        return decided(self, X, {"probabilities"}, limits).probabilities
 
-    @described
-    def acquired_features(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Array:
+    @limited
+    def acquired_features(self, X: ArrayLike, limits: Limits) -> Array:
         """Return the features that the prediction of each example looks at.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         ndarray of bool of shape (n_samples, n_features)
         """
-        return decided(self, X, budget, max_cost, fallback, budget_mode, {"acquired"}).acquired
+        return decided(self, X, {"acquired"}, limits).acquired
 
-    @described
-    def acquisition_cost(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Array:
+    @limited
+    def acquisition_cost(self, X: ArrayLike, limits: Limits) -> Array:
         """Return the cost of acquiring the features of each prediction.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         ndarray of shape (n_samples,)
             In the unit of `feature_costs`; each feature is charged once per example.
         """
-        acquired = self.acquired_features(
-            X, budget, max_cost, fallback=fallback, budget_mode=budget_mode
-        )
+        acquired = decided(self, X, {"acquired"}, limits).acquired
         return self.feature_costs_.total(acquired)
 
-    @described
-    def predict_with_cost(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> tuple[Array, Array]:
+    @limited
+    def predict_with_cost(self, X: ArrayLike, limits: Limits) -> tuple[Array, Array]:
         """Return the predictions and their costs, in one pass over the examples.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
@@ -457,7 +374,7 @@ class BudgetedEstimator(BaseEstimator):
         cost : ndarray of shape (n_samples,)
             As from `acquisition_cost`.
         """
-        made = decided(self, X, budget, max_cost, fallback, budget_mode, {"output", "acquired"})
+        made = decided(self, X, {"output", "acquired"}, limits)
         return made.output, self.feature_costs_.total(made.acquired)
 
     @described
@@ -476,36 +393,24 @@ class BudgetedEstimator(BaseEstimator):
 
         Parameters
         ----------
-        {X}
         y : array-like of shape (n_samples,)
             True targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples.
-        {choice}
 
         Returns
         -------
         float
         """
-        # As scikit-learn's mixins score, whatever else the class offers.
         scoring = getattr(self, "scoring", None)
-        if scoring is None:
-            predicted = self.predict(
-                X, budget, max_cost, fallback=fallback, budget_mode=budget_mode
-            )
-            score = r2_score if is_regressor(self) else accuracy_score
-            return float(score(y, predicted, sample_weight=sample_weight))
-        want = {"output"} | ({"probabilities"} if _has_probabilities(self) else set())
-        stage = decided(self, X, budget, max_cost, fallback, budget_mode, want)
+        proba = scoring is not None and _has_probabilities(self)
+        want = {"output", "probabilities"} if proba else {"output"}
+        stage = decided(self, X, want, (budget, max_cost, fallback, budget_mode))
         return score_outcome(self, scoring, stage, np.asarray(y), sample_weight)
 
     @described
     def staged_predict(self, X: ArrayLike) -> Iterator[Array]:
         """Yield the predictions of every operating point (see `stages`), cheap to expensive.
-
-        Parameters
-        ----------
-        {X}
 
         Yields
         ------
@@ -518,10 +423,6 @@ class BudgetedEstimator(BaseEstimator):
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[Array]:
         """Yield the class probabilities of every operating point (see `stages`).
 
-        Parameters
-        ----------
-        {X}
-
         Yields
         ------
         ndarray of shape (n_samples, n_classes)
@@ -531,10 +432,6 @@ class BudgetedEstimator(BaseEstimator):
     @described
     def staged_acquired_features(self, X: ArrayLike) -> Iterator[Array]:
         """Yield the features that every operating point (see `stages`) looks at.
-
-        Parameters
-        ----------
-        {X}
 
         Yields
         ------
@@ -548,7 +445,6 @@ class BudgetedEstimator(BaseEstimator):
 
         Parameters
         ----------
-        {X}
         y : array-like of shape (n_samples,)
             Their true targets.
 
@@ -606,30 +502,18 @@ class BudgetedEstimator(BaseEstimator):
         outcomes = each_stage(self, X, {"output", "acquired"}, absent)
         return certified(self, outcomes, y, cost, error, confidence)
 
-    @described
-    def decisions(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Decisions:
+    @limited
+    def decisions(self, X: ArrayLike, limits: Limits) -> Decisions:
         """Predict, and return the acquisitions in their order.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         Decisions
         """
         X, _ = checked_table(self, X)
-        stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
-        return acquired_from(self, from_table(self, X), len(X), stage, max_cost, fallback)
+        stage = chosen_stage(self, *limits)
+        source = from_table(self, X)
+        return acquired_from(self, source, len(X), stage, limits.max_cost, limits.fallback)
 
     @described
     def predict_acquiring(
@@ -652,7 +536,6 @@ class BudgetedEstimator(BaseEstimator):
             training data had names, else an index.
         n_samples : int
             Number of examples.
-        {choice}
 
         Returns
         -------
@@ -661,7 +544,7 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
         stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
-        source = in_codes(self, source)
+        source = translated(self, source, word_code)
         return acquired_from(self, source, n_samples, stage, max_cost, fallback)
 
     @described
@@ -674,10 +557,6 @@ class BudgetedEstimator(BaseEstimator):
     ) -> Session:
         """Start the prediction of one case whose features are acquired step by step.
 
-        Parameters
-        ----------
-        {limits}
-
         Returns
         -------
         Session
@@ -688,12 +567,12 @@ class BudgetedEstimator(BaseEstimator):
         BudgetError
             When no operating point is within the budget; the message names the cheapest one.
         """
-        return session_of(self, self.choose(budget, max_cost, budget_mode=budget_mode), max_cost)
+        return Session(self, self.choose(budget, max_cost, budget_mode=budget_mode), max_cost)
 
     @described
     def explain(
         self,
-        x: ArrayLike | Mapping[Any, float],
+        x: ArrayLike | Mapping[Any, Any],
         budget: float | None = None,
         max_cost: float | None = None,
         *,
@@ -706,7 +585,6 @@ class BudgetedEstimator(BaseEstimator):
         ----------
         x : array-like of shape (n_features,) or (1, n_features), dict, Series or frame of one row
             The example; a dict or Series gives its values by feature name.
-        {choice}
 
         Returns
         -------
@@ -720,7 +598,16 @@ class BudgetedEstimator(BaseEstimator):
         # Stepwise sessions do without a missing value, where predict refuses it.
         if not fallback:  # raises what predict raises
             acquired_from(self, source, 1, stage, max_cost, False)
-        return explanation(session_of(self, stage, max_cost), in_words(self, source))
+        # Values as people know them: numbers, and words.
+        told, session = translated(self, source, coded_word), Session(self, stage, max_cost)
+        row, rows = np.zeros(1, dtype=np.intp), []
+        while not session.done:
+            name, price, _ = session.wanted[0]
+            value = told(row, name)[0]
+            session.give({name: value})
+            rows.append((name, value, price, session.cost, session.prediction, session.probability))
+        columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
+        return pd.DataFrame(rows, columns=columns)
 
 
 class WeightedFit:

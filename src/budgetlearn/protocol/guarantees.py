@@ -17,8 +17,6 @@ from ..curves import pareto_indices
 from ..exceptions import GuaranteeError
 from ..validation import ParameterError, check_number
 
-# How a mean cost keeps a budget: as it was measured, or beyond reasonable doubt.
-EXPECTED, GUARANTEED = "expected", "guaranteed"
 CONFIDENCE = 0.95
 
 

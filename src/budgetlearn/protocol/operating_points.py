@@ -9,8 +9,8 @@ from sklearn.base import clone, is_classifier
 from ..exceptions import BudgetError, BudgetlearnWarning
 from ..validation import ParameterError
 from .examples import table_for
+from .requests import Stage
 from .scoring import score_and_error
-from .stage import Stage
 
 
 def refuse_alike(estimator, train, valid):
