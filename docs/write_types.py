@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from .protocol.guarantees import Certificate
+from .protocol.operating_points import Certificate
 from .protocol.prediction import Session
 from .protocol.requests import Decisions
 from .protocol.requests import Stage as Stage

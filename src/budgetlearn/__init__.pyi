@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from .protocol.guarantees import Certificate
+from .protocol.operating_points import Certificate
 from .protocol.prediction import Session
 from .protocol.requests import Decisions
 from .protocol.requests import Stage as Stage
@@ -42,6 +42,7 @@ class AcquisitionDisplay:
     def plot(self, ax: Any = ..., **kwargs: Any) -> Any: ...
     ax_: Any
     bars_: Any
+    figure_: Any
 
 class AllFeaturesClassifier(BudgetedEstimator):
     def __init__(self, estimator: Any = ..., *, feature_costs: Any = ..., random_state: Any = ...) -> None: ...
@@ -310,6 +311,7 @@ class CostAccuracyDisplay:
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, name: str | None = ..., ax: Any = ..., **kwargs: Any) -> Any: ...
     def plot(self, ax: Any = ..., **kwargs: Any) -> Any: ...
     ax_: Any
+    figure_: Any
     line_: Any
     points_: Any
 
@@ -951,6 +953,7 @@ class ScheduleDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = ...) -> Any: ...
     def plot(self, ax: Any = ..., **kwargs: Any) -> Any: ...
     ax_: Any
+    figure_: Any
     image_: Any
 
 class SparseLinearClassifier(BudgetedEstimator):

@@ -200,13 +200,6 @@ class FeatureCosts:
         ------
         CostError
             When a feature of several columns shares a charge with others: a column has one group.
-
-        Examples
-        --------
-        >>> costs = FeatureCosts([5, 1, 2], groups=[-1, 0, 0], group_costs=[10])
-        >>> spread = costs.spread([0, 0, 0, 1, 2])
-        >>> spread.subset([0]), spread.subset([0, 1]), spread.subset([1, 3, 4])
-        (5.0, 5.0, 18.0)
         """
         origins = np.asarray(origins, dtype=np.intp)
         # A price that several columns share is a charge of a group without prices of its own.
@@ -372,12 +365,6 @@ class FeatureCosts:
         -------
         ndarray of shape (n_features,)
             0 for features that are not acquired; the sum is their `subset` cost.
-
-        Examples
-        --------
-        >>> costs = FeatureCosts([1, 2, 3], groups=[0, 0, -1], group_costs=[10])
-        >>> costs.shares([True, True, True]).tolist(), costs.shares([True, False, True]).tolist()
-        ([6.0, 7.0, 3.0], [11.0, 0.0, 3.0])
         """
         acquired = self._mask(acquired)
         share = np.where(acquired, self.costs, 0.0)

@@ -1,22 +1,34 @@
 """Pictures of a fitted estimator: what it acquires, its schedule, its score against cost."""
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .curves import pareto_indices
+from .protocol.documenting import described
 from .protocol.scoring import score_outcome
 
 __all__ = ["AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"]
+SHARED = """\
+estimator : BudgetedEstimator
+    Fitted.
+X : array-like of shape (n_samples, n_features)
+    Examples; others than those that it was fitted on, for an honest picture.
+y : array-like of shape (n_samples,)
+    Their targets.
+budget, max_cost : float, default=None
+    As for `predict`.
+ax : matplotlib Axes, default=None
+    Where to draw; None: a new figure.
+**kwargs
+    Passed to the bars, the line or the cells."""
 
 
 def axes_of(ax, width=6.4, height=4.8):
-    """Return the axes to draw on: `ax`, or those of a new figure.
-
-    An `ImportError` says when matplotlib is not installed.
-    """
+    """Return the axes to draw on: `ax`, or those of a new figure."""
     # Here, so that fitting and predicting do without matplotlib.
     try:
         from matplotlib import pyplot
@@ -35,14 +47,11 @@ def names_of(estimator):
 
 
 def list_features(ax, places, names, prices):
-    """Write "name (price)" of each feature at its place, from the top of `ax` downwards.
-
-    A dollar sign in a name starts no formula.
-    """
+    """Write "name (price)" of each feature at its place, from the top of `ax` downwards."""
     labels = [f"{name} ({price:.4g})" for name, price in zip(names, prices, strict=True)]
     ax.set_yticks(places, labels)
     for label in ax.get_yticklabels():
-        label.set_parse_math(False)
+        label.set_parse_math(False)  # a dollar sign in a name starts no formula
     ax.set_ylabel("feature (price)")
     ax.invert_yaxis()
 
@@ -59,15 +68,11 @@ def chosen_points(estimator):
 
 
 class _Display:
+    """Base: what is known is drawn by `plot`."""
+
+    @partial(described, shared=SHARED)
     def plot(self, ax=None, **kwargs):
         """Draw on `ax`, or on a new figure; features that are never acquired are left out.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw.
-        **kwargs
-            Passed to the bars, the line or the cells.
 
         Returns
         -------
@@ -109,21 +114,9 @@ class AcquisitionDisplay(_Display):
     prices: np.ndarray
 
     @classmethod
+    @partial(described, shared=SHARED)
     def from_estimator(cls, estimator, X, *, budget=None, max_cost=None, ax=None, **kwargs):
         """Draw what the predictions of examples acquire.
-
-        Parameters
-        ----------
-        estimator : BudgetedEstimator
-            Fitted.
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        budget, max_cost : float, default=None
-            As for `predict`.
-        ax : matplotlib Axes, default=None
-            Where to draw; None: a new figure.
-        **kwargs
-            Passed to the bars.
 
         Returns
         -------
@@ -185,23 +178,14 @@ class CostAccuracyDisplay(_Display):
     score_name: str = "score"
 
     @classmethod
+    @partial(described, shared=SHARED)
     def from_estimator(cls, estimator, X, y, *, name=None, ax=None, **kwargs):
         """Apply every operating point to examples and draw what it costs and scores.
 
         Parameters
         ----------
-        estimator : BudgetedEstimator
-            Fitted.
-        X : array-like of shape (n_samples, n_features)
-            Examples; others than those that it was fitted on, for an honest picture.
-        y : array-like of shape (n_samples,)
-            Their targets.
         name : str, default=None
             Name in the legend; None: that of the class.
-        ax : matplotlib Axes, default=None
-            Where to draw; None: a new figure.
-        **kwargs
-            Passed to the line.
 
         Returns
         -------
@@ -274,15 +258,9 @@ class ScheduleDisplay(_Display):
     prices: np.ndarray
 
     @classmethod
+    @partial(described, shared=SHARED)
     def from_estimator(cls, estimator, *, ax=None):
         """Draw the schedule of an estimator that was fitted with validation data.
-
-        Parameters
-        ----------
-        estimator : BudgetedEstimator
-            Fitted, with `operating_points_`.
-        ax : matplotlib Axes, default=None
-            Where to draw; None: a new figure.
 
         Returns
         -------

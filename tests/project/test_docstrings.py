@@ -22,7 +22,7 @@ from budgetlearn import protocol
 NOT_WRONG = {"GL05", "GL06", "GL07", "GL08", "SS01", "SS03", "PR02", "PR03", "PR10"}
 COMPLETE = NOT_WRONG | {"PR01", "PR04", "RT01", "YD01"}
 # Modules beside the package that users import from.
-INTERFACES = {"budgetlearn.curves", "budgetlearn.metrics", "budgetlearn.exceptions"}
+INTERFACES = {"budgetlearn.curves", "budgetlearn.metrics"}
 RETURNED = {
     getattr(protocol, name) for name in ("BudgetedTags", "Certificate", "Decisions", "Session")
 }

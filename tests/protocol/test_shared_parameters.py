@@ -28,7 +28,7 @@ def test_a_shared_parameter_is_described_in_one_way():
 
 
 def test_parameters_stand_in_the_order_of_the_signature_and_own_words_win():
-    def method(X, y, budget=None):
+    def method(X, y, fallback=False):
         """Do something with X.
 
         Parameters
@@ -42,7 +42,7 @@ def test_parameters_stand_in_the_order_of_the_signature_and_own_words_win():
         """
 
     told = FunctionDoc(described(method))
-    assert [each.name for each in told["Parameters"]] == ["X", "y", "budget"]
+    assert [each.name for each in told["Parameters"]] == ["X", "y", "fallback"]
     assert told["Parameters"][1].desc == ["Ours."]
     assert told["Raises"][0].type == "BudgetError"
 

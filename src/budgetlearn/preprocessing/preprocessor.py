@@ -11,110 +11,12 @@ from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..features import PerFeature
 from ..validation import all_or_nothing, check_choice, in_row
-from .categories import INDICATOR, MEDIAN, REFUSE, as_words, how_to_read, kind_of
+from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
 
 _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
 MISSING = "(missing)"
 # Least distance of what stands for a gap, as a share of the least number: a few steps of float32.
 APART = 2.0**-20
-
-
-class _ColumnEncoder:
-    """Base: `fit` learns each column by `_learn`, `transform` applies `_encoded` to each.
-
-    `missing` ("indicator", "median" or "refuse") says what becomes of missing cells. A gap in a
-    column that had none in training stays one under "indicator": no model has learned what it
-    means.
-    """
-
-    def __init__(self, missing):
-        self.missing = missing
-
-    def fit(self, X):
-        """Learn from a frame."""
-        self.learned_ = {name: self._learn(X[name]) for name in X.columns}
-        return self
-
-    def transform(self, X):
-        """Return a frame of floats."""
-        parts = {}
-        for name, learned in self.learned_.items():
-            parts |= self._encoded(X[name], learned)
-        return pd.DataFrame(parts, index=X.index, columns=list(parts))
-
-    def columns_of(self):
-        """Return {column: names of its encoded columns}."""
-        return {name: [name] for name in self.learned_}
-
-
-class Numbers(_ColumnEncoder):
-    """Numbers as they are; a gap is a value below all others, or the median.
-
-    All columns at once: a table may have thousands.
-    """
-
-    def fit(self, X):
-        """Learn from a frame."""
-        numbers = _numbers_of(X)
-        gaps = np.isnan(numbers).any(axis=0)
-        if self.missing == MEDIAN:
-            fills = np.nanmedian(numbers, axis=0)
-        elif self.missing == REFUSE or not gaps.any():
-            fills = np.full(gaps.size, np.nan)
-        else:
-            # Only columns with gaps get a value for them: elsewhere a gap is unknown to the model.
-            fills = np.where(gaps, _below(numbers, X.columns), np.nan)
-        self.learned_ = dict(zip(X.columns, fills.tolist(), strict=True))
-        return self
-
-    def transform(self, X):
-        """Return a frame of floats."""
-        X = X[list(self.learned_)]
-        numbers, fills = _numbers_of(X), np.array(list(self.learned_.values()))
-        return pd.DataFrame(
-            np.where(np.isnan(numbers), fills, numbers), index=X.index, columns=X.columns
-        )
-
-
-class Codes(_ColumnEncoder):
-    """Words as whole numbers in the order of the sorted words; a gap is -1, or the commonest.
-
-    A word that training did not have is treated as a gap is.
-    """
-
-    def _learn(self, column):
-        words = as_words(column)
-        categories = sorted(words.dropna().unique())
-        if self.missing == MEDIAN:
-            return categories, float(categories.index(words.mode().iloc[0]))
-        # A code of its own, -1, only where training had gaps to learn it from.
-        gaps = self.missing == INDICATOR and words.isna().any()
-        return categories, -1.0 if gaps else np.nan
-
-    def _encoded(self, column, learned):
-        categories, fill = learned
-        codes = _codes(column, categories)
-        return {column.name: np.where(codes < 0, fill, codes)}
-
-
-class Spread(Codes):
-    """Words as one column of 0 and 1 for each word, and one for gaps where training had some."""
-
-    def columns_of(self):
-        """Return {column: names of its encoded columns}."""
-        return {name: self._names(name, *learned) for name, learned in self.learned_.items()}
-
-    def _names(self, name, categories, fill):
-        return [f"{name}={word}" for word in (*categories, *([MISSING] if fill == -1 else []))]
-
-    def _encoded(self, column, learned):
-        categories, fill = learned
-        codes = _codes(column, categories).astype(np.float64)
-        codes[codes < 0] = len(categories) if fill == -1 else fill
-        names = self._names(column.name, categories, fill)
-        # A word unknown in training, without gaps there, stays missing in all its columns.
-        unknown = np.isnan(codes)
-        return {name: np.where(unknown, np.nan, codes == code) for code, name in enumerate(names)}
 
 
 class BudgetPreprocessor(TransformerMixin, BaseEstimator):
@@ -192,20 +94,37 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         # Columns to be spread are words, whatever they look like.
         words = set(self.categorical) | set(self.one_hot)
         kinds = {name: kind_of(frame[name], name in words) for name in frame.columns}
-        parts = {
-            Numbers: [name for name in kinds if kinds[name] == "numbers"],
-            Codes: [n for n in kinds if kinds[n] == "words" and n not in self.one_hot],
-            Spread: list(self.one_hot),
-        }
         # A second fit that fails must leave the first one whole.
         with all_or_nothing(self):
-            self._encoders = [
-                kind(self.missing).fit(frame[names]) for kind, names in parts.items() if names
-            ]
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self.n_features_in_ = frame.shape[1]
+            self.n_features_in_, self._spread = frame.shape[1], frozenset(self.one_hot)
+            self._fills = self._fills_of(frame[[name for name in kinds if kinds[name] == NUMBERS]])
+            self.categories_ = {}
+            for name in kinds:
+                if kinds[name] != NUMBERS:
+                    self.categories_[name], self._fills[name] = self._words_of(frame[name])
             self._remember_columns()
         return self
+
+    def _fills_of(self, frame):
+        """Return what stands for a gap in each column of numbers, all columns at once."""
+        numbers = _numbers_of(frame)
+        fills, gaps = np.full(numbers.shape[1], np.nan), np.isnan(numbers).any(axis=0)
+        if self.missing == MEDIAN and fills.size:
+            fills = np.nanmedian(numbers, axis=0)
+        elif self.missing == INDICATOR and gaps.any():
+            # Only columns with gaps get a value for them: elsewhere no model learns what one means.
+            fills[gaps] = _below(numbers, frame.columns)[gaps]
+        return dict(zip(frame.columns, fills.tolist(), strict=True))
+
+    def _words_of(self, column):
+        """Return the sorted words of a column, and the code of a gap or an unknown word."""
+        cells = as_words(column)
+        words = tuple(sorted(cells.dropna().unique()))
+        if self.missing == MEDIAN:
+            return words, float(words.index(cells.mode().iloc[0]))
+        # A code of its own, -1, only where training had gaps to learn it from.
+        return words, -1.0 if self.missing == INDICATOR and cells.isna().any() else np.nan
 
     def _check_names(self, frame):
         twice = frame.columns[frame.columns.duplicated()].unique().tolist()
@@ -223,14 +142,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
 
     def _remember_columns(self):
         """Set the original column of each encoded one, in the original order."""
-        made, self.categories_ = {}, {}
-        for encoder in self._encoders:
-            made |= encoder.columns_of()
-            if isinstance(encoder, Codes):
-                words = encoder.learned_.items()
-                self.categories_ |= {name: tuple(known) for name, (known, _) in words}
-        # Encoders stand by kind; prices and names want the table's order.
-        pairs = [(k, name) for k, old in enumerate(self.feature_names_in_) for name in made[old]]
+        names = self.feature_names_in_
+        pairs = [(k, name) for k, old in enumerate(names) for name in self._names_of(old)]
         self.origins_ = np.array([origin for origin, _ in pairs], dtype=np.intp)
         self._encoded_names = [name for _, name in pairs]
         twice = [name for name, count in Counter(self._encoded_names).items() if count > 1]
@@ -239,6 +152,24 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
                 f"one_hot makes columns that are there already: {', '.join(sorted(twice))}. "
                 "Rename the original ones."
             )
+
+    def _names_of(self, name):
+        """Return the names of the columns that one is encoded in."""
+        if name not in self._spread:
+            return [name]
+        gap = [MISSING] if self._fills[name] == -1 else []
+        return [f"{name}={word}" for word in (*self.categories_[name], *gap)]
+
+    def _coded(self, column):
+        """Return the encoded columns of one of words, by name."""
+        words, fill = self.categories_[column.name], self._fills[column.name]
+        codes = pd.Index(words, dtype=object).get_indexer(as_words(column)).astype(np.float64)
+        if column.name not in self._spread:
+            return {column.name: np.where(codes < 0, fill, codes)}
+        codes[codes < 0] = len(words) if fill == -1 else fill
+        names, unknown = self._names_of(column.name), np.isnan(codes)
+        # A word unknown in training, without gaps there, stays missing in all its columns.
+        return {name: np.where(unknown, np.nan, codes == k) for k, name in enumerate(names)}
 
     def transform(self, X):
         """Encode a table.
@@ -265,9 +196,14 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
             )
         # Columns that are not there come back as gaps, and are left out again.
         whole = frame.reindex(columns=self.feature_names_in_)
-        made = pd.concat([encoder.transform(whole) for encoder in self._encoders], axis=1)
+        numbers = [name for name in self.feature_names_in_ if name not in self.categories_]
+        values, fills = _numbers_of(whole[numbers]), [self._fills[name] for name in numbers]
+        made = dict(zip(numbers, np.where(np.isnan(values), fills, values).T, strict=True))
+        for name in self.categories_:
+            made |= self._coded(whole[name])
         owned = pd.Index(self.feature_names_in_).isin(frame.columns)[self.origins_]
-        return made[np.array(self._encoded_names, dtype=object)[owned]]
+        names = [name for name, own in zip(self._encoded_names, owned, strict=True) if own]
+        return pd.DataFrame({name: made[name] for name in names}, frame.index, names)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the encoded columns.
@@ -381,11 +317,6 @@ def _refuse_gaps(frame):
             f"Column {frame.columns[columns[0]]!r} is empty {in_row(rows, 'cells')}. Fill "
             'them, or take missing="indicator" or "median".'
         )
-
-
-def _codes(column, categories):
-    """Return the place of each cell among the categories, -1 for gaps and unknown words."""
-    return pd.Index(categories, dtype=object).get_indexer(as_words(column))
 
 
 def _below(numbers, names):

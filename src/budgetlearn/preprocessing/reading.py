@@ -13,9 +13,8 @@ from importlib import import_module
 
 import pandas as pd
 
-from ..exceptions import DatasetError, MissingExtraError
-from ..extras import extra
-from ..user_files import (
+from ..exceptions import DatasetError, MissingExtraError, extra
+from ..files import (
     PARQUET,
     as_file,
     encoding_of,
@@ -44,10 +43,7 @@ def is_of_disk(error):
 
 @contextmanager
 def reading(path, form, also=()):
-    """Turn whatever a reader raises on a damaged file into a `DatasetError` that names the file.
-
-    `form` is what it is read as, for the message; `also` what this reader raises beside `DAMAGE`.
-    """
+    """Turn whatever a reader raises on a damaged file into a `DatasetError` that names the file."""
     try:
         yield
     except (DatasetError, MissingExtraError):
@@ -178,7 +174,11 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None, t
             path, separator = workbook_as_csv(path, decimal or "."), ","
     with reading(path, "a table"):
         encoding = encoding_of(path)
-        separator = separator or _separator(path, encoding)
+        with opened(path, encoding) as stream:
+            first = stream.readline(1_000_000)
+        if separator is None and "\0" in first:
+            raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
+        separator = separator or separator_of(first)
     how = {"decimal": decimal or ".", "missing": missing, "columns": columns}
     frame = read_frame(path, separator, encoding=encoding, text=text, **how)
     return _stripped(frame, path)
@@ -196,14 +196,12 @@ def _read_parquet(path, missing, columns):
     frame = frame.reset_index() if any(frame.index.names) else frame
     frame = _stripped(frame, path)
     frame = frame[[name for name in frame.columns if columns is None or name in columns]]
-    return frame if missing is None else _emptied(frame, missing)
-
-
-def _emptied(frame, mark):
-    """Return a frame without the cells that hold a mark, written as text or as a number."""
-    marks = [mark]
+    if missing is None:
+        return frame
+    # The mark may be written as text or as a number.
+    marks = [missing]
     with suppress(ValueError):
-        marks.append(float(mark))
+        marks.append(float(missing))
     return frame.mask(frame.isin(marks))
 
 
@@ -212,12 +210,3 @@ def _stripped(frame, path):
     frame = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
     _refuse_repeated(frame.columns, path)
     return frame
-
-
-def _separator(path, encoding):
-    """Return the separator of the first line."""
-    with opened(path, encoding) as stream:
-        header = stream.readline(1_000_000)
-    if "\0" in header:
-        raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
-    return separator_of(header)

@@ -4,7 +4,7 @@ A subclass of `BudgetedEstimator` defines `_fit` and `_stages`; all that users c
 """
 
 from .estimator import BudgetedEstimator, WeightedFit
-from .guarantees import Certificate
+from .operating_points import Certificate
 from .pipeline import BudgetPipeline, EncodedSession
 from .prediction import Session
 from .requests import Answer, BudgetedTags, Decisions, Ledger, Outcome, Request, Stage

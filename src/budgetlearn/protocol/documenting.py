@@ -70,7 +70,7 @@ def limited(method):
     return described(called)
 
 
-def described(method):
+def described(method, shared=SHARED):
     """Complete the docstring of a method by the shared parameters, and by what budgets raise.
 
     The parameters come in the order of the signature; one that the docstring describes itself is
@@ -79,9 +79,10 @@ def described(method):
     if method.__doc__ is not None:  # python -OO has none
         sections = _sections(method.__doc__)
         summary, own = sections.pop(""), _entries(sections.pop("Parameters", ""))
-        taken, known = inspect.signature(method).parameters, _entries(SHARED) | own
-        parameters = "\n".join(known[name] for name in taken if name != "self")
-        if "budget" in taken:
+        taken, known = inspect.signature(method).parameters, _entries(shared) | own
+        told = dict.fromkeys(known[name] for name in taken if name not in ("self", "cls"))
+        parameters = "\n".join(told)
+        if {"self", "fallback"} <= taken.keys():
             sections.setdefault("Raises", REFUSALS)
         method.__doc__ = _joined({"": summary, "Parameters": parameters, **sections})
     return method
@@ -149,8 +150,8 @@ def _entries(section):
     """Return the description of each name in a section of parameters or attributes."""
     found = {}
     for entry in re.split(r"\n(?=\S)", section) if section else ():
-        for name in entry.split(" :")[0].split(", "):
-            found[name] = entry
+        for name in re.split(r" :|\n", entry)[0].split(", "):
+            found[name.lstrip("*")] = entry
     return found
 
 

@@ -23,27 +23,19 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..counting import counting_fits
 from ..validation import all_or_nothing, check_number
+from . import prediction
 from .documenting import EXPECTED, Limits, described, limited
 from .examples import checked_examples, checked_table, one_row, word_code, words_by_target
-from .guarantees import Certificate, certified
 from .operating_points import (
+    Certificate,
+    certified,
     measured,
     measured_out_of_fold,
     refuse_alike,
     refuse_unscored,
     scored_parts,
 )
-from .prediction import (
-    Session,
-    acquired_from,
-    chosen_stage,
-    coded_word,
-    decided,
-    each_stage,
-    fixed_acquisitions,
-    from_table,
-    translated,
-)
+from .prediction import Session
 from .requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .scoring import score_outcome
 
@@ -139,7 +131,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         if self.fixed_costs() is None:
             raise NotImplementedError(f"{type(self).__name__} cannot acquire while predicting.")
-        return (yield from fixed_acquisitions(self, n_samples, stage))
+        return (yield from prediction.fixed_acquisitions(self, n_samples, stage))
 
     def _needs_validation(self):
         """Return True where `fit` must hold out validation data if none are given."""
@@ -295,7 +287,7 @@ class BudgetedEstimator(BaseEstimator):
         Stage
             With the parts that the estimator has, and the acquisition cost with "acquired".
         """
-        for stage in each_stage(self, X, parts):
+        for stage in prediction.each_stage(self, X, parts):
             paid = stage.acquired is not None
             yield replace(stage, cost=self.feature_costs_.total(stage.acquired) if paid else None)
 
@@ -316,7 +308,7 @@ class BudgetedEstimator(BaseEstimator):
             Its row in `operating_points_`; None: the constant prediction that costs nothing.
         """
         check_is_fitted(self)
-        return chosen_stage(self, budget, max_cost, fallback, budget_mode)
+        return prediction.chosen_stage(self, budget, max_cost, fallback, budget_mode)
 
     @limited
     def predict(self, X: ArrayLike, limits: Limits) -> Array:
@@ -327,7 +319,7 @@ class BudgetedEstimator(BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Class labels or numbers.
         """
-        return decided(self, X, {"output"}, limits).output
+        return prediction.decided(self, X, {"output"}, limits).output
 
     @available_if(_has_probabilities)
     @limited
@@ -339,7 +331,7 @@ class BudgetedEstimator(BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        return decided(self, X, {"probabilities"}, limits).probabilities
+        return prediction.decided(self, X, {"probabilities"}, limits).probabilities
 
     @limited
     def acquired_features(self, X: ArrayLike, limits: Limits) -> Array:
@@ -349,7 +341,7 @@ class BudgetedEstimator(BaseEstimator):
         -------
         ndarray of bool of shape (n_samples, n_features)
         """
-        return decided(self, X, {"acquired"}, limits).acquired
+        return prediction.decided(self, X, {"acquired"}, limits).acquired
 
     @limited
     def acquisition_cost(self, X: ArrayLike, limits: Limits) -> Array:
@@ -360,7 +352,7 @@ class BudgetedEstimator(BaseEstimator):
         ndarray of shape (n_samples,)
             In the unit of `feature_costs`; each feature is charged once per example.
         """
-        acquired = decided(self, X, {"acquired"}, limits).acquired
+        acquired = prediction.decided(self, X, {"acquired"}, limits).acquired
         return self.feature_costs_.total(acquired)
 
     @limited
@@ -374,7 +366,7 @@ class BudgetedEstimator(BaseEstimator):
         cost : ndarray of shape (n_samples,)
             As from `acquisition_cost`.
         """
-        made = decided(self, X, {"output", "acquired"}, limits)
+        made = prediction.decided(self, X, {"output", "acquired"}, limits)
         return made.output, self.feature_costs_.total(made.acquired)
 
     @described
@@ -405,7 +397,7 @@ class BudgetedEstimator(BaseEstimator):
         scoring = getattr(self, "scoring", None)
         proba = scoring is not None and _has_probabilities(self)
         want = {"output", "probabilities"} if proba else {"output"}
-        stage = decided(self, X, want, (budget, max_cost, fallback, budget_mode))
+        stage = prediction.decided(self, X, want, (budget, max_cost, fallback, budget_mode))
         return score_outcome(self, scoring, stage, np.asarray(y), sample_weight)
 
     @described
@@ -416,7 +408,7 @@ class BudgetedEstimator(BaseEstimator):
         ------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        yield from (stage.output for stage in each_stage(self, X, {"output"}))
+        yield from (stage.output for stage in prediction.each_stage(self, X, {"output"}))
 
     @available_if(_has_probabilities)
     @described
@@ -427,7 +419,9 @@ class BudgetedEstimator(BaseEstimator):
         ------
         ndarray of shape (n_samples, n_classes)
         """
-        yield from (stage.probabilities for stage in each_stage(self, X, {"probabilities"}))
+        yield from (
+            stage.probabilities for stage in prediction.each_stage(self, X, {"probabilities"})
+        )
 
     @described
     def staged_acquired_features(self, X: ArrayLike) -> Iterator[Array]:
@@ -437,7 +431,7 @@ class BudgetedEstimator(BaseEstimator):
         ------
         ndarray of bool of shape (n_samples, n_features)
         """
-        yield from (stage.acquired for stage in each_stage(self, X, {"acquired"}))
+        yield from (stage.acquired for stage in prediction.each_stage(self, X, {"acquired"}))
 
     @described
     def measure(self, X: ArrayLike, y: ArrayLike) -> pd.DataFrame:
@@ -456,7 +450,7 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         y = np.asarray(y)
         check_consistent_length(X, y)
-        return measured(self, each_stage(self, X, scored_parts(self)), y)
+        return measured(self, prediction.each_stage(self, X, scored_parts(self)), y)
 
     def certify(
         self,
@@ -469,9 +463,8 @@ class BudgetedEstimator(BaseEstimator):
     ) -> Certificate:
         """Choose the operating point that keeps limits of mean cost and error, with a guarantee.
 
-        Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021): see
-        `budgetlearn.protocol.guarantees`. `fit` must have had validation data; the calibration
-        data must be others.
+        Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021, arXiv:2110.01052). `fit`
+        must have had validation data; the calibration data must be others.
 
         Parameters
         ----------
@@ -496,11 +489,10 @@ class BudgetedEstimator(BaseEstimator):
         GuaranteeError
             When no operating point keeps the limits with that confidence.
         """
-        X, absent = checked_table(self, X_cal)
-        y = np.asarray(y_cal)
+        check_is_fitted(self)
         # Lazily: one stage at a time is in memory.
-        outcomes = each_stage(self, X, {"output", "acquired"}, absent)
-        return certified(self, outcomes, y, cost, error, confidence)
+        outcomes = prediction.each_stage(self, X_cal, {"output", "acquired"})
+        return certified(self, outcomes, np.asarray(y_cal), cost, error, confidence)
 
     @limited
     def decisions(self, X: ArrayLike, limits: Limits) -> Decisions:
@@ -511,9 +503,9 @@ class BudgetedEstimator(BaseEstimator):
         Decisions
         """
         X, _ = checked_table(self, X)
-        stage = chosen_stage(self, *limits)
-        source = from_table(self, X)
-        return acquired_from(self, source, len(X), stage, limits.max_cost, limits.fallback)
+        stage = prediction.chosen_stage(self, *limits)
+        source, (_, max_cost, fallback, _) = prediction.from_table(self, X), limits
+        return prediction.acquired_from(self, source, len(X), stage, max_cost, fallback)
 
     @described
     def predict_acquiring(
@@ -543,9 +535,9 @@ class BudgetedEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
-        stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
-        source = translated(self, source, word_code)
-        return acquired_from(self, source, n_samples, stage, max_cost, fallback)
+        stage = prediction.chosen_stage(self, budget, max_cost, fallback, budget_mode)
+        source = prediction.translated(self, source, word_code)
+        return prediction.acquired_from(self, source, n_samples, stage, max_cost, fallback)
 
     @described
     def session(
@@ -593,13 +585,14 @@ class BudgetedEstimator(BaseEstimator):
             (with a group's charge where it fell due), `spent` so far, and after the acquisition the
             `prediction` and, of classifiers, its `probability`.
         """
-        source = from_table(self, one_row(self, x))
-        stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
+        source = prediction.from_table(self, one_row(self, x))
+        stage = prediction.chosen_stage(self, budget, max_cost, fallback, budget_mode)
         # Stepwise sessions do without a missing value, where predict refuses it.
         if not fallback:  # raises what predict raises
-            acquired_from(self, source, 1, stage, max_cost, False)
+            prediction.acquired_from(self, source, 1, stage, max_cost, False)
         # Values as people know them: numbers, and words.
-        told, session = translated(self, source, coded_word), Session(self, stage, max_cost)
+        told = prediction.translated(self, source, prediction.coded_word)
+        session = Session(self, stage, max_cost)
         row, rows = np.zeros(1, dtype=np.intp), []
         while not session.done:
             name, price, _ = session.wanted[0]

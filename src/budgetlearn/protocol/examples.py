@@ -180,10 +180,7 @@ class Examples:
         return replace(self, X=recoded(self.X, codes), given={**self.given, **given})
 
     def held_out(self, fraction, random, estimator):
-        """Split into training and validation examples, classes each in proportion.
-
-        Of numbers the validation examples have two that differ, where there are such.
-        """
+        """Split into training and validation examples, classes each in proportion."""
         if is_classifier(estimator):
             train, valid = holdout(self.y, fraction, random)
         else:
@@ -221,11 +218,7 @@ class Examples:
         return Examples(*map(np.concatenate, pairs), weight, self.given)
 
     def weighed_for(self, estimator):
-        """Return the examples with the weights that an estimator learns by, 1 on average.
-
-        They are the products of sample weights and class weights, and say how much more an example
-        counts than another: what they add up to is the number of examples, whatever their unit.
-        """
+        """Return the examples with sample weights times class weights, 1 on average."""
         class_weight = getattr(estimator, "class_weight", None)
         if class_weight is not None:
             shares = _class_weights(class_weight, estimator.classes_, self)
@@ -237,17 +230,12 @@ class Examples:
 
 
 def checked_examples(estimator, X, y, X_val, y_val, weight):
-    """Return checked training and validation examples (or None), and set what follows from them.
-
-    Set on the estimator are `classes_`, `feature_costs_` with the names of the columns
-    (scikit-learn forgets names that are numbers), `categories_`, `constant_`, and
-    `missing_in_training_`, the mask of features whose missing values are values to the model.
-    Examples of weight 0 are left out. Class weights come in by `weighed_for`, once it is settled
-    which examples are learned from.
-    """
+    """Return checked training and validation examples (or None); set what follows from them."""
     takes_missing, classifies = estimator._takes_missing(), is_classifier(estimator)
-    finite = "allow-nan" if takes_missing else True
-    checks = {"dtype": estimator._dtype, "ensure_all_finite": finite}
+    checks = {
+        "dtype": estimator._dtype,
+        "ensure_all_finite": "allow-nan" if takes_missing else True,
+    }
     kind = {"y_numeric": not classifies, "multi_output": estimator._multi_output}
     given, kinds = given_codes(dense(estimator, X))
     X, y = validate_data(estimator, given, y, **checks, **kind)
@@ -255,17 +243,18 @@ def checked_examples(estimator, X, y, X_val, y_val, weight):
     codes = y
     if classifies:
         estimator.classes_, codes = check_classes(y)
-    names = columns_of(given)
+    names = columns_of(given)  # scikit-learn forgets names that are numbers
     estimator.feature_costs_ = FeatureCosts.of(estimator.feature_costs, X.shape[1], names)
+    # Of features that lacked values in training, missing ones are values like others.
     estimator.missing_in_training_ = missing = np.zeros(X.shape[1], dtype=bool)
     # By blocks of rows: a mask of the whole table may not fit into memory.
     for start in range(0, len(X) if takes_missing else 0, ROWS):
         missing |= np.isnan(X[start : start + ROWS]).any(axis=0)
     X, words = without_absent(X, kinds)
-    estimator.categories_ = {
-        estimator.feature_costs_.labels[at]: each for at, each in words.items()
-    }
+    labels = estimator.feature_costs_.labels
+    estimator.categories_ = {labels[at]: each for at, each in words.items()}
     ranks = {at: np.arange(len(words[at])) for at, kind in kinds.items() if not kind.ordered}
+    # Class weights come in by `weighed_for`, once it is settled which examples are learned from.
     train = Examples(X, codes, y, weight, ranks)
     n_classes = n_classes_of(estimator)
     estimator.constant_ = _constant(codes, train.weighed_for(estimator).weight, n_classes)
@@ -286,10 +275,7 @@ def n_classes_of(estimator):
 
 
 def words_by_target(estimator, train, valid=None):
-    """Return both examples with words in the order of their targets in training.
-
-    Sets `categories_` to that order.
-    """
+    """Return both examples, and set `categories_`, with words in the order of their targets."""
     codes = train.codes_by_target(n_classes_of(estimator))
     names = {estimator.feature_costs_.labels[at]: new for at, new in codes.items()}
     estimator.categories_ = {
@@ -460,10 +446,7 @@ def target_order(places, targets, weight, n_classes, ranks):
 
 
 def learned_codes(estimator, X):
-    """Return a table whose words are coded as in training; X as it is where there were none.
-
-    A word that no training example has counts as a missing value, and a warning names it.
-    """
+    """Return a table whose words are coded as in training; unknown ones are missing, and told."""
     categories = estimator.categories_
     if not categories or np.ndim(X) != 2:
         return X

@@ -16,7 +16,7 @@ from ..features import origin_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from .documenting import EXPECTED, Limits, limited
 from .estimator import BudgetedEstimator
-from .guarantees import Certificate
+from .operating_points import Certificate
 from .prediction import Session, decided
 
 

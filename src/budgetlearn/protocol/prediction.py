@@ -10,8 +10,7 @@ from ..exceptions import BudgetError
 from ..validation import check_choice, check_number, in_row
 from .documenting import EXPECTED, GUARANTEED
 from .examples import checked_table, missing_cells, refuse_missing, word_code, working_dtype
-from .guarantees import surely_within
-from .operating_points import known_points, points_to_choose_from
+from .operating_points import known_points, points_to_choose_from, surely_within
 from .requests import Answer, Decisions, Ledger, Outcome, Request, Stage, drive
 
 
@@ -68,13 +67,9 @@ def _limit_of_mean(estimator, budget, max_cost):
     return None if void else budget
 
 
-def each_stage(estimator, X, want, absent=None):
-    """Yield every `Stage`, once it is sure that none looks at a missing cell.
-
-    X is checked already where `absent`, the columns that it lacks, is given.
-    """
-    if absent is None:
-        X, absent = checked_table(estimator, X)
+def each_stage(estimator, X, want):
+    """Yield every `Stage`, once it is sure that none looks at a missing cell."""
+    X, absent = checked_table(estimator, X)
     # A generator that failed at the third stage would leave its consumer with half a result.
     if np.isnan(X).any():
         for index in range(estimator.n_stages_):
@@ -165,78 +160,14 @@ def _unanswered(outcome, max_cost):
     )
 
 
-class FixedFeatures:
-    """Values known of n examples, and the stages that can still predict them.
-
-    `stage` is the one to predict with; cheaper ones stand in where a feature cannot be had.
-    """
-
-    def __init__(self, estimator, n_samples, stage):
-        self.estimator, self.n_samples = estimator, n_samples
-        shape = (n_samples, estimator.n_features_in_)
-        # By column, as they are filled.
-        self.X = np.full(shape, np.nan, dtype=np.float64, order="F")
-        self.known = np.zeros(shape, dtype=bool, order="F")
-        self.refused = np.zeros(shape, dtype=bool, order="F")
-        self.any_refused = False
-        self.order = self._preference(stage)
-        # Fixed features do not depend on the example, so that one blank row shows them.
-        blank = np.zeros((1, shape[1]))
-        stages = estimator._stages(blank, sorted(self.order), frozenset({"acquired"}))
-        self.needs = {
-            k: stage.acquired[0] for k, stage in zip(sorted(self.order), stages, strict=True)
-        }
-
-    def _preference(self, stage):
-        """Return the chosen stage, then those that cost no more, best first."""
-        costs = np.asarray(self.estimator.fixed_costs())
-        points = known_points(self.estimator)
-        # The last key of lexsort counts first: score, then cost.
-        best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
-        # What stands in for a stage must not cost more than was agreed to.
-        allowed = affords(costs[stage], costs)
-        return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
-
-    def possible(self, rows, stage):
-        """Return the rows that can still have all that a stage needs."""
-        if not self.any_refused:
-            return rows
-        return rows[~(self.refused[rows] & self.needs[stage]).any(axis=1)]
-
-    def requests(self, stage):
-        """Return the features of a stage, cheap ones first."""
-        # Cheap ones first: should a later one be refused, little was spent in vain.
-        features = np.flatnonzero(self.needs[stage])
-        return features[np.argsort(self.estimator.feature_costs_.alone[features], kind="stable")]
-
-    def take(self, rows, feature, answer):
-        """Keep the answer to a request."""
-        self.X[rows, feature] = answer.values
-        self.known[rows, feature] = ~answer.refused
-        self.refused[rows, feature] = answer.refused
-        self.any_refused |= bool(answer.refused.any())
-
-    def outcome(self):
-        """Return the prediction of each example by the best stage whose features it knows."""
-        outcome = Outcome.blank(self.estimator, self.n_samples)
-        for stage in self.order:
-            rows = np.flatnonzero(~outcome.answered)
-            if not rows.size:
-                break
-            # Needs are compared with what is known, whichever stage it was acquired for.
-            rows = rows[(self.known[rows] | ~self.needs[stage]).all(axis=1)]
-            if rows.size:
-                self._predict(outcome, rows, stage)
-        return outcome
-
-    def _predict(self, outcome, rows, stage):
-        want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
-        X = self.X[rows].astype(working_dtype(self.estimator), order="C", copy=False)
-        made = next(iter(self.estimator._stages(X, [stage], frozenset(want))))
-        outcome.output[rows] = made.output
-        if outcome.probabilities is not None:
-            outcome.probabilities[rows] = made.probabilities
-        outcome.answered[rows] = True
+def _stand_ins(estimator, stage):
+    """Return the chosen stage, then those that cost no more, best first."""
+    costs, points = np.asarray(estimator.fixed_costs()), known_points(estimator)
+    # The last key of lexsort counts first: score, then cost.
+    best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
+    # What stands in for a stage must not cost more than was agreed to.
+    allowed = affords(costs[stage], costs)
+    return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
 
 
 def fixed_acquisitions(estimator, n_samples, stage):
@@ -244,21 +175,59 @@ def fixed_acquisitions(estimator, n_samples, stage):
 
     Where a feature is refused, the best stage that costs no more and does without takes over.
     """
-    state = FixedFeatures(estimator, n_samples, stage)
-    waiting = np.arange(n_samples)
-    # Only rows whose stage became impossible go on to the next best one.
-    for stage in state.order:
-        for feature in state.requests(stage):
-            rows = state.possible(waiting, stage)
-            rows = rows[~state.known[rows, feature]]
+    order, shape = _stand_ins(estimator, stage), (n_samples, estimator.n_features_in_)
+    # Fixed features do not depend on the example, so that one blank row shows them.
+    stages = estimator._stages(np.zeros((1, shape[1])), sorted(order), frozenset({"acquired"}))
+    needs = {k: made.acquired[0] for k, made in zip(sorted(order), stages, strict=True)}
+    # By column, as they are filled.
+    X = np.full(shape, np.nan, order="F")
+    known, refused = np.zeros(shape, dtype=bool, order="F"), np.zeros(shape, dtype=bool, order="F")
+    waiting = able = np.arange(n_samples)
+
+    def estimate():
+        return _best_known(estimator, X, known, needs, order)
+
+    for place, stage in enumerate(order):
+        if place:  # nothing was refused before
+            able = waiting[~(refused[waiting] & needs[stage]).any(axis=1)]
+        # Cheap ones first: should a later one be refused, little was spent in vain.
+        features = np.flatnonzero(needs[stage])
+        prices = estimator.feature_costs_.alone[features]
+        for feature in features[np.argsort(prices, kind="stable")].tolist():
+            rows = able[~known[able, feature]]
             if rows.size:
-                answer = yield Request(rows, int(feature), state.outcome)
-                state.take(rows, feature, answer)
-        done = state.possible(waiting, stage)
-        if done.size == waiting.size:
+                answer = yield Request(rows, feature, estimate)
+                X[rows, feature], known[rows, feature] = answer.values, ~answer.refused
+                refused[rows, feature] = answer.refused
+                if answer.refused.any():
+                    able = np.setdiff1d(able, rows[answer.refused])
+        if able.size == waiting.size:
             break
-        waiting = np.setdiff1d(waiting, done)
-    return state.outcome()
+        # Only rows whose stage became impossible go on to the next best one.
+        waiting = np.setdiff1d(waiting, able)
+    return estimate()
+
+
+def _best_known(estimator, X, known, needs, order):
+    """Return the prediction of each example by the best stage whose features are known of it."""
+    outcome = Outcome.blank(estimator, len(X))
+    lacks = outcome.probabilities is None
+    want = frozenset({"output"} if lacks else {"output", "probabilities"})
+    for stage in order:
+        rows = np.flatnonzero(~outcome.answered)
+        if not rows.size:
+            break
+        # Needs are compared with what is known, whichever stage it was acquired for.
+        rows = rows[(known[rows] | ~needs[stage]).all(axis=1)]
+        if not rows.size:
+            continue
+        values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
+        made = next(iter(estimator._stages(values, [stage], want)))
+        outcome.output[rows] = made.output
+        if not lacks:
+            outcome.probabilities[rows] = made.probabilities
+        outcome.answered[rows] = True
+    return outcome
 
 
 def _number(value, name, categories):
@@ -278,15 +247,7 @@ def _number(value, name, categories):
 
 
 class Session:
-    """One case whose features are acquired step by step; made by `session()` of an estimator.
-
-    Attributes
-    ----------
-    cost : float
-        What was paid so far.
-    done : bool
-        Whether nothing more is wanted.
-    """
+    """One case whose features are acquired step by step; made by `session()` of an estimator."""
 
     def __init__(self, estimator, stage, max_cost):
         """Start the prediction by a stage, None: by the constant, which asks for nothing."""
@@ -295,38 +256,41 @@ class Session:
         self._classes = getattr(estimator, "classes_", None)
         self._constant = Outcome.constant(estimator, 1)
         self._ledger = ledger = Ledger(estimator.feature_costs_, 1, max_cost)
-        waits = stage is not None
-        self._acquisitions = estimator._acquisitions(1, stage, ledger) if waits else iter(())
+        asks = stage is not None
+        self._acquisitions = estimator._acquisitions(1, stage, ledger) if asks else (_ for _ in ())
         # The session is a prediction of one row: the requests speak of row 0.
         self._given, self._row = {}, np.zeros(1, dtype=np.intp)
         self._request = self._outcome = None
-        self._advance(lambda: next(self._acquisitions))
+        self._ask(None)
+        self._go_on()
 
-    def _advance(self, step):
+    def _ask(self, reply):
+        """Send a reply (at first None) to the acquisitions, and keep what they want next."""
+        try:
+            self._request = self._acquisitions.send(reply)
+        except StopIteration as stop:
+            self._request, self._outcome = None, stop.value
+
+    def _go_on(self):
         """Go on until something is needed that was not given; acquire what was."""
-        while True:
-            try:
-                self._request = step()
-            except StopIteration as stop:
-                self._request, self._outcome = None, stop.value
-                return
-            feature = self._request.feature
-            # Beyond the cap it is refused without asking: the caller need not know the rule.
-            if not self._ledger.affordable(self._row, feature)[0]:
-                reply = Answer(np.array([np.nan]), np.array([True]))
-            elif feature in self._given:
-                value = self._given[feature]
-                # Where training had gaps, NaN is a value that was paid for like others.
-                refused = np.isnan(value) and not self._missing_ok[feature]
-                reply = Answer(np.array([value]), np.array([refused]))
-            else:
-                return
+        while not self.done and (reply := self._reply()) is not None:
             # Charged when it is used, so that what was given too much costs nothing.
             if not reply.refused[0]:
-                self._ledger.acquire(self._row, feature)
+                self._ledger.acquire(self._row, self._request.feature)
+            self._ask(reply)
 
-            def step(reply=reply):
-                return self._acquisitions.send(reply)
+    def _reply(self):
+        """Return the answer to what is wanted; None where it must be given first."""
+        feature = self._request.feature
+        # Beyond the cap it is refused without asking: the caller need not know the rule.
+        if not self._ledger.affordable(self._row, feature)[0]:
+            return Answer(np.array([np.nan]), np.array([True]))
+        if feature not in self._given:
+            return None
+        value = self._given[feature]
+        # Where training had gaps, NaN is a value that was paid for like others.
+        refused = np.isnan(value) and not self._missing_ok[feature]
+        return Answer(np.array([value]), np.array([refused]))
 
     @property
     def done(self) -> bool:
@@ -390,10 +354,7 @@ class Session:
             if self._ledger.acquired[0, feature] or feature in self._given:
                 raise ValueError(f"feature {name!r} was given before.")
             self._given[feature] = number
-        # The generator waits at its request; it is answered only once that feature is there.
-        if not self.done and self._request.feature in self._given:
-            request = self._request
-            self._advance(lambda: request)
+        self._go_on()
         return self
 
     def _current(self):

@@ -90,56 +90,28 @@ class BudgetedTags(Tags):
 
 @dataclass(frozen=True)
 class Request:
-    """A feature that some examples need now.
+    """A feature that some examples need now."""
 
-    Attributes
-    ----------
-    rows : ndarray of int
-        The examples, ascending.
-    feature : int
-        Its index.
-    estimate : callable
-        Returns the `Outcome` of all examples on what is known so far.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # indices of the examples, ascending
     feature: int
-    estimate: Callable
+    estimate: Callable  # returns the `Outcome` of all examples on what is known so far
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer to a request.
+    """Answer to a request."""
 
-    Attributes
-    ----------
-    values : ndarray of float of shape (n_rows,)
-        NaN where the value is missing or was not acquired.
-    refused : ndarray of bool of shape (n_rows,)
-        Whether the feature cannot be had: beyond the cap, or unavailable.
-    """
-
-    values: np.ndarray
-    refused: np.ndarray
+    values: np.ndarray  # one for each row, NaN where it is missing or was not acquired
+    refused: np.ndarray  # mask of rows that cannot have it: beyond the cap, or unavailable
 
 
 @dataclass
 class Outcome:
-    """Predictions of a number of examples.
+    """Predictions of a number of examples."""
 
-    Attributes
-    ----------
-    output : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Class labels or numbers.
-    probabilities : ndarray of shape (n_samples, n_classes) or None
-        None in regression, and for classifiers that have none.
-    answered : ndarray of bool of shape (n_samples,)
-        Whether some model could predict the example with what it was allowed to acquire.
-    """
-
-    output: np.ndarray
-    probabilities: np.ndarray | None
-    answered: np.ndarray
+    output: np.ndarray  # class labels, or numbers of shape (n_samples,) or (n_samples, n_outputs)
+    probabilities: np.ndarray | None  # (n_samples, n_classes); None where the method has none
+    answered: np.ndarray  # mask of examples that some model could predict with what was allowed
 
     def probability(self, classes):
         """Return the probability of each predicted class; None where there are none."""
@@ -237,13 +209,7 @@ class Decisions:
 
 
 def answer(request, source, ledger, describe, fallback, missing_ok):
-    """Ask the source for what the cap allows, charge it, and return the `Answer`.
-
-    `source(rows, feature)` returns one number for each row; `describe` names a feature for the
-    source and for messages. With `fallback` a missing value is refused, else it is an error, but
-    for features whose missing values are values to the model, the mask `missing_ok`. The ledger is
-    charged for what was delivered.
-    """
+    """Ask `source(rows, feature)` for what the cap allows, charge it, and return the `Answer`."""
     rows, name = request.rows, describe(request.feature)
     # The source is asked only for rows that can pay: a value is never seen for free.
     allowed = ledger.affordable(rows, request.feature)
@@ -269,8 +235,8 @@ def delivered(values, rows, name):
         values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"the source must return one number for each row it is asked for; for feature "
-            f"{name!r} it returned {values!r}."
+            f"the source must return one number for each row it is asked for; for feature {name!r} "
+            f"it returned {values!r}."
         ) from error
     # NaN is allowed: it says that the value is not available.
     if values.shape != rows.shape or np.isinf(values).any():
@@ -298,8 +264,7 @@ def drive(acquisitions, source, ledger, describe, fallback=False, missing_ok=Non
     try:
         request = next(acquisitions)
         while True:
-            request = acquisitions.send(
-                answer(request, source, ledger, describe, fallback, missing_ok)
-            )
+            reply = answer(request, source, ledger, describe, fallback, missing_ok)
+            request = acquisitions.send(reply)
     except StopIteration as stop:
         return stop.value

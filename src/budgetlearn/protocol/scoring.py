@@ -16,51 +16,28 @@ from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
 from sklearn.utils import check_consistent_length, get_tags
 
 from ..validation import check_choice, check_number
-from .documenting import EXPECTED, GUARANTEED
+from .documenting import EXPECTED, GUARANTEED, described
 
 RESAMPLES = 100
 
 
 @dataclass(frozen=True)
 class BudgetScorer:
-    """Score predictions that keep a budget; called as scikit-learn calls a scorer.
-
-    Attributes
-    ----------
-    scorer : callable
-        Scorer of scikit-learn.
-    limits : dict
-        Passed to `predict` and `predict_proba`.
-    """
+    """Score predictions that keep a budget; called as scikit-learn calls a scorer."""
 
     scorer: Callable[..., float]
-    limits: dict[str, Any]
+    limits: dict[str, Any]  # passed to `predict` and `predict_proba`
 
     def __call__(
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return the score of an estimator's predictions.
-
-        Parameters
-        ----------
-        estimator : BudgetedEstimator or Pipeline
-            Fitted.
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        y : array-like of shape (n_samples,)
-            True targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the examples.
-
-        Returns
-        -------
-        float
-        """
+        """Return the score of a fitted estimator's predictions, or of a pipeline's."""
         weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
         made = _StandIn(estimator, lambda name, X: getattr(estimator, name)(X, **self.limits))
         return float(self.scorer(made, X, y, **weight))
 
 
+@described
 def make_budget_scorer(
     metric: str | Callable[..., float],
     *,
@@ -76,15 +53,9 @@ def make_budget_scorer(
     metric : str or callable
         Name of a score of scikit-learn, as "roc_auc"; one of its scorers; or a function
         `metric(y_true, y_pred)` of which more is better.
-    budget : float, default=None
-        Most that a prediction may cost on average, as for `BudgetedEstimator.predict`.
-    max_cost : float, default=None
-        Most that any single example may cost.
     fallback : bool, default=True
         Whether a model that cannot keep the limits is scored as the constant that costs nothing,
         so that a search ranks it with the others, instead of raising.
-    budget_mode : {"expected", "guaranteed"}, default="expected"
-        As for `BudgetedEstimator.predict`.
 
     Returns
     -------
@@ -145,10 +116,7 @@ def score_and_error(estimator, stage, targets):
 
 
 class _StandIn(BaseEstimator):
-    """What scikit-learn's scorers take for an estimator: its kind and classes, other predictions.
-
-    `respond(method, X)` returns what its method of that name does.
-    """
+    """A scorer's estimator: its kind and classes, and what `respond(method, X)` predicts."""
 
     def __init__(self, estimator=None, respond=None):
         self.estimator = estimator
