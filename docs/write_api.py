@@ -5,12 +5,23 @@ import inspect
 import warnings
 from pathlib import Path
 
+import numpy as np
+from sklearn.base import clone, is_classifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, GradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import budgetlearn as b
-from budgetlearn.testing import abilities
+from budgetlearn.exceptions import BudgetError
+from budgetlearn.metrics import average_precision_at_5
+from budgetlearn.testing import (
+    check_acquiring,
+    check_budgets,
+    check_caps,
+    check_untouched_cells,
+    example_data,
+)
 
+GROUPS = [0, 0, -1, -1, 1, 1]  # of the features of the made-up data
 PAGE = Path(__file__).with_name("api.md")
 REFERENCE = Path(__file__).with_name("reference.rst")
 
@@ -103,6 +114,105 @@ def estimator_classes():
         and issubclass(item, b.BudgetedEstimator)
         and item is not b.BudgetedEstimator
     }
+
+
+def abilities(estimator):
+    """Return for each ability under a budget whether it worked, tried on small made-up data."""
+    parts, costs = example_data(estimator)
+    train, valid, (X, y) = parts
+    groups = b.FeatureCosts(costs, GROUPS, group_costs=[3.0, 5.0])
+    model = clone(estimator).set_params(feature_costs=groups).fit(*train, *valid)
+    tried = {
+        "mean budget": lambda: check_budgets(model, X),
+        "hard cap": lambda: check_caps(model, X, groups.alone),
+        "acquires while predicting": lambda: check_acquiring(model, X),
+        "shared charges": lambda: _charges_once(model, X, groups),
+        "weighs shared charges": lambda: _weighs_charges(estimator, parts, costs),
+        "probabilities": lambda: np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1),
+        "ranking": lambda: _ranks(model, X, y),
+        "regression": lambda: not is_classifier(model),
+        "sample weights": lambda: _weighs(estimator, train, X),
+        "missing cells": lambda: check_untouched_cells(model, X),
+        "missing values": lambda: _learns_from_missing(estimator, train, X),
+        "scoring": lambda: _scores(model, parts),
+        "refit": lambda: _refits(model, parts),
+    }
+    return {name: _works(check) for name, check in tried.items()}
+
+
+def _works(check):
+    """Return True if a check passes; a refusal or a method that is not there is no ability."""
+    try:
+        return check() is not False
+    except (AttributeError, BudgetError, NotImplementedError, TypeError, ValueError):
+        return False
+
+
+def _charges_once(model, X, costs):
+    """A charge that acquired features share is on the bill once."""
+    acquired = model.acquired_features(X)
+    # By hand: members of a group as a matrix, and not by the code that is checked.
+    shared = np.array(GROUPS)[:, None] == np.arange(2)
+    charges = (acquired @ shared).astype(bool) @ costs.group_costs
+    np.testing.assert_allclose(model.acquisition_cost(X), acquired @ costs.costs + charges)
+
+
+def _weighs_charges(estimator, parts, costs):
+    """With a high charge on some features others are acquired."""
+    train, valid, (X, _) = parts
+    owned = []
+    # So high a charge that whoever heeds it avoids the first two features altogether.
+    for charge in (0.0, 1e4):
+        shared = b.FeatureCosts(costs, GROUPS, group_costs=[charge, 0.0])
+        model = clone(estimator).set_params(feature_costs=shared).fit(*train, *valid)
+        owned.append(np.array([stage.acquired for stage in model.stages(X, {"acquired"})]))
+    return not np.array_equal(*owned)
+
+
+def _ranks(model, X, y):
+    """The probability of relevance ranks the documents of queries, better than in reverse."""
+    queries, shares = np.arange(len(X)) % 8, model.predict_proba(X)[:, 1]
+    relevant = y == model.classes_[1]
+    # Better than in reverse is all that small data can show.
+    best, worst = (average_precision_at_5(relevant, by, queries) for by in (shares, -shares))
+    assert best >= worst
+
+
+def _weighs(estimator, train, X):
+    """`fit` takes weights: equal ones change nothing, others do."""
+    X_train, y_train = train
+    plain = clone(estimator).fit(X_train, y_train)
+    equal = clone(estimator).fit(X_train, y_train, sample_weight=np.ones(len(y_train)))
+    np.testing.assert_array_equal(plain.predict(X), equal.predict(X))
+
+
+def _learns_from_missing(estimator, train, X):
+    """Missing values of a feature that had some in training are values like others."""
+    X_train, y_train = train[0].copy(), train[1]
+    # Whole rows: whichever feature a model takes first, it meets gaps.
+    X_train[::3] = np.nan
+    model = clone(estimator).fit(X_train, y_train)
+    assert len(model.predict(np.full_like(X, np.nan))) == len(X)
+
+
+def _scores(model, parts):
+    """Operating points are compared by the score that is asked for."""
+    train, valid, _ = parts
+    scoring = "balanced_accuracy" if is_classifier(model) else "neg_mean_absolute_error"
+    other = clone(model).set_params(scoring=scoring).fit(*train, *valid)
+    by_other, plain = other.operating_points_["score"], model.operating_points_["score"]
+    return not np.array_equal(by_other, plain)
+
+
+def _refits(model, parts):
+    """The operating points stay, the models learn from the validation data too."""
+    train, valid, _ = parts
+    again = clone(model).set_params(refit=True).fit(*train, *valid)
+    np.testing.assert_array_equal(
+        again.operating_points_["score"], model.operating_points_["score"]
+    )
+    outputs = [list(each.staged_predict(valid[0])) for each in (model, again)]
+    return not np.array_equal(*outputs)
 
 
 def table(tried=abilities):

@@ -23,12 +23,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from .protocol.acquisition import Session
-from .protocol.guarantees import Certificate
-from .protocol.pipeline import EncodedSession
+from .protocol.operating_points import Certificate
+from .protocol.prediction import Session
 from .protocol.requests import Decisions
+from .protocol.requests import Stage as Stage
 from .protocol.scoring import BudgetScorer
-from .protocol.stage import Stage as Stage
 
 __version__: str
 '''

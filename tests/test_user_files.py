@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from budgetlearn.exceptions import BudgetlearnWarning, DatasetError
+from budgetlearn.files import InMemory, separator_of
 from budgetlearn.preprocessing.reading import read_table
-from budgetlearn.user_files import InMemory, separator_of
 
 TABLE = pd.DataFrame(
     {"Größe": [1.5, 2.25, np.nan], "wort": ["für", None, "a;b"], "n": [1, -2, 3], "ja": [True] * 3}

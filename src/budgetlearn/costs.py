@@ -16,32 +16,12 @@ _CHARGES = PerFeature("group_costs", "charge", CostError, each="group", table="g
 
 
 def spendable(budget):
-    """Return the largest sum of prices that a budget pays for.
-
-    Parameters
-    ----------
-    budget : float or ndarray
-        What may be spent, >= 0.
-
-    Returns
-    -------
-    float or ndarray
-    """
+    """Return the largest sum of prices that a budget pays for."""
     return budget * (1 + _SLACK)
 
 
 def affords(budget, cost):
-    """Compare a budget with a cost, up to the rounding of sums.
-
-    Parameters
-    ----------
-    budget, cost : float or ndarray
-        In one unit, >= 0.
-
-    Returns
-    -------
-    bool or ndarray of bool
-    """
+    """Compare a budget with a cost, both numbers or arrays, up to the rounding of sums."""
     return cost <= spendable(np.asarray(budget))
 
 
@@ -98,8 +78,7 @@ class FeatureCosts:
         self.group_costs = nonnegative(_CHARGES.in_order(group_costs, None), "group_costs")
         if not self.group_costs.size:
             raise CostError("group_costs is empty: give one charge for each group, or no groups.")
-        groups = _GROUPS.in_order(groups, self.names, self.n_features)
-        self.groups = self._checked_groups(groups)
+        self.groups = self._checked_groups(_GROUPS.in_order(groups, self.names, self.n_features))
 
     def _checked_groups(self, groups):
         raw = np.asarray(groups)
@@ -177,8 +156,13 @@ class FeatureCosts:
         if feature_costs is None:
             return cls(np.ones(n_features))._called(names)
         costs = feature_costs if isinstance(feature_costs, cls) else cls(feature_costs)
+        if costs.names is not None and names is not None:
+            # A table may be encoded: "colour=red" is then priced as an indicator of "colour".
+            own, columns = set(costs.names), set(names)
+            originals = [origin_of(name, own, columns) for name in names]
+            return costs.spread(_COSTS.places(costs.names, originals), names)
         if costs.names is not None:
-            return costs._aligned(n_features, names)
+            return costs.spread(_COSTS.places(costs.names, None, n_features))
         if costs.n_features != n_features:
             raise CostError(
                 f"feature costs must have one entry for each of the {n_features} features of X, "
@@ -192,17 +176,6 @@ class FeatureCosts:
         called = FeatureCosts(self.costs, self.groups, self.group_costs)
         called.names = names
         return called
-
-    def _aligned(self, n_features, names):
-        """Return the prices of a table's columns: by name, or by that of what they indicate."""
-        if names is None:
-            places = _COSTS.places(self.names, None, n_features)
-        else:
-            # A table may be encoded: "colour=red" is then priced as an indicator of "colour".
-            own, columns = set(self.names), set(names)
-            originals = [origin_of(name, own, columns) for name in names]
-            places = _COSTS.places(self.names, originals)
-        return self.spread(places, names)
 
     def spread(self, origins, names=None):
         """Return the prices of a table with some features spread over several columns.
@@ -227,13 +200,6 @@ class FeatureCosts:
         ------
         CostError
             When a feature of several columns shares a charge with others: a column has one group.
-
-        Examples
-        --------
-        >>> costs = FeatureCosts([5, 1, 2], groups=[-1, 0, 0], group_costs=[10])
-        >>> spread = costs.spread([0, 0, 0, 1, 2])
-        >>> spread.subset([0]), spread.subset([0, 1]), spread.subset([1, 3, 4])
-        (5.0, 5.0, 18.0)
         """
         origins = np.asarray(origins, dtype=np.intp)
         # A price that several columns share is a charge of a group without prices of its own.
@@ -244,11 +210,9 @@ class FeatureCosts:
         # A column has one group, so its feature cannot be spread and share a charge as well.
         shared = several[own[several] >= 0]
         if shared.size:
-            first = int(shared[0])
-            name = first if self.names is None else self.names[first]
             raise CostError(
-                f"feature {name!r} shares a charge with others and cannot be spread over several "
-                "columns as well: take it out of one_hot."
+                f"feature {self.labels[shared[0]]!r} shares a charge with others and cannot be "
+                "spread over several columns as well: take it out of one_hot."
             )
         own[several] = charges.size + np.arange(several.size)
         prices, charges = self.costs.copy(), np.concatenate([charges, self.costs[several]])
@@ -401,12 +365,6 @@ class FeatureCosts:
         -------
         ndarray of shape (n_features,)
             0 for features that are not acquired; the sum is their `subset` cost.
-
-        Examples
-        --------
-        >>> costs = FeatureCosts([1, 2, 3], groups=[0, 0, -1], group_costs=[10])
-        >>> costs.shares([True, True, True]).tolist(), costs.shares([True, False, True]).tolist()
-        ([6.0, 7.0, 3.0], [11.0, 0.0, 3.0])
         """
         acquired = self._mask(acquired)
         share = np.where(acquired, self.costs, 0.0)

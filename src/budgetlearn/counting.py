@@ -7,32 +7,22 @@ and stand-ins count like those that are kept.
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
 
 _open_counts = ContextVar("open counts", default=())
 
 
-class FitCount:
-    """Counts the models trained while it is open, in all threads of `budgetlearn.parallel`."""
+class FitCount(list):
+    """Numbers of models, as they were trained: threads append to a list safely."""
 
-    def __init__(self):
-        self.total = 0
-        self._lock = Lock()
-
-    def add(self, number):
-        """Count more models."""
-        # Models are trained in threads, and += is not atomic.
-        with self._lock:
-            self.total += number
+    @property
+    def total(self):
+        """Number of models so far."""
+        return sum(self)
 
 
 @contextmanager
 def counting_fits():
-    """Count the models trained in the block; blocks may lie within blocks.
-
-    Where nothing in the block counts itself, the block is the training of one model. The `total` of
-    the `FitCount` is final when the block has ended.
-    """
+    """Count the models trained in the block, itself one where nothing in it counts itself."""
     count = FitCount()
     # Blocks within blocks: each open count gets every model.
     token = _open_counts.set((*_open_counts.get(), count))
@@ -47,7 +37,7 @@ def counting_fits():
 def count_fit(number=1):
     """Count models trained here."""
     for count in _open_counts.get():
-        count.add(number)
+        count.append(number)
 
 
 def fit_counted(model, *data, **options):

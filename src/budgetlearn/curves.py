@@ -14,12 +14,11 @@ _SLACK = 1e-12
 
 def _as_points(costs, scores):
     """Return costs and scores as float64 vectors of one length, refusing what is not a number."""
-    costs = np.asarray(costs, dtype=np.float64)
-    scores = np.asarray(scores, dtype=np.float64)
+    costs, scores = (np.asarray(part, dtype=np.float64) for part in (costs, scores))
     if costs.ndim != 1 or costs.shape != scores.shape:
         raise ValueError(
-            f"costs and scores must be vectors of the same length, "
-            f"got shapes {costs.shape} and {scores.shape}."
+            "costs and scores must be vectors of the same length, got shapes "
+            f"{costs.shape} and {scores.shape}."
         )
     if not (np.isfinite(costs).all() and np.isfinite(scores).all()):
         raise ValueError("costs and scores must be finite; leave out the models that failed.")
@@ -145,6 +144,12 @@ class ModelSchedule(CostAccuracyCurve):
         The variables of each model, ascending.
     names : tuple or None
         What each variable is called, by its index; None: they have no names.
+
+    Examples
+    --------
+    >>> schedule = ModelSchedule([119, 171], [0.85, 0.94], [(11, 14), (11, 14, 15)])
+    >>> schedule.select(150), schedule.cheapest(0.9)
+    ((119.0, 0.85, (11, 14)), (171.0, 0.94, (11, 14, 15)))
     """
 
     variables: tuple
@@ -229,12 +234,6 @@ class ModelSchedule(CostAccuracyCurve):
         ------
         BudgetError
             When even the cheapest model costs more; the message names its cost.
-
-        Examples
-        --------
-        >>> schedule = ModelSchedule([119, 171], [0.85, 0.94], [(11, 14), (11, 14, 15)])
-        >>> schedule.select(150)
-        (119.0, 0.85, (11, 14))
         """
         return self._entry(self.index(budget))
 
@@ -258,12 +257,6 @@ class ModelSchedule(CostAccuracyCurve):
         ------
         BudgetError
             When no model reaches it, whatever the budget; the message names the best.
-
-        Examples
-        --------
-        >>> schedule = ModelSchedule([119, 171], [0.85, 0.94], [(11, 14), (11, 14, 15)])
-        >>> schedule.cheapest(0.9)
-        (171.0, 0.94, (11, 14, 15))
         """
         check_number(score, "score")
         if not len(self):

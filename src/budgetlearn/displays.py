@@ -1,22 +1,34 @@
 """Pictures of a fitted estimator: what it acquires, its schedule, its score against cost."""
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .curves import pareto_indices
+from .protocol.documenting import described
 from .protocol.scoring import score_outcome
 
 __all__ = ["AcquisitionDisplay", "CostAccuracyDisplay", "ScheduleDisplay"]
+SHARED = """\
+estimator : BudgetedEstimator
+    Fitted.
+X : array-like of shape (n_samples, n_features)
+    Examples; others than those that it was fitted on, for an honest picture.
+y : array-like of shape (n_samples,)
+    Their targets.
+budget, max_cost : float, default=None
+    As for `predict`.
+ax : matplotlib Axes, default=None
+    Where to draw; None: a new figure.
+**kwargs
+    Passed to the bars, the line or the cells."""
 
 
 def axes_of(ax, width=6.4, height=4.8):
-    """Return the axes to draw on: `ax`, or those of a new figure.
-
-    An `ImportError` says when matplotlib is not installed.
-    """
+    """Return the axes to draw on: `ax`, or those of a new figure."""
     # Here, so that fitting and predicting do without matplotlib.
     try:
         from matplotlib import pyplot
@@ -35,14 +47,11 @@ def names_of(estimator):
 
 
 def list_features(ax, places, names, prices):
-    """Write "name (price)" of each feature at its place, from the top of `ax` downwards.
-
-    A dollar sign in a name starts no formula.
-    """
+    """Write "name (price)" of each feature at its place, from the top of `ax` downwards."""
     labels = [f"{name} ({price:.4g})" for name, price in zip(names, prices, strict=True)]
     ax.set_yticks(places, labels)
     for label in ax.get_yticklabels():
-        label.set_parse_math(False)
+        label.set_parse_math(False)  # a dollar sign in a name starts no formula
     ax.set_ylabel("feature (price)")
     ax.invert_yaxis()
 
@@ -58,8 +67,24 @@ def chosen_points(estimator):
     return pareto_indices(points["cost"], points["score"])
 
 
+class _Display:
+    """Base: what is known is drawn by `plot`."""
+
+    @partial(described, shared=SHARED)
+    def plot(self, ax=None, **kwargs):
+        """Draw on `ax`, or on a new figure; features that are never acquired are left out.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = self._drawn(ax, **kwargs)
+        self.figure_ = self.ax_.figure
+        return self
+
+
 @dataclass(eq=False)
-class AcquisitionDisplay:
+class AcquisitionDisplay(_Display):
     """Share of the examples that acquire each feature.
 
     Made by `from_estimator`.
@@ -89,21 +114,9 @@ class AcquisitionDisplay:
     prices: np.ndarray
 
     @classmethod
+    @partial(described, shared=SHARED)
     def from_estimator(cls, estimator, X, *, budget=None, max_cost=None, ax=None, **kwargs):
         """Draw what the predictions of examples acquire.
-
-        Parameters
-        ----------
-        estimator : BudgetedEstimator
-            Fitted.
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        budget, max_cost : float, default=None
-            As for `predict`.
-        ax : matplotlib Axes, default=None
-            Where to draw; None: a new figure.
-        **kwargs
-            Passed to the bars.
 
         Returns
         -------
@@ -115,20 +128,7 @@ class AcquisitionDisplay:
         display = cls(acquired.mean(axis=0), mean_cost, names_of(estimator), prices.costs)
         return display.plot(ax=ax, **kwargs)
 
-    def plot(self, ax=None, **kwargs):
-        """Draw on `ax`, or on a new figure; features that are never acquired are left out.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw.
-        **kwargs
-            Passed to the bars.
-
-        Returns
-        -------
-        AcquisitionDisplay
-        """
+    def _drawn(self, ax, **kwargs):
         used = np.flatnonzero(self.rates > 0)
         # By rate, the cheaper of equals first.
         used = used[np.lexsort((self.prices[used], -self.rates[used]))]
@@ -138,12 +138,11 @@ class AcquisitionDisplay:
         list_features(ax, places, np.array(self.feature_names)[used], self.prices[used])
         ax.set(xlim=(0, 1), xlabel="share of examples for which it is acquired")
         ax.set_title(f"mean cost of an example: {self.mean_cost:.4g}")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return ax
 
 
 @dataclass(eq=False)
-class CostAccuracyDisplay:
+class CostAccuracyDisplay(_Display):
     """Score of each operating point against what its predictions cost.
 
     Made by `from_estimator`.
@@ -179,23 +178,14 @@ class CostAccuracyDisplay:
     score_name: str = "score"
 
     @classmethod
+    @partial(described, shared=SHARED)
     def from_estimator(cls, estimator, X, y, *, name=None, ax=None, **kwargs):
         """Apply every operating point to examples and draw what it costs and scores.
 
         Parameters
         ----------
-        estimator : BudgetedEstimator
-            Fitted.
-        X : array-like of shape (n_samples, n_features)
-            Examples; others than those that it was fitted on, for an honest picture.
-        y : array-like of shape (n_samples,)
-            Their targets.
         name : str, default=None
             Name in the legend; None: that of the class.
-        ax : matplotlib Axes, default=None
-            Where to draw; None: a new figure.
-        **kwargs
-            Passed to the line.
 
         Returns
         -------
@@ -215,20 +205,7 @@ class CostAccuracyDisplay:
         )
         return display.plot(ax=ax, **kwargs)
 
-    def plot(self, ax=None, **kwargs):
-        """Draw on `ax`, or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw.
-        **kwargs
-            Passed to the line.
-
-        Returns
-        -------
-        CostAccuracyDisplay
-        """
+    def _drawn(self, ax, **kwargs):
         ax = axes_of(ax)
         # The front of the validation data, in the order of what it costs here.
         line = self.chosen[np.argsort(self.costs[self.chosen], kind="stable")]
@@ -246,12 +223,11 @@ class CostAccuracyDisplay:
         ax.set(xlabel="mean acquisition cost of an example", ylabel=self.score_name)
         if self.estimator_name is not None:
             ax.legend(loc="lower right")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return ax
 
 
 @dataclass(eq=False)
-class ScheduleDisplay:
+class ScheduleDisplay(_Display):
     """The features that each operating point may acquire, from the cheapest point upwards.
 
     Made by `from_estimator`.
@@ -282,15 +258,9 @@ class ScheduleDisplay:
     prices: np.ndarray
 
     @classmethod
+    @partial(described, shared=SHARED)
     def from_estimator(cls, estimator, *, ax=None):
         """Draw the schedule of an estimator that was fitted with validation data.
-
-        Parameters
-        ----------
-        estimator : BudgetedEstimator
-            Fitted, with `operating_points_`.
-        ax : matplotlib Axes, default=None
-            Where to draw; None: a new figure.
 
         Returns
         -------
@@ -304,29 +274,15 @@ class ScheduleDisplay:
         prices = estimator.feature_costs_.costs
         return cls(acquired, costs, scores, names_of(estimator), prices).plot(ax=ax)
 
-    def plot(self, ax=None):
-        """Draw on `ax`, or on a new figure.
-
-        Features stand in the order in which they first appear; those never acquired are left out.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw.
-
-        Returns
-        -------
-        ScheduleDisplay
-        """
+    def _drawn(self, ax, **kwargs):
         n_points = len(self.acquired)
         used = np.flatnonzero(self.acquired.any(axis=0))
-        # By the point where each appears first: the picture becomes a staircase.
+        # In the order in which each appears first: the picture becomes a staircase.
         used = used[np.lexsort((self.prices[used], self.acquired[:, used].argmax(axis=0)))]
         ax = axes_of(ax, max(5.5, 3 + 0.5 * n_points), 1.8 + 0.24 * len(used))
         cells = self.acquired[:, used].T
-        self.image_ = ax.pcolormesh(
-            cells, cmap="Blues", vmin=0, vmax=1.4, edgecolors="white", linewidth=1
-        )
+        style = {"cmap": "Blues", "vmin": 0, "vmax": 1.4, "edgecolors": "white", "linewidth": 1}
+        self.image_ = ax.pcolormesh(cells, **style | kwargs)
         rows = np.arange(len(used)) + 0.5
         list_features(ax, rows, np.array(self.feature_names)[used], self.prices[used])
         places = np.arange(n_points) + 0.5
@@ -337,7 +293,5 @@ class ScheduleDisplay:
         top.set_xlabel("validation score")
         for axis in (ax, top):
             axis.tick_params(length=0)
-        ax.spines[:].set_visible(False)
-        top.spines[:].set_visible(False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+            axis.spines[:].set_visible(False)
+        return ax

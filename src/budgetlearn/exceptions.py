@@ -1,5 +1,7 @@
 """Errors and warnings that users see: what was expected, what came and what to do."""
 
+from contextlib import contextmanager
+
 
 class BudgetlearnError(Exception):
     """Base of every error that budgetlearn raises on its own account."""
@@ -54,3 +56,17 @@ class ConfigError(BudgetlearnError, ValueError):
 
 class MissingExtraError(BudgetlearnError, ImportError):
     """A package that only some classes need is not installed; the message names the extra."""
+
+
+@contextmanager
+def extra(name, user):
+    """Turn a failing import into a `MissingExtraError`: `user` needs what extra `name` holds."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if str(error.name).partition(".")[0] == __package__:  # a fault of our own
+            raise
+        raise MissingExtraError(
+            f"{user} needs the package {error.name!r}, which is not installed. Install it with: "
+            f"pip install 'budgetlearn[{name}]'"
+        ) from error

@@ -17,22 +17,22 @@ ENCODED = "="
 
 
 def columns_of(X):
-    """Return the names of a table's columns; None where they have no names of their own.
-
-    That is so in arrays, and in frames whose columns are called 0, 1, 2 … in this order, as they
-    are counted. A `ParameterError` says when two columns have one name.
-    """
-    columns = getattr(X, "columns", None)
-    # Some containers have a method of that name.
-    if columns is None or callable(columns):
+    """Return the names of a table's columns; None where they only count from 0."""
+    names = _labels(X, "columns")
+    if names is None:
         return None
-    names = tuple(columns)
     if len(set(names)) < len(names):
         raise ParameterError(
             f"columns of X need different names, but several are called {_repeated(names)}. "
             "Rename them."
         )
     return own_names(names)
+
+
+def _labels(values, attribute):
+    """Return what an attribute lists, as a tuple; None where there is none, or a method."""
+    labels = getattr(values, attribute, None)
+    return None if labels is None or callable(labels) else tuple(labels)
 
 
 def own_names(names):
@@ -42,15 +42,11 @@ def own_names(names):
 
 
 def check_same_columns(X, names):
-    """Refuse a frame whose columns are called by numbers, but not those of the training table.
-
-    scikit-learn checks names that are text, and overlooks all others. `names` are those of the
-    training table, None where it had none; other columns, or another order, are a `ParameterError`.
-    """
-    columns = getattr(X, "columns", None)
-    if columns is None or callable(columns) or _is_text(names):
+    """Refuse a frame whose columns are called by numbers, but not those of the training table."""
+    given = _labels(X, "columns")
+    # scikit-learn checks names that are text, and overlooks all others.
+    if given is None or _is_text(names):
         return
-    given = tuple(columns)
     if names is None and not _is_count(given):
         return  # names that training knows nothing of: columns count by their place
     # A frame with columns 0, 1, 2 … is as good as an array, in this order only.
@@ -92,10 +88,9 @@ class PerFeature:
         # A dict cannot repeat a key; a Series can repeat a label, and is refused then.
         if isinstance(values, Mapping):
             return tuple(values), list(values.values())
-        index = getattr(values, "index", None)
-        if index is None or callable(index):  # a list has a method of that name
+        labels = _labels(values, "index")
+        if labels is None:
             return None, values
-        labels = tuple(index)
         if len(set(labels)) < len(labels):
             raise self.error(f"{self.what} name {self.each}s more than once: {_repeated(labels)}.")
         return labels, np.asarray(values)
@@ -112,19 +107,13 @@ class PerFeature:
         return np.asarray(values)[self.places(labels, names, n_features)]
 
     def columns_in_order(self, table, names, n_features):
-        """Return a table of one column for each feature as an array in the order of the features.
-
-        Names are as for `in_order`. Arrays are returned as they are, of whatever shape.
-        """
+        """Return a table of one column for each feature as an array in their order."""
         labels = tuple(table.columns) if hasattr(table, "columns") else None
         table = np.asarray(table)
         return table if labels is None else table[:, self.places(labels, names, n_features)]
 
     def places(self, labels, names, n_features=None):
-        """Return the place of each feature's value among values with labels.
-
-        Names are as for `in_order`. `error` is raised when labels and names are not the same.
-        """
+        """Return the place of each feature's value among values with labels."""
         counted = range(len(labels) if n_features is None else n_features)
         wanted = counted if names is None else names
         # Missing and unknown labels are reported together: a misspelt name is both.
@@ -168,18 +157,15 @@ def _is_count(labels):
 
 
 def origin_of(column, originals, columns):
-    """Return the original feature that an indicator column stands for a word of.
+    """Return the one of `originals` that an indicator column stands for a word of, else the column.
 
-    "colour=red" is an indicator of "colour", one of `originals`; a feature that is among `columns`
-    itself was not spread out. A column that is no indicator is returned itself; one that may stand
-    for several is a `CostError`.
+    "colour=red" is an indicator of "colour"; a feature among `columns` itself was not spread out.
     """
     if column in originals or not isinstance(column, str):
         return column
     # Names may contain the sign themselves: every cut is tried, and two that fit are refused.
-    ends = [k for k, letter in enumerate(column) if letter == ENCODED]
-    found = [column[:end] for end in ends if column[:end] in originals]
-    found = [name for name in found if name not in columns]
+    starts = (column[:end] for end, letter in enumerate(column) if letter == ENCODED)
+    found = [name for name in starts if name in originals and name not in columns]
     if len(found) > 1:
         raise CostError(
             f"column {column!r} may stand for a word of {' or of '.join(map(repr, found))}: rename "

@@ -17,10 +17,7 @@ def _on_terminal():
 
 
 def progress(items, unit, total=None):
-    """Yield the items, with a bar on a terminal once they have taken five seconds.
-
-    `unit` is what they are, in the plural. Without items a bar is returned, which the caller moves.
-    """
+    """Yield the items (or return a bar to move), with a bar on a terminal after five seconds."""
     if items is not None and not _on_terminal():
         return items  # even a bar that is never shown takes its time
     return tqdm(items, total=total, unit=f" {unit}", delay=5, leave=False, disable=None)
@@ -28,10 +25,7 @@ def progress(items, unit, total=None):
 
 @contextmanager
 def watched(count, unit, total):
-    """Show a bar of what a kernel counts while the block runs, as `progress` does for items.
-
-    `count`, called from another thread, returns how far the work has come; it ends at `total`.
-    """
+    """Show a bar of what a kernel counts while the block runs; `count()` is asked by a thread."""
     with progress(None, unit, total) as bar:
         done = Event()
 
@@ -53,9 +47,7 @@ def watched(count, unit, total):
 def thread_map(function, items, n_jobs=None, unit=None):
     """Return `[function(item) for item in items]`, computed in up to `n_jobs` threads.
 
-    The function releases the GIL where it works hard. `n_jobs` is as in joblib: None is 1 outside
-    of a `parallel_config` context, -1 all cores. `unit` is what the items are, in the plural, to
-    show progress; None: show none.
+    `unit` is what the items are, in the plural, to show progress; None: show none.
     """
     # The bar moves as work is handed out, which is close enough.
     items = items if unit is None else progress(items, unit)
@@ -68,36 +60,26 @@ def thread_map(function, items, n_jobs=None, unit=None):
 
 
 def threads_ahead(function, items, n_jobs=None):
-    """Yield `function(item)` in order, while threads already work on the next items.
-
-    In one thread nothing is computed before it is asked for. When the consumer stops early, work
-    that has not begun is dropped.
-    """
+    """Yield `function(item)` in order, while threads already work on the next items."""
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:
         yield from map(function, items)
         return
-    items, pending, function = iter(items), deque(), _in_this_context(function)
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            # Twice as many as threads, so that none waits while the consumer is busy.
-            pending.extend(pool.submit(function, item) for item in islice(items, 2 * n_threads))
-            while pending:
-                result = pending.popleft().result()
-                pending.extend(pool.submit(function, item) for item in islice(items, 1))
-                yield result
-        finally:
-            # The consumer may stop early; work that has begun cannot be stopped.
-            for future in pending:
-                future.cancel()
+    items, pending = iter(items), deque()
+    with task_threads(n_jobs) as submit:
+        # Twice as many as threads, so that none waits while the consumer is busy.
+        pending.extend(submit(function, item) for item in islice(items, 2 * n_threads))
+        while pending:
+            result = pending.popleft().result()
+            pending.extend(submit(function, item) for item in islice(items, 1))
+            yield result
 
 
 @contextmanager
 def task_threads(n_jobs=None):
-    """Give a `submit(function, *arguments)` whose calls are made while the caller goes on.
+    """Give a `submit(function, *arguments)` that returns a future while the caller goes on.
 
-    It returns a `concurrent.futures.Future`. In one thread a call is made at once; what has not
-    begun when the block ends is dropped.
+    In one thread a call is made at once; what has not begun when the block ends is dropped.
     """
     n_threads = effective_n_jobs(n_jobs)
     if n_threads == 1:
@@ -124,10 +106,7 @@ def _call_at_once(function, *arguments):
 
 
 def row_blocks(n_rows, n_jobs=None, smallest=1024):
-    """Return slices that cover `n_rows` rows, about four for each thread.
-
-    Fewer rows than `smallest` are not worth a block of their own.
-    """
+    """Return slices that cover `n_rows` rows, about four for each thread, few rows in one."""
     if n_rows <= smallest or (n_threads := effective_n_jobs(n_jobs)) == 1:
         return [slice(0, n_rows)]
     # Four blocks a thread even out blocks that take long.

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .exceptions import CostError, MissingExtraError
-from .user_files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
+from .files import as_file, encoding_of, is_workbook, opened, separator_of, workbook_as_csv
 
 COLUMNS = ("feature", "cost", "group", "group_cost")
 
@@ -18,24 +18,11 @@ COLUMNS = ("feature", "cost", "group", "group_cost")
 def read_prices(source):
     """Read a price list or a file of cost profiles; names stay as they are written.
 
-    Parameters
-    ----------
-    source : path-like or DataFrame
-        csv (comma, semicolon or tab; decimal points or commas) or an .xlsx workbook: feature, cost
-        and, where features share a charge, group and group_cost; in cost profiles also run. Or a
-        frame with these columns.
-
-    Returns
-    -------
-    DataFrame
-        With these columns: feature and group are text (group None where a feature has none), run
-        is a whole number, cost and group_cost are numbers (group_cost NaN where there is none).
-
-    Raises
-    ------
-    CostError
-        When the file cannot be read, has no or another header, or a price is not a number; the
-        message names the line.
+    It is a csv file (comma, semicolon or tab; decimal points or commas), an .xlsx workbook or a
+    frame, with the columns feature and cost and, where features share a charge, group and
+    group_cost; in cost profiles also run. The result has these columns: feature and group are text
+    (None: no group), run is a whole number, cost and group_cost are numbers (NaN: no charge). A
+    `CostError` that names the line says what is wrong.
     """
     path, header, rows = _from_frame(source) if hasattr(source, "columns") else _from_file(source)
     _check_header(path, header)
@@ -49,8 +36,7 @@ def read_prices(source):
 
 
 def _from_frame(frame):
-    """Return the name of a frame in messages, its header, and its rows as text."""
-    # As text, so that a frame and a file are checked by the same code.
+    """Return the name of a frame in messages, its header, and its rows as text, as of a file."""
     cells = frame.astype(object).where(frame.notna(), "").map(lambda cell: str(cell).strip())
     rows = list(enumerate(cells.to_numpy().tolist(), 1))
     return "the price list", [str(name) for name in frame.columns], rows
@@ -167,11 +153,7 @@ def _number(text, name, where, kind=float):
 
 
 def profile_of(table):
-    """Return names, prices, groups (numbered, -1 for none) and charges of the groups of one list.
-
-    The last two are None where no feature has a group. A `CostError` says when a feature is named
-    twice, or when the charges of a group's members differ.
-    """
+    """Return names, prices, groups (-1: none) and charges of one list; the last two may be None."""
     names = table["feature"].tolist()
     twice = table["feature"][table["feature"].duplicated()].unique().tolist()
     if twice:

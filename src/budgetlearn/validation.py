@@ -19,10 +19,9 @@ class ParameterError(BudgetlearnError, ValueError):
 def check_number(
     value, name, *, low=None, high=None, integer=False, low_open=False, high_open=False
 ):
-    """Return `value` if it is a number inside [low, high], else raise `ParameterError`.
+    """Return `value` if it is a number inside the bounds, inclusive unless open.
 
-    Bounds are inclusive unless open; `high=np.inf, high_open=True` wants a finite number. `integer`
-    accepts whole numbers only.
+    `high=np.inf, high_open=True` wants a finite number.
     """
     kind = numbers.Integral if integer else numbers.Real
     wanted = "an integer" if integer else "a number"
@@ -50,11 +49,9 @@ def check_choice(value, name, choices):
 
 
 def check_max_features(max_features, n_features):
-    """Return the number of features that a node draws.
+    """Return the number of features that a node draws, 1 at least and `n_features` at most.
 
-    A number larger than `n_features` counts as all, as does None; a float in (0, 1] is a share of
-    them, "sqrt" their square root, both rounded down, 1 at least. Anything else is a
-    `ParameterError`.
+    None is all, a float in (0, 1] a share of them, "sqrt" their square root, both rounded down.
     """
     if max_features is None:
         return n_features
@@ -62,9 +59,10 @@ def check_max_features(max_features, n_features):
         return max(1, int(np.sqrt(n_features)))
     if isinstance(max_features, numbers.Real) and not isinstance(max_features, bool):
         # 1 is one feature, 1.0 all of them.
-        if isinstance(max_features, numbers.Integral) and max_features >= 1:
+        whole = isinstance(max_features, numbers.Integral)
+        if whole and max_features >= 1:
             return min(int(max_features), n_features)
-        if not isinstance(max_features, numbers.Integral) and 0 < max_features <= 1:
+        if not whole and 0 < max_features <= 1:
             return max(1, int(max_features * n_features))
     raise ParameterError(
         "max_features must be an integer >= 1, a share > 0 and <= 1.0 as a float, 'sqrt' or None, "
@@ -73,11 +71,7 @@ def check_max_features(max_features, n_features):
 
 
 def check_classes(y):
-    """Return the class labels and each example's index among them.
-
-    A `ParameterError` says when all labels are the same, a `ValueError` when they are no class
-    labels.
-    """
+    """Return the class labels, two at least, and each example's index among them."""
     # Here: planning a study checks numbers only, and scikit-learn takes a second to load.
     from sklearn.utils.multiclass import check_classification_targets
 
@@ -91,10 +85,7 @@ def check_classes(y):
 
 
 def derive_seed(*parts):
-    """Return a 32-bit seed that depends on `parts` only, not on order of work or machine.
-
-    The parts may be anything with a stable `str`; integers and strings in practice.
-    """
+    """Return a 32-bit seed that depends on `parts` (as text) only, not on order or machine."""
     # The separator keeps ("ab", "c") and ("a", "bc") apart.
     digest = hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).digest()
     return int.from_bytes(digest[:4], "little")
@@ -103,10 +94,8 @@ def derive_seed(*parts):
 def holdout(y, fraction, random_state):
     """Split rows into training and validation rows, class by class; return their ascending indices.
 
-    Every class keeps at least one training row, so that rare classes are never unseen; a class of
-    one row has none in the validation part. `fraction` is the `validation_fraction` of an
-    estimator, the share of each class to hold out. A `ParameterError` says when it is outside (0,
-    1), so small that no row is held out, or so large that all rows of every class are.
+    Every class keeps at least one training row; one of a single row has none in the validation
+    part. `fraction`, the `validation_fraction` of an estimator, is the share of each class.
     """
     check_number(fraction, "validation_fraction", low=0, high=1, low_open=True, high_open=True)
     held_out = np.zeros(len(y), dtype=bool)
@@ -132,11 +121,7 @@ def holdout(y, fraction, random_state):
 
 @contextmanager
 def all_or_nothing(estimator):
-    """Leave an estimator as it was where the block fails, be it by an error or an interruption.
-
-    A second fit that fails would otherwise leave, say, new class labels on old trees. What
-    attributes held before must not be changed in place.
-    """
+    """Leave an estimator as it was where the block fails, be it by an error or an interruption."""
     # A shallow copy: what a fit sets is new, what it finds is not changed in place.
     before = vars(estimator).copy()
     try:

@@ -12,7 +12,7 @@ from budgetlearn.policies import AACOClassifier, DIMEClassifier, GDFSClassifier
 from budgetlearn.policies.aaco import free_company
 from budgetlearn.policies.classifier import Walk, marginal_prices
 from budgetlearn.policies.networks import RankCode
-from budgetlearn.protocol.acquisition import acquired_from, from_table
+from budgetlearn.protocol.prediction import acquired_from, from_table
 from budgetlearn.testing import check_budgeted_estimator
 from budgetlearn.validation import ParameterError
 from tests.looping import check_conventions

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from budgetlearn.testing import abilities, check_budgeted_estimator
+from budgetlearn.testing import check_budgeted_estimator
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "write_api.py"))
 EXAMPLES = [each for estimators in SCRIPT["examples"]().values() for each in estimators]
@@ -42,7 +42,7 @@ def test_every_estimator_keeps_the_promises_of_the_protocol(estimator):
 @pytest.mark.filterwarnings("ignore::budgetlearn.exceptions.BudgetlearnWarning")
 @pytest.mark.parametrize("place", range(len(EXAMPLES)), ids=IDS)
 def test_tags_say_what_an_estimator_can_do(place, tried):
-    can = tried[place] = abilities(EXAMPLES[place])
+    can = tried[place] = SCRIPT["abilities"](EXAMPLES[place])
     tags = get_tags(clone(EXAMPLES[place]))
     assert {name: can[name] for name in TAGS} == {name: getattr(tags, TAGS[name]) for name in TAGS}
     assert can["missing values"] == tags.input_tags.allow_nan

@@ -1,7 +1,8 @@
 """Public names say what they take and give, in numpydoc's form.
 
-What a package exports is its interface: every argument and result is documented. Its other names
-without an underscore serve the project itself: a sentence is enough, but it must not be wrong.
+What budgetlearn exports, what its methods return, and the data sets of the benchmark are the
+interface: every argument and result is documented. Other names without an underscore serve the
+project itself: a sentence is enough, but it must not be wrong.
 """
 
 import dataclasses
@@ -15,12 +16,16 @@ from numpydoc.validate import validate
 
 import budgetbench
 import budgetlearn
+from budgetlearn import protocol
 
 # Taste (capitals, See Also, examples) is left to the author.
 NOT_WRONG = {"GL05", "GL06", "GL07", "GL08", "SS01", "SS03", "PR02", "PR03", "PR10"}
 COMPLETE = NOT_WRONG | {"PR01", "PR04", "RT01", "YD01"}
-# Modules beside the packages that users import from.
-INTERFACES = {f"budgetlearn.{name}" for name in ("costs", "curves", "metrics", "exceptions")}
+# Modules beside the package that users import from.
+INTERFACES = {"budgetlearn.curves", "budgetlearn.metrics"}
+RETURNED = {
+    getattr(protocol, name) for name in ("BudgetedTags", "Certificate", "Decisions", "Session")
+}
 # Arguments of compiled functions are typed in their signature, which numpydoc cannot read.
 COMPILED = {"GL08", "SS01"}
 
@@ -53,8 +58,9 @@ def members(item):
 
 MODULES = list(public_modules())
 # Of the benchmark users import the data sets only; the rest serves the workflow.
-PACKAGES = [m for m in MODULES if m.__name__.startswith(("budgetlearn.", "budgetbench.datasets"))]
+PACKAGES = [budgetlearn, *(m for m in MODULES if m.__name__.startswith("budgetbench.datasets"))]
 EXPORTED = {getattr(each, name) for each in PACKAGES for name in getattr(each, "__all__", ())}
+EXPORTED |= RETURNED
 
 
 def fields_are_attributes(item):

@@ -16,8 +16,7 @@ ROOT = Path(__file__).parents[2] / "src"
 LAYERS = [
     {"budgetlearn."},
     {"budgetlearn.exceptions"},
-    {"budgetlearn.extras"},
-    {f"budgetlearn.{name}" for name in ("validation", "parallel", "files", "user_files")},
+    {f"budgetlearn.{name}" for name in ("validation", "parallel", "files")},
     {"budgetlearn.price_lists"},
     {"budgetlearn.counting", "budgetlearn.features"},
     {f"budgetlearn.{name}" for name in ("costs", "curves", "metrics")},
@@ -41,9 +40,8 @@ LEVEL = {unit: level for level, units in enumerate(LAYERS) for unit in units}
 # datasets is used from above like the methods are, but knows none of them.
 ONLY = {
     "budgetbench.datasets": {
-        *("budgetlearn.", "budgetlearn.exceptions", "budgetlearn.extras", "budgetlearn.validation"),
+        *("budgetlearn.", "budgetlearn.exceptions", "budgetlearn.validation"),
         *("budgetlearn.parallel", "budgetlearn.files", "budgetlearn.price_lists"),
-        "budgetlearn.user_files",
         *("budgetlearn.features", "budgetlearn.costs", "budgetlearn.preprocessing"),
     }
 }

@@ -16,6 +16,7 @@ from budgetlearn import (
     GIFRegressor,
 )
 from budgetlearn.budgetrf import Leaves
+from budgetlearn.exceptions import DatasetError
 from budgetlearn.peers.ensembles import SAMMERClassifier
 from budgetlearn.testing import example_data
 from budgetlearn.validation import ParameterError
@@ -69,7 +70,7 @@ def test_a_second_preparation_that_fails_leaves_the_first():
     table = pd.DataFrame({"colour": ["red", "blue", "red"], "size": [1.0, None, 3.0]})
     encoder = BudgetPreprocessor(one_hot=["colour"]).fit(table)
     first = encoder.transform(table)
-    with pytest.raises(ValueError, match="colour=red"):
+    with pytest.raises(DatasetError, match="colour=red"):
         encoder.fit(table.assign(**{"colour=red": 1.0}))
     pd.testing.assert_frame_equal(encoder.transform(table), first)
 

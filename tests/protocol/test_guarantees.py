@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 
 from budgetlearn.exceptions import GuaranteeError
 from budgetlearn.protocol import BudgetedEstimator, Stage
-from budgetlearn.protocol.guarantees import binomial_p, certified, hoeffding_bentkus_p
+from budgetlearn.protocol.operating_points import binomial_p, certified, hoeffding_bentkus_p
 from budgetlearn.validation import ParameterError
 
 N_STAGES, PRICE = 6, 10.0

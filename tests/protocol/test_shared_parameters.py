@@ -2,6 +2,7 @@
 
 import inspect
 
+import pytest
 from numpydoc.docscrape import FunctionDoc
 
 from budgetlearn.protocol import BudgetedEstimator
@@ -18,12 +19,6 @@ def documented():
     }
 
 
-def test_no_mark_is_left_in_a_docstring():
-    for name, member in inspect.getmembers(BudgetedEstimator):
-        lines = (getattr(member, "__doc__", None) or "").split("\n")
-        assert not any(line.strip().startswith("{") for line in lines), name
-
-
 def test_a_shared_parameter_is_described_in_one_way():
     methods = documented()
     for shared in ("budget", "max_cost", "fallback"):
@@ -32,18 +27,31 @@ def test_a_shared_parameter_is_described_in_one_way():
         assert sum(shared in given for given in methods.values()) >= 8
 
 
-def test_a_mark_is_replaced_where_it_stands_alone():
-    def method(X):
-        """Do something with {X}.
+def test_parameters_stand_in_the_order_of_the_signature_and_own_words_win():
+    def method(X, y, fallback=False):
+        """Do something with X.
 
         Parameters
         ----------
-        {X}
+        y : object
+            Ours.
+
+        Returns
+        -------
+        None
         """
 
-    described(method)
-    assert method.__doc__.startswith("Do something with {X}.")
-    assert "X : array-like of shape (n_samples, n_features)\n    Examples." in method.__doc__
+    told = FunctionDoc(described(method))
+    assert [each.name for each in told["Parameters"]] == ["X", "y", "fallback"]
+    assert told["Parameters"][1].desc == ["Ours."]
+    assert told["Raises"][0].type == "BudgetError"
+
+
+def test_limits_are_named_in_signatures_and_in_messages():
+    taken = list(inspect.signature(BudgetedEstimator.predict).parameters)
+    assert taken == ["self", "X", "budget", "max_cost", "fallback", "budget_mode"]
+    with pytest.raises(TypeError, match=r"BudgetedEstimator.predict\(\) got an unexpected"):
+        BudgetedEstimator.predict(None, None, bugdet=3)
 
 
 def test_without_docstrings_there_is_nothing_to_write():

@@ -1,6 +1,6 @@
 """Data sets: registry, fetching, reading, verification, generators and splits."""
 
-from budgetlearn.extras import extra
+from budgetlearn.exceptions import extra
 from budgetlearn.price_lists import read_prices
 
 with extra("workflow", "budgetbench.datasets"):

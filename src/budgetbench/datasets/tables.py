@@ -296,7 +296,7 @@ def read_own(
     training rows. The rest is as for `budgetlearn.preprocessing.reading.read_table`.
     """
     # Here: planning a study does without scikit-learn.
-    from budgetlearn.preprocessing.column_encoders import INDICATOR, MEDIAN
+    from budgetlearn.preprocessing.categories import INDICATOR, MEDIAN
     from budgetlearn.preprocessing.preprocessor import BudgetPreprocessor
 
     frame = user_files.read_table(Path(path), separator, decimal, na)

@@ -5,8 +5,8 @@ import tarfile
 import zipfile
 
 from budgetlearn.exceptions import DatasetError
+from budgetlearn.files import is_gzip
 from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk
-from budgetlearn.user_files import is_gzip
 
 _MAGIC = b"\x1f\x9d"
 _CLEAR = 256  # in block mode this code starts the table anew

@@ -15,9 +15,8 @@ from ..cascade.gaps import medians
 from ..cascade.mixture import with_temperature
 from ..costs import FeatureCosts
 from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
-from ..protocol.documenting import described, documented, extending
+from ..protocol.documenting import EXPECTED, described, documented, extending
 from ..protocol.examples import words_by_target, working_dtype
-from ..protocol.guarantees import EXPECTED
 from ..protocol.prediction import decided as decided_stage
 from ..protocol.prediction import each_stage
 from ..validation import INT32_MAX, ParameterError, check_number
@@ -386,18 +385,16 @@ class AutoBudget(WeightedFit, BudgetedEstimator):
 
         Parameters
         ----------
-        {X}
         y : array-like of shape (n_samples,)
             True targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples.
-        {choice}
 
         Returns
         -------
         float
         """
-        stage = decided_stage(self, X, budget, max_cost, fallback, budget_mode, ALL)
+        stage = decided_stage(self, X, ALL, (budget, max_cost, fallback, budget_mode))
         stage.cost = self.feature_costs_.total(stage.acquired)
         return float(self._score_rows(stage, y, _relative(sample_weight)).mean())
 

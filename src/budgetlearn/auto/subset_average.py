@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from ..costs import affords
 from ..counting import fit_counted
-from ..extras import MissingExtraError, extra
+from ..exceptions import MissingExtraError, extra
 from ..protocol import BudgetedEstimator, Stage, WeightedFit
 from ..protocol.documenting import documented
 from ..validation import INT32_MAX

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..preprocessing.column_encoders import APART
+from ..preprocessing.preprocessor import APART
 
 
 def below_all(X):

@@ -9,7 +9,7 @@ points promise of theirs. The order of words fits chance alike, and is learned a
 import numpy as np
 
 from ..parallel import thread_map
-from ..protocol.categories import recoded, target_codes
+from ..protocol.examples import recoded, target_codes
 from ..validation import INT32_MAX, derive_seed
 from .mixture import fit_temperature, with_temperature
 from .models import as_kind

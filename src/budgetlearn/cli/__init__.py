@@ -2,8 +2,7 @@
 
 import sys
 
-from ..exceptions import MissingExtraError
-from ..extras import extra
+from ..exceptions import MissingExtraError, extra
 
 
 def main():

@@ -18,8 +18,7 @@ from sklearn.utils import check_random_state
 import budgetlearn
 
 from ..costs import affords
-from ..exceptions import BudgetError, ConfigError
-from ..extras import extra
+from ..exceptions import BudgetError, ConfigError, extra
 from ..files import read_yaml, whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from . import options

@@ -16,7 +16,7 @@ import budgetlearn
 from ..auto import scores
 from ..auto.estimator import AutoBudget
 from ..exceptions import ConfigError, DatasetError
-from ..preprocessing.column_encoders import MEDIAN
+from ..preprocessing.categories import MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..validation import holdout
 from . import options

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import ConfigError
-from ..preprocessing.column_encoders import INDICATOR, MEDIAN, REFUSE
+from ..files import InMemory
+from ..preprocessing.categories import INDICATOR, MEDIAN, REFUSE
 from ..preprocessing.reading import MISSING_MARKS
-from ..user_files import InMemory
 
 FILE = click.Path(exists=True, dir_okay=False)
 

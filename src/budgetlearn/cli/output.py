@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from ..extras import extra
+from ..exceptions import extra
 from ..files import whole_file
 from .messages import shown
 

@@ -20,7 +20,7 @@ from ..costs import FeatureCosts
 from ..exceptions import BudgetlearnError
 from ..files import whole_file
 from ..preprocessing.preprocessor import BudgetPreprocessor
-from ..protocol.guarantees import Certificate
+from ..protocol import Certificate
 
 FORMAT = 4
 _MAGIC = b"budgetlearn model "

@@ -9,9 +9,9 @@ import pandas as pd
 
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
+from ..files import as_file
 from ..preprocessing.categories import is_number, refuse_blank_twins, refuse_numbers
 from ..preprocessing.reading import read_table
-from ..user_files import as_file
 from ..validation import in_row
 from .messages import closest, listed, needed_and_found, shown
 

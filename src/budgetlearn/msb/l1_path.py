@@ -7,8 +7,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from ..counting import fit_counted
-from ..exceptions import IncompletePathWarning
-from ..extras import extra
+from ..exceptions import IncompletePathWarning, extra
 from ..protocol.documenting import documented, extending
 from ..validation import check_number
 from .schedule_classifier import ScheduleClassifier

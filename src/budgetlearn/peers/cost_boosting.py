@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ..counting import count_fit
-from ..extras import extra
+from ..exceptions import extra
 from ..parallel import progress, thread_map
 from ..protocol.documenting import documented, extending
 from ..tree.binning import bin_features

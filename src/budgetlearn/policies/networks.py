@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 
 from ..counting import count_fit
-from ..extras import extra
+from ..exceptions import extra
 
 DROPOUT, LEARNING_RATE = 0.3, 1e-3
 POINTS = 256  # most points of a feature's code, between which it is linear

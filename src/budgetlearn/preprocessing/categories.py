@@ -17,16 +17,14 @@ _WRITTEN = (
 )
 _UNIT = r"[-+]?\d[\d.,]*\s?([a-zµ°/²³]+)"
 _MOST_CELLS = 5  # named in a message
+# Kinds of columns.
+NUMBERS, WORDS = "numbers", "words"
+# What becomes of missing cells.
+INDICATOR, MEDIAN, REFUSE = "indicator", "median", "refuse"
 
 
 def to_numbers(features, categorical):
-    """Return features as numbers, NaN where a cell is missing, and the words that were coded.
-
-    With `categorical` "codes" columns of words become integers in the order of the sorted words: of
-    each such column the words are returned in the order of their codes 0, 1, … A `DatasetError`
-    says when a column is mostly numbers but some cells are not, when words differ only in blanks,
-    or when there are words and `categorical` is "refuse".
-    """
+    """Return features as numbers, NaN where missing, and words by column in the order of codes."""
     words = [name for name in features.columns if not is_number(features[name])]
     for name in words:
         refuse_numbers(features[name])
@@ -38,7 +36,12 @@ def to_numbers(features, categorical):
         )
     features, categories = features.copy(), {}
     for name in words:
-        features[name], categories[str(name)] = _coded(features[name])
+        text = features[name].map(str, na_action="ignore")
+        # Sorted, so that codes do not depend on the order of the rows.
+        coded = pd.Categorical(text.astype(object))
+        refuse_blank_twins(coded.categories, f"Column {name!r}")
+        features[name] = np.where(coded.codes < 0, np.nan, coded.codes)
+        categories[str(name)] = tuple(word.strip() for word in coded.categories)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.PerformanceWarning)
         return features.to_numpy(np.float64), categories
@@ -59,17 +62,6 @@ def is_number(column):
     """Return True if a column holds numbers; truth values are words here."""
     kind = column.dtype
     return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-
-
-def _coded(column):
-    """Return codes, NaN where a cell is missing, and the words by code."""
-    text = column.map(str, na_action="ignore")
-    # Sorted, so that codes do not depend on the order of the rows.
-    sorted_words = pd.Categorical(text.astype(object))
-    words = tuple(sorted_words.categories)
-    refuse_blank_twins(words, f"Column {column.name!r}")
-    codes = np.where(sorted_words.codes < 0, np.nan, sorted_words.codes)
-    return codes, tuple(word.strip() for word in words)
 
 
 def refuse_numbers(column):
@@ -135,16 +127,16 @@ FEWEST_NAMES = 10  # so many words or more, each in one row only, are names as w
 
 
 def as_words(column):
-    """Return the cells of a column as text without blanks around, NaN where one is missing.
-
-    2.0, as a whole number beside gaps is read, is "2". A `DatasetError` is raised for floats of
-    2^53 and more: they may have been whole numbers that differed.
-    """
-    if pd.api.types.is_integer_dtype(column.dtype):
-        return column.astype(object).map(str, na_action="ignore").astype(object)
-    if is_number(column):
+    """Return the cells of a column as text without blanks around, NaN where one is missing."""
+    if is_number(column) and not pd.api.types.is_integer_dtype(column.dtype):
         numbers = column.astype(float)
-        _refuse_rounded(numbers)
+        rows = np.flatnonzero(np.isfinite(numbers) & (numbers.abs() >= MOST_WHOLE))
+        if rows.size:
+            raise DatasetError(
+                f"Column {column.name!r} holds {numbers.iloc[rows[0]]:.17g} {in_row(rows)}, as a "
+                "floating-point number, of which so large ones lose digits: different categories "
+                "may have become the same. Read the column as text (dtype=str)."
+            )
         # Whole numbers beside gaps are read as floats: 2.0 must be the same word as 2.
         whole = (numbers == np.floor(numbers)) & np.isfinite(numbers)
         words = numbers.map(repr, na_action="ignore").astype(object)
@@ -157,13 +149,17 @@ def as_words(column):
 def kind_of(column, categorical=False):
     """Return "numbers" or "words", or refuse a column that is neither.
 
-    With `categorical` numbers in it are names of categories. A `DatasetError` that names column and
-    cells is raised for dates, for numbers with some text between them, for names or free text, for
-    words that differ only in blanks, and for infinite numbers.
+    With `categorical` numbers in it are names of categories. Refused are dates, numbers with some
+    text between them, names or free text, words that differ only in blanks, and infinite numbers.
     """
     if is_number(column) and not categorical:
-        _refuse_infinite(column)
-        return "numbers"
+        rows = np.flatnonzero(np.isinf(column.to_numpy(np.float64, na_value=np.nan)))
+        if rows.size:
+            raise DatasetError(
+                f"Column {column.name!r} holds infinity {in_row(rows)}. Correct or empty these "
+                "cells."
+            )
+        return NUMBERS
     _refuse_dates(column)
     words = as_words(column)
     if not (categorical or is_number(column)):
@@ -172,38 +168,15 @@ def kind_of(column, categorical=False):
     # Before blanks are stripped: "a" and "a " may have been meant as two.
     refuse_blank_twins(column.dropna().map(str).unique(), f"Column {column.name!r}")
     n_words = int(words.notna().sum())
-    if not categorical and _are_names(different.size, n_words):
+    each_its_own = different.size == n_words >= FEWEST_NAMES
+    if not categorical and (each_its_own or different.size > max(MOST_WORDS, n_words / 2)):
         raise DatasetError(
             f"Column {column.name!r} holds {different.size} different words in "
             f"{n_words} rows ({', '.join(map(repr, different[:3]))}, …): names or free "
             "text, from which nothing can be learned for other rows. Leave it out (drop), or name "
             "it among the categorical columns if it is one."
         )
-    return "words"
-
-
-def _refuse_rounded(column):
-    rows = np.flatnonzero(np.isfinite(column) & (column.abs() >= MOST_WHOLE))
-    if rows.size:
-        raise DatasetError(
-            f"Column {column.name!r} holds {column.iloc[rows[0]]:.17g} {in_row(rows)}, as a "
-            "floating-point number, of which so large ones lose digits: different categories may "
-            "have become the same. Read the column as text (dtype=str)."
-        )
-
-
-def _are_names(n_different, n_words):
-    """Return True if so many different words are names of rows, or free text."""
-    each_its_own = n_different == n_words >= FEWEST_NAMES
-    return each_its_own or n_different > max(MOST_WORDS, n_words / 2)
-
-
-def _refuse_infinite(column):
-    rows = np.flatnonzero(np.isinf(column.to_numpy(np.float64, na_value=np.nan)))
-    if rows.size:
-        raise DatasetError(
-            f"Column {column.name!r} holds infinity {in_row(rows)}. Correct or empty these cells."
-        )
+    return WORDS
 
 
 def _refuse_dates(column):

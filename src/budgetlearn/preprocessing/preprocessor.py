@@ -5,17 +5,18 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import check_is_fitted
 
 from ..costs import FeatureCosts
 from ..exceptions import CostError, DatasetError
 from ..features import PerFeature
 from ..validation import all_or_nothing, check_choice, in_row
-from .categories import as_words, kind_of
-from .column_encoders import INDICATOR, MEDIAN, REFUSE, Codes, Numbers, Spread
+from .categories import INDICATOR, MEDIAN, NUMBERS, REFUSE, as_words, how_to_read, kind_of
 
 _ACQUIRED = PerFeature("acquired", "mark", CostError, table="the encoded table")
+MISSING = "(missing)"
+# Least distance of what stands for a gap, as a share of the least number: a few steps of float32.
+APART = 2.0**-20
 
 
 class BudgetPreprocessor(TransformerMixin, BaseEstimator):
@@ -47,8 +48,6 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         Which original column each encoded one comes from.
     categories_ : dict of str to tuple of str
         Of each column of words: the words, in the order of their codes.
-    encoder_ : ColumnTransformer
-        What encodes.
 
     Raises
     ------
@@ -95,23 +94,37 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         # Columns to be spread are words, whatever they look like.
         words = set(self.categorical) | set(self.one_hot)
         kinds = {name: kind_of(frame[name], name in words) for name in frame.columns}
-        coded = [name for name in kinds if kinds[name] == "words" and name not in self.one_hot]
-        parts = {
-            "numbers": (Numbers, [name for name in kinds if kinds[name] == "numbers"]),
-            "codes": (Codes, coded),
-            "one_hot": (Spread, list(self.one_hot)),
-        }
-        encoder = ColumnTransformer(
-            [(key, kind(self.missing), names) for key, (kind, names) in parts.items() if names],
-            verbose_feature_names_out=False,
-        ).set_output(transform="pandas")
         # A second fit that fails must leave the first one whole.
         with all_or_nothing(self):
-            self.encoder_ = encoder.fit(frame)
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
-            self.n_features_in_ = frame.shape[1]
+            self.n_features_in_, self._spread = frame.shape[1], frozenset(self.one_hot)
+            self._fills = self._fills_of(frame[[name for name in kinds if kinds[name] == NUMBERS]])
+            self.categories_ = {}
+            for name in kinds:
+                if kinds[name] != NUMBERS:
+                    self.categories_[name], self._fills[name] = self._words_of(frame[name])
             self._remember_columns()
         return self
+
+    def _fills_of(self, frame):
+        """Return what stands for a gap in each column of numbers, all columns at once."""
+        numbers = _numbers_of(frame)
+        fills, gaps = np.full(numbers.shape[1], np.nan), np.isnan(numbers).any(axis=0)
+        if self.missing == MEDIAN and fills.size:
+            fills = np.nanmedian(numbers, axis=0)
+        elif self.missing == INDICATOR and gaps.any():
+            # Only columns with gaps get a value for them: elsewhere no model learns what one means.
+            fills[gaps] = _below(numbers, frame.columns)[gaps]
+        return dict(zip(frame.columns, fills.tolist(), strict=True))
+
+    def _words_of(self, column):
+        """Return the sorted words of a column, and the code of a gap or an unknown word."""
+        cells = as_words(column)
+        words = tuple(sorted(cells.dropna().unique()))
+        if self.missing == MEDIAN:
+            return words, float(words.index(cells.mode().iloc[0]))
+        # A code of its own, -1, only where training had gaps to learn it from.
+        return words, -1.0 if self.missing == INDICATOR and cells.isna().any() else np.nan
 
     def _check_names(self, frame):
         twice = frame.columns[frame.columns.duplicated()].unique().tolist()
@@ -129,15 +142,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
 
     def _remember_columns(self):
         """Set the original column of each encoded one, in the original order."""
-        made, self.categories_ = {}, {}
-        for _, encoder, _ in self.encoder_.transformers_:
-            if not isinstance(encoder, str):  # "drop", of an empty remainder
-                made |= encoder.columns_of()
-            if isinstance(encoder, Codes):
-                words = encoder.learned_.items()
-                self.categories_ |= {name: tuple(known) for name, (known, _) in words}
-        # ColumnTransformer groups by kind; prices and names want the table's order.
-        pairs = [(k, name) for k, old in enumerate(self.feature_names_in_) for name in made[old]]
+        names = self.feature_names_in_
+        pairs = [(k, name) for k, old in enumerate(names) for name in self._names_of(old)]
         self.origins_ = np.array([origin for origin, _ in pairs], dtype=np.intp)
         self._encoded_names = [name for _, name in pairs]
         twice = [name for name, count in Counter(self._encoded_names).items() if count > 1]
@@ -146,6 +152,24 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
                 f"one_hot makes columns that are there already: {', '.join(sorted(twice))}. "
                 "Rename the original ones."
             )
+
+    def _names_of(self, name):
+        """Return the names of the columns that one is encoded in."""
+        if name not in self._spread:
+            return [name]
+        gap = [MISSING] if self._fills[name] == -1 else []
+        return [f"{name}={word}" for word in (*self.categories_[name], *gap)]
+
+    def _coded(self, column):
+        """Return the encoded columns of one of words, by name."""
+        words, fill = self.categories_[column.name], self._fills[column.name]
+        codes = pd.Index(words, dtype=object).get_indexer(as_words(column)).astype(np.float64)
+        if column.name not in self._spread:
+            return {column.name: np.where(codes < 0, fill, codes)}
+        codes[codes < 0] = len(words) if fill == -1 else fill
+        names, unknown = self._names_of(column.name), np.isnan(codes)
+        # A word unknown in training, without gaps there, stays missing in all its columns.
+        return {name: np.where(unknown, np.nan, codes == k) for k, name in enumerate(names)}
 
     def transform(self, X):
         """Encode a table.
@@ -163,26 +187,23 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frame = _named(X)
-        self._check_same_kind(X, frame)
-        # Columns that are not there come back as gaps, and are left out again below.
-        known = set(frame.columns)
-        present = np.array([name in known for name in self.feature_names_in_])
-        made = self.encoder_.transform(frame.reindex(columns=self.feature_names_in_))
-        names = [
-            name
-            for name, origin in zip(self._encoded_names, self.origins_, strict=True)
-            if present[origin]
-        ]
-        return made[names].set_axis(frame.index, axis=0)
-
-    def _check_same_kind(self, X, frame):
-        """Refuse an array that is not as wide as the one of `fit`, or where that was a frame."""
+        # An array that is not as wide as the one of `fit`, or where that was a frame.
         if not isinstance(X, pd.DataFrame) and list(frame.columns) != list(self.feature_names_in_):
             raise DatasetError(
                 f"X has {frame.shape[1]} columns without names, but fit learned from "
                 f"{self.n_features_in_}: {_listed(self.feature_names_in_)}. Pass a DataFrame with "
                 "these names, or an array in both."
             )
+        # Columns that are not there come back as gaps, and are left out again.
+        whole = frame.reindex(columns=self.feature_names_in_)
+        numbers = [name for name in self.feature_names_in_ if name not in self.categories_]
+        values, fills = _numbers_of(whole[numbers]), [self._fills[name] for name in numbers]
+        made = dict(zip(numbers, np.where(np.isnan(values), fills, values).T, strict=True))
+        for name in self.categories_:
+            made |= self._coded(whole[name])
+        owned = pd.Index(self.feature_names_in_).isin(frame.columns)[self.origins_]
+        names = [name for name, own in zip(self._encoded_names, owned, strict=True) if own]
+        return pd.DataFrame({name: made[name] for name in names}, frame.index, names)
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the encoded columns.
@@ -243,13 +264,8 @@ class BudgetPreprocessor(TransformerMixin, BaseEstimator):
         tuple of str
             Each once, in the order of the table.
         """
-        wanted = set(encoded)
-        origins = {
-            origin
-            for name, origin in zip(self._encoded_names, self.origins_, strict=True)
-            if name in wanted
-        }
-        return tuple(self.feature_names_in_[sorted(origins)])
+        named = pd.Index(self._encoded_names).isin(list(encoded))
+        return tuple(self.feature_names_in_[np.unique(self.origins_[named])])
 
     def unknown_words(self, X):
         """Return the words of a table that training did not have: they are treated as gaps.
@@ -301,3 +317,44 @@ def _refuse_gaps(frame):
             f"Column {frame.columns[columns[0]]!r} is empty {in_row(rows, 'cells')}. Fill "
             'them, or take missing="indicator" or "median".'
         )
+
+
+def _below(numbers, names):
+    """Return a number below those of each column, apart from them even in float32."""
+    low, high = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
+    with np.errstate(over="ignore"):
+        # A whole range below: a split between known and missing is easy to find.
+        near = low - (high - low) - 1.0
+        # Beside a large number that hardly varies 1 less is the same number.
+        below = np.where(near < low - APART * np.abs(low), near, low - np.abs(low))
+    below = np.maximum(below, np.finfo(np.float64).min)
+    if (below >= low).any():
+        name = names[np.argmax(below >= low)]
+        raise DatasetError(
+            f"Column {name!r} holds {low.min():g}, and no number is left below it that could stand "
+            'for empty cells. Divide the column by ten, or take missing="median".'
+        )
+    return below
+
+
+def _numbers_of(frame):
+    """Return a frame as an array of floats; refuse other values."""
+    try:
+        return frame.to_numpy(np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        return np.column_stack([_as_numbers(frame[name]) for name in frame.columns])
+
+
+def _as_numbers(column):
+    """Return a column as floats; refuse other values."""
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = pd.to_numeric(column, errors="coerce")
+        odd = np.flatnonzero(numbers.isna() & column.notna())
+        if not odd.size:
+            return numbers.astype(np.float64)
+        raise DatasetError(
+            f"Column {column.name!r} held numbers in training, but now {column.iloc[odd[0]]!r} "
+            f"{in_row(odd)}. Correct or empty these cells. {how_to_read(column.iloc[odd])}"
+        ) from None

@@ -13,9 +13,8 @@ from importlib import import_module
 
 import pandas as pd
 
-from ..exceptions import DatasetError, MissingExtraError
-from ..extras import extra
-from ..user_files import (
+from ..exceptions import DatasetError, MissingExtraError, extra
+from ..files import (
     PARQUET,
     as_file,
     encoding_of,
@@ -29,23 +28,9 @@ from ..user_files import (
 # Everything that zip, tar, gzip, lzma, idx, csv and SVMlight readers were seen to raise on
 # damaged content; encrypted archives are RuntimeError, unknown methods NotImplementedError.
 DAMAGE = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    EOFError,
-    LookupError,
-    MemoryError,
-    NotImplementedError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    csv.Error,
-    lzma.LZMAError,
-    struct.error,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
+    *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, MemoryError),
+    *(OSError, RuntimeError, TypeError, ValueError, csv.Error, lzma.LZMAError, struct.error),
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error),
 )
 # The disk's fault and not the file's.
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
@@ -58,10 +43,7 @@ def is_of_disk(error):
 
 @contextmanager
 def reading(path, form, also=()):
-    """Turn whatever a reader raises on a damaged file into a `DatasetError` that names the file.
-
-    `form` is what it is read as, for the message; `also` what this reader raises beside `DAMAGE`.
-    """
+    """Turn whatever a reader raises on a damaged file into a `DatasetError` that names the file."""
     try:
         yield
     except (DatasetError, MissingExtraError):
@@ -95,54 +77,40 @@ def read_frame(
     encoding="utf-8-sig",
     text=False,
 ):
-    """Read a file of delimited text, plain or gzip-compressed.
+    """Read a file of delimited text, plain or gzip-compressed, as `read_table` does.
 
-    As in `read_table`, with `separator` also ``whitespace`` for runs of blanks, `missing` a list
-    instead of `MISSING_MARKS` or a text beside these, and without a `header` columns numbered from
-    0. The first `skip_rows` lines are ignored; `max_rows` rows are read of a file that was cut off.
-
-    Raises
-    ------
-    DatasetError
-        When the file cannot be read, has no rows, rows of different widths, or a name twice.
+    Here `separator` may also be ``whitespace`` for runs of blanks, `missing` a list instead of
+    `MISSING_MARKS`, and without a `header` columns are numbered from 0. The first `skip_rows` lines
+    are ignored; `max_rows` rows are read of a file that was cut off.
     """
-    pattern = _pattern(separator)
+    blanks = separator == WHITESPACE
+    if len(separator) != 1 and not blanks:
+        raise DatasetError(f"separator must be one character or {WHITESPACE!r}, got {separator!r}.")
+    marks = MISSING_MARKS if missing is None else missing
+    marks = [*MISSING_MARKS, missing] if isinstance(missing, str) else list(marks)
     with reading(path, "a table"):
         # pandas fills short rows with gaps and takes repeated names: refused before it reads.
         with opened(path, encoding) as stream:
-            _check_rows(path, stream, separator, header, skip_rows, max_rows)
+            # Lines, not records: what is skipped need not be a table.
+            for _ in range(skip_rows):
+                next(stream, None)
+            _check_widths(path, _rows(stream, separator, skip_rows), header, max_rows)
         with opened(path, encoding) as stream:
             return pd.read_csv(
                 stream,
-                sep=pattern,
+                sep=r"\s+" if blanks else separator,
                 header=0 if header else None,
                 skiprows=skip_rows,
                 nrows=max_rows,
-                skipinitialspace=separator != WHITESPACE,  # blanks after a comma belong to no field
+                skipinitialspace=not blanks,  # blanks after a comma belong to no field
                 keep_default_na=False,
-                na_values=_marks(missing),
+                na_values=marks,
                 decimal=decimal,
                 usecols=None if columns is None else lambda name: name.strip() in columns,
                 # In one piece: in pieces, a column could be numbers here and words there.
                 low_memory=False,
                 dtype=str if text else None,
             )
-
-
-def _marks(missing):
-    """Return all that stands for a missing value."""
-    if isinstance(missing, str):
-        return [*MISSING_MARKS, missing]
-    return list(MISSING_MARKS if missing is None else missing)
-
-
-def _pattern(separator):
-    """Return the pattern that pandas splits at."""
-    if separator == WHITESPACE:
-        return r"\s+"
-    if len(separator) != 1:
-        raise DatasetError(f"separator must be one character or {WHITESPACE!r}, got {separator!r}.")
-    return separator
 
 
 def _rows(stream, separator, line):
@@ -158,15 +126,8 @@ def _rows(stream, separator, line):
             yield line + reader.line_num, fields
 
 
-def _check_rows(path, stream, separator, header, skip_rows, max_rows):
-    """Refuse a file whose names repeat or whose rows differ in width, naming the line."""
-    # Lines, not records: what is skipped need not be a table.
-    for _ in range(skip_rows):
-        next(stream, None)
-    _check_widths(path, _rows(stream, separator, skip_rows), header, max_rows)
-
-
 def _check_widths(path, rows, header, max_rows):
+    """Refuse a file whose names repeat or whose rows differ in width, naming the line."""
     _, first = next(rows, (0, None))
     if first is None:
         raise DatasetError(f"{path.name} is empty: it holds no table.")
@@ -197,33 +158,11 @@ def _refuse_repeated(names, path):
 def read_table(path, separator=None, decimal=None, missing=None, columns=None, text=False):
     """Read a table with a header: csv, also compressed by gzip, an .xlsx workbook, or Parquet.
 
-    Parameters
-    ----------
-    path : path-like or InMemory
-        The file. A byte order mark is not part of the first name.
-    separator : str, default=None
-        Between fields; None: the comma, semicolon, tab or | that the header has most of.
-    decimal : str, default=None
-        Before the decimals of numbers; None: a point.
-    missing : str, default=None
-        What stands for a missing value, beside an empty field, NA, NaN, null and the others of
-        `budgetlearn.preprocessing.reading.MISSING_MARKS`; in Parquet, beside its own gaps.
-    columns : collection of str, default=None
-        The columns to read, where they are there; None: all.
-    text : bool, default=False
-        Whether cells stay as they are written; those of Parquet have their types.
-
-    Returns
-    -------
-    DataFrame
-        Names of columns are text.
-
-    Raises
-    ------
-    DatasetError
-        When the file cannot be read, or is damaged; the message names the line.
-    MissingExtraError
-        When the package that reads workbooks or Parquet is not installed.
+    `separator` None is the comma, semicolon, tab or | that the header has most of, `decimal` None a
+    point. `missing` stands for a missing value beside `MISSING_MARKS`, in Parquet beside its own
+    gaps. Only `columns` are read, where they are there; None: all. With `text` cells stay as they
+    are written; those of Parquet have their types. A `DatasetError` that names the line says when
+    the file cannot be read, or is damaged.
     """
     path = as_file(path)
     with reading(path, "a table"):
@@ -235,7 +174,11 @@ def read_table(path, separator=None, decimal=None, missing=None, columns=None, t
             path, separator = workbook_as_csv(path, decimal or "."), ","
     with reading(path, "a table"):
         encoding = encoding_of(path)
-        separator = separator or _separator(path, encoding)
+        with opened(path, encoding) as stream:
+            first = stream.readline(1_000_000)
+        if separator is None and "\0" in first:
+            raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
+        separator = separator or separator_of(first)
     how = {"decimal": decimal or ".", "missing": missing, "columns": columns}
     frame = read_frame(path, separator, encoding=encoding, text=text, **how)
     return _stripped(frame, path)
@@ -253,14 +196,12 @@ def _read_parquet(path, missing, columns):
     frame = frame.reset_index() if any(frame.index.names) else frame
     frame = _stripped(frame, path)
     frame = frame[[name for name in frame.columns if columns is None or name in columns]]
-    return frame if missing is None else _emptied(frame, missing)
-
-
-def _emptied(frame, mark):
-    """Return a frame without the cells that hold a mark, written as text or as a number."""
-    marks = [mark]
+    if missing is None:
+        return frame
+    # The mark may be written as text or as a number.
+    marks = [missing]
     with suppress(ValueError):
-        marks.append(float(mark))
+        marks.append(float(missing))
     return frame.mask(frame.isin(marks))
 
 
@@ -269,12 +210,3 @@ def _stripped(frame, path):
     frame = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
     _refuse_repeated(frame.columns, path)
     return frame
-
-
-def _separator(path, encoding):
-    """Return the separator of the first line."""
-    with opened(path, encoding) as stream:
-        header = stream.readline(1_000_000)
-    if "\0" in header:
-        raise DatasetError(f"{path.name} is not text: expected csv, .xlsx or Parquet.")
-    return separator_of(header)

@@ -3,13 +3,12 @@
 A subclass of `BudgetedEstimator` defines `_fit` and `_stages`; all that users call is derived.
 """
 
-from .acquisition import Session
 from .estimator import BudgetedEstimator, WeightedFit
-from .guarantees import Certificate
+from .operating_points import Certificate
 from .pipeline import BudgetPipeline, EncodedSession
-from .requests import Answer, Decisions, Ledger, Outcome, Request
+from .prediction import Session
+from .requests import Answer, BudgetedTags, Decisions, Ledger, Outcome, Request, Stage
 from .scoring import BudgetScorer, make_budget_scorer
-from .stage import BudgetedTags, Stage
 
 __all__ = [
     "Answer",

@@ -1,30 +1,32 @@
-"""The parameters that most methods of an estimator take, described once for all of them."""
+"""What estimators and their methods have in common: parameters, and what is said of them."""
+
+from __future__ import annotations
 
 import inspect
 import re
+from functools import update_wrapper
+from typing import NamedTuple
 
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-X = """\
+# How a mean cost keeps a budget: as it was measured, or beyond reasonable doubt.
+EXPECTED, GUARANTEED = "expected", "guaranteed"
+
+SHARED = """\
 X : array-like of shape (n_samples, n_features)
     Examples. Cells that are not looked at may be NaN; columns that no example looks at may be
-    left out of a DataFrame."""
-
-LIMITS = """\
+    left out of a DataFrame.
 budget : float, default=None
     Most that a prediction may cost on average: the operating point with the best score among those
     whose mean cost is within it, on validation data or, where `fit` had none, out of fold (see
     `operating_points_`). None: the estimator's own choice.
 max_cost : float, default=None
-    Most that any single example may cost."""
-
-FALLBACK = """\
+    Most that any single example may cost.
 fallback : bool, default=False
     Where the budget, the cap or missing values rule the chosen model out: whether to use the next
     best model that does without, in the end the constant prediction that costs nothing, instead of
-    raising."""
-
-MODE = """\
+    raising.
 budget_mode : {"expected", "guaranteed"}, default="expected"
     Whether the measured mean cost has to be within the budget, which new examples then exceed
     about as often as not, or an upper bound of it with confidence 0.95."""
@@ -35,23 +37,54 @@ BudgetError
 MissingValueError
     When a cell that has to be looked at is missing."""
 
-_TEXTS = {
-    "{X}": X,
-    "{limits}": f"{LIMITS}\n{MODE}",
-    "{choice}": f"{LIMITS}\n{FALLBACK}\n{MODE}",
-    "{refusals}": REFUSALS,
-}
+
+class Limits(NamedTuple):
+    """What a prediction may cost, as its caller says."""
+
+    budget: float | None = None
+    max_cost: float | None = None
+    fallback: bool = False
+    budget_mode: str = EXPECTED
 
 
-def described(method):
-    """Write what shared parameters mean where the docstring of a method has their mark.
+def limited(method):
+    """Let a method of (self, X, limits) take the four limits one by one after X.
 
-    The marks are "{X}", "{limits}" (budget, max_cost, budget_mode), "{choice}" (and fallback) and
-    "{refusals}", each on a line of its own.
+    What it is called with, and messages about that, name the method and its parameters.
+    """
+
+    def called(
+        self,
+        X: ArrayLike,
+        budget: float | None = None,
+        max_cost: float | None = None,
+        *,
+        fallback: bool = False,
+        budget_mode: str = EXPECTED,
+    ):
+        return method(self, X, Limits(budget, max_cost, fallback, budget_mode))
+
+    update_wrapper(called, method, ("__module__", "__name__", "__qualname__", "__doc__"))
+    del called.__wrapped__  # its signature is not that of the method
+    called.__annotations__["return"] = method.__annotations__["return"]
+    return described(called)
+
+
+def described(method, shared=SHARED):
+    """Complete the docstring of a method by the shared parameters, and by what budgets raise.
+
+    The parameters come in the order of the signature; one that the docstring describes itself is
+    left as it is.
     """
     if method.__doc__ is not None:  # python -OO has none
-        lines = inspect.cleandoc(method.__doc__).split("\n")
-        method.__doc__ = "\n".join(_TEXTS.get(line, line) for line in lines)
+        sections = _sections(method.__doc__)
+        summary, own = sections.pop(""), _entries(sections.pop("Parameters", ""))
+        taken, known = inspect.signature(method).parameters, _entries(shared) | own
+        told = dict.fromkeys(known[name] for name in taken if name not in ("self", "cls"))
+        parameters = "\n".join(told)
+        if {"self", "fallback"} <= taken.keys():
+            sections.setdefault("Raises", REFUSALS)
+        method.__doc__ = _joined({"": summary, "Parameters": parameters, **sections})
     return method
 
 
@@ -107,12 +140,18 @@ def _sections(doc):
     return {"": summary.strip(), **dict(zip(rest[::2], map(str.strip, rest[1::2]), strict=True))}
 
 
+def _joined(sections):
+    """Return the docstring of some sections, without empty ones."""
+    parts = [f"{h}\n{'-' * len(h)}\n{text}" if h else text for h, text in sections.items() if text]
+    return "\n\n".join(parts) + "\n"
+
+
 def _entries(section):
     """Return the description of each name in a section of parameters or attributes."""
     found = {}
     for entry in re.split(r"\n(?=\S)", section) if section else ():
-        for name in entry.split(" :")[0].split(", "):
-            found[name] = entry
+        for name in re.split(r" :|\n", entry)[0].split(", "):
+            found[name.lstrip("*")] = entry
     return found
 
 
@@ -135,27 +174,23 @@ def documented(estimator):
     if estimator.__doc__ is None:  # python -OO
         return estimator
     own, *bases = (_sections(_written(each)) for each in estimator.__mro__)
-    known = {"Parameters": {}, "Attributes": {}}
     common = [_sections(COMMON)] if issubclass(estimator, BaseEstimator) else []
+    parameters, attributes = {}, {}
     for sections in (own, *bases, *common):  # the nearest first: it wins
-        for kind, entries in known.items():
-            known[kind] = entries | {
-                name: entry
-                for name, entry in _entries(sections.get(kind, "")).items()
-                if name not in entries
-            }
-    had = known["Attributes"]
+        parameters = _entries(sections.get("Parameters", "")) | parameters
+        for name, entry in _entries(sections.get("Attributes", "")).items():
+            attributes.setdefault(name, entry)
     if not issubclass(estimator, ClassifierMixin):
-        had.pop("classes_", None)
-    taken = (known["Parameters"].get(name) for name in inspect.signature(estimator).parameters)
-    own["Parameters"] = "\n".join(dict.fromkeys(filter(None, taken)))
-    own["Attributes"] = "\n".join(dict.fromkeys(had.values()))
-    first = ("Parameters", "Attributes")
-    order = ["", *first, *(heading for heading in own if heading and heading not in first)]
-    parts = [f"{h}\n{'-' * len(h)}\n{own[h]}" if h else own[h] for h in order if own[h]]
+        attributes.pop("classes_", None)
+    taken = (parameters.get(name) for name in inspect.signature(estimator).parameters)
+    described = {
+        "": own.pop(""),
+        "Parameters": "\n".join(dict.fromkeys(filter(None, taken))),
+        "Attributes": "\n".join(dict.fromkeys(attributes.values())),
+    }
     # A base without a constructor has no parameters of its own, but its classes have them.
     estimator._written_doc = estimator.__doc__
-    estimator.__doc__ = "\n\n".join(parts) + "\n"
+    estimator.__doc__ = _joined(described | (own | described))
     return estimator
 
 

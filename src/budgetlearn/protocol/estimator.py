@@ -16,37 +16,28 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier, is_regressor
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ..counting import counting_fits
 from ..validation import all_or_nothing, check_number
-from .acquisition import (
-    Session,
-    acquired_from,
-    explanation,
-    from_table,
-    in_codes,
-    in_words,
-    session_of,
-)
-from .documenting import described
-from .examples import checked_examples, checked_table, one_row, words_by_target
-from .guarantees import EXPECTED, Certificate, certified
+from . import prediction
+from .documenting import EXPECTED, Limits, described, limited
+from .examples import checked_examples, checked_table, one_row, word_code, words_by_target
 from .operating_points import (
+    Certificate,
+    certified,
     measured,
     measured_out_of_fold,
     refuse_alike,
     refuse_unscored,
     scored_parts,
 )
-from .prediction import chosen_stage, decided, each_stage, fixed_acquisitions
-from .requests import Decisions
+from .prediction import Session
+from .requests import EVERYTHING, BudgetedTags, Decisions, Stage
 from .scoring import score_outcome
-from .stage import EVERYTHING, BudgetedTags, Stage
 
 Array = NDArray[Any]
 
@@ -140,7 +131,7 @@ class BudgetedEstimator(BaseEstimator):
         """
         if self.fixed_costs() is None:
             raise NotImplementedError(f"{type(self).__name__} cannot acquire while predicting.")
-        return (yield from fixed_acquisitions(self, n_samples, stage))
+        return (yield from prediction.fixed_acquisitions(self, n_samples, stage))
 
     def _needs_validation(self):
         """Return True where `fit` must hold out validation data if none are given."""
@@ -287,7 +278,6 @@ class BudgetedEstimator(BaseEstimator):
 
         Parameters
         ----------
-        {X}
         parts : set of str, default=all
             Which of "output", "probabilities", "acquired" and "estimate" are needed; others may
             be None, which saves time.
@@ -297,7 +287,7 @@ class BudgetedEstimator(BaseEstimator):
         Stage
             With the parts that the estimator has, and the acquisition cost with "acquired".
         """
-        for stage in each_stage(self, X, parts):
+        for stage in prediction.each_stage(self, X, parts):
             paid = stage.acquired is not None
             yield replace(stage, cost=self.feature_costs_.total(stage.acquired) if paid else None)
 
@@ -312,143 +302,62 @@ class BudgetedEstimator(BaseEstimator):
     ) -> int | None:
         """Return the operating point that predictions use.
 
-        Parameters
-        ----------
-        {choice}
-
         Returns
         -------
         int or None
             Its row in `operating_points_`; None: the constant prediction that costs nothing.
-
-        Raises
-        ------
-        {refusals}
         """
         check_is_fitted(self)
-        return chosen_stage(self, budget, max_cost, fallback, budget_mode)
+        return prediction.chosen_stage(self, budget, max_cost, fallback, budget_mode)
 
-    @described
-    def predict(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Array:
+    @limited
+    def predict(self, X: ArrayLike, limits: Limits) -> Array:
         """Predict the targets of examples.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Class labels or numbers.
-
-        Raises
-        ------
-        {refusals}
         """
-        return decided(self, X, budget, max_cost, fallback, budget_mode, {"output"}).output
+        return prediction.decided(self, X, {"output"}, limits).output
 
     @available_if(_has_probabilities)
-    @described
-    def predict_proba(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Array:
+    @limited
+    def predict_proba(self, X: ArrayLike, limits: Limits) -> Array:
         """Return the probability of each class.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        return decided(
-            self, X, budget, max_cost, fallback, budget_mode, {"probabilities"}
-        ).probabilities
+        return prediction.decided(self, X, {"probabilities"}, limits).probabilities
 
-    @described
-    def acquired_features(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Array:
+    @limited
+    def acquired_features(self, X: ArrayLike, limits: Limits) -> Array:
         """Return the features that the prediction of each example looks at.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         ndarray of bool of shape (n_samples, n_features)
         """
-        return decided(self, X, budget, max_cost, fallback, budget_mode, {"acquired"}).acquired
+        return prediction.decided(self, X, {"acquired"}, limits).acquired
 
-    @described
-    def acquisition_cost(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Array:
+    @limited
+    def acquisition_cost(self, X: ArrayLike, limits: Limits) -> Array:
         """Return the cost of acquiring the features of each prediction.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         ndarray of shape (n_samples,)
             In the unit of `feature_costs`; each feature is charged once per example.
         """
-        acquired = self.acquired_features(
-            X, budget, max_cost, fallback=fallback, budget_mode=budget_mode
-        )
+        acquired = prediction.decided(self, X, {"acquired"}, limits).acquired
         return self.feature_costs_.total(acquired)
 
-    @described
-    def predict_with_cost(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> tuple[Array, Array]:
+    @limited
+    def predict_with_cost(self, X: ArrayLike, limits: Limits) -> tuple[Array, Array]:
         """Return the predictions and their costs, in one pass over the examples.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
@@ -457,7 +366,7 @@ class BudgetedEstimator(BaseEstimator):
         cost : ndarray of shape (n_samples,)
             As from `acquisition_cost`.
         """
-        made = decided(self, X, budget, max_cost, fallback, budget_mode, {"output", "acquired"})
+        made = prediction.decided(self, X, {"output", "acquired"}, limits)
         return made.output, self.feature_costs_.total(made.acquired)
 
     @described
@@ -476,71 +385,53 @@ class BudgetedEstimator(BaseEstimator):
 
         Parameters
         ----------
-        {X}
         y : array-like of shape (n_samples,)
             True targets.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the examples.
-        {choice}
 
         Returns
         -------
         float
         """
-        # As scikit-learn's mixins score, whatever else the class offers.
         scoring = getattr(self, "scoring", None)
-        if scoring is None:
-            predicted = self.predict(
-                X, budget, max_cost, fallback=fallback, budget_mode=budget_mode
-            )
-            score = r2_score if is_regressor(self) else accuracy_score
-            return float(score(y, predicted, sample_weight=sample_weight))
-        want = {"output"} | ({"probabilities"} if _has_probabilities(self) else set())
-        stage = decided(self, X, budget, max_cost, fallback, budget_mode, want)
+        proba = scoring is not None and _has_probabilities(self)
+        want = {"output", "probabilities"} if proba else {"output"}
+        stage = prediction.decided(self, X, want, (budget, max_cost, fallback, budget_mode))
         return score_outcome(self, scoring, stage, np.asarray(y), sample_weight)
 
     @described
     def staged_predict(self, X: ArrayLike) -> Iterator[Array]:
         """Yield the predictions of every operating point (see `stages`), cheap to expensive.
 
-        Parameters
-        ----------
-        {X}
-
         Yields
         ------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        yield from (stage.output for stage in each_stage(self, X, {"output"}))
+        yield from (stage.output for stage in prediction.each_stage(self, X, {"output"}))
 
     @available_if(_has_probabilities)
     @described
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[Array]:
         """Yield the class probabilities of every operating point (see `stages`).
 
-        Parameters
-        ----------
-        {X}
-
         Yields
         ------
         ndarray of shape (n_samples, n_classes)
         """
-        yield from (stage.probabilities for stage in each_stage(self, X, {"probabilities"}))
+        yield from (
+            stage.probabilities for stage in prediction.each_stage(self, X, {"probabilities"})
+        )
 
     @described
     def staged_acquired_features(self, X: ArrayLike) -> Iterator[Array]:
         """Yield the features that every operating point (see `stages`) looks at.
 
-        Parameters
-        ----------
-        {X}
-
         Yields
         ------
         ndarray of bool of shape (n_samples, n_features)
         """
-        yield from (stage.acquired for stage in each_stage(self, X, {"acquired"}))
+        yield from (stage.acquired for stage in prediction.each_stage(self, X, {"acquired"}))
 
     @described
     def measure(self, X: ArrayLike, y: ArrayLike) -> pd.DataFrame:
@@ -548,7 +439,6 @@ class BudgetedEstimator(BaseEstimator):
 
         Parameters
         ----------
-        {X}
         y : array-like of shape (n_samples,)
             Their true targets.
 
@@ -560,7 +450,7 @@ class BudgetedEstimator(BaseEstimator):
         check_is_fitted(self)
         y = np.asarray(y)
         check_consistent_length(X, y)
-        return measured(self, each_stage(self, X, scored_parts(self)), y)
+        return measured(self, prediction.each_stage(self, X, scored_parts(self)), y)
 
     def certify(
         self,
@@ -573,9 +463,8 @@ class BudgetedEstimator(BaseEstimator):
     ) -> Certificate:
         """Choose the operating point that keeps limits of mean cost and error, with a guarantee.
 
-        Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021): see
-        `budgetlearn.protocol.guarantees`. `fit` must have had validation data; the calibration
-        data must be others.
+        Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021, arXiv:2110.01052). `fit`
+        must have had validation data; the calibration data must be others.
 
         Parameters
         ----------
@@ -600,36 +489,23 @@ class BudgetedEstimator(BaseEstimator):
         GuaranteeError
             When no operating point keeps the limits with that confidence.
         """
-        X, absent = checked_table(self, X_cal)
-        y = np.asarray(y_cal)
+        check_is_fitted(self)
         # Lazily: one stage at a time is in memory.
-        outcomes = each_stage(self, X, {"output", "acquired"}, absent)
-        return certified(self, outcomes, y, cost, error, confidence)
+        outcomes = prediction.each_stage(self, X_cal, {"output", "acquired"})
+        return certified(self, outcomes, np.asarray(y_cal), cost, error, confidence)
 
-    @described
-    def decisions(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> Decisions:
+    @limited
+    def decisions(self, X: ArrayLike, limits: Limits) -> Decisions:
         """Predict, and return the acquisitions in their order.
-
-        Parameters
-        ----------
-        {X}
-        {choice}
 
         Returns
         -------
         Decisions
         """
         X, _ = checked_table(self, X)
-        stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
-        return acquired_from(self, from_table(self, X), len(X), stage, max_cost, fallback)
+        stage = prediction.chosen_stage(self, *limits)
+        source, (_, max_cost, fallback, _) = prediction.from_table(self, X), limits
+        return prediction.acquired_from(self, source, len(X), stage, max_cost, fallback)
 
     @described
     def predict_acquiring(
@@ -652,7 +528,6 @@ class BudgetedEstimator(BaseEstimator):
             training data had names, else an index.
         n_samples : int
             Number of examples.
-        {choice}
 
         Returns
         -------
@@ -660,9 +535,9 @@ class BudgetedEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         check_number(n_samples, "n_samples", low=1, integer=True)
-        stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
-        source = in_codes(self, source)
-        return acquired_from(self, source, n_samples, stage, max_cost, fallback)
+        stage = prediction.chosen_stage(self, budget, max_cost, fallback, budget_mode)
+        source = prediction.translated(self, source, word_code)
+        return prediction.acquired_from(self, source, n_samples, stage, max_cost, fallback)
 
     @described
     def session(
@@ -674,10 +549,6 @@ class BudgetedEstimator(BaseEstimator):
     ) -> Session:
         """Start the prediction of one case whose features are acquired step by step.
 
-        Parameters
-        ----------
-        {limits}
-
         Returns
         -------
         Session
@@ -688,12 +559,12 @@ class BudgetedEstimator(BaseEstimator):
         BudgetError
             When no operating point is within the budget; the message names the cheapest one.
         """
-        return session_of(self, self.choose(budget, max_cost, budget_mode=budget_mode), max_cost)
+        return Session(self, self.choose(budget, max_cost, budget_mode=budget_mode), max_cost)
 
     @described
     def explain(
         self,
-        x: ArrayLike | Mapping[Any, float],
+        x: ArrayLike | Mapping[Any, Any],
         budget: float | None = None,
         max_cost: float | None = None,
         *,
@@ -706,7 +577,6 @@ class BudgetedEstimator(BaseEstimator):
         ----------
         x : array-like of shape (n_features,) or (1, n_features), dict, Series or frame of one row
             The example; a dict or Series gives its values by feature name.
-        {choice}
 
         Returns
         -------
@@ -715,12 +585,22 @@ class BudgetedEstimator(BaseEstimator):
             (with a group's charge where it fell due), `spent` so far, and after the acquisition the
             `prediction` and, of classifiers, its `probability`.
         """
-        source = from_table(self, one_row(self, x))
-        stage = chosen_stage(self, budget, max_cost, fallback, budget_mode)
+        source = prediction.from_table(self, one_row(self, x))
+        stage = prediction.chosen_stage(self, budget, max_cost, fallback, budget_mode)
         # Stepwise sessions do without a missing value, where predict refuses it.
         if not fallback:  # raises what predict raises
-            acquired_from(self, source, 1, stage, max_cost, False)
-        return explanation(session_of(self, stage, max_cost), in_words(self, source))
+            prediction.acquired_from(self, source, 1, stage, max_cost, False)
+        # Values as people know them: numbers, and words.
+        told = prediction.translated(self, source, prediction.coded_word)
+        session = Session(self, stage, max_cost)
+        row, rows = np.zeros(1, dtype=np.intp), []
+        while not session.done:
+            name, price, _ = session.wanted[0]
+            value = told(row, name)[0]
+            session.give({name: value})
+            rows.append((name, value, price, session.cost, session.prediction, session.probability))
+        columns = ["feature", "measured", "price", "spent", "prediction", "probability"]
+        return pd.DataFrame(rows, columns=columns)
 
 
 class WeightedFit:

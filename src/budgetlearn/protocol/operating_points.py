@@ -1,16 +1,28 @@
-"""Operating points: the cost and the score of each stage, on validation data or out of fold."""
+"""Operating points: cost and score of each stage, measured, and with a guarantee (Learn then Test).
+
+Measured on validation data or out of fold; a guarantee needs calibration data that are others.
+"""
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 from sklearn.base import clone, is_classifier
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
-from ..exceptions import BudgetError, BudgetlearnWarning
-from ..validation import ParameterError
+from ..curves import pareto_indices
+from ..exceptions import BudgetError, BudgetlearnWarning, GuaranteeError
+from ..validation import ParameterError, check_number
 from .examples import table_for
+from .requests import Stage
 from .scoring import score_and_error
-from .stage import Stage
+
+FOLDS = 5
+# Of the statement that a mean cost is within a budget.
+CONFIDENCE = 0.95
 
 
 def refuse_alike(estimator, train, valid):
@@ -39,12 +51,10 @@ def refuse_unscored(points, n_samples):
 
 
 def measured(estimator, stages, targets):
-    """Return the operating points of a fitted estimator, measured on examples with true `targets`.
+    """Return the operating points: all stages, applied to examples, measured by their `targets`.
 
-    `stages` are all of them applied to the examples, with the `scored_parts`. There is one row per
-    stage, in order: `cost` (mean acquisition cost), `score` and `score_se` (its standard error),
-    `nodes`, `n_features` (mean number acquired), `setting` (dict) and `variables` (names of all
-    that some example acquired).
+    `score_se` is the standard error of the score, `n_features` the mean number acquired, and
+    `variables` names all that some example acquired.
     """
     names, rows = np.array(estimator.feature_costs_.labels, dtype=object), []
     for stage in stages:
@@ -74,16 +84,12 @@ def known_points(estimator):
     if "operating_points_" in vars(estimator):
         return estimator.operating_points_
     costs = estimator.fixed_costs()
-    # Stages go from cheap to expensive, so that a later one is taken to be better.
+    # Stages go from cheap to expensive: a later one is taken to be better.
     return pd.DataFrame({"cost": costs, "score": np.arange(len(costs))})
 
 
 def points_to_choose_from(estimator):
-    """Return cost and score of each stage, measured now where they are not yet.
-
-    A `BudgetError` says when costs differ between examples, and the rows to measure them on are
-    gone.
-    """
+    """Return cost and score of each stage, measured now where they are not yet."""
     known = vars(estimator)
     if "operating_points_" in known or estimator.fixed_costs() is None:
         return estimator.operating_points_
@@ -101,7 +107,6 @@ def points_to_choose_from(estimator):
     return known_points(estimator)
 
 
-FOLDS = 5
 # What a check of the training data sets: refits share it, so that classes and prices stay the same.
 _CHECKED = (
     *("classes_", "feature_costs_", "categories_"),
@@ -110,12 +115,7 @@ _CHECKED = (
 
 
 def measured_out_of_fold(estimator, examples):
-    """Return the operating points of a fitted estimator, measured on rows that refits left out.
-
-    `examples` are what it was fitted on, without class weights; None where it was stored meanwhile,
-    which is a `BudgetError`. Costs that are the same for all examples are those of the estimator
-    itself, others those of the refits.
-    """
+    """Return the operating points of a fitted estimator, measured on rows that refits left out."""
     if examples is None:
         raise BudgetError(
             f"this {type(estimator).__name__} does not know what its operating points cost and "
@@ -127,15 +127,12 @@ def measured_out_of_fold(estimator, examples):
     held_out = [np.flatnonzero(folds == fold) for fold in range(FOLDS) if (folds == fold).any()]
     tested = examples.take(np.concatenate(held_out))
     refuse_alike(estimator, examples, tested)
-    refits = [
-        _refitted(estimator, examples, np.setdiff1d(np.arange(len(folds)), rows))
-        for rows in held_out
-    ]
-    tables = [
-        table_for(refit, estimator, examples.X[rows])
-        for refit, rows in zip(refits, held_out, strict=True)
-    ]
-    stages = _joined(estimator, refits, tables, tested.X)
+    parts, want = [], scored_parts(estimator)
+    for rows in held_out:
+        refit = _refitted(estimator, examples, np.setdiff1d(np.arange(len(folds)), rows))
+        table = table_for(refit, estimator, examples.X[rows])
+        parts.append(_aligned(refit, table, estimator.n_stages_, want))
+    stages = _joined(estimator, parts, tested.X)
     return refuse_unscored(measured(estimator, stages, tested.targets), len(tested.y))
 
 
@@ -157,7 +154,8 @@ def _folds(estimator, examples):
 def _refitted(estimator, examples, rows):
     """Return an estimator of the same parameters, fitted on some rows."""
     refit = clone(estimator)
-    refit.set_params(**{name: False for name in ("verbose",) if name in refit.get_params(False)})
+    if "verbose" in refit.get_params(False):
+        refit.set_params(verbose=False)
     for name in _CHECKED:
         if hasattr(estimator, name):
             setattr(refit, name, getattr(estimator, name))
@@ -165,18 +163,14 @@ def _refitted(estimator, examples, rows):
     return refit
 
 
-def _joined(estimator, refits, tables, X):
-    """Yield each stage of the estimator with the predictions of the refits for their rows."""
-    n_stages, want = estimator.n_stages_, scored_parts(estimator)
+def _joined(estimator, others, X):
+    """Yield each stage of the estimator with the predictions of the refits for their rows of X."""
     fixed = estimator.fixed_costs() is not None
-    own = estimator._stages(X, range(n_stages), frozenset({"acquired"}))
-    others = [
-        _aligned(refit, table, n_stages, want) for refit, table in zip(refits, tables, strict=True)
-    ]
+    own = estimator._stages(X, range(estimator.n_stages_), frozenset({"acquired"}))
     for stage, *parts in zip(own, *others, strict=True):
         joined = Stage(stage.setting, nodes=stage.nodes)
         joined.output = np.concatenate([part.output for part in parts])
-        if "probabilities" in want and parts[0].probabilities is not None:
+        if parts[0].probabilities is not None:
             joined.probabilities = np.concatenate([part.probabilities for part in parts])
         # Costs that do not depend on the example are known exactly, and must be those of the model.
         acquired = [stage.acquired] if fixed else [part.acquired for part in parts]
@@ -194,3 +188,147 @@ def _aligned(refit, X, n_stages, want):
     made = refit._stages(X, different.tolist(), want)
     for stage, place in zip(made, different, strict=True):
         yield from (stage for _ in range((places == place).sum()))
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """An operating point whose limits hold with the confidence that was asked for.
+
+    Attributes
+    ----------
+    stage : int
+        Index of the operating point.
+    budget : float
+        What `predict(X, budget)` takes to use it: its mean cost on validation data.
+    cost, error : float or None
+        The limits of mean cost and error rate.
+    confidence : float
+        Least probability, over the draw of the calibration data, that they hold.
+    tested : pandas.DataFrame
+        The operating points in the order of the test: stage, calibration cost and error, p_value.
+    """
+
+    stage: int
+    budget: float
+    cost: float | None
+    error: float | None
+    confidence: float
+    tested: pd.DataFrame
+
+
+def binomial_p(n_errors, n, limit):
+    """Return the p-value of "the error rate exceeds `limit`" after n_errors of n (exact)."""
+    return float(binom.cdf(n_errors, n, limit))
+
+
+def hoeffding_bentkus_p(mean, n, limit):
+    """Return the p-value of "the expected loss exceeds `limit`" for n losses in [0, 1].
+
+    It is the smaller of Hoeffding's and Bentkus's bound (Angelopoulos et al., Proposition 4).
+    """
+    # Above the limit the loss is no evidence at all: the divergence is 0 there.
+    low = min(mean, limit)
+    inside = low * np.log(low / limit) if low > 0 else 0.0
+    inside += (1 - low) * np.log((1 - low) / (1 - limit))
+    # Rounded up, as the bound asks; the small part absorbs the rounding of n * mean.
+    bentkus = np.e * binom.cdf(np.ceil(n * mean - 1e-9), n, limit)
+    return float(min(np.exp(-n * inside), bentkus, 1.0))
+
+
+def certified(estimator, outcomes, y, cost, error, confidence):
+    """Return the `Certificate` of the best operating point that keeps the limits.
+
+    Learn then Test (Angelopoulos, Bates, Candès, Jordan, Lei 2021, arXiv:2110.01052): the operating
+    points on the validation front are tested one after another, those first that kept the limits by
+    the widest margin on validation data, until one fails: fixed sequence testing, which needs no
+    correction for how many there are (section 3.2). `outcomes` are all stages applied to the
+    calibration data, with output and acquired, `y` its targets.
+    """
+    _check_limits(estimator, cost, error, confidence)
+    points = estimator.operating_points_
+    # Points off the front are never chosen, and testing them would only cost power.
+    front = points.iloc[pareto_indices(points["cost"], points["score"])]
+    calibrated = _p_values(estimator, outcomes, y, cost, error).loc[front.index]
+    # The order must not depend on the calibration data: else the sequence is not fixed.
+    order = _margins(front, cost, error, estimator.feature_costs_.full).index
+    tested = calibrated.loc[order].rename_axis("stage").reset_index()
+    # The first failure ends the sequence: what comes later was not tested.
+    passed = (tested["p_value"] <= 1 - confidence).cumprod().astype(bool)
+    kept = front.loc[tested.loc[passed, "stage"]]
+    if kept.empty:
+        first = tested.iloc[0]
+        named = {"cost": cost, "error": error}
+        limits = [f"{name} <= {limit:g}" for name, limit in named.items() if limit is not None]
+        raise GuaranteeError(
+            f"no operating point keeps {' and '.join(limits)} with confidence {confidence:g}: the "
+            f"most promising one has mean cost {first['cost']:.4g} and error {first['error']:.4g} "
+            f"on the calibration data (p = {first['p_value']:.3g}). Raise a limit, lower the "
+            "confidence, or give more calibration data."
+        )
+    # Under a cost limit the best score; under an error limit alone the least cost.
+    best = kept["cost"].idxmin() if cost is None else kept["score"].idxmax()
+    return Certificate(
+        int(best), float(points["cost"][best]), cost, error, confidence, tested[passed]
+    )
+
+
+def surely_within(estimator, costs, budget):
+    """Return the mask of operating points whose mean cost is within a budget beyond doubt.
+
+    The bound speaks of the models that the `costs` were measured with: those of validation data are
+    the estimator's own, those out of fold its refits.
+    """
+    full = estimator.feature_costs_.full
+    # A cost that is the same for all examples is exact, and nothing exceeds that of all features.
+    if estimator.fixed_costs() is not None or budget >= full:
+        return np.ones(len(costs), dtype=bool)
+    # All at once (Bonferroni), so that whichever is chosen keeps the budget.
+    level = (1 - CONFIDENCE) / len(costs)
+    n = estimator._n_measured
+    return np.array([hoeffding_bentkus_p(cost / full, n, budget / full) <= level for cost in costs])
+
+
+def _check_limits(estimator, cost, error, confidence):
+    if cost is None and error is None:
+        raise ParameterError("certify needs a limit: give cost, error or both.")
+    if cost is not None:
+        check_number(cost, "cost", low=0)
+    if error is not None:
+        check_number(error, "error", low=0, high=1)
+        if not is_classifier(estimator):
+            raise ParameterError("error is the rate of wrong classes: regressors take cost only.")
+    check_number(confidence, "confidence", low=0, high=1, low_open=True)
+
+
+def _p_values(estimator, outcomes, y, cost, error):
+    """Return cost, error and p-value of each stage on the calibration data."""
+    y = column_or_1d(y)
+    full, fixed = estimator.feature_costs_.full, estimator.fixed_costs() is not None
+    rows = []
+    for stage in outcomes:
+        check_consistent_length(stage.output, y)
+        costs = estimator.feature_costs_.total(stage.acquired)
+        wrong = stage.output != y if is_classifier(estimator) else np.full(y.size, np.nan)
+        p_value = 0.0
+        if cost is not None and not cost >= full:  # what all features cost is never exceeded
+            # A cost that is the same for all examples needs no statistics.
+            if fixed:
+                p_value = float(costs[0] > cost)
+            else:
+                p_value = hoeffding_bentkus_p(float(costs.mean()) / full, y.size, cost / full)
+        if error is not None:
+            # Both limits must hold: the union of the two null hypotheses has the larger p-value.
+            p_value = max(p_value, binomial_p(int(wrong.sum()), y.size, error))
+        rows.append({"cost": costs.mean(), "error": wrong.mean(), "p_value": p_value})
+    return pd.DataFrame(rows)
+
+
+def _margins(front, cost, error, full):
+    """Return by how much each point kept the limits on validation data, the widest first."""
+    margin = pd.Series(np.inf, index=front.index)
+    if cost is not None:
+        # Costs as shares of the full cost, to be comparable with error rates.
+        margin = np.minimum(margin, (cost - front["cost"]) / (full or 1.0))
+    if error is not None:
+        margin = np.minimum(margin, error - (1 - front["score"]))
+    return margin.sort_values(ascending=False, kind="stable")

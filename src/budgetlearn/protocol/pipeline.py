@@ -14,10 +14,10 @@ from sklearn.pipeline import Pipeline
 from ..exceptions import ConfigError
 from ..features import origin_of
 from ..preprocessing.preprocessor import BudgetPreprocessor
-from .acquisition import Session
-from .documenting import described
+from .documenting import EXPECTED, Limits, limited
 from .estimator import BudgetedEstimator
-from .guarantees import EXPECTED, Certificate
+from .operating_points import Certificate
+from .prediction import Session, decided
 
 
 class BudgetPipeline(Pipeline):
@@ -107,32 +107,21 @@ class BudgetPipeline(Pipeline):
     def choose(self, *limits: Any, **options: Any) -> int | None:
         return self._final_estimator.choose(*limits, **options)
 
-    @described
-    def acquired_features(
-        self,
-        X: ArrayLike,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> NDArray[np.bool_]:
+    @limited
+    def acquired_features(self, X: ArrayLike, limits: Limits) -> NDArray[np.bool_]:
         """Return the original columns that the prediction of each example looks at.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_columns)
             Examples, as for `fit`.
-        {choice}
 
         Returns
         -------
         ndarray of bool of shape (n_samples, n_columns)
         """
         model = self._final_estimator
-        acquired = model.acquired_features(
-            self._encoded(X), budget, max_cost, fallback=fallback, budget_mode=budget_mode
-        )
+        acquired = decided(model, self._encoded(X), {"acquired"}, limits).acquired
         place = {name: k for k, name in enumerate(self.columns_)}
         original = np.zeros((len(acquired), len(place)), dtype=bool)
         for encoded, name in enumerate(model.feature_costs_.labels):
@@ -151,61 +140,20 @@ class BudgetPipeline(Pipeline):
     def certify(self, X_cal: ArrayLike, y_cal: ArrayLike, **limits: Any) -> Certificate:
         return self._final_estimator.certify(self._encoded(X_cal), y_cal, **limits)
 
-    @described
-    def session(
-        self,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        budget_mode: str = EXPECTED,
-    ) -> EncodedSession:
-        """Start the prediction of one case whose original columns are acquired step by step.
+    @wraps(BudgetedEstimator.session)
+    def session(self, *limits: Any, **options: Any) -> EncodedSession:
+        return EncodedSession(self, *limits, **options)
 
-        Parameters
-        ----------
-        {limits}
-
-        Returns
-        -------
-        EncodedSession
-        """
-        inner = self._final_estimator.session(budget, max_cost, budget_mode=budget_mode)
-        return EncodedSession(inner, self.origins_, self._encoded_value)
-
-    @described
-    def explain(
-        self,
-        x: Any,
-        budget: float | None = None,
-        max_cost: float | None = None,
-        *,
-        fallback: bool = False,
-        budget_mode: str = EXPECTED,
-    ) -> pd.DataFrame:
-        """Show how one example is predicted, acquisition by acquisition.
-
-        Parameters
-        ----------
-        x : dict, Series, frame of one row or array-like of shape (n_columns,)
-            The example.
-        {choice}
-
-        Returns
-        -------
-        pandas.DataFrame
-            As from `BudgetedEstimator.explain`, of the original columns.
-        """
+    @wraps(BudgetedEstimator.explain)
+    def explain(self, x: Any, *limits: Any, **options: Any) -> pd.DataFrame:
         if not isinstance(x, pd.DataFrame):
             named = isinstance(x, Mapping | pd.Series)
             pairs = x.items() if named else zip(self.columns_, np.ravel(x), strict=True)
             x = pd.DataFrame([dict(pairs)])
-        named = isinstance(self.steps[0][1], BudgetPreprocessor) or hasattr(
-            self.steps[0][1], "feature_names_in_"
-        )
+        first = self.steps[0][1]
+        named = isinstance(first, BudgetPreprocessor) or hasattr(first, "feature_names_in_")
         encoded = self._encoded(x if named else x.to_numpy())
-        steps = self._final_estimator.explain(
-            encoded, budget, max_cost, fallback=fallback, budget_mode=budget_mode
-        )
+        steps = self._final_estimator.explain(encoded, *limits, **options)
         steps["feature"] = steps["feature"].map(self.origins_)
         steps["measured"] = [x[name].iloc[0] for name in steps["feature"]]
         # Indicators of one column are one acquisition: the first pays, the last knows most.
@@ -225,76 +173,32 @@ class BudgetPipeline(Pipeline):
         return {key: frame[key].iloc[0] for key in frame if self.origins_.get(key) == name}
 
 
-class EncodedSession:
+class EncodedSession(Session):
     """A `Session` whose features are the columns of the table before it was encoded.
 
-    Parameters
-    ----------
-    session : Session
-        Of the estimator behind the encoding.
-    origins : dict
-        Original column of each encoded one.
-    encode : callable
-        `encode(name, value)` returns the values of the encoded columns of an original one.
+    Made by `session()` of a pipeline, with its limits.
     """
 
-    def __init__(self, session: Session, origins: dict[Any, Any], encode: Any) -> None:
-        self._session, self._origins, self._encode = session, origins, encode
-
-    @property
-    def done(self) -> bool:
-        """True once nothing more is wanted."""
-        return self._session.done
-
-    @property
-    def cost(self) -> float:
-        """Cost of all that was acquired so far."""
-        return self._session.cost
+    def __init__(self, pipeline, budget=None, max_cost=None, *, budget_mode=EXPECTED):
+        self._pipeline, model = pipeline, pipeline._final_estimator
+        super().__init__(model, model.choose(budget, max_cost, budget_mode=budget_mode), max_cost)
 
     @property
     def wanted(self) -> list[tuple[Any, float, str]]:
         """The next columns to acquire, a list of (name, price, why); see `Session.wanted`."""
         first = {}
-        for name, price, why in self._session.wanted:
-            first.setdefault(self._origins[name], (price, why))
+        for name, price, why in super().wanted:
+            first.setdefault(self._pipeline.origins_[name], (price, why))
         return [(name, *rest) for name, rest in first.items()]
 
+    @wraps(Session.give)
     def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
-        """Hand in values of original columns; NaN or None says that one cannot be had.
-
-        Parameters
-        ----------
-        values : dict, default=None
-            Column → value.
-        **named : object
-            The same, for names that are Python identifiers.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For unknown columns and for values that the steps refuse.
-        """
         given, encoded = {**(values or {}), **named}, {}
-        unknown = [name for name in given if name not in self._origins.values()]
+        unknown = [name for name in given if name not in self._pipeline.origins_.values()]
         if unknown:
             raise ValueError(f"unknown features: {', '.join(map(str, unknown))}.")
         for name, value in given.items():
             # All columns of a word are given at once, so that none is asked for again.
-            made = self._encode(name, value)
+            made = self._pipeline._encoded_value(name, value)
             encoded |= dict.fromkeys(made, np.nan) if pd.isna(value) else made
-        self._session.give(encoded)
-        return self
-
-    @property
-    def prediction(self) -> Any:
-        """The best prediction on what is known: a class label or a number."""
-        return self._session.prediction
-
-    @property
-    def probability(self) -> float | None:
-        """Probability of the predicted class on what is known; None where there is none."""
-        return self._session.probability
+        return super().give(encoded)

@@ -1,16 +1,17 @@
-"""Prediction from a table or from fixed features: the choice of an operating point, and its use."""
+"""Predictions: of a whole table, of a source that is asked for features, or in a session."""
+
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
 from ..costs import affords
 from ..exceptions import BudgetError
-from ..validation import check_choice, check_number
-from .acquisition import acquired_from, from_table
-from .examples import checked_table, missing_cells, refuse_missing, working_dtype
-from .guarantees import EXPECTED, GUARANTEED, surely_within
-from .operating_points import known_points, points_to_choose_from
-from .requests import Outcome, Request
-from .stage import Stage
+from ..validation import check_choice, check_number, in_row
+from .documenting import EXPECTED, GUARANTEED
+from .examples import checked_table, missing_cells, refuse_missing, word_code, working_dtype
+from .operating_points import known_points, points_to_choose_from, surely_within
+from .requests import Answer, Decisions, Ledger, Outcome, Request, Stage, drive
 
 
 def chosen_stage(estimator, budget, max_cost, fallback, budget_mode=EXPECTED):
@@ -56,27 +57,19 @@ def _limit_of_mean(estimator, budget, max_cost):
     """Return the limit of the mean cost beside a cap on each example's; None: there is none."""
     if estimator.fixed_costs() is not None:  # each example costs the mean
         return max_cost if budget is None else min(budget, max_cost)
-    _require_cap(estimator)
-    # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing.
-    void = estimator._spends_caps and budget is not None and budget >= max_cost
-    return None if void else budget
-
-
-def _require_cap(estimator):
     if not estimator.__sklearn_tags__().hard_cap:
         raise BudgetError(
             f"{type(estimator).__name__} cannot keep max_cost: its features are not acquired one "
             "after another. Use budget, or another method (docs/api.md lists which can)."
         )
+    # What nobody exceeds the mean does not exceed either: a larger budget asks for nothing.
+    void = estimator._spends_caps and budget is not None and budget >= max_cost
+    return None if void else budget
 
 
-def each_stage(estimator, X, want, absent=None):
-    """Yield every `Stage`, once it is sure that none looks at a missing cell.
-
-    X is checked already where `absent`, the columns that it lacks, is given.
-    """
-    if absent is None:
-        X, absent = checked_table(estimator, X)
+def each_stage(estimator, X, want):
+    """Yield every `Stage`, once it is sure that none looks at a missing cell."""
+    X, absent = checked_table(estimator, X)
     # A generator that failed at the third stage would leave its consumer with half a result.
     if np.isnan(X).any():
         for index in range(estimator.n_stages_):
@@ -84,10 +77,11 @@ def each_stage(estimator, X, want, absent=None):
     yield from estimator._stages(X, range(estimator.n_stages_), frozenset(want))
 
 
-def decided(estimator, X, budget, max_cost, fallback, budget_mode, want):
-    """Return a `Stage` with the wanted parts of the chosen stage's predictions."""
+def decided(estimator, X, want, limits):
+    """Return a `Stage` with the wanted parts of the predictions within `Limits`."""
     X, absent = checked_table(estimator, X)
-    index = chosen_stage(estimator, budget, max_cost, fallback, budget_mode)
+    index = chosen_stage(estimator, *limits)
+    _, max_cost, fallback, _ = limits
     # With fixed costs the cap was settled by the choice of the stage.
     capped = max_cost is not None and not estimator._has_fixed_costs
     if index is not None and not capped:
@@ -102,78 +96,78 @@ def decided(estimator, X, budget, max_cost, fallback, budget_mode, want):
     return Stage({}, made.prediction, made.probabilities, made.acquired)
 
 
-class FixedFeatures:
-    """Values known of n examples, and the stages that can still predict them.
+def from_table(estimator, X):
+    """Return a source that reads a checked table."""
+    place = {name: i for i, name in enumerate(estimator.feature_costs_.labels)}
+    return lambda rows, feature: X[rows, place[feature]]
 
-    `stage` is the one to predict with; cheaper ones stand in where a feature cannot be had.
-    """
 
-    def __init__(self, estimator, n_samples, stage):
-        self.estimator, self.n_samples = estimator, n_samples
-        shape = (n_samples, estimator.n_features_in_)
-        # By column, as they are filled.
-        self.X = np.full(shape, np.nan, dtype=np.float64, order="F")
-        self.known = np.zeros(shape, dtype=bool, order="F")
-        self.refused = np.zeros(shape, dtype=bool, order="F")
-        self.any_refused = False
-        self.order = self._preference(stage)
-        # Fixed features do not depend on the example, so that one blank row shows them.
-        blank = np.zeros((1, shape[1]))
-        stages = estimator._stages(blank, sorted(self.order), frozenset({"acquired"}))
-        self.needs = {
-            k: stage.acquired[0] for k, stage in zip(sorted(self.order), stages, strict=True)
-        }
+def translated(estimator, source, one):
+    """Return a source whose values of features of words are told by `one(value, name, words)`."""
 
-    def _preference(self, stage):
-        """Return the chosen stage, then those that cost no more, best first."""
-        costs = np.asarray(self.estimator.fixed_costs())
-        points = known_points(self.estimator)
-        # The last key of lexsort counts first: score, then cost.
-        best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
-        # What stands in for a stage must not cost more than was agreed to.
-        allowed = affords(costs[stage], costs)
-        return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
+    def told(rows, name):
+        values, words = source(rows, name), estimator.categories_.get(name)
+        return values if words is None else [one(value, name, words) for value in values]
 
-    def possible(self, rows, stage):
-        """Return the rows that can still have all that a stage needs."""
-        if not self.any_refused:
-            return rows
-        return rows[~(self.refused[rows] & self.needs[stage]).any(axis=1)]
+    return told
 
-    def requests(self, stage):
-        """Return the features of a stage, cheap ones first."""
-        # Cheap ones first: should a later one be refused, little was spent in vain.
-        features = np.flatnonzero(self.needs[stage])
-        return features[np.argsort(self.estimator.feature_costs_.alone[features], kind="stable")]
 
-    def take(self, rows, feature, answer):
-        """Keep the answer to a request."""
-        self.X[rows, feature] = answer.values
-        self.known[rows, feature] = ~answer.refused
-        self.refused[rows, feature] = answer.refused
-        self.any_refused |= bool(answer.refused.any())
+def coded_word(code, name, words):
+    """Return the word of a code; `word_code` is the way back."""
+    return np.nan if np.isnan(code) else words[int(code)]
 
-    def outcome(self):
-        """Return the prediction of each example by the best stage whose features it knows."""
-        outcome = Outcome.blank(self.estimator, self.n_samples)
-        for stage in self.order:
-            rows = np.flatnonzero(~outcome.answered)
-            if not rows.size:
-                break
-            # Needs are compared with what is known, whichever stage it was acquired for.
-            rows = rows[(self.known[rows] | ~self.needs[stage]).all(axis=1)]
-            if rows.size:
-                self._predict(outcome, rows, stage)
-        return outcome
 
-    def _predict(self, outcome, rows, stage):
-        want = {"output"} if outcome.probabilities is None else {"output", "probabilities"}
-        X = self.X[rows].astype(working_dtype(self.estimator), order="C", copy=False)
-        made = next(iter(self.estimator._stages(X, [stage], frozenset(want))))
-        outcome.output[rows] = made.output
+def acquired_from(estimator, source, n_samples, stage, max_cost, fallback):
+    """Return the `Decisions` of one stage that reads a source; None: the constant."""
+    # One ledger for all examples: it is what charges, and what the cap is compared with.
+    ledger = Ledger(estimator.feature_costs_, n_samples, max_cost)
+    outcome = constant = Outcome.constant(estimator, n_samples)
+    if stage is not None:
+        outcome = drive(
+            estimator._acquisitions(n_samples, stage, ledger),
+            source,
+            ledger,
+            estimator.feature_costs_.labels.__getitem__,
+            fallback,
+            estimator.missing_in_training_,
+        )
+        # A missing value was refused earlier, with its name; what is left is the cap.
+        if not outcome.answered.all() and not fallback:
+            raise _unanswered(outcome, max_cost)
+        # A method may have written anything where it has no answer.
+        rows = ~outcome.answered
+        outcome.output[rows] = constant.output[rows]
         if outcome.probabilities is not None:
-            outcome.probabilities[rows] = made.probabilities
-        outcome.answered[rows] = True
+            outcome.probabilities[rows] = constant.probabilities[rows]
+    return Decisions(
+        outcome.output,
+        outcome.probabilities,
+        outcome.probability(getattr(estimator, "classes_", None)),
+        ledger.acquired,
+        ledger.order,
+        ledger.cost,
+    )
+
+
+def _unanswered(outcome, max_cost):
+    """Return the `BudgetError` for examples that nothing affordable could predict."""
+    rows = np.flatnonzero(~outcome.answered)
+    reason = "with the features that are available" if max_cost is None else f"for {max_cost:g}"
+    return BudgetError(
+        f"{rows.size} of {outcome.answered.size} examples cannot be predicted {reason}, the first "
+        f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the constant "
+        "prediction that costs nothing."
+    )
+
+
+def _stand_ins(estimator, stage):
+    """Return the chosen stage, then those that cost no more, best first."""
+    costs, points = np.asarray(estimator.fixed_costs()), known_points(estimator)
+    # The last key of lexsort counts first: score, then cost.
+    best_first = np.lexsort((points["cost"].to_numpy(), -points["score"].to_numpy()))
+    # What stands in for a stage must not cost more than was agreed to.
+    allowed = affords(costs[stage], costs)
+    return [stage, *(k for k in best_first.tolist() if allowed[k] and k != stage)]
 
 
 def fixed_acquisitions(estimator, n_samples, stage):
@@ -181,18 +175,206 @@ def fixed_acquisitions(estimator, n_samples, stage):
 
     Where a feature is refused, the best stage that costs no more and does without takes over.
     """
-    state = FixedFeatures(estimator, n_samples, stage)
-    waiting = np.arange(n_samples)
-    # Only rows whose stage became impossible go on to the next best one.
-    for stage in state.order:
-        for feature in state.requests(stage):
-            rows = state.possible(waiting, stage)
-            rows = rows[~state.known[rows, feature]]
+    order, shape = _stand_ins(estimator, stage), (n_samples, estimator.n_features_in_)
+    # Fixed features do not depend on the example, so that one blank row shows them.
+    stages = estimator._stages(np.zeros((1, shape[1])), sorted(order), frozenset({"acquired"}))
+    needs = {k: made.acquired[0] for k, made in zip(sorted(order), stages, strict=True)}
+    # By column, as they are filled.
+    X = np.full(shape, np.nan, order="F")
+    known, refused = np.zeros(shape, dtype=bool, order="F"), np.zeros(shape, dtype=bool, order="F")
+    waiting = able = np.arange(n_samples)
+
+    def estimate():
+        return _best_known(estimator, X, known, needs, order)
+
+    for place, stage in enumerate(order):
+        if place:  # nothing was refused before
+            able = waiting[~(refused[waiting] & needs[stage]).any(axis=1)]
+        # Cheap ones first: should a later one be refused, little was spent in vain.
+        features = np.flatnonzero(needs[stage])
+        prices = estimator.feature_costs_.alone[features]
+        for feature in features[np.argsort(prices, kind="stable")].tolist():
+            rows = able[~known[able, feature]]
             if rows.size:
-                answer = yield Request(rows, int(feature), state.outcome)
-                state.take(rows, feature, answer)
-        done = state.possible(waiting, stage)
-        if done.size == waiting.size:
+                answer = yield Request(rows, feature, estimate)
+                X[rows, feature], known[rows, feature] = answer.values, ~answer.refused
+                refused[rows, feature] = answer.refused
+                if answer.refused.any():
+                    able = np.setdiff1d(able, rows[answer.refused])
+        if able.size == waiting.size:
             break
-        waiting = np.setdiff1d(waiting, done)
-    return state.outcome()
+        # Only rows whose stage became impossible go on to the next best one.
+        waiting = np.setdiff1d(waiting, able)
+    return estimate()
+
+
+def _best_known(estimator, X, known, needs, order):
+    """Return the prediction of each example by the best stage whose features are known of it."""
+    outcome = Outcome.blank(estimator, len(X))
+    lacks = outcome.probabilities is None
+    want = frozenset({"output"} if lacks else {"output", "probabilities"})
+    for stage in order:
+        rows = np.flatnonzero(~outcome.answered)
+        if not rows.size:
+            break
+        # Needs are compared with what is known, whichever stage it was acquired for.
+        rows = rows[(known[rows] | ~needs[stage]).all(axis=1)]
+        if not rows.size:
+            continue
+        values = X[rows].astype(working_dtype(estimator), order="C", copy=False)
+        made = next(iter(estimator._stages(values, [stage], want)))
+        outcome.output[rows] = made.output
+        if not lacks:
+            outcome.probabilities[rows] = made.probabilities
+        outcome.answered[rows] = True
+    return outcome
+
+
+def _number(value, name, categories):
+    """Return the value of a feature as a number, NaN where it cannot be had."""
+    if name in categories:
+        return word_code(value, name, categories[name])
+    # Text that is a number is taken, as at a prompt; inf stands for all that is none.
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.inf
+    if np.isinf(number):
+        raise ValueError(
+            f"feature {name!r} needs a finite number (NaN: it cannot be had), got {value!r}."
+        )
+    return number
+
+
+class Session:
+    """One case whose features are acquired step by step; made by `session()` of an estimator."""
+
+    def __init__(self, estimator, stage, max_cost):
+        """Start the prediction by a stage, None: by the constant, which asks for nothing."""
+        self._missing_ok, self._categories = estimator.missing_in_training_, estimator.categories_
+        self._names = estimator.feature_costs_.labels
+        self._classes = getattr(estimator, "classes_", None)
+        self._constant = Outcome.constant(estimator, 1)
+        self._ledger = ledger = Ledger(estimator.feature_costs_, 1, max_cost)
+        asks = stage is not None
+        self._acquisitions = estimator._acquisitions(1, stage, ledger) if asks else (_ for _ in ())
+        # The session is a prediction of one row: the requests speak of row 0.
+        self._given, self._row = {}, np.zeros(1, dtype=np.intp)
+        self._request = self._outcome = None
+        self._ask(None)
+        self._go_on()
+
+    def _ask(self, reply):
+        """Send a reply (at first None) to the acquisitions, and keep what they want next."""
+        try:
+            self._request = self._acquisitions.send(reply)
+        except StopIteration as stop:
+            self._request, self._outcome = None, stop.value
+
+    def _go_on(self):
+        """Go on until something is needed that was not given; acquire what was."""
+        while not self.done and (reply := self._reply()) is not None:
+            # Charged when it is used, so that what was given too much costs nothing.
+            if not reply.refused[0]:
+                self._ledger.acquire(self._row, self._request.feature)
+            self._ask(reply)
+
+    def _reply(self):
+        """Return the answer to what is wanted; None where it must be given first."""
+        feature = self._request.feature
+        # Beyond the cap it is refused without asking: the caller need not know the rule.
+        if not self._ledger.affordable(self._row, feature)[0]:
+            return Answer(np.array([np.nan]), np.array([True]))
+        if feature not in self._given:
+            return None
+        value = self._given[feature]
+        # Where training had gaps, NaN is a value that was paid for like others.
+        refused = np.isnan(value) and not self._missing_ok[feature]
+        return Answer(np.array([value]), np.array([refused]))
+
+    @property
+    def done(self) -> bool:
+        """True once nothing more is wanted."""
+        return self._request is None
+
+    @property
+    def cost(self) -> float:
+        """Cost of all that was acquired so far."""
+        return float(self._ledger.cost[0])
+
+    @property
+    def wanted(self) -> list[tuple[Any, float, str]]:
+        """The next features to acquire: a list of (name, price, why).
+
+        The first entry is what the prediction waits for; members of its cost group that then cost
+        nothing follow, since they can be asked for together.
+        """
+        if self.done:
+            return []
+        feature = self._request.feature
+        price = float(self._ledger.marginal(self._row, feature)[0])
+        wanted = [(self._names[feature], price, "the prediction waits for it")]
+        prices = self._ledger.costs.costs
+        for other in self._ledger.costs.group_of(feature)[0].tolist():
+            known = other == feature or other in self._given  # what is acquired was given
+            if not known and prices[other] == 0:
+                wanted.append((self._names[other], 0.0, f"free with {self._names[feature]}"))
+        return wanted
+
+    def give(self, values: Mapping[Any, Any] | None = None, /, **named: Any) -> Self:
+        """Hand in values of features; NaN says that a feature cannot be had.
+
+        Parameters
+        ----------
+        values : dict, default=None
+            Feature name (or index where X had no names) → number; of words the word.
+        **named : float or str
+            The same, for names that are Python identifiers.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For unknown features, and for what is not a number or no word that training knows.
+        """
+        given = {**(values or {}), **named}
+        # All names are checked first: a call is taken as a whole or not at all.
+        unknown = [name for name in given if name not in self._names]
+        if unknown:
+            raise ValueError(
+                f"unknown features: {', '.join(map(str, unknown))}. The model knows "
+                f"{', '.join(map(str, self._names))}."
+            )
+        for name, value in given.items():
+            number = _number(value, name, self._categories)
+            feature = self._names.index(name)
+            if self._ledger.acquired[0, feature] or feature in self._given:
+                raise ValueError(f"feature {name!r} was given before.")
+            self._given[feature] = number
+        self._go_on()
+        return self
+
+    def _current(self):
+        # Before the first answer no model applies, and the constant speaks.
+        now = self._outcome if self.done else self._request.estimate()
+        return self._constant if now is None or not now.answered[0] else now
+
+    @property
+    def prediction(self) -> Any:
+        """The best prediction on what is known: a class label or a number."""
+        return self._current().output[0]
+
+    @property
+    def probability(self) -> float | None:
+        """Probability of the predicted class on what is known; None where there is none."""
+        probability = self._current().probability(self._classes)
+        return None if probability is None else float(probability[0])
+
+    @property
+    def probabilities(self):
+        """Probability of each class on what is known; None where there are none."""
+        probabilities = self._current().probabilities
+        return None if probabilities is None else probabilities[0]

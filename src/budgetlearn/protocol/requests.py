@@ -1,4 +1,4 @@
-"""Requests for features, and the ledger that charges each of them once.
+"""What passes between an estimator and its caller: stages, requests for features, and the bill.
 
 A method that predicts without a table is a generator of requests: it yields a `Request` for a
 feature of some examples, is sent an `Answer`, and returns an `Outcome`. What drives it keeps the
@@ -6,83 +6,115 @@ ledger, asks the source, and refuses what the cap does not allow.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import Tags
 
 from ..costs import affords
-from ..exceptions import BudgetError, MissingValueError
+from ..exceptions import MissingValueError
 from ..validation import in_row
 from ._charging import charge
+
+EVERYTHING = frozenset({"output", "probabilities", "acquired", "estimate"})
+
+
+@dataclass
+class Stage:
+    """One operating point, applied to examples.
+
+    Attributes
+    ----------
+    setting : dict
+        Sets it apart from the other stages, as {"trees": 3}.
+    output : ndarray of shape (n_samples,) or (n_samples, n_outputs), or None
+        Class labels or numbers.
+    probabilities : ndarray of shape (n_samples, n_classes) or None
+        Of the classes; None in regression.
+    acquired : ndarray of bool of shape (n_samples, n_features), or None
+        Which features each prediction looked at.
+    nodes : float
+        Tree nodes of the model, NaN where it has none.
+    estimate : ndarray of shape (n_samples,) or None
+        Estimated probability that each prediction is right, where the method has one.
+    cost : ndarray of shape (n_samples,) or None
+        Acquisition cost; set by the protocol.
+    incremental : bool
+        Whether the work of the stages before it is part of its own, as in a prefix of a forest.
+    facts : dict
+        What else a study may record of the stage.
+    """
+
+    setting: dict
+    output: np.ndarray | None = None
+    probabilities: np.ndarray | None = None
+    acquired: np.ndarray | None = None
+    nodes: float = np.nan
+    estimate: np.ndarray | None = None
+    cost: np.ndarray | None = None
+    incremental: bool = False
+    facts: dict = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class BudgetedTags(Tags):
+    """Tags of scikit-learn, and what the estimator can do under a budget.
+
+    Attributes
+    ----------
+    mean_budget : bool
+        `budget`: choose the operating point by its mean cost on validation data.
+    hard_cap : bool
+        `max_cost`: no example pays more.
+    lazy : bool
+        `predict_acquiring` and `session`: features are asked for when they are needed.
+    groups : bool
+        Charges that several features share change what is acquired, beside being paid once.
+    sample_weight : bool
+        `fit` takes weights of the examples.
+    chooses_on_validation : bool
+        `fit` uses validation data to choose, not only to measure.
+    ranking : bool
+        Gives class probabilities that rank documents.
+    """
+
+    mean_budget: bool = True
+    hard_cap: bool = True
+    lazy: bool = True
+    groups: bool = False
+    sample_weight: bool = False
+    chooses_on_validation: bool = False
+    ranking: bool = False
 
 
 @dataclass(frozen=True)
 class Request:
-    """A feature that some examples need now.
+    """A feature that some examples need now."""
 
-    Attributes
-    ----------
-    rows : ndarray of int
-        The examples, ascending.
-    feature : int
-        Its index.
-    estimate : callable
-        Returns the `Outcome` of all examples on what is known so far.
-    """
-
-    rows: np.ndarray
+    rows: np.ndarray  # indices of the examples, ascending
     feature: int
-    estimate: Callable
+    estimate: Callable  # returns the `Outcome` of all examples on what is known so far
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer to a request.
+    """Answer to a request."""
 
-    Attributes
-    ----------
-    values : ndarray of float of shape (n_rows,)
-        NaN where the value is missing or was not acquired.
-    refused : ndarray of bool of shape (n_rows,)
-        Whether the feature cannot be had: beyond the cap, or unavailable.
-    """
-
-    values: np.ndarray
-    refused: np.ndarray
+    values: np.ndarray  # one for each row, NaN where it is missing or was not acquired
+    refused: np.ndarray  # mask of rows that cannot have it: beyond the cap, or unavailable
 
 
 @dataclass
 class Outcome:
-    """Predictions of a number of examples.
+    """Predictions of a number of examples."""
 
-    Attributes
-    ----------
-    output : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Class labels or numbers.
-    probabilities : ndarray of shape (n_samples, n_classes) or None
-        None in regression, and for classifiers that have none.
-    answered : ndarray of bool of shape (n_samples,)
-        Whether some model could predict the example with what it was allowed to acquire.
-    """
-
-    output: np.ndarray
-    probabilities: np.ndarray | None
-    answered: np.ndarray
+    output: np.ndarray  # class labels, or numbers of shape (n_samples,) or (n_samples, n_outputs)
+    probabilities: np.ndarray | None  # (n_samples, n_classes); None where the method has none
+    answered: np.ndarray  # mask of examples that some model could predict with what was allowed
 
     def probability(self, classes):
-        """Return the probability of each predicted class.
-
-        Parameters
-        ----------
-        classes : ndarray of shape (n_classes,)
-            Class labels, ascending.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or None
-            None where the method has no probabilities.
-        """
+        """Return the probability of each predicted class; None where there are none."""
         if self.probabilities is None:
             return None
         # Classes ascend, and every output is one of them.
@@ -91,19 +123,7 @@ class Outcome:
 
     @classmethod
     def constant(cls, estimator, n_samples):
-        """Return the free prediction of a fitted estimator's training shares, as no answer.
-
-        Parameters
-        ----------
-        estimator : BudgetedEstimator
-            Fitted.
-        n_samples : int
-            Number of examples.
-
-        Returns
-        -------
-        Outcome
-        """
+        """Return the free prediction of a fitted estimator's training shares, as no answer."""
         answered = np.zeros(n_samples, dtype=bool)
         rows = np.tile(estimator.constant_, (n_samples, 1))
         if is_classifier(estimator):
@@ -112,19 +132,7 @@ class Outcome:
 
     @classmethod
     def blank(cls, estimator, n_samples):
-        """Return an outcome to be filled in, with probabilities where the method has them.
-
-        Parameters
-        ----------
-        estimator : BudgetedEstimator
-            Fitted.
-        n_samples : int
-            Number of examples.
-
-        Returns
-        -------
-        Outcome
-        """
+        """Return an outcome to be filled in, with probabilities where the method has them."""
         outcome = cls.constant(estimator, n_samples)
         if not estimator._can_predict_proba():
             outcome.probabilities = None
@@ -132,17 +140,7 @@ class Outcome:
 
 
 class Ledger:
-    """Acquisitions of each example, their order and their cost.
-
-    Parameters
-    ----------
-    costs : FeatureCosts
-        Prices.
-    n_samples : int
-        Number of examples.
-    max_cost : float, default=None
-        Most that each example may spend; None: no limit.
-    """
+    """Acquisitions of each example, their order and their cost, within a cap for each (or None)."""
 
     def __init__(self, costs, n_samples, max_cost=None):
         self.costs, self.max_cost = costs, max_cost
@@ -159,20 +157,7 @@ class Ledger:
         return self.max_cost is not None
 
     def marginal(self, rows, feature):
-        """Return the price that a feature adds for each row, an unpaid group's charge included.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The examples.
-        feature : int
-            Its index.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            0 where it was acquired already.
-        """
+        """Return what a feature adds to the bill of each row, an unpaid group's charge included."""
         price = np.full(rows.size, self.costs.costs[feature])
         members, charge = self.costs.group_of(feature)
         if members.size:  # the first member acquired pays the charge for all
@@ -181,33 +166,13 @@ class Ledger:
         return price
 
     def affordable(self, rows, feature):
-        """Return the mask of rows whose cap allows a feature.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The examples.
-        feature : int
-            Its index.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_rows,)
-        """
+        """Return the mask of rows whose cap allows a feature."""
         if self.max_cost is None:
             return np.ones(rows.size, dtype=bool)
         return affords(self.max_cost, self.cost[rows] + self.marginal(rows, feature))
 
     def acquire(self, rows, feature):
-        """Charge the rows for a feature.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The examples.
-        feature : int
-            Its index.
-        """
+        """Charge the rows for a feature, those that have not acquired it yet."""
         members, group_price = self.costs.group_of(feature)
         charge(
             *(rows, feature, self.costs.costs[feature], members, group_price),
@@ -244,13 +209,7 @@ class Decisions:
 
 
 def answer(request, source, ledger, describe, fallback, missing_ok):
-    """Ask the source for what the cap allows, charge it, and return the `Answer`.
-
-    `source(rows, feature)` returns one number for each row; `describe` names a feature for the
-    source and for messages. With `fallback` a missing value is refused, else it is an error, but
-    for features whose missing values are values to the model, the mask `missing_ok`. The ledger is
-    charged for what was delivered.
-    """
+    """Ask `source(rows, feature)` for what the cap allows, charge it, and return the `Answer`."""
     rows, name = request.rows, describe(request.feature)
     # The source is asked only for rows that can pay: a value is never seen for free.
     allowed = ledger.affordable(rows, request.feature)
@@ -276,8 +235,8 @@ def delivered(values, rows, name):
         values = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"the source must return one number for each row it is asked for; for feature "
-            f"{name!r} it returned {values!r}."
+            f"the source must return one number for each row it is asked for; for feature {name!r} "
+            f"it returned {values!r}."
         ) from error
     # NaN is allowed: it says that the value is not available.
     if values.shape != rows.shape or np.isinf(values).any():
@@ -305,19 +264,7 @@ def drive(acquisitions, source, ledger, describe, fallback=False, missing_ok=Non
     try:
         request = next(acquisitions)
         while True:
-            request = acquisitions.send(
-                answer(request, source, ledger, describe, fallback, missing_ok)
-            )
+            reply = answer(request, source, ledger, describe, fallback, missing_ok)
+            request = acquisitions.send(reply)
     except StopIteration as stop:
         return stop.value
-
-
-def unanswered_error(outcome, max_cost):
-    """Return the `BudgetError` for examples that nothing affordable could predict."""
-    rows = np.flatnonzero(~outcome.answered)
-    reason = "with the features that are available" if max_cost is None else f"for {max_cost:g}"
-    return BudgetError(
-        f"{rows.size} of {outcome.answered.size} examples cannot be predicted {reason}, the first "
-        f"{in_row(rows[:1])}. Raise max_cost, or pass fallback=True to give those the constant "
-        "prediction that costs nothing."
-    )

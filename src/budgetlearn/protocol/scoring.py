@@ -1,7 +1,6 @@
 """Scores by scikit-learn's scorers: of estimators at a budget, and of a stage's predictions.
 
-`make_budget_scorer` is for `cross_validate`, `GridSearchCV` and all else that takes a scorer. A
-stage has predictions where a scorer wants an estimator: small classes stand between.
+`make_budget_scorer` is for `cross_validate`, `GridSearchCV` and all else that takes a scorer.
 """
 
 from __future__ import annotations
@@ -12,55 +11,33 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
-from sklearn.utils import get_tags
+from sklearn.utils import check_consistent_length, get_tags
 
 from ..validation import check_choice, check_number
-from .guarantees import EXPECTED, GUARANTEED
+from .documenting import EXPECTED, GUARANTEED, described
 
 RESAMPLES = 100
 
 
 @dataclass(frozen=True)
 class BudgetScorer:
-    """Score predictions that keep a budget; called as scikit-learn calls a scorer.
-
-    Attributes
-    ----------
-    scorer : callable
-        Scorer of scikit-learn.
-    limits : dict
-        Passed to `predict` and `predict_proba`.
-    """
+    """Score predictions that keep a budget; called as scikit-learn calls a scorer."""
 
     scorer: Callable[..., float]
-    limits: dict[str, Any]
+    limits: dict[str, Any]  # passed to `predict` and `predict_proba`
 
     def __call__(
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Return the score of an estimator's predictions.
-
-        Parameters
-        ----------
-        estimator : BudgetedEstimator or Pipeline
-            Fitted.
-        X : array-like of shape (n_samples, n_features)
-            Examples.
-        y : array-like of shape (n_samples,)
-            True targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the examples.
-
-        Returns
-        -------
-        float
-        """
+        """Return the score of a fitted estimator's predictions, or of a pipeline's."""
         weight = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
-        return float(self.scorer(_AtBudget(estimator, self.limits), X, y, **weight))
+        made = _StandIn(estimator, lambda name, X: getattr(estimator, name)(X, **self.limits))
+        return float(self.scorer(made, X, y, **weight))
 
 
+@described
 def make_budget_scorer(
     metric: str | Callable[..., float],
     *,
@@ -76,15 +53,9 @@ def make_budget_scorer(
     metric : str or callable
         Name of a score of scikit-learn, as "roc_auc"; one of its scorers; or a function
         `metric(y_true, y_pred)` of which more is better.
-    budget : float, default=None
-        Most that a prediction may cost on average, as for `BudgetedEstimator.predict`.
-    max_cost : float, default=None
-        Most that any single example may cost.
     fallback : bool, default=True
         Whether a model that cannot keep the limits is scored as the constant that costs nothing,
         so that a search ranks it with the others, instead of raising.
-    budget_mode : {"expected", "guaranteed"}, default="expected"
-        As for `BudgetedEstimator.predict`.
 
     Returns
     -------
@@ -114,11 +85,8 @@ def make_budget_scorer(
 
 
 def score_outcome(estimator, scoring, stage, y, weight=None):
-    """Return the score of a stage's predictions, as `scoring` of scikit-learn names it.
-
-    The stage has output, and probabilities where the scorer asks for them; `y` are the true
-    targets.
-    """
+    """Return the score of a stage's predictions by `scoring`; None: accuracy, in regression R²."""
+    check_consistent_length(stage.output, y)
     extra = {} if weight is None else {"sample_weight": np.asarray(weight)}
     return _scorer(estimator, scoring, stage)(np.arange(len(y)), y, **extra)
 
@@ -147,12 +115,16 @@ def score_and_error(estimator, stage, targets):
     return float(r2_score(targets, stage.output)), spread
 
 
-class _AtBudget(BaseEstimator):
-    """A fitted estimator, or a pipeline that ends in one, whose predictions keep limits."""
+class _StandIn(BaseEstimator):
+    """A scorer's estimator: its kind and classes, and what `respond(method, X)` predicts."""
 
-    def __init__(self, estimator=None, limits=None):
+    def __init__(self, estimator=None, respond=None):
         self.estimator = estimator
-        self.limits = limits
+        self.respond = respond
+
+    def fit(self, X=None, y=None):
+        """Do nothing: scorers ask whether it is there."""
+        return self
 
     def __sklearn_tags__(self):
         return get_tags(self.estimator)
@@ -165,48 +137,16 @@ class _AtBudget(BaseEstimator):
         return self.estimator.classes_
 
     def predict(self, X):
-        return self.estimator.predict(X, **self.limits)
+        return self.respond("predict", X)
 
     def predict_proba(self, X):
-        return self.estimator.predict_proba(X, **self.limits)
-
-
-class _Known(BaseEstimator):
-    """Predictions that are there already, for scikit-learn's scorers; X holds their rows."""
-
-    def __init__(self, stage=None, classes=None):
-        self.stage = stage
-        self.classes = classes
-
-    def fit(self, X=None, y=None):
-        return self
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def predict(self, rows):
-        return self.stage.output[rows]
-
-
-class _KnownClasses(ClassifierMixin, _Known):
-    @property
-    def classes_(self):
-        return self.classes
-
-    def predict_proba(self, rows):
-        return self.stage.probabilities[rows]
-
-
-class _KnownNumbers(RegressorMixin, _Known):
-    pass
+        return self.respond("predict_proba", X)
 
 
 def _scorer(estimator, scoring, stage):
     """Return score(rows, y, weight) of the stage's predictions by a scikit-learn scorer."""
-    # Scikit-learn asks a classifier by its tags, so that there is a class for each kind.
-    if is_classifier(estimator):
-        made = _KnownClasses(stage, estimator.classes_)
-    else:
-        made = _KnownNumbers(stage)
-    scorer = check_scoring(made, scoring=scoring)
-    return lambda rows, y, **weight: float(scorer(made, rows, y, **weight))
+    made = {"predict": stage.output, "predict_proba": stage.probabilities}
+    stand_in = _StandIn(estimator, lambda method, rows: made[method][rows])
+    plain = "accuracy" if is_classifier(estimator) else "r2"
+    scorer = check_scoring(stand_in, scoring=plain if scoring is None else scoring)
+    return lambda rows, y, **weight: float(scorer(stand_in, rows, y, **weight))
