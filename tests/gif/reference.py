@@ -4,8 +4,7 @@ import numpy as np
 
 from budgetlearn.gif.fitting import all_candidates
 from budgetlearn.gif.grower import RandomWindow, grow, grow_on_residuals
-from budgetlearn.gif.nodes import NodeTable
-from budgetlearn.gif.splitter import GiniSplitter, VarianceSplitter
+from budgetlearn.gif.nodes import GiniSplitter, NodeTable, VarianceSplitter
 
 
 class SlowSquared:

@@ -10,8 +10,7 @@ from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
 from .fitting import Validation
 from .forest import BaseGIF, weights_of
-from .robust_losses import HuberLoss, QuantileLoss
-from .splitter import GiniSplitter, VarianceSplitter
+from .nodes import GiniSplitter, VarianceSplitter
 
 
 @documented
@@ -256,7 +255,7 @@ class Huber(Squared):
     def start(self, targets, weight=None):
         """Return the medians and the kernel that starts from them."""
         median, delta = _middle_and_spread(targets, weight)
-        return median, HuberLoss(np.ascontiguousarray(targets - median), delta, weight)
+        return median, kernels.HuberLoss(np.ascontiguousarray(targets - median), delta, weight)
 
     def split_targets(self, targets, weight):
         """Return the targets, cut off where the farthest tenth begins."""
@@ -278,7 +277,7 @@ class Quantile(Huber):
         """Return the quantiles of the targets and the kernel that starts from them."""
         intercept = _quantile(targets, self.quantile, weight)
         residuals = np.ascontiguousarray(targets - intercept)
-        return intercept, QuantileLoss(residuals, self.quantile, weight)
+        return intercept, kernels.QuantileLoss(residuals, self.quantile, weight)
 
     def error(self, predicted, targets):
         """Return the pinball loss."""

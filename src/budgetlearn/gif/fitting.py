@@ -13,12 +13,16 @@ from ..export.serialization import size
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
-from .exact_pool import ExponentialCandidates, SquaredCandidates
-from .grower import RandomWindow, grow, grow_on_residuals, refit
-from .loss_kernels import SquaredLoss
-from .nodes import NodeTable, compact, path_sums
-from .robust_losses import RobustLoss
-from .splitter import VarianceSplitter, WeightedVarianceSplitter
+from .grower import (
+    ExponentialCandidates,
+    RandomWindow,
+    SquaredCandidates,
+    grow,
+    grow_on_residuals,
+    refit,
+)
+from .loss_kernels import RobustLoss, SquaredLoss
+from .nodes import NodeTable, VarianceSplitter, compact, path_sums
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
 # How `joint_fit` fits all weights at once.
@@ -82,10 +86,7 @@ class GIFModel:
     @cached_property
     def _values(self):
         """Sum of the weights on the path to each node; the trees and the predictor share it."""
-        records = self._records
-        return path_sums(
-            records["parent"].copy(), records["step"].copy(), self._weights, len(self._weights)
-        )
+        return path_sums(self._records, self._weights)
 
     @cached_property
     def trees(self):
@@ -177,7 +178,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     else:
         splitter = make_splitter(*splits)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
-    if not isinstance(params.joint_fit, str):
+    if params.joint_fit and not isinstance(params.joint_fit, str):
         refit(table, loss, params.joint_fit, params.learning_rate, weights)
     # The first class mirrors the second: the one output of the loss becomes two columns again.
     if one_of_two:
@@ -198,7 +199,7 @@ def _residual_splitter(splits, loss, weight):
     residuals = np.asarray(loss.residuals)
     if weight is None:
         return VarianceSplitter(*splits, residuals)
-    return WeightedVarianceSplitter(*splits, residuals, weight)
+    return VarianceSplitter(*splits, residuals, weight)
 
 
 def _grow(params, table, splitter, loss, most, seed):
@@ -252,7 +253,7 @@ def _pruned(grown, table, targets, weight, params, valid):
     memory = Memory(
         params.node_budget, params.byte_budget, params.byte_format, n_columns, grown.n_features
     )
-    nodes = AcceptedNodes(table, len(grown.weights))
+    nodes = AcceptedNodes(table)
     regression = REGRESSIONS[params.joint_fit](nodes.indicators(), targets, weight)
     ranks, weights, intercept, ridge = prune_and_refit(
         nodes, regression, memory, params.ridge, None if valid is None else validate
@@ -269,14 +270,12 @@ SHARE = 0.25
 class AcceptedNodes:
     """The accepted nodes of a grown forest, by rank of acceptance."""
 
-    def __init__(self, table, n_accepted):
+    def __init__(self, table):
         self._table = table
         records = table.records[: table.n_nodes]
         # Their places in the table's records, and below those of their parents; `parent` is the
         # rank of acceptance of that, -1 where it is a root.
-        self.ids = np.empty(n_accepted, dtype=np.intp)
-        accepted = np.flatnonzero(records["step"] >= 0)
-        self.ids[records["step"][accepted]] = accepted
+        self.ids = table.accepted()
         self.tree = records["tree"][self.ids]
         self.parent_id = records["parent"][self.ids]
         self.parent = records["step"][self.parent_id]

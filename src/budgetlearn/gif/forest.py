@@ -17,7 +17,7 @@ from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import grown_forest
-from .splitter import WeightedVarianceSplitter
+from .nodes import VarianceSplitter
 
 ROWS = 1024  # that are looked at together
 
@@ -53,7 +53,7 @@ def weights_of(examples):
 
 
 def _weighted_splitter(*rest, targets, weight):
-    return WeightedVarianceSplitter(*rest, np.ascontiguousarray(targets), weight)
+    return VarianceSplitter(*rest, np.ascontiguousarray(targets), weight)
 
 
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
