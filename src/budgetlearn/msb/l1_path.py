@@ -92,9 +92,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
     `n_lambda` is the length of the logarithmic grid; glmnet may stop earlier, once the fit is
     saturated. Of a shorter one than 100 the penalties between are solved for, too, and left out;
     the last one that was solved for is kept. `tolerance` is glmnet's threshold for the convergence
-    of its coordinate descent. Where that has not converged after ten times its own limit of passes,
-    the path has the penalties before that, with an `IncompletePathWarning`. A `RuntimeError` says
-    when glmnet's error flag tells that it solved for no λ at all.
+    of its coordinate descent. Where that does not converge the path ends early, with a warning.
     """
     if weight is not None:
         # glmnet's λ is relative to the mean weight: the unit of the weights must not matter.
