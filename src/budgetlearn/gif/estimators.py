@@ -75,10 +75,9 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         return Huber() if self.loss == "huber" else Squared()
 
     def _fit(self, train, valid, seeds):
-        self._check_parameters()
         check_choice(self.loss, "loss", ("squared", "huber", "quantile"))
         check_number(self.quantile, "quantile", low=0, high=1, low_open=True, high_open=True)
-        self._check_squared(self.loss)
+        self._check_parameters(self.loss)
         y = np.asarray(train.targets, dtype=np.float64)
         self._single_output = y.ndim == 1
         # Squares of the targets must neither overflow nor vanish. A power of two rounds nothing.
@@ -166,16 +165,14 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
 
     def _chosen_loss(self):
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))
-        if self.loss == "auto":
-            regression = isinstance(self.joint_fit, str) or self.split_on == "residuals"
-            squared = regression or self.classes_.size > 2
-            return "squared" if squared else "trimmed_exponential"
-        self._check_squared(self.loss)
-        return self.loss
+        if self.loss != "auto":
+            return self.loss
+        regression = isinstance(self.joint_fit, str) or self.split_on == "residuals"
+        return "squared" if regression or self.classes_.size > 2 else "trimmed_exponential"
 
     def _fit(self, train, valid, seeds):
-        self._check_parameters()
         self.loss_ = self._chosen_loss()
+        self._check_parameters(self.loss_)
         check_number(self.saturation, "saturation", low=0, high=100, low_open=True)
         n_classes, codes = self.classes_.size, train.y.astype(np.int32)
         one_hot = np.eye(n_classes)
@@ -208,12 +205,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         return self.classes_[scores.argmax(axis=1)]
 
     def _shares(self, scores):
-        """Return class probabilities of shape (n_samples, n_classes).
-
-        With an exponential loss the softmax of Eq. (MEproba), after logistic regression that of
-        the scores; with the squared loss the scores,
-        which add up to 1, cut off below 0 and scaled.
-        """
+        """Return class probabilities of shape (n_samples, n_classes)."""
         return self._loss().probabilities(scores)
 
 
@@ -253,7 +245,7 @@ class Huber(Squared):
     """Huber's loss, whose linear part begins where the farthest tenth of the targets does."""
 
     def start(self, targets, weight=None):
-        """Return the medians and the kernel that starts from them."""
+        """As of `Squared`: the medians, and the kernel."""
         median, delta = _middle_and_spread(targets, weight)
         return median, kernels.HuberLoss(np.ascontiguousarray(targets - median), delta, weight)
 
@@ -274,7 +266,7 @@ class Quantile(Huber):
         self.quantile = quantile
 
     def start(self, targets, weight=None):
-        """Return the quantiles of the targets and the kernel that starts from them."""
+        """As of `Squared`: the quantiles, and the kernel."""
         intercept = _quantile(targets, self.quantile, weight)
         residuals = np.ascontiguousarray(targets - intercept)
         return intercept, kernels.QuantileLoss(residuals, self.quantile, weight)
@@ -311,7 +303,7 @@ class Logistic(Squared):
         return softmax(scores, axis=1)
 
 
-class Exponential:
+class Exponential(Squared):
     """Multiclass exponential loss of Zhu et al. (2009), scores adding up to 0 (Eq. MEmin).
 
     A class that is absent from a node would ask for an infinite weight; its class error counts as
@@ -319,10 +311,7 @@ class Exponential:
     """
 
     def start(self, targets, weight=None):
-        """Return the loss-optimal constant and the kernel that starts from it.
-
-        Targets and weights are as for `Squared`, each class present.
-        """
+        """As of `Squared`; each class is present."""
         n_classes = targets.shape[1]
         codes = targets.argmax(axis=1).astype(np.int32)
         log_counts = np.log(targets.sum(axis=0) if weight is None else weight @ targets)
@@ -335,10 +324,6 @@ class Exponential:
 
     def _kernel(self, codes, errors, n_classes):
         return kernels.ExponentialLoss(codes, errors, n_classes)
-
-    def error(self, predicted, targets):
-        """Return the squared error of probabilities, as of the squared loss."""
-        return Squared.error(self, predicted, targets)
 
     def probabilities(self, scores):
         """Return class probabilities (Eq. MEproba)."""

@@ -174,7 +174,7 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     # Splits and the choice of candidates each have their own stream of random numbers.
     splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
-        splitter = _residual_splitter(splits, loss, weight)
+        splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:
         splitter = make_splitter(*splits)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
@@ -194,14 +194,6 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     return _pruned(grown, table, targets, weight, params, valid)
 
 
-def _residual_splitter(splits, loss, weight):
-    """Return the splitter of what a forest still misses, which changes as it grows."""
-    residuals = np.asarray(loss.residuals)
-    if weight is None:
-        return VarianceSplitter(*splits, residuals)
-    return VarianceSplitter(*splits, residuals, weight)
-
-
 def _grow(params, table, splitter, loss, most, seed):
     """Accept nodes; return their weights, and how many nodes there were after each."""
     rate = params.learning_rate
@@ -212,24 +204,19 @@ def _grow(params, table, splitter, loss, most, seed):
             out = weights, nodes_after
             n_steps = grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
         else:
-            pool = _pool(params, table, loss, seed)
+            pool = candidates(table, loss, params.candidate_window, rate, seed)
             n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
     return weights[:n_steps], nodes_after[:n_steps]
 
 
-def _pool(params, table, loss, seed):
-    if params.candidate_window is None:
-        return all_candidates(table, loss, params.learning_rate, seed)
-    return RandomWindow(table, loss, params.candidate_window, seed)
-
-
-def all_candidates(table, loss, learning_rate, seed=0):
-    """Return the candidates of a forest whose every step examines all of them."""
-    if isinstance(loss, SquaredLoss):
+def candidates(table, loss, window, learning_rate, seed):
+    """Return the candidates of a forest, of which a window is examined at each step; None: all."""
+    if window is None and isinstance(loss, SquaredLoss):
         return SquaredCandidates(table, loss, learning_rate)
-    if isinstance(loss, RobustLoss):
-        return RandomWindow(table, loss, INT32_MAX, seed)  # no gap can be kept up to date: all anew
-    return ExponentialCandidates(table, loss)
+    if window is None and not isinstance(loss, RobustLoss):
+        return ExponentialCandidates(table, loss)
+    # Gaps of robust losses cannot be kept up to date: all anew.
+    return RandomWindow(table, loss, INT32_MAX if window is None else window, seed)
 
 
 def _pruned(grown, table, targets, weight, params, valid):
