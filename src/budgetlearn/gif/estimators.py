@@ -30,18 +30,6 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         models predict a quantile. Splits then look at targets that are cut off there, too.
     quantile : float, default=0.5
         The quantile in (0, 1) that `loss="quantile"` predicts: 0.1 and 0.9 for an interval.
-    joint_fit : int or "ridge", default=0
-        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
-        what then improves the loss most, times the learning rate. "ridge": all weights at once,
-        by ridge regression of the targets on the nodes.
-    prune_factor : float, default=1
-        With "ridge": grow so many times `node_budget` nodes, then fit the weights and drop the
-        least useful leaves in turn until the budget is kept.
-    ridge : float or "auto", default=0.3
-        Penalty of the squared weights in the ridge regression, in units of the mean number of
-        nodes that an example reaches. "auto": what predicts the validation data best, where `fit`
-        has them; else by generalised cross-validation, which takes the nodes as given and so
-        shrinks too little where the targets chose them.
 
     See Also
     --------
@@ -88,7 +76,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         centred = np.ascontiguousarray(split_by - split_by.mean(axis=0))
         if valid is not None:
             divided = np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1)
-            valid = Validation(valid.X, divided, valid.targets, exponent)
+            valid = Validation(valid.X, divided, valid.targets)
         data = train.X, targets, split_by, weight, seeds
         self._grow(*data, lambda *rest: VarianceSplitter(*rest, centred), valid, exponent)
 
@@ -113,20 +101,6 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         choice for two classes. "exponential": without that bound, for comparison. "auto": the
         choice for the number of classes; "squared" where `joint_fit` is a regression, or splits are
         chosen by residuals.
-    joint_fit : int, "ridge" or "logistic", default=0
-        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
-        what then improves the loss most, times the learning rate. "ridge": all weights at once,
-        by ridge regression of one-hot classes on the nodes. "logistic": by penalised logistic
-        regression, which takes up to ten times as long and errs less in small models.
-    prune_factor : float, default=1
-        With these two: grow so many times `node_budget` nodes, then fit the weights and drop the
-        least useful leaves in turn until the budget is kept.
-    ridge : float or "auto", default=0.3
-        Penalty of the squared weights in the regression, in units of the mean number of nodes
-        that an example reaches; of 0.003 to 0.1 in logistic regression. "auto": what predicts the
-        validation data best, for "logistic" `validation_fraction` of the training data where `fit`
-        has none; for "ridge" then by generalised cross-validation, which takes the nodes as given
-        and so shrinks too little where the targets chose them.
     saturation : float, default=3.0
         Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
     class_weight : dict, "balanced" or None, default=None

@@ -67,15 +67,15 @@ class GIFModel:
         """Return the model as it was when the next node would have broken `node_budget`."""
         # Acceptances are in order of budget, so a smaller model is a prefix of them.
         n_steps = np.searchsorted(self._nodes_after, node_budget, side="right")
+        return self.take(np.arange(n_steps), self._weights[:n_steps], self._nodes_after[:n_steps])
+
+    def take(self, ranks, weights, nodes_after):
+        """Return the model of the accepted nodes of some ranks only, with weights of these."""
         records = self._records.copy()
-        records["step"][records["step"] >= n_steps] = -1
-        return GIFModel(
-            records,
-            self._weights[:n_steps],
-            self._nodes_after[:n_steps],
-            self.n_trees,
-            self.n_features,
-        )
+        rank_of = np.full(len(self._weights) + 1, -1, dtype=np.int32)
+        rank_of[ranks] = np.arange(ranks.size)
+        records["step"] = rank_of[records["step"]]  # -1 is the last entry
+        return GIFModel(records, weights, nodes_after, self.n_trees, self.n_features)
 
     def importances(self):
         """Return the impurity decrease of each feature's splits, weighted by samples; sum 1."""
@@ -114,50 +114,19 @@ class GIFModel:
         return ForestPredictor(self.trees, self.n_features, values=self._values)
 
 
-@dataclass
-class GrownForest:
-    """The outcome of growing and refitting."""
-
-    records: np.ndarray  # all nodes, candidates included
-    weights: np.ndarray  # of the accepted ones, by rank of acceptance
-    nodes_after: np.ndarray  # nodes in the model after each acceptance
-    intercept: np.ndarray  # where the scores start
-    n_trees: int
-    n_features: int
-    ridge: float | None = None
-
-    def model(self, exponent):
-        """Return the model of 2**exponent times the targets."""
-        return GIFModel(
-            self.records,
-            np.ldexp(self.weights, exponent) if exponent else self.weights,
-            self.nodes_after,
-            self.n_trees,
-            self.n_features,
-        )
-
-    def take(self, ranks, weights, intercept):
-        """Return the forest of these accepted nodes only, with other weights."""
-        records = self.records.copy()
-        rank_of = np.full(len(self.weights) + 1, -1, dtype=np.int32)
-        rank_of[ranks] = np.arange(ranks.size)
-        records["step"] = rank_of[records["step"]]  # -1 is the last entry
-        n_nodes = np.full(ranks.size, ranks.size)
-        weights = np.ascontiguousarray(weights)  # kernels take no other
-        return GrownForest(records, weights, n_nodes, intercept, self.n_trees, self.n_features)
-
-
 class Validation(NamedTuple):
     """Validation data of a growing forest."""
 
     X: np.ndarray
-    targets: np.ndarray  # one-hot classes, or numbers divided by 2**exponent
+    targets: np.ndarray  # one-hot classes, or numbers divided as in training
     given: np.ndarray  # the targets as they were given
-    exponent: int = 0
 
 
-def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, valid):
-    """Grow the forest that the parameters of an estimator ask for."""
+def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, valid, exponent):
+    """Grow the forest that the parameters of an estimator ask for; return model, intercept, ridge.
+
+    The model is that of 2**exponent times the targets.
+    """
     count_fit()  # one for each growth: refits within bytes count again
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
@@ -184,14 +153,16 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     if one_of_two:
         intercept = np.append(1.0 - intercept, intercept)
         weights = np.column_stack([-weights, weights])
-    records = table.records[: table.n_nodes]
-    grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
-    # Without a node there is nothing to regress on; the intercept is that of the loss in question.
-    if not len(weights) and params.joint_fit == "logistic":
-        grown.intercept = logarithms(intercept)
-    if not len(weights) or not isinstance(params.joint_fit, str):
-        return grown
-    return _pruned(grown, table, targets, weight, params, valid)
+    records, ridge = table.records[: table.n_nodes], None
+    if not isinstance(params.joint_fit, str):
+        weights = np.ldexp(weights, exponent) if exponent else weights
+    model = GIFModel(records, weights, nodes_after, n_trees, n_features)
+    if isinstance(params.joint_fit, str) and len(weights):
+        model, intercept, ridge = _pruned(model, table, targets, weight, params, valid, exponent)
+    elif params.joint_fit == "logistic":
+        # Without a node there is nothing to regress on, but the intercept is that of this loss.
+        intercept = logarithms(intercept)
+    return model, np.ldexp(intercept, exponent), ridge
 
 
 def _grow(params, table, splitter, loss, most, seed):
@@ -219,19 +190,23 @@ def candidates(table, loss, window, learning_rate, seed):
     return RandomWindow(table, loss, INT32_MAX if window is None else window, seed)
 
 
-def _pruned(grown, table, targets, weight, params, valid):
-    """Return the forest within the budget, its weights fitted by ridge regression."""
+def _pruned(grown, table, targets, weight, params, valid, exponent):
+    """Return the model within the budget, its weights fitted by regression; intercept, ridge."""
+
+    def taken(ranks, weights):
+        weights = np.ascontiguousarray(weights)  # kernels take no other
+        return grown.take(ranks, weights, np.full(ranks.size, ranks.size))
 
     def validate(ranks, solutions):
         weights, intercepts = (
             np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True)
         )
         # All solutions side by side as columns of one model: the trees are walked once.
-        predictor = grown.take(ranks, weights, intercepts).model(0).predictor
+        predictor = taken(ranks, weights).predictor
         scores = intercepts + predictor.walk(valid.X, values=True).values
         scores = scores.reshape(len(scores), len(solutions), -1)
         if params.scoring is not None:
-            each = np.moveaxis(np.ldexp(scores, valid.exponent), 1, 0)
+            each = np.moveaxis(np.ldexp(scores, exponent), 1, 0)
             return [-params._score_of(one, valid) for one in each]
         found = scores if params.joint_fit == "ridge" else softmax(scores, axis=2)
         return np.square(found - valid.targets[:, None]).sum(axis=(0, 2))
@@ -245,9 +220,7 @@ def _pruned(grown, table, targets, weight, params, valid):
     ranks, weights, intercept, ridge = prune_and_refit(
         nodes, regression, memory, params.ridge, None if valid is None else validate
     )
-    pruned = grown.take(ranks, weights, intercept)
-    pruned.ridge = ridge
-    return pruned
+    return taken(ranks, np.ldexp(weights, exponent)), intercept, ridge
 
 
 # Largest share of the nodes that one round drops.

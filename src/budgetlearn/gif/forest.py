@@ -89,6 +89,21 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         misses at that moment, as in boosting, and both sides are accepted. For many examples, or
         with `prune_factor`, where all features and several thresholds predict best. With
         `loss="squared"` and `candidate_window=1`.
+    joint_fit : int, "ridge" or "logistic", default=0
+        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
+        what then improves the loss most, times the learning rate. "ridge": all weights at once, by
+        ridge regression of the targets, or one-hot classes, on the nodes. "logistic", for classes:
+        by penalised logistic regression, which takes up to ten times as long and errs less in small
+        models.
+    prune_factor : float, default=1
+        With a regression: grow so many times `node_budget` nodes, then fit the weights and drop the
+        least useful leaves in turn until the budget is kept.
+    ridge : float or "auto", default=0.3
+        Penalty of the squared weights in the regression, in units of the mean number of nodes that
+        an example reaches; of 0.003 to 0.1 in logistic regression. "auto": what predicts the
+        validation data best, for "logistic" `validation_fraction` of the training data where `fit`
+        has none; for "ridge" then by generalised cross-validation, which takes the nodes as given
+        and so shrinks too little where the targets chose them.
     early_stopping : bool, default=False
         Keep as many of the nodes, in order of acceptance, as predict the validation data best;
         without validation data, `validation_fraction` of the training data. Not with `joint_fit`.
@@ -283,8 +298,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
-        data = X, targets, weight, seeds, n_visits, make_splitter, valid
-        self._take(grown_forest(self, *data), exponent, self.joint_fit != 0)
+        data = X, targets, weight, seeds, n_visits, make_splitter, valid, exponent
+        self._take(*grown_forest(self, *data), self.joint_fit != 0)
         if self.early_stopping:
             self._stop_early(valid, exponent)
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
@@ -293,22 +308,21 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             if self.joint_fit == 0 or isinstance(self.joint_fit, str):
                 self._keep_to_bytes()
             else:
-                self._refit_within_bytes(data, exponent)
+                self._refit_within_bytes(data)
         return self
 
-    def _take(self, grown, exponent, refitted):
+    def _take(self, model, intercept, ridge, refitted):
         """Take what was grown as what was fitted."""
-        self._refitted = refitted
-        self.intercept_, self.ridge_ = np.ldexp(grown.intercept, exponent), grown.ridge
-        self._set(grown.model(exponent))
+        self._refitted, self.intercept_, self.ridge_ = refitted, intercept, ridge
+        self._set(model)
 
-    def _refit_within_bytes(self, data, exponent):
+    def _refit_within_bytes(self, data):
         """Find the nodes that the bytes hold, then grow these alone and refit them."""
         plain = copy.copy(self).set_params(joint_fit=0)
-        plain._take(grown_forest(plain, *data), exponent, False)
+        plain._take(*grown_forest(plain, *data), False)
         plain._keep_to_bytes()
         smaller = copy.copy(self).set_params(node_budget=max(1, plain.n_nodes_))
-        self._take(grown_forest(smaller, *data), exponent, True)
+        self._take(*grown_forest(smaller, *data), True)
 
     def _keep_to_bytes(self):
         """Go back to the most nodes that take no more bytes than `byte_budget`."""

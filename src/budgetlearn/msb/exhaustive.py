@@ -199,7 +199,7 @@ class CheckpointError(BudgetlearnError, ValueError):
 
 
 def variables_of(subset):
-    """Return the variables of a subset that is coded as an integer: bit j stands for variable j."""
+    """Return the variables of a subset coded as an integer: bit j stands for variable j."""
     return tuple(j for j in range(int(subset).bit_length()) if subset >> j & 1)
 
 
