@@ -294,8 +294,6 @@ class Memory:
 def prune_and_refit(nodes, regression, memory, ridge, validate=None):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
-    In each round the leaves that the predictions on the training data change least without go:
-    those of small squared weight times the spread of their indicator.
     With ridge "auto" the penalty is chosen before the first round and after the last one, by
     `validate` (the errors of solutions on validation data) or generalised cross-validation.
     """
@@ -328,6 +326,7 @@ def _without_small_leaves(nodes, kept, weights, spread, excess):
     parents = nodes.parent[kept]
     leaf = np.ones(nodes.ids.size, dtype=bool)
     leaf[parents[parents >= 0]] = False
+    # Without which the predictions on the training data change least.
     use = np.square(weights).sum(axis=1) * spread
     leaves = np.flatnonzero(leaf[kept])
     leaves = leaves[np.argsort(use[leaves], kind="stable")]

@@ -178,11 +178,7 @@ class SequenceProblem:
         return [self._visited[variables] for variables in asked]
 
     def model(self, variables):
-        """Return the fitted model on some variables (ascending), fitted again where it was dropped.
-
-        Dropped are the models that another visited one dominates; that one need not be in any
-        sequence (a stagewise sequence tries models smaller than `min_variables`).
-        """
+        """Return the fitted model on some variables, fitted again where it was dropped."""
         model = self.visit([variables])[0].model
         return self.trained(variables) if model is None else model
 
@@ -211,7 +207,8 @@ class SequenceProblem:
         visited = VisitedModel(variables, self.costs.subset(columns), score, seconds, model)
         with self._lock:
             self._visited[variables] = visited
-            # A dominated model can be in no schedule: its trees go, its score stays.
+            # A dominated model can be in no schedule: its trees go, its score stays. (The other
+            # need not be in any sequence: stagewise ones try models below `min_variables`.)
             for other in list(self._visited.values()):
                 if visited.dominates(other):
                     self._drop_model(other)

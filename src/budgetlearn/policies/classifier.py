@@ -27,9 +27,8 @@ class Walk:
     rating: np.ndarray  # (n, d): worth per price of each acquisition; -inf after the last one
 
     @classmethod
-    def empty(cls, n_rows, n_features):
+    def empty(cls, *shape):
         """Return a record to be filled in, with nothing acquired."""
-        shape = n_rows, n_features
         acquired, refused = np.zeros((2, *shape), dtype=bool)
         order = np.full(shape, -1, dtype=np.intp)
         return cls(np.zeros(shape), acquired, refused, order, np.full(shape, -np.inf))
@@ -216,7 +215,7 @@ def divisors(prices, costs):
 
 
 def marginal_prices(costs, acquired):
-    """Return what each feature would add to the cost of each example, (n_samples, n_features)."""
+    """Return what each feature would add to the cost of each example."""
     prices = np.tile(costs.costs, (len(acquired), 1))
     if costs.groups is not None:
         for group, charge in enumerate(costs.group_costs):
