@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from budgetlearn.gif.fitting import all_candidates
-from budgetlearn.gif.grower import RandomWindow, grow, grow_on_residuals
-from budgetlearn.gif.nodes import NodeTable
-from budgetlearn.gif.splitter import GiniSplitter, VarianceSplitter
+from budgetlearn.gif.fitting import candidates
+from budgetlearn.gif.grower import grow, grow_on_residuals
+from budgetlearn.gif.nodes import GiniSplitter, NodeTable, VarianceSplitter
 
 
 class SlowSquared:
@@ -102,10 +101,7 @@ class Grown:
                 splitter = VarianceSplitter(*splits, centred)
             else:
                 splitter = GiniSplitter(*splits, codes, targets.shape[1])
-            if window is None:
-                pool = all_candidates(self.table, kernel, rate)
-            else:
-                pool = RandomWindow(self.table, kernel, window, seed)
+            pool = candidates(self.table, kernel, window, rate, seed)
             n_steps = grow(self.table, splitter, kernel, pool, *out)
         self.weights = weights[:n_steps]
         self.records = self.table.records[: self.table.n_nodes]

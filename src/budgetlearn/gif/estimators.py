@@ -10,8 +10,7 @@ from ..validation import check_choice, check_number
 from . import loss_kernels as kernels
 from .fitting import Validation
 from .forest import BaseGIF, weights_of
-from .robust_losses import HuberLoss, QuantileLoss
-from .splitter import GiniSplitter, VarianceSplitter
+from .nodes import GiniSplitter, VarianceSplitter
 
 
 @documented
@@ -31,18 +30,6 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         models predict a quantile. Splits then look at targets that are cut off there, too.
     quantile : float, default=0.5
         The quantile in (0, 1) that `loss="quantile"` predicts: 0.1 and 0.9 for an interval.
-    joint_fit : int or "ridge", default=0
-        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
-        what then improves the loss most, times the learning rate. "ridge": all weights at once,
-        by ridge regression of the targets on the nodes.
-    prune_factor : float, default=1
-        With "ridge": grow so many times `node_budget` nodes, then fit the weights and drop the
-        least useful leaves in turn until the budget is kept.
-    ridge : float or "auto", default=0.3
-        Penalty of the squared weights in the ridge regression, in units of the mean number of
-        nodes that an example reaches. "auto": what predicts the validation data best, where `fit`
-        has them; else by generalised cross-validation, which takes the nodes as given and so
-        shrinks too little where the targets chose them.
 
     See Also
     --------
@@ -76,10 +63,9 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         return Huber() if self.loss == "huber" else Squared()
 
     def _fit(self, train, valid, seeds):
-        self._check_parameters()
         check_choice(self.loss, "loss", ("squared", "huber", "quantile"))
         check_number(self.quantile, "quantile", low=0, high=1, low_open=True, high_open=True)
-        self._check_squared(self.loss)
+        self._check_parameters(self.loss)
         y = np.asarray(train.targets, dtype=np.float64)
         self._single_output = y.ndim == 1
         # Squares of the targets must neither overflow nor vanish. A power of two rounds nothing.
@@ -90,7 +76,7 @@ class GIFRegressor(MultiOutputMixin, RegressorMixin, BaseGIF):
         centred = np.ascontiguousarray(split_by - split_by.mean(axis=0))
         if valid is not None:
             divided = np.ldexp(valid.targets, -exponent).reshape(len(valid.X), -1)
-            valid = Validation(valid.X, divided, valid.targets, exponent)
+            valid = Validation(valid.X, divided, valid.targets)
         data = train.X, targets, split_by, weight, seeds
         self._grow(*data, lambda *rest: VarianceSplitter(*rest, centred), valid, exponent)
 
@@ -115,20 +101,6 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         choice for two classes. "exponential": without that bound, for comparison. "auto": the
         choice for the number of classes; "squared" where `joint_fit` is a regression, or splits are
         chosen by residuals.
-    joint_fit : int, "ridge" or "logistic", default=0
-        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
-        what then improves the loss most, times the learning rate. "ridge": all weights at once,
-        by ridge regression of one-hot classes on the nodes. "logistic": by penalised logistic
-        regression, which takes up to ten times as long and errs less in small models.
-    prune_factor : float, default=1
-        With these two: grow so many times `node_budget` nodes, then fit the weights and drop the
-        least useful leaves in turn until the budget is kept.
-    ridge : float or "auto", default=0.3
-        Penalty of the squared weights in the regression, in units of the mean number of nodes
-        that an example reaches; of 0.003 to 0.1 in logistic regression. "auto": what predicts the
-        validation data best, for "logistic" `validation_fraction` of the training data where `fit`
-        has none; for "ridge" then by generalised cross-validation, which takes the nodes as given
-        and so shrinks too little where the targets chose them.
     saturation : float, default=3.0
         Largest log-ratio of class errors that counts ("trimmed_exponential" only), in (0, 100].
     class_weight : dict, "balanced" or None, default=None
@@ -167,16 +139,14 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
 
     def _chosen_loss(self):
         check_choice(self.loss, "loss", ("squared", "trimmed_exponential", "exponential", "auto"))
-        if self.loss == "auto":
-            regression = isinstance(self.joint_fit, str) or self.split_on == "residuals"
-            squared = regression or self.classes_.size > 2
-            return "squared" if squared else "trimmed_exponential"
-        self._check_squared(self.loss)
-        return self.loss
+        if self.loss != "auto":
+            return self.loss
+        regression = isinstance(self.joint_fit, str) or self.split_on == "residuals"
+        return "squared" if regression or self.classes_.size > 2 else "trimmed_exponential"
 
     def _fit(self, train, valid, seeds):
-        self._check_parameters()
         self.loss_ = self._chosen_loss()
+        self._check_parameters(self.loss_)
         check_number(self.saturation, "saturation", low=0, high=100, low_open=True)
         n_classes, codes = self.classes_.size, train.y.astype(np.int32)
         one_hot = np.eye(n_classes)
@@ -209,12 +179,7 @@ class GIFClassifier(ClassifierMixin, BaseGIF):
         return self.classes_[scores.argmax(axis=1)]
 
     def _shares(self, scores):
-        """Return class probabilities of shape (n_samples, n_classes).
-
-        With an exponential loss the softmax of Eq. (MEproba), after logistic regression that of
-        the scores; with the squared loss the scores,
-        which add up to 1, cut off below 0 and scaled.
-        """
+        """Return class probabilities of shape (n_samples, n_classes)."""
         return self._loss().probabilities(scores)
 
 
@@ -254,9 +219,9 @@ class Huber(Squared):
     """Huber's loss, whose linear part begins where the farthest tenth of the targets does."""
 
     def start(self, targets, weight=None):
-        """Return the medians and the kernel that starts from them."""
+        """As of `Squared`: the medians, and the kernel."""
         median, delta = _middle_and_spread(targets, weight)
-        return median, HuberLoss(np.ascontiguousarray(targets - median), delta, weight)
+        return median, kernels.HuberLoss(np.ascontiguousarray(targets - median), delta, weight)
 
     def split_targets(self, targets, weight):
         """Return the targets, cut off where the farthest tenth begins."""
@@ -275,10 +240,10 @@ class Quantile(Huber):
         self.quantile = quantile
 
     def start(self, targets, weight=None):
-        """Return the quantiles of the targets and the kernel that starts from them."""
+        """As of `Squared`: the quantiles, and the kernel."""
         intercept = _quantile(targets, self.quantile, weight)
         residuals = np.ascontiguousarray(targets - intercept)
-        return intercept, QuantileLoss(residuals, self.quantile, weight)
+        return intercept, kernels.QuantileLoss(residuals, self.quantile, weight)
 
     def error(self, predicted, targets):
         """Return the pinball loss."""
@@ -312,7 +277,7 @@ class Logistic(Squared):
         return softmax(scores, axis=1)
 
 
-class Exponential:
+class Exponential(Squared):
     """Multiclass exponential loss of Zhu et al. (2009), scores adding up to 0 (Eq. MEmin).
 
     A class that is absent from a node would ask for an infinite weight; its class error counts as
@@ -320,10 +285,7 @@ class Exponential:
     """
 
     def start(self, targets, weight=None):
-        """Return the loss-optimal constant and the kernel that starts from it.
-
-        Targets and weights are as for `Squared`, each class present.
-        """
+        """As of `Squared`; each class is present."""
         n_classes = targets.shape[1]
         codes = targets.argmax(axis=1).astype(np.int32)
         log_counts = np.log(targets.sum(axis=0) if weight is None else weight @ targets)
@@ -336,10 +298,6 @@ class Exponential:
 
     def _kernel(self, codes, errors, n_classes):
         return kernels.ExponentialLoss(codes, errors, n_classes)
-
-    def error(self, predicted, targets):
-        """Return the squared error of probabilities, as of the squared loss."""
-        return Squared.error(self, predicted, targets)
 
     def probabilities(self, scores):
         """Return class probabilities (Eq. MEproba)."""

@@ -13,12 +13,16 @@ from ..export.serialization import size
 from ..parallel import watched
 from ..tree.predictor import LEAF, ForestPredictor, Tree
 from ..validation import INT32_MAX
-from .exact_pool import ExponentialCandidates, SquaredCandidates
-from .grower import RandomWindow, grow, grow_on_residuals, refit
-from .loss_kernels import SquaredLoss
-from .nodes import NodeTable, compact, path_sums
-from .robust_losses import RobustLoss
-from .splitter import VarianceSplitter, WeightedVarianceSplitter
+from .grower import (
+    ExponentialCandidates,
+    RandomWindow,
+    SquaredCandidates,
+    grow,
+    grow_on_residuals,
+    refit,
+)
+from .loss_kernels import RobustLoss, SquaredLoss
+from .nodes import NodeTable, VarianceSplitter, compact, path_sums
 from .weights import ALPHAS, NodeLogit, NodeRidge, logarithms
 
 # How `joint_fit` fits all weights at once.
@@ -63,15 +67,15 @@ class GIFModel:
         """Return the model as it was when the next node would have broken `node_budget`."""
         # Acceptances are in order of budget, so a smaller model is a prefix of them.
         n_steps = np.searchsorted(self._nodes_after, node_budget, side="right")
+        return self.take(np.arange(n_steps), self._weights[:n_steps], self._nodes_after[:n_steps])
+
+    def take(self, ranks, weights, nodes_after):
+        """Return the model of the accepted nodes of some ranks only, with weights of these."""
         records = self._records.copy()
-        records["step"][records["step"] >= n_steps] = -1
-        return GIFModel(
-            records,
-            self._weights[:n_steps],
-            self._nodes_after[:n_steps],
-            self.n_trees,
-            self.n_features,
-        )
+        rank_of = np.full(len(self._weights) + 1, -1, dtype=np.int32)
+        rank_of[ranks] = np.arange(ranks.size)
+        records["step"] = rank_of[records["step"]]  # -1 is the last entry
+        return GIFModel(records, weights, nodes_after, self.n_trees, self.n_features)
 
     def importances(self):
         """Return the impurity decrease of each feature's splits, weighted by samples; sum 1."""
@@ -82,10 +86,7 @@ class GIFModel:
     @cached_property
     def _values(self):
         """Sum of the weights on the path to each node; the trees and the predictor share it."""
-        records = self._records
-        return path_sums(
-            records["parent"].copy(), records["step"].copy(), self._weights, len(self._weights)
-        )
+        return path_sums(self._records, self._weights)
 
     @cached_property
     def trees(self):
@@ -113,50 +114,19 @@ class GIFModel:
         return ForestPredictor(self.trees, self.n_features, values=self._values)
 
 
-@dataclass
-class GrownForest:
-    """The outcome of growing and refitting."""
-
-    records: np.ndarray  # all nodes, candidates included
-    weights: np.ndarray  # of the accepted ones, by rank of acceptance
-    nodes_after: np.ndarray  # nodes in the model after each acceptance
-    intercept: np.ndarray  # where the scores start
-    n_trees: int
-    n_features: int
-    ridge: float | None = None
-
-    def model(self, exponent):
-        """Return the model of 2**exponent times the targets."""
-        return GIFModel(
-            self.records,
-            np.ldexp(self.weights, exponent) if exponent else self.weights,
-            self.nodes_after,
-            self.n_trees,
-            self.n_features,
-        )
-
-    def take(self, ranks, weights, intercept):
-        """Return the forest of these accepted nodes only, with other weights."""
-        records = self.records.copy()
-        rank_of = np.full(len(self.weights) + 1, -1, dtype=np.int32)
-        rank_of[ranks] = np.arange(ranks.size)
-        records["step"] = rank_of[records["step"]]  # -1 is the last entry
-        n_nodes = np.full(ranks.size, ranks.size)
-        weights = np.ascontiguousarray(weights)  # kernels take no other
-        return GrownForest(records, weights, n_nodes, intercept, self.n_trees, self.n_features)
-
-
 class Validation(NamedTuple):
     """Validation data of a growing forest."""
 
     X: np.ndarray
-    targets: np.ndarray  # one-hot classes, or numbers divided by 2**exponent
+    targets: np.ndarray  # one-hot classes, or numbers divided as in training
     given: np.ndarray  # the targets as they were given
-    exponent: int = 0
 
 
-def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, valid):
-    """Grow the forest that the parameters of an estimator ask for."""
+def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, valid, exponent):
+    """Grow the forest that the parameters of an estimator ask for; return model, intercept, ridge.
+
+    The model is that of 2**exponent times the targets.
+    """
     count_fit()  # one for each growth: refits within bytes count again
     n_samples, n_features = X.shape
     n_trees = params._n_trees()
@@ -173,32 +143,26 @@ def grown_forest(params, X, targets, weight, seeds, n_visits, make_splitter, val
     # Splits and the choice of candidates each have their own stream of random numbers.
     splits = X, n_visits, params.n_thresholds, params.min_samples_leaf, seeds[0]
     if params.split_on == "residuals":
-        splitter = _residual_splitter(splits, loss, weight)
+        splitter = VarianceSplitter(*splits, np.asarray(loss.residuals), weight)
     else:
         splitter = make_splitter(*splits)
     weights, nodes_after = _grow(params, table, splitter, loss, most, seeds[1])
-    if not isinstance(params.joint_fit, str):
+    if params.joint_fit and not isinstance(params.joint_fit, str):
         refit(table, loss, params.joint_fit, params.learning_rate, weights)
     # The first class mirrors the second: the one output of the loss becomes two columns again.
     if one_of_two:
         intercept = np.append(1.0 - intercept, intercept)
         weights = np.column_stack([-weights, weights])
-    records = table.records[: table.n_nodes]
-    grown = GrownForest(records, weights, nodes_after, intercept, n_trees, n_features)
-    # Without a node there is nothing to regress on; the intercept is that of the loss in question.
-    if not len(weights) and params.joint_fit == "logistic":
-        grown.intercept = logarithms(intercept)
-    if not len(weights) or not isinstance(params.joint_fit, str):
-        return grown
-    return _pruned(grown, table, targets, weight, params, valid)
-
-
-def _residual_splitter(splits, loss, weight):
-    """Return the splitter of what a forest still misses, which changes as it grows."""
-    residuals = np.asarray(loss.residuals)
-    if weight is None:
-        return VarianceSplitter(*splits, residuals)
-    return WeightedVarianceSplitter(*splits, residuals, weight)
+    records, ridge = table.records[: table.n_nodes], None
+    if not isinstance(params.joint_fit, str):
+        weights = np.ldexp(weights, exponent) if exponent else weights
+    model = GIFModel(records, weights, nodes_after, n_trees, n_features)
+    if isinstance(params.joint_fit, str) and len(weights):
+        model, intercept, ridge = _pruned(model, table, targets, weight, params, valid, exponent)
+    elif params.joint_fit == "logistic":
+        # Without a node there is nothing to regress on, but the intercept is that of this loss.
+        intercept = logarithms(intercept)
+    return model, np.ldexp(intercept, exponent), ridge
 
 
 def _grow(params, table, splitter, loss, most, seed):
@@ -211,39 +175,38 @@ def _grow(params, table, splitter, loss, most, seed):
             out = weights, nodes_after
             n_steps = grow_on_residuals(table, splitter, loss, most, rate, seed, *out)
         else:
-            pool = _pool(params, table, loss, seed)
+            pool = candidates(table, loss, params.candidate_window, rate, seed)
             n_steps = grow(table, splitter, loss, pool, most, rate, weights, nodes_after)
     return weights[:n_steps], nodes_after[:n_steps]
 
 
-def _pool(params, table, loss, seed):
-    if params.candidate_window is None:
-        return all_candidates(table, loss, params.learning_rate, seed)
-    return RandomWindow(table, loss, params.candidate_window, seed)
-
-
-def all_candidates(table, loss, learning_rate, seed=0):
-    """Return the candidates of a forest whose every step examines all of them."""
-    if isinstance(loss, SquaredLoss):
+def candidates(table, loss, window, learning_rate, seed):
+    """Return the candidates of a forest, of which a window is examined at each step; None: all."""
+    if window is None and isinstance(loss, SquaredLoss):
         return SquaredCandidates(table, loss, learning_rate)
-    if isinstance(loss, RobustLoss):
-        return RandomWindow(table, loss, INT32_MAX, seed)  # no gap can be kept up to date: all anew
-    return ExponentialCandidates(table, loss)
+    if window is None and not isinstance(loss, RobustLoss):
+        return ExponentialCandidates(table, loss)
+    # Gaps of robust losses cannot be kept up to date: all anew.
+    return RandomWindow(table, loss, INT32_MAX if window is None else window, seed)
 
 
-def _pruned(grown, table, targets, weight, params, valid):
-    """Return the forest within the budget, its weights fitted by ridge regression."""
+def _pruned(grown, table, targets, weight, params, valid, exponent):
+    """Return the model within the budget, its weights fitted by regression; intercept, ridge."""
+
+    def taken(ranks, weights):
+        weights = np.ascontiguousarray(weights)  # kernels take no other
+        return grown.take(ranks, weights, np.full(ranks.size, ranks.size))
 
     def validate(ranks, solutions):
         weights, intercepts = (
             np.concatenate(part, axis=-1) for part in zip(*solutions, strict=True)
         )
         # All solutions side by side as columns of one model: the trees are walked once.
-        predictor = grown.take(ranks, weights, intercepts).model(0).predictor
+        predictor = taken(ranks, weights).predictor
         scores = intercepts + predictor.walk(valid.X, values=True).values
         scores = scores.reshape(len(scores), len(solutions), -1)
         if params.scoring is not None:
-            each = np.moveaxis(np.ldexp(scores, valid.exponent), 1, 0)
+            each = np.moveaxis(np.ldexp(scores, exponent), 1, 0)
             return [-params._score_of(one, valid) for one in each]
         found = scores if params.joint_fit == "ridge" else softmax(scores, axis=2)
         return np.square(found - valid.targets[:, None]).sum(axis=(0, 2))
@@ -252,14 +215,12 @@ def _pruned(grown, table, targets, weight, params, valid):
     memory = Memory(
         params.node_budget, params.byte_budget, params.byte_format, n_columns, grown.n_features
     )
-    nodes = AcceptedNodes(table, len(grown.weights))
+    nodes = AcceptedNodes(table)
     regression = REGRESSIONS[params.joint_fit](nodes.indicators(), targets, weight)
     ranks, weights, intercept, ridge = prune_and_refit(
         nodes, regression, memory, params.ridge, None if valid is None else validate
     )
-    pruned = grown.take(ranks, weights, intercept)
-    pruned.ridge = ridge
-    return pruned
+    return taken(ranks, np.ldexp(weights, exponent)), intercept, ridge
 
 
 # Largest share of the nodes that one round drops.
@@ -269,14 +230,12 @@ SHARE = 0.25
 class AcceptedNodes:
     """The accepted nodes of a grown forest, by rank of acceptance."""
 
-    def __init__(self, table, n_accepted):
+    def __init__(self, table):
         self._table = table
         records = table.records[: table.n_nodes]
         # Their places in the table's records, and below those of their parents; `parent` is the
         # rank of acceptance of that, -1 where it is a root.
-        self.ids = np.empty(n_accepted, dtype=np.intp)
-        accepted = np.flatnonzero(records["step"] >= 0)
-        self.ids[records["step"][accepted]] = accepted
+        self.ids = table.accepted()
         self.tree = records["tree"][self.ids]
         self.parent_id = records["parent"][self.ids]
         self.parent = records["step"][self.parent_id]
@@ -335,8 +294,6 @@ class Memory:
 def prune_and_refit(nodes, regression, memory, ridge, validate=None):
     """Fit the weights of all nodes by regression, and drop leaves until a budget is met.
 
-    In each round the leaves that the predictions on the training data change least without go:
-    those of small squared weight times the spread of their indicator.
     With ridge "auto" the penalty is chosen before the first round and after the last one, by
     `validate` (the errors of solutions on validation data) or generalised cross-validation.
     """
@@ -369,6 +326,7 @@ def _without_small_leaves(nodes, kept, weights, spread, excess):
     parents = nodes.parent[kept]
     leaf = np.ones(nodes.ids.size, dtype=bool)
     leaf[parents[parents >= 0]] = False
+    # Without which the predictions on the training data change least.
     use = np.square(weights).sum(axis=1) * spread
     leaves = np.flatnonzero(leaf[kept])
     leaves = leaves[np.argsort(use[leaves], kind="stable")]

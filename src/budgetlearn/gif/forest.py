@@ -3,7 +3,6 @@
 import copy
 import warnings
 from abc import abstractmethod
-from functools import partial
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,17 +16,13 @@ from ..protocol import BudgetedEstimator, Outcome, Stage, WeightedFit
 from ..protocol.scoring import score_outcome
 from ..validation import INT32_MAX, ParameterError, check_choice, check_max_features, check_number
 from .fitting import grown_forest
-from .splitter import WeightedVarianceSplitter
+from .nodes import VarianceSplitter
 
 ROWS = 1024  # that are looked at together
 
 
 def in_columns(X):
-    """Return X column-major; in bytes where all its values are whole numbers of 0 to 255.
-
-    Small cells are fetched faster, and spare most of a copy of pixels or counts. The splits are the
-    same: bytes hold those values exactly.
-    """
+    """Return X column-major; in bytes, fetched faster, where all are whole numbers of 0 to 255."""
     columns = np.empty(X.shape, dtype=np.uint8, order="F")
     for start in range(0, len(X), ROWS):
         part = X[start : start + ROWS]
@@ -52,8 +47,19 @@ def weights_of(examples):
     return None if weight is None or (weight == 1).all() else np.ascontiguousarray(weight)
 
 
-def _weighted_splitter(*rest, targets, weight):
-    return WeightedVarianceSplitter(*rest, np.ascontiguousarray(targets), weight)
+# Limits of the parameters that are numbers, as of `check_number`; those of _OPTIONAL may be None.
+# Beyond a rate of 2, a step takes the squared loss further up than it was.
+_NUMBERS = {
+    "node_budget": {"low": 1, "integer": True},
+    "learning_rate": {"low": 0, "high": 2, "low_open": True},
+    "prune_factor": {"low": 1},
+    "n_thresholds": {"low": 1, "high": INT32_MAX, "integer": True},
+    "min_samples_leaf": {"low": 1, "high": INT32_MAX, "integer": True},
+    "candidate_window": {"low": 1, "integer": True},
+    "max_depth": {"low": 1, "high": INT32_MAX, "integer": True},
+    "byte_budget": {"low": 1, "integer": True},
+}
+_OPTIONAL = ("candidate_window", "max_depth", "byte_budget")
 
 
 class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
@@ -83,6 +89,21 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         misses at that moment, as in boosting, and both sides are accepted. For many examples, or
         with `prune_factor`, where all features and several thresholds predict best. With
         `loss="squared"` and `candidate_window=1`.
+    joint_fit : int, "ridge" or "logistic", default=0
+        Passes over the accepted nodes once the budget is spent; each adds to every node's weight
+        what then improves the loss most, times the learning rate. "ridge": all weights at once, by
+        ridge regression of the targets, or one-hot classes, on the nodes. "logistic", for classes:
+        by penalised logistic regression, which takes up to ten times as long and errs less in small
+        models.
+    prune_factor : float, default=1
+        With a regression: grow so many times `node_budget` nodes, then fit the weights and drop the
+        least useful leaves in turn until the budget is kept.
+    ridge : float or "auto", default=0.3
+        Penalty of the squared weights in the regression, in units of the mean number of nodes that
+        an example reaches; of 0.003 to 0.1 in logistic regression. "auto": what predicts the
+        validation data best, for "logistic" `validation_fraction` of the training data where `fit`
+        has none; for "ridge" then by generalised cross-validation, which takes the nodes as given
+        and so shrinks too little where the targets chose them.
     early_stopping : bool, default=False
         Keep as many of the nodes, in order of acceptance, as predict the validation data best;
         without validation data, `validation_fraction` of the training data. Not with `joint_fit`.
@@ -174,76 +195,57 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
-        check_number(self.node_budget, "node_budget", low=1, integer=True)
-        # Beyond 2, a step takes the squared loss further up than it was.
-        check_number(self.learning_rate, "learning_rate", low=0, high=2, low_open=True)
-        if self.candidate_window is not None:
-            check_number(self.candidate_window, "candidate_window", low=1, integer=True)
-        check_number(self.prune_factor, "prune_factor", low=1)
-        check_number(self.n_thresholds, "n_thresholds", low=1, high=INT32_MAX, integer=True)
-        if self.max_depth is not None:
-            check_number(self.max_depth, "max_depth", low=1, high=INT32_MAX, integer=True)
-        check_number(self.min_samples_leaf, "min_samples_leaf", low=1, high=INT32_MAX, integer=True)
-        self._check_splits()
-        self._check_refit()
-        self._check_bytes()
-        if isinstance(self.n_estimators, str):
-            check_choice(self.n_estimators, "n_estimators", ("auto",))
-        else:
-            check_number(self.n_estimators, "n_estimators", low=1, integer=True)
+    def _check_parameters(self, loss):
+        for name, limits in _NUMBERS.items():
+            if getattr(self, name) is not None or name not in _OPTIONAL:
+                check_number(getattr(self, name), name, **limits)
+        check_choice(self.split_on, "split_on", ("targets", "residuals"))
+        check_choice(self.byte_format, "byte_format", FORMATS)
+        self._number_or("ridge", ("auto",), low=0, low_open=True)
+        self._number_or("joint_fit", self._regressions, low=0, integer=True)
+        self._check_combinations(loss)
+        if self._number_or("n_estimators", ("auto",), low=1, integer=True) != "auto":
             self._warn_of_few_nodes()
 
-    def _check_splits(self):
-        """Check what the splits are chosen by."""
-        check_choice(self.split_on, "split_on", ("targets", "residuals"))
-        if self.split_on == "residuals" and self.candidate_window != 1:
+    def _number_or(self, name, words, **limits):
+        """Return a parameter that is a number or one of some words, checked."""
+        value = getattr(self, name)
+        if isinstance(value, str):
+            return check_choice(value, name, words)
+        return check_number(value, name, **limits)
+
+    def _check_combinations(self, loss):
+        """Check what does not go together; `loss` is the one in use."""
+        residuals = self.split_on == "residuals"
+        if residuals and self.candidate_window != 1:
             raise ParameterError(
                 "split_on='residuals' accepts both sides of the split of a leaf drawn at random, "
                 "without candidates to choose from: set candidate_window=1, got "
                 f"candidate_window={self.candidate_window!r}."
             )
-
-    def _check_refit(self):
-        """Check how the weights are fitted once the nodes are grown."""
-        if isinstance(self.joint_fit, str):
-            check_choice(self.joint_fit, "joint_fit", self._regressions)
-        else:
-            check_number(self.joint_fit, "joint_fit", low=0, integer=True)
-            if self.prune_factor > 1:
-                raise ParameterError(
-                    f"prune_factor={self.prune_factor!r} drops nodes by their weights in a "
-                    f"regression: set joint_fit='ridge', got joint_fit={self.joint_fit!r}."
-                )
-        if isinstance(self.ridge, str):
-            check_choice(self.ridge, "ridge", ("auto",))
-        else:
-            check_number(self.ridge, "ridge", low=0, low_open=True)
+        if self.prune_factor > 1 and not isinstance(self.joint_fit, str):
+            raise ParameterError(
+                f"prune_factor={self.prune_factor!r} drops nodes by their weights in a "
+                f"regression: set joint_fit='ridge', got joint_fit={self.joint_fit!r}."
+            )
         if self.early_stopping and self.joint_fit:
             raise ParameterError(
                 "early_stopping chooses among the smaller budgets of one growth, and refitting "
                 "fits the weights to the whole model: set joint_fit=0, got "
                 f"joint_fit={self.joint_fit!r}."
             )
-
-    def _check_squared(self, loss):
-        """Check that what belongs to the squared loss comes with it."""
-        if isinstance(self.joint_fit, str) and loss != "squared":
+        if loss == "squared":
+            return
+        if isinstance(self.joint_fit, str):
             raise ParameterError(
                 f"joint_fit={self.joint_fit!r} fits nodes grown by the squared loss: set "
                 f"loss='squared', got loss={loss!r}."
             )
-        if self.split_on == "residuals" and loss != "squared":
+        if residuals:
             raise ParameterError(
                 "split_on='residuals' splits by the residuals of the squared loss: set "
                 f"loss='squared', got loss={loss!r}."
             )
-
-    def _check_bytes(self):
-        """Check the limit of bytes."""
-        check_choice(self.byte_format, "byte_format", FORMATS)
-        if self.byte_budget is not None:
-            check_number(self.byte_budget, "byte_budget", low=1, integer=True)
 
     def _takes_missing(self):
         return True
@@ -257,7 +259,7 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         return self.early_stopping or (self.joint_fit == "logistic" and self.ridge == "auto")
 
     def _n_trees(self):
-        """Return the trees to start with: where it is left open, five nodes for each tree."""
+        """Return the trees to start with."""
         if self.n_estimators != "auto":
             return self.n_estimators
         return int(np.clip(self.node_budget * self.prune_factor // NODES_PER_TREE, 10, MOST_TREES))
@@ -290,13 +292,14 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
         """
         if weight is not None:
             centred = weight[:, None] * (split_by - weight @ split_by / weight.sum())
-            make_splitter = partial(_weighted_splitter, targets=centred, weight=weight)
+            by = np.ascontiguousarray(centred), weight
+            make_splitter = lambda *rest: VarianceSplitter(*rest, *by)  # noqa: E731
         # Splits read one feature of many examples: columns lie together.
         X = in_columns(X)
         n_visits = check_max_features(self.max_features, X.shape[1])
         seeds = random.randint(INT32_MAX, size=2)
-        data = X, targets, weight, seeds, n_visits, make_splitter, valid
-        self._take(grown_forest(self, *data), exponent, self.joint_fit != 0)
+        data = X, targets, weight, seeds, n_visits, make_splitter, valid, exponent
+        self._take(*grown_forest(self, *data), self.joint_fit != 0)
         if self.early_stopping:
             self._stop_early(valid, exponent)
         # A regression prunes until the bytes fit. If it could not, `_keep_to_bytes` says so; after
@@ -305,47 +308,42 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
             if self.joint_fit == 0 or isinstance(self.joint_fit, str):
                 self._keep_to_bytes()
             else:
-                self._refit_within_bytes(data, exponent)
+                self._refit_within_bytes(data)
         return self
 
-    def _take(self, grown, exponent, refitted):
+    def _take(self, model, intercept, ridge, refitted):
         """Take what was grown as what was fitted."""
-        self._refitted = refitted
-        self.intercept_, self.ridge_ = np.ldexp(grown.intercept, exponent), grown.ridge
-        self._set(grown.model(exponent))
+        self._refitted, self.intercept_, self.ridge_ = refitted, intercept, ridge
+        self._set(model)
 
-    def _refit_within_bytes(self, data, exponent):
+    def _refit_within_bytes(self, data):
         """Find the nodes that the bytes hold, then grow these alone and refit them."""
         plain = copy.copy(self).set_params(joint_fit=0)
-        plain._take(grown_forest(plain, *data), exponent, False)
+        plain._take(*grown_forest(plain, *data), False)
         plain._keep_to_bytes()
         smaller = copy.copy(self).set_params(node_budget=max(1, plain.n_nodes_))
-        self._take(grown_forest(smaller, *data), exponent, True)
+        self._take(*grown_forest(smaller, *data), True)
 
     def _keep_to_bytes(self):
         """Go back to the most nodes that take no more bytes than `byte_budget`."""
-        if self._refitted:
-            raise self._too_few_bytes()
-        # Invariant of the bisection: `fits` nodes fit (0 is checked last), `breaks` do not.
-        whole, fits, breaks = self._model, 0, self.n_nodes_
-        while breaks - fits > 1:
-            middle = (fits + breaks) // 2
-            self._set(whole.within(middle))
-            if self.nbytes(self.byte_format) <= self.byte_budget:
-                fits = middle
-            else:
-                breaks = middle
-        self._set(whole.within(fits))
-        if self.nbytes(self.byte_format) > self.byte_budget:
-            raise self._too_few_bytes()
-
-    def _too_few_bytes(self):
+        if not self._refitted:
+            # Invariant of the bisection: `fits` nodes fit (0 is checked last), `breaks` do not.
+            whole, fits, breaks = self._model, 0, self.n_nodes_
+            while breaks - fits > 1:
+                middle = (fits + breaks) // 2
+                self._set(whole.within(middle))
+                if self.nbytes(self.byte_format) <= self.byte_budget:
+                    fits = middle
+                else:
+                    breaks = middle
+            self._set(whole.within(fits))
         least = self.nbytes(self.byte_format)
-        return BudgetError(
-            f"byte_budget={self.byte_budget} is less than the {least} bytes that the smallest "
-            f"model takes in byte_format={self.byte_format!r}. Raise it to {least}, or more.",
-            least,
-        )
+        if least > self.byte_budget:
+            raise BudgetError(
+                f"byte_budget={self.byte_budget} is less than the {least} bytes that the smallest "
+                f"model takes in byte_format={self.byte_format!r}. Raise it to {least}, or more.",
+                least,
+            )
 
     def _stop_early(self, valid, exponent):
         """Go back to the smaller budget with the least error on validation data."""
@@ -460,8 +458,8 @@ class BaseGIF(CompactMethods, WeightedFit, BudgetedEstimator):
     def _stages(self, X, which, want):
         for index in which:
             forest = self._stage_model(index)
-            # Values and acquired features come from one walk; what nobody wants is not computed.
             vote = bool(want & {"output", "probabilities"})
+            # Values and acquired features come from one walk; what nobody wants is not computed.
             walk = forest._model.predictor.walk(
                 X, values=vote, acquired="acquired" in want, n_jobs=self.n_jobs
             )

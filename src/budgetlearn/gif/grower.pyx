@@ -1,21 +1,48 @@
 """Kernel: the growing loops of globally induced forests, and the choice among their candidates.
 
 Algorithm 1 (Begon, Joly and Geurts, 2017). Of its steps 8 and 9: a window of candidates is drawn
-uniformly at random, and the one whose optimal weight lowers the loss most is taken.
+uniformly at random, or all are examined, and the one whose optimal weight lowers the loss most is
+taken.
 """
 
 import numpy as np
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from ..tree.random cimport as_below, next_xorshift
-from .loss_kernels cimport Loss
-from .nodes cimport ForestNode, NodeTable, fetch_ahead
-from .splitter cimport Split, Splitter
+from .loss_kernels cimport ExponentialLoss, Loss, SquaredLoss
+from .nodes cimport ForestNode, NodeTable, Split, Splitter, fetch_ahead
+
+# Sums and bounds are rounded: what falls short of the largest by less than this share may be it.
+cdef double SLACK = 1e-9
+# Gaps that differ by less than this share are equal, and the oldest node leads: the same samples in
+# two trees, say, whose sums went through other roundings.
+cdef double TIE = 1e-10
+# No gap at all, for targets of size 1: the rounding of residuals leaves 1e-32, over and over again,
+# and squares below 1e-308 take the processor a hundred times as long.
+cdef double LEAST_GAP = 1e-290
+# Once the largest gap has fallen below this share of what it was, all is summed up afresh: sums
+# keep the rounding errors of when they were large. So does a class error that has fallen below
+# this share of its anchor.
+cdef double LEAST_REST = 1e-6
+cdef double LEAST_ANCHORED = 1e-3
+# Stands for the gap of a candidate between the two passes of a step.
+cdef double TOUCHED = -2.0
+
+cdef enum:
+    BLOCK = 64  # candidates that are searched together
 
 
 cdef class Pool:
-    """Candidates of a forest; see `grower.pxd` for the contract."""
+    """The candidates of a forest: nodes that could enter the model."""
+
+    cdef:
+        NodeTable table
+        Loss loss
+        double[::1] weight   # full optimal weight of the node that `find` found
+        int32_t found, position  # that node, and its place among the candidates
+        int32_t n_candidates
 
     def __init__(self, NodeTable table, Loss loss):
         self.table = table
@@ -24,19 +51,23 @@ cdef class Pool:
         self.found = -1
 
     cdef bint find(self) noexcept nogil:
+        """Find the next node to accept; return False where no candidate improves the loss."""
         return False
 
     cdef void look_ahead(self) noexcept nogil:
-        pass
+        """Fetch what the next `find` will need, as far as can be told before the split."""
 
-    cdef int add(self, int32_t node) except -1 nogil:
-        return 0
+    cdef void add(self, int32_t node) noexcept nogil:
+        pass
 
     cdef void remove(self) noexcept nogil:
-        pass
+        """Drop the found node."""
 
-    cdef int replace(self, int32_t child) except -1 nogil:
-        return 0
+    cdef void replace(self, int32_t child) noexcept nogil:
+        """Put the children (child, child + 1; none if -1) in the place of the found node.
+
+        To be called after the loss was updated.
+        """
 
 
 cdef struct Candidate:
@@ -52,7 +83,7 @@ cdef class RandomWindow(Pool):
     cdef:
         Candidate* candidates
         object memory
-        int32_t n_candidates, n_window, position
+        int32_t n_window
         int32_t next         # the candidate that is likely to be drawn next
         double[::1] stats, trial
         uint64_t state
@@ -63,7 +94,6 @@ cdef class RandomWindow(Pool):
         self.memory = np.empty(table.records.shape[0] * sizeof(Candidate), dtype=np.uint8)
         cdef uint8_t[::1] memory = self.memory
         self.candidates = <Candidate*> &memory[0]
-        self.n_candidates = 0
         self.n_window = min(n_window, table.records.shape[0])
         self.stats = np.empty(loss.width)
         self.trial = np.empty(loss.n_outputs)
@@ -120,25 +150,337 @@ cdef class RandomWindow(Pool):
         fetch_ahead(&self.table.nodes[candidate.node].threshold)
         fetch_ahead(&self.table.nodes[candidate.node].step)  # on the next line, as often as not
 
-    cdef int add(self, int32_t node) except -1 nogil:
+    cdef void add(self, int32_t node) noexcept nogil:
         cdef ForestNode* added = &self.table.nodes[node]
         cdef Candidate* candidate = &self.candidates[self.n_candidates]
-        candidate.samples = &self.table.order[added.tree, added.start]
+        candidate.samples = self.table.samples_of(added)
         candidate.size = added.size
         candidate.node = node
         self.n_candidates += 1
-        return 0
 
     cdef void remove(self) noexcept nogil:
         self.n_candidates -= 1
         self.candidates[self.position] = self.candidates[self.n_candidates]  # as `foresee` says
 
-    cdef int replace(self, int32_t child) except -1 nogil:
+    cdef void replace(self, int32_t child) noexcept nogil:
         self.remove()
         if child >= 0:
             self.add(child)
             self.add(child + 1)
-        return 0
+
+
+cdef class ExactPool(Pool):
+    """All candidates, exactly (algorithm 1 with an unlimited window).
+
+    The candidates of one tree share no sample. So the sums that decide on them are kept, and an
+    accepted node changes one candidate in each tree for each of its samples: |Z_j| T additions
+    where gathering all anew would take N T.
+
+    Candidate 0 stands for the samples that no candidate of their tree holds.
+    """
+
+    cdef:
+        int32_t[:, ::1] holder   # (n_samples, n_trees) candidates: a sample changes one row
+        int32_t[::1] node        # of each candidate
+        double[:, ::1] sums      # (n_candidates, ...)
+
+    def __init__(self, NodeTable table, Loss loss, n_sums):
+        Pool.__init__(self, table, loss)
+        # There are never more candidates than nodes; what is not used takes no memory.
+        room = table.records.shape[0] + 1
+        self.holder = np.zeros(table.samples.shape[::-1], dtype=np.int32)
+        self.node = np.empty(room, dtype=np.int32)
+        self.node[0] = -1
+        self.sums = np.empty((room, n_sums))
+        self.sums[0, :] = 0.0
+        self.n_candidates = 1
+
+    cdef void measure(self, int32_t c) noexcept nogil:
+        """Sum up a candidate afresh; leave its optimal weight in `weight`."""
+
+    cdef void step(self, ForestNode* node) noexcept nogil:
+        """Bring the sums of all that hold samples of an accepted node up to date."""
+
+    cdef void hold(self, int32_t j, int32_t c) noexcept nogil:
+        """Write down that a candidate holds the samples of node j."""
+        cdef ForestNode* node = &self.table.nodes[j]
+        cdef const int32_t* samples = self.table.samples_of(node)
+        cdef int32_t i
+        for i in range(node.size):
+            self.holder[samples[i], node.tree] = c
+
+    cdef void fill(self, int32_t c, int32_t j) noexcept nogil:
+        """Let candidate c be node j."""
+        self.node[c] = j
+        self.hold(j, c)
+        self.measure(c)
+
+    cdef void add(self, int32_t node) noexcept nogil:
+        self.n_candidates += 1
+        self.fill(self.n_candidates - 1, node)
+
+    cdef void remove(self) noexcept nogil:
+        cdef int32_t last = self.n_candidates - 1
+        self.hold(self.found, 0)
+        # The last candidate moves into the gap: places stay dense, and blocks full.
+        if self.position != last:
+            self.fill(self.position, self.node[last])
+        self.n_candidates = last
+
+    cdef void replace(self, int32_t child) noexcept nogil:
+        # The step goes to the found candidate's own sums too, which its children then overwrite.
+        self.step(&self.table.nodes[self.found])
+        if child < 0:
+            self.remove()
+        else:
+            self.fill(self.position, child)
+            self.add(child + 1)
+
+
+cdef class SquaredCandidates(ExactPool):
+    """All candidates of a forest under the squared loss.
+
+    Which gap is now the largest is found without looking at all of them. The root of a gap is the
+    length of the projection of the residuals on the node's indicator, so it changes by no more than
+    the length of the step that the residuals make. A block of candidates is therefore looked at
+    again only when its largest root, as it was, plus the lengths of all steps since, reaches the
+    largest found.
+    """
+
+    cdef:
+        SquaredLoss squared         # the loss
+        double[::1] inverse         # 1 / weight of the samples
+        double[::1] bound           # of each block, on the root of its largest gap
+        double[::1] stats, less
+        double learning_rate, gap
+        double anchor               # largest gap accepted since all was summed up afresh
+
+    def __init__(self, NodeTable table, SquaredLoss loss, learning_rate):
+        ExactPool.__init__(self, table, loss, loss.n_outputs)
+        self.squared = loss
+        self.learning_rate = learning_rate
+        self.inverse = np.empty(self.node.shape[0])
+        self.inverse[0] = 0.0  # the gap of candidate 0 counts as 0
+        self.bound = np.zeros(self.node.shape[0] // BLOCK + 1)
+        self.stats = np.empty(loss.width)
+        self.less = np.empty(loss.n_outputs)
+
+    cdef bint find(self) noexcept nogil:
+        while True:
+            # The last step put new candidates there, a good place to begin.
+            self.search(self.position // BLOCK)
+            if self.position > 0 and self.gap > LEAST_REST * self.anchor:
+                self.found = self.node[self.position]
+                self.anchor = max(self.anchor, self.gap)
+                self.measure(self.position)
+                return True
+            if self.anchor == 0.0:
+                return False
+            self.refresh()
+
+    cdef void search(self, int32_t first) noexcept nogil:
+        """Find the largest gap, and whose it is (0: there is none), beginning with a block."""
+        cdef int32_t block
+        self.position = 0
+        self.gap = LEAST_GAP
+        self.look_at(first)
+        for block in range((self.n_candidates + BLOCK - 1) // BLOCK):
+            if block != first and self.bound[block] >= (1.0 - SLACK) * sqrt(self.gap):
+                self.look_at(block)
+
+    cdef void look_at(self, int32_t block) noexcept nogil:
+        """Look at all candidates of a block; remember the one that leads."""
+        cdef int32_t start = block * BLOCK, end = min(self.n_candidates, start + BLOCK), c
+        cdef double gap, largest = 0.0
+        for c in range(start, end):
+            gap = self.gap_of(c)
+            largest = gap if gap > largest else largest
+        self.bound[block] = sqrt(largest)
+        # The first pass has no branch; the second one, for the place, is seldom needed.
+        if largest < (1.0 - TIE) * self.gap:
+            return
+        for c in range(start, end):
+            gap = self.gap_of(c)
+            if gap > (1.0 + TIE) * self.gap or (
+                gap >= (1.0 - TIE) * self.gap and self.node[c] < self.node[self.position]
+            ):
+                self.position = c
+            self.gap = max(gap, self.gap)
+
+    cdef inline double gap_of(self, int32_t c) noexcept nogil:
+        cdef const double* sums = &self.sums[c, 0]
+        cdef double squares = 0.0
+        cdef Py_ssize_t k
+        for k in range(self.sums.shape[1]):
+            squares += sums[k] * sums[k]
+        return squares * self.inverse[c]
+
+    cdef void measure(self, int32_t c) noexcept nogil:
+        cdef ForestNode* node = &self.table.nodes[self.node[c]]
+        cdef Py_ssize_t k
+        self.loss.gather(self.table.samples_of(node), node.size, &self.stats[0])
+        self.loss.solve(&self.stats[0], node.size, &self.weight[0])
+        for k in range(self.sums.shape[1]):
+            self.sums[c, k] = self.stats[k]
+        self.inverse[c] = 1.0 / self.squared.mass(&self.stats[0], node.size)
+        self.bound[c // BLOCK] = max(self.bound[c // BLOCK], sqrt(self.gap_of(c)))
+
+    cdef void step(self, ForestNode* node) noexcept nogil:
+        cdef const int32_t* samples = self.table.samples_of(node)
+        cdef const int32_t* holders
+        cdef double* sums = &self.sums[0, 0]
+        cdef double* less = &self.less[0]
+        cdef double first, weight, length = self.learning_rate * sqrt(self.gap)
+        cdef Py_ssize_t k, t, n_outputs = self.sums.shape[1]
+        cdef int32_t i, block
+        for i in range(node.size):
+            weight = self.squared.weight_of(samples[i])
+            for k in range(n_outputs):
+                less[k] = self.learning_rate * self.weight[k] * weight
+            holders = &self.holder[samples[i], 0]
+            first = less[0]
+            for t in range(self.holder.shape[1]):
+                sums[holders[t] * n_outputs] -= first
+                for k in range(1, n_outputs):
+                    sums[holders[t] * n_outputs + k] -= less[k]
+        for block in range((self.n_candidates + BLOCK - 1) // BLOCK):
+            self.bound[block] += length
+
+    cdef void refresh(self) noexcept nogil:
+        """Sum up all candidates afresh."""
+        # `measure` only raises bounds, so they start from 0 here.
+        cdef int32_t c
+        self.anchor = 0.0
+        for c in range(self.n_candidates):
+            if c % BLOCK == 0:
+                self.bound[c // BLOCK] = 0.0
+            if c > 0:
+                self.measure(c)
+
+
+cdef class ExponentialCandidates(ExactPool):
+    """All candidates of a forest under an exponential loss.
+
+    Gaps take logarithms to find, so only those that have changed are found again, and the largest
+    of each block is remembered.
+    """
+
+    cdef:
+        ExponentialLoss exponential  # the loss
+        double[::1] gaps     # of each candidate; negative: to be summed up afresh
+        int32_t[::1] best    # candidate of each block with the largest gap; -1: not known
+        int32_t[::1] last, before  # of each tree the newest candidate; of each that before it
+        double[::1] trial
+
+    def __init__(self, NodeTable table, ExponentialLoss loss):
+        ExactPool.__init__(self, table, loss, loss.width)
+        self.exponential = loss
+        self.gaps = np.zeros(self.node.shape[0])
+        self.best = np.full(self.node.shape[0] // BLOCK + 1, -1, dtype=np.int32)
+        self.last = np.zeros(table.samples.shape[0], dtype=np.int32)
+        self.before = np.empty_like(self.node)
+        self.trial = np.empty(loss.n_outputs)
+
+    cdef bint find(self) noexcept nogil:
+        # The kept sums only nominate: the leader is summed up afresh, and taken if it still leads.
+        cdef double kept = 0.0
+        cdef int32_t leader = self.leading()
+        self.position = 0
+        while self.gaps[leader] > 0.0 and leader != self.position:
+            self.position = leader
+            kept = self.gaps[leader]
+            self.measure(leader)
+            if self.gaps[leader] < kept:
+                leader = self.leading()
+        self.found = self.node[self.position]
+        return self.gaps[leader] > 0.0
+
+    cdef int32_t leading(self) noexcept nogil:
+        """Return the candidate of the largest gap as far as it is known, 0: none is positive."""
+        cdef int32_t block, c, leader = 0
+        for block in range((self.n_candidates + BLOCK - 1) // BLOCK):
+            if self.best[block] < 0:
+                self.rank(block)
+            c = self.best[block]
+            if self.leads(c, leader):
+                leader = c
+        return leader
+
+    cdef void rank(self, int32_t block) noexcept nogil:
+        """Find the largest gap of a block, after summing up afresh what lost its precision."""
+        cdef double* gaps = &self.gaps[0]
+        cdef int32_t c, leader = 0
+        for c in range(block * BLOCK, min(self.n_candidates, (block + 1) * BLOCK)):
+            if gaps[c] < 0.0:
+                self.measure(c)
+            if gaps[c] > 0.0 and self.leads(c, leader):
+                leader = c
+        self.best[block] = leader
+
+    cdef inline bint leads(self, int32_t c, int32_t leader) noexcept nogil:
+        """Return whether a gap is larger than that of the leader, or equal in an earlier tree."""
+        cdef double ahead = self.gaps[c] - self.gaps[leader]
+        if ahead != 0.0 or leader == 0:
+            return ahead > 0.0
+        return self.table.nodes[self.node[c]].tree < self.table.nodes[self.node[leader]].tree
+
+    cdef void add(self, int32_t node) noexcept nogil:
+        cdef int32_t tree = self.table.nodes[node].tree
+        self.before[self.n_candidates] = self.last[tree]
+        self.last[tree] = self.n_candidates
+        ExactPool.add(self, node)
+
+    cdef void remove(self) noexcept nogil:
+        # The newest candidate of the tree takes the place; its own stays empty.
+        cdef int32_t tree = self.table.nodes[self.found].tree
+        cdef int32_t last = self.last[tree]
+        self.last[tree] = self.before[last]
+        self.hold(self.found, 0)
+        if self.position != last:
+            self.fill(self.position, self.node[last])
+        self.gaps[last] = 0.0
+        self.best[last // BLOCK] = -1
+
+    cdef void measure(self, int32_t c) noexcept nogil:
+        cdef ForestNode* node = &self.table.nodes[self.node[c]]
+        cdef double* sums = &self.sums[c, 0]
+        self.loss.gather(self.table.samples_of(node), node.size, sums)
+        self.gaps[c] = max(0.0, self.loss.solve(sums, node.size, &self.weight[0]))
+        self.best[c // BLOCK] = -1
+
+    cdef void step(self, ForestNode* node) noexcept nogil:
+        cdef const int32_t* samples = self.table.samples_of(node)
+        cdef const int32_t* holders
+        cdef const double* factor = &self.exponential.factor[0]
+        cdef int32_t i, t, c, code, n_trees = <int32_t> self.holder.shape[1]
+        cdef double change
+        # First pass: the loss multiplied each error by its class's factor, so what the sum of a
+        # candidate gained is the new one times (1 - 1 / factor). Old ones need not be kept for it.
+        for i in range(node.size):
+            code = self.exponential.codes[samples[i]]
+            change = self.exponential.errors[samples[i]] * (1.0 - 1.0 / factor[code])
+            holders = &self.holder[samples[i], 0]
+            for t in range(n_trees):
+                self.sums[holders[t], code] += change
+                self.gaps[holders[t]] = TOUCHED
+        # Second pass: one that holds many of the samples is solved once, its mark then gone.
+        self.gaps[0] = 0.0
+        for i in range(node.size):
+            holders = &self.holder[samples[i], 0]
+            for t in range(n_trees):
+                c = holders[t]
+                if self.gaps[c] == TOUCHED:
+                    self.gaps[c] = self.shifted_gap(&self.sums[c, 0])
+                    self.best[c // BLOCK] = -1
+
+    cdef double shifted_gap(self, const double* sums) noexcept nogil:
+        """Return the gap of updated sums, -1 where cancellation has eaten a class error."""
+        # Differences of large sums have few digits left where they are small; these would decide.
+        cdef Py_ssize_t k, n_classes = self.loss.n_outputs
+        for k in range(n_classes):
+            if sums[k] < LEAST_ANCHORED * sums[n_classes + k]:  # its anchor
+                return -1.0
+        return max(0.0, self.loss.solve(sums, 0, &self.trial[0]))
 
 
 def grow(
@@ -153,8 +495,8 @@ def grow(
 ):
     """Accept nodes until the budget is spent or no candidate improves the loss; return how many.
 
-    Roots are never candidates; a root is charged with
-    the first accepted node of its tree, so that node is refused when one node is left.
+    Roots are never candidates; a root is charged with the first accepted node of its tree, so that
+    node is refused when one node is left.
     """
     cdef:
         uint8_t[::1] rooted = np.zeros(table.n_nodes, dtype=np.uint8)
@@ -175,7 +517,10 @@ def grow(
                 continue
             # Steps 10 to 12. The found node is split after its step and before the next draw, and
             # memory for that draw is asked for before the split, which takes longest.
-            accept(table, loss, pool, learning_rate, n_accepted, &weights[n_accepted, 0])
+            accept(
+                table, loss, pool.found, n_accepted, learning_rate, &pool.weight[0],
+                &weights[n_accepted, 0],
+            )
             pool.look_ahead()
             pool.replace(open_node(table, splitter, pool.found))
             rooted[tree] = 1
@@ -205,8 +550,8 @@ def grow_on_residuals(
         int32_t[::1] leaves = np.empty(table.nodes.shape[0], dtype=np.int32)
         double[::1] stats = np.empty(loss.width)
         uint64_t state = 2 * seed + 1
-        int32_t n_leaves = table.n_nodes, n_accepted = 0, drawn, node, child
-        int32_t* samples
+        int32_t n_leaves = table.n_nodes, n_accepted = 0, drawn, node, child, size
+        double* step
         int64_t n_nodes = 0, price
     for node in range(n_leaves):
         leaves[node] = node
@@ -225,13 +570,11 @@ def grow_on_residuals(
             n_nodes += price
             # Both sides count at once, so that `within` never cuts a split in two.
             for node in range(child, child + 2):
-                samples = &table.order[table.nodes[node].tree, table.nodes[node].start]
-                weigh(
-                    loss, samples, table.nodes[node].size, learning_rate, &stats[0],
-                    &weights[n_accepted, 0],
-                )
-                loss.update(samples, table.nodes[node].size, &weights[n_accepted, 0])
-                table.nodes[node].step = n_accepted
+                step = &weights[n_accepted, 0]
+                size = table.nodes[node].size
+                loss.gather(table.samples_of(&table.nodes[node]), size, &stats[0])
+                loss.solve(&stats[0], size, step)
+                accept(table, loss, node, n_accepted, learning_rate, step, step)
                 nodes_after[n_accepted] = n_nodes
                 n_accepted += 1
                 leaves[n_leaves] = node
@@ -239,39 +582,26 @@ def grow_on_residuals(
     return n_accepted
 
 
-cdef inline double weigh(
-    Loss loss, const int32_t* samples, int32_t n, double learning_rate, double* stats, double* step
-) noexcept nogil:
-    """Write the shrunk weight of a node; return how much the loss falls at full weight."""
-    cdef double gap
-    cdef Py_ssize_t k
-    # The gap is that of the full step; the step itself is shrunk by the learning rate.
-    loss.gather(samples, n, stats)
-    gap = loss.solve(stats, n, step)
-    for k in range(loss.n_outputs):
-        step[k] *= learning_rate
-    return gap
-
-
 cdef inline void accept(
-    NodeTable table, Loss loss, Pool pool, double learning_rate, int32_t rank, double* step
+    NodeTable table, Loss loss, int32_t j, int32_t rank, double learning_rate,
+    const double* weight, double* step,
 ) noexcept nogil:
-    """Give the found node its shrunk weight and update the predictions of its samples."""
-    cdef ForestNode* node = &table.nodes[pool.found]
+    """Give a node its optimal weight, shrunk, and update the predictions of its samples."""
+    cdef ForestNode* node = &table.nodes[j]
     cdef Py_ssize_t k
     for k in range(loss.n_outputs):
-        step[k] = learning_rate * pool.weight[k]
+        step[k] = learning_rate * weight[k]
     node.step = rank
-    loss.update(&table.order[node.tree, node.start], node.size, step)
+    loss.update(table.samples_of(node), node.size, step)
 
 
 cdef inline int32_t open_node(NodeTable table, Splitter splitter, int32_t j) noexcept nogil:
     """Split a node; return its left child, the right one being the next, or -1."""
     cdef ForestNode* node = &table.nodes[j]
     cdef Split split
-    if table.max_depth < INT32_MAX and table.is_deepest(j):
+    if table.is_deepest(j):
         return -1
-    splitter.split(&table.order[node.tree, node.start], node.size, &split)
+    splitter.split(table.samples_of(node), node.size, &split)
     if split.n_left == 0:
         return -1
     node.feature = split.feature
@@ -296,24 +626,22 @@ def refit(
     without the splits.
     """
     cdef:
-        int32_t[::1] accepted = np.empty(weights.shape[0], dtype=np.int32)
+        int32_t[::1] accepted = table.accepted()
         double[::1] stats = np.empty(loss.width)
         double[::1] step = np.empty(loss.n_outputs)
         ForestNode* node
         int32_t* samples
-        int32_t j, rank, _n_pass
+        int32_t rank, _n_pass
         Py_ssize_t k
     with nogil:
-        # By rank, not by id: the order of acceptance, in which the first pass had weighed them.
-        for j in range(table.n_nodes):
-            if table.nodes[j].step >= 0:
-                accepted[table.nodes[j].step] = j
         for _n_pass in range(n_passes):
             for rank in range(accepted.shape[0]):
                 node = &table.nodes[accepted[rank]]
-                samples = &table.order[node.tree, node.start]
-                if weigh(loss, samples, node.size, learning_rate, &stats[0], &step[0]) <= 0.0:
+                samples = table.samples_of(node)
+                loss.gather(samples, node.size, &stats[0])
+                if loss.solve(&stats[0], node.size, &step[0]) <= 0.0:
                     continue
                 for k in range(loss.n_outputs):
+                    step[k] *= learning_rate
                     weights[rank, k] += step[k]
                 loss.update(samples, node.size, &step[0])

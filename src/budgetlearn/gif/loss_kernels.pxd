@@ -2,27 +2,6 @@ cimport cython
 from libc.stdint cimport int32_t
 
 
-cdef enum:
-    # What lies where in the record of a slot.
-    GAP = 0              # 0 in slot 0
-    STATS = 1            # and the following
-
-
-cdef struct Slots:
-    # The candidates of one tree; slot 0 stands for the samples that no candidate holds.
-    int32_t n_slots
-    int32_t capacity
-    int32_t top          # slot of the largest gap, 0: none is positive
-    int32_t* holder      # slot of sample i: holder[i * n_trees]
-    int32_t* node        # (n_slots,)
-    double* records      # (n_slots, stride)
-
-
-cdef struct Strides:
-    Py_ssize_t n_trees   # from sample to sample in `holder`
-    Py_ssize_t record    # from slot to slot in `records`
-
-
 cdef class Loss:
     # The state of the training samples under the current model, and what a node can do about it.
     # A node's statistics are sums over its samples, `width` numbers; `n_outputs` weights follow.
@@ -55,24 +34,8 @@ cdef class SquaredLoss(Loss):
 
 
 cdef class ExponentialLoss(Loss):
+    # The loss of each sample, and the factor of each class by which the last `update` changed it.
     cdef const int32_t[::1] codes
-    cdef double[::1] errors, factor, logs, trial
+    cdef double[::1] errors, factor
 
-    # Bring the slots (candidates) of all trees up to date with the last `update`: their
-    # statistics, and the gaps of those that hold an updated sample; the one of these with the
-    # largest gap is written to `best` for each tree. A gap of -1 asks the caller to gather the
-    # slot afresh, its sums having lost their precision; such a slot comes before all others.
-    cdef void spread(
-        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
-        int32_t* best,
-    ) noexcept nogil
-    cdef double nothing(self, double* weight) noexcept nogil
     cdef double gap(self, const double* stats, const double* weight) noexcept nogil
-    cdef int32_t shift_errors(
-        self, const int32_t* samples, int32_t n, const Slots* slots, Strides strides
-    ) noexcept nogil
-    cdef double shifted_gap(self, const double* stats) noexcept nogil
-
-
-cdef class TrimmedExponentialLoss(ExponentialLoss):
-    cdef double saturation

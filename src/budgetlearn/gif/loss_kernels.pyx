@@ -12,15 +12,12 @@ from libc.math cimport exp, log
 # Class errors below this share of a node's total count as this share: an absent class would ask
 # for an infinite weight. It is the relative precision of the sums themselves.
 cdef double LEAST_SHARE = 2.0 ** -52
-# A kept sum that updates have brought below this share of its anchor (what it was when last summed
-# afresh, or more that it has reached since) has lost too many digits.
-cdef double LEAST_REST = 1e-3
 # What the exponential loss of a sample counts as at least and at most. At 0 the sample would be
 # lost to all nodes; losses grow without end at learning rates beyond 1 only.
 cdef double LEAST_ERROR = 1e-280
 cdef double MOST_ERROR = 1e280
-# Stands for the gap of a slot between the two passes of an update.
-cdef double TOUCHED = -2.0
+# A share that a value's weights reach exactly is reached, whatever rounding makes of the sums.
+cdef double JUST_BELOW = 1.0 - 1e-12
 
 cdef enum:
     ROWS = 64  # that are summed up together, while they are in the cache
@@ -57,7 +54,8 @@ cdef class SquaredLoss(Loss):
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef double even = 0.0, odd = 0.0
-        cdef const double* residuals = &self.residuals[0, 0]
+        cdef double* residuals = &self.residuals[0, 0]
+        cdef Py_ssize_t k
         cdef int32_t i
         # The weight of the node stands behind its sums, where `mass` looks for it.
         if self.weighted:
@@ -65,7 +63,9 @@ cdef class SquaredLoss(Loss):
                 even += self.sample_weight[samples[i]]
             out[self.n_outputs] = even
         if self.weighted or self.n_outputs > 1:
-            add_columns(residuals, samples, n, self.n_outputs, out)
+            for k in range(self.n_outputs):
+                out[k] = 0.0
+            over_rows(residuals, samples, n, self.n_outputs, True, out)
             return
         # Two sums: one would wait for itself.
         for i in range(0, n - 1, 2):
@@ -76,109 +76,217 @@ cdef class SquaredLoss(Loss):
         out[0] = even + odd
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
-        # Eq. (L2Solution): the mean residual w; with it the loss falls by mass * |w|^2 = sums . w.
-        cdef double gap = 0.0, mass = self.mass(stats, n)
-        cdef Py_ssize_t k
-        for k in range(self.n_outputs):
-            weight[k] = stats[k] / mass
-            gap += stats[k] * weight[k]
-        return gap
+        return mean(stats, self.mass(stats, n), self.n_outputs, weight)
 
     cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
-        cdef double* residuals = &self.residuals[0, 0]
         cdef Py_ssize_t k
-        cdef int32_t i, width, start = 0
-        if self.weighted:
-            for i in range(n):
-                for k in range(self.n_outputs):
-                    self.residuals[samples[i], k] -= step[k] * self.sample_weight[samples[i]]
+        cdef int32_t i
+        if not self.weighted:
+            over_rows(&self.residuals[0, 0], samples, n, self.n_outputs, False, <double*> step)
             return
-        while start < n:
-            i = min(ROWS, n - start)
-            k = 0
-            while k < self.n_outputs:
-                # The widths are constants, for which the compiler unrolls the inner loops.
-                width = columns_at(k, self.n_outputs)
-                if width == 4:
-                    subtract(residuals + k, samples + start, i, self.n_outputs, 4, step + k)
-                elif width == 2:
-                    subtract(residuals + k, samples + start, i, self.n_outputs, 2, step + k)
-                else:
-                    subtract(residuals + k, samples + start, i, self.n_outputs, 1, step + k)
-                k += width
-            start += ROWS
+        for i in range(n):
+            for k in range(self.n_outputs):
+                self.residuals[samples[i], k] -= step[k] * self.sample_weight[samples[i]]
 
 
-cdef inline int32_t columns_at(Py_ssize_t k, Py_ssize_t n_outputs) noexcept nogil:
-    """Return the number of columns from column k on that go through a loop together: 4, 2 or 1."""
-    return 4 if n_outputs - k >= 4 else 2 if n_outputs - k >= 2 else 1
-
-
-cdef inline void add_columns(
-    const double* rows, const int32_t* samples, int32_t n, Py_ssize_t n_outputs, double* sums
+cdef inline double mean(
+    const double* sums, double mass, Py_ssize_t n_outputs, double* weight
 ) noexcept nogil:
-    """Sum up the rows of the samples, each column in the order of the samples."""
+    # Eq. (L2Solution): the mean residual w; with it the loss falls by mass * |w|^2 = sums . w.
+    cdef double gap = 0.0
     cdef Py_ssize_t k
-    cdef int32_t size, width, start = 0
     for k in range(n_outputs):
-        sums[k] = 0.0
+        weight[k] = sums[k] / mass
+        gap += sums[k] * weight[k]
+    return gap
+
+
+cdef inline void over_rows(
+    double* rows, const int32_t* samples, int32_t n, Py_ssize_t n_outputs, bint sums, double* values
+) noexcept nogil:
+    """Add the rows of the samples to the values, in their order, or subtract these from the rows.
+
+    Up to four columns go through a loop together, whose width is a constant: the compiler unrolls
+    it.
+    """
+    cdef Py_ssize_t k
+    cdef int32_t size, start = 0
     while start < n:
         size = min(ROWS, n - start)
         k = 0
-        while k < n_outputs:
-            width = columns_at(k, n_outputs)
-            if width == 4:
-                add_rows(rows + k, samples + start, size, n_outputs, 4, sums + k)
-            elif width == 2:
-                add_rows(rows + k, samples + start, size, n_outputs, 2, sums + k)
-            else:
-                add_rows(rows + k, samples + start, size, n_outputs, 1, sums + k)
-            k += width
+        while n_outputs - k >= 4:
+            over_columns(rows + k, samples + start, size, n_outputs, 4, sums, values + k)
+            k += 4
+        if n_outputs - k >= 2:
+            over_columns(rows + k, samples + start, size, n_outputs, 2, sums, values + k)
+            k += 2
+        if n_outputs > k:
+            over_columns(rows + k, samples + start, size, n_outputs, 1, sums, values + k)
         start += ROWS
 
 
-cdef inline void add_rows(
-    const double* first, const int32_t* samples, int32_t n, Py_ssize_t n_outputs, int width,
-    double* sums,
+cdef inline void over_columns(
+    double* first, const int32_t* samples, int32_t n, Py_ssize_t n_outputs, int width, bint sums,
+    double* values,
 ) noexcept nogil:
-    """Add `width` columns of the rows, up to 4 and a constant, to their sums."""
-    cdef double[4] total  # in registers: one sum in memory would wait for the next
-    cdef const double* row
-    cdef int32_t i
-    cdef int k
-    for k in range(width):
-        total[k] = sums[k]
-    for i in range(n):
-        row = first + samples[i] * n_outputs
-        for k in range(width):
-            total[k] += row[k]
-    for k in range(width):
-        sums[k] = total[k]
-
-
-cdef inline void subtract(
-    double* first, const int32_t* samples, int32_t n, Py_ssize_t n_outputs, int width,
-    const double* step,
-) noexcept nogil:
-    """Subtract a step from `width` columns of the rows, up to 4 and a constant."""
-    cdef double[4] less
+    cdef double[4] held  # in registers: one sum in memory would wait for the next
     cdef double* row
     cdef int32_t i
     cdef int k
     for k in range(width):
-        less[k] = step[k]
+        held[k] = values[k]
     for i in range(n):
         row = first + samples[i] * n_outputs
         for k in range(width):
-            row[k] -= less[k]
+            if sums:
+                held[k] += row[k]
+            else:
+                row[k] -= held[k]
+    if sums:
+        for k in range(width):
+            values[k] = held[k]
 
 
-cdef inline double* record_of(
-    const Slots* slots, int32_t sample, Strides strides, int32_t* slot
-) noexcept nogil:
-    """Return the record of the slot that holds a sample, and which it is."""
-    slot[0] = slots.holder[sample * strides.n_trees]
-    return slots.records + slot[0] * strides.record
+cdef class RobustLoss(Loss):
+    """A loss of numbers that outliers do not rule.
+
+    It is convex, so that a step shortened by the learning rate lowers it too.
+    """
+
+    cdef readonly double[:, ::1] residuals  # one column for each output
+    cdef const double[::1] sample_weight
+
+    def __init__(self, residuals, sample_weight=None):
+        self.residuals = residuals
+        self.sample_weight = np.ones(len(residuals)) if sample_weight is None else sample_weight
+        self.n_outputs = residuals.shape[1]
+        self.width = self.n_outputs + 1
+
+    cdef void update(self, const int32_t* samples, int32_t n, const double* step) noexcept nogil:
+        over_rows(&self.residuals[0, 0], samples, n, self.n_outputs, False, <double*> step)
+
+
+@cython.final
+cdef class HuberLoss(RobustLoss):
+    """The squared error up to `delta`, linear beyond (Huber 1964).
+
+    A node's weight is the weighted mean of its residuals, each cut off at delta. It minimises the
+    parabola that touches the loss at 0 and is nowhere below it, as the loss curves at most as much
+    as a square: the loss falls at least by the gap, and no sample moves a node by more than delta
+    times its share.
+    """
+
+    cdef const double[::1] delta
+
+    def __init__(self, residuals, delta, sample_weight=None):
+        RobustLoss.__init__(self, residuals, sample_weight)
+        self.delta = delta
+
+    cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef int32_t i
+        cdef double weight, most
+        for k in range(self.width):
+            out[k] = 0.0
+        for i in range(n):
+            weight = self.sample_weight[samples[i]]
+            out[self.n_outputs] += weight
+            for k in range(self.n_outputs):
+                most = self.delta[k]
+                out[k] += weight * max(-most, min(most, self.residuals[samples[i], k]))
+
+    cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        return mean(stats, stats[self.n_outputs], self.n_outputs, weight)
+
+
+@cython.final
+cdef class QuantileLoss(RobustLoss):
+    """The pinball loss: a node's weight is a quantile of its residuals (Koenker & Bassett 1978).
+
+    Sums do not tell a quantile: the statistics of a node are its weights, and how much the loss
+    falls by them.
+    """
+
+    cdef:
+        double quantile
+        double[::1] values, masses  # scratch of the largest node
+
+    def __init__(self, residuals, quantile, sample_weight=None):
+        RobustLoss.__init__(self, residuals, sample_weight)
+        self.quantile = quantile
+        self.values, self.masses = np.empty((2, len(residuals)))
+
+    cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef int32_t i
+        cdef double fall = 0.0, mass
+        for k in range(self.n_outputs):
+            mass = 0.0
+            for i in range(n):
+                self.values[i] = self.residuals[samples[i], k]
+                self.masses[i] = self.sample_weight[samples[i]]
+                mass += self.masses[i]
+            out[k] = select(&self.values[0], &self.masses[0], n, self.quantile * JUST_BELOW * mass)
+            for i in range(n):  # in any order: the selection moved them
+                fall += self.masses[i] * (
+                    pinball(self.values[i], self.quantile)
+                    - pinball(self.values[i] - out[k], self.quantile)
+                )
+        out[self.n_outputs] = fall
+
+    cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            weight[k] = stats[k]
+        return stats[self.n_outputs]
+
+
+cdef inline double pinball(double residual, double quantile) noexcept nogil:
+    return quantile * residual if residual > 0.0 else (quantile - 1.0) * residual
+
+
+cdef double select(double* values, double* masses, int32_t n, double wanted) noexcept nogil:
+    """Return the least value such that all up to it weigh `wanted`; reorder values and masses.
+
+    Hoare's selection with weights. Invariant: what lies before `low` is less than the answer and is
+    no longer in `wanted`, what lies from `high` on is larger.
+    """
+    cdef int32_t low = 0, high = n, i, less, more
+    cdef double pivot, below, equal
+    while high - low > 1:
+        pivot = middle(values[low], values[low + (high - low) // 2], values[high - 1])
+        # Three parts: less than the pivot, equal to it, more.
+        less, i, more = low, low, high
+        below = equal = 0.0
+        while i < more:
+            if values[i] < pivot:
+                below += masses[i]
+                swap(values, masses, less, i)
+                less += 1
+                i += 1
+            elif values[i] > pivot:
+                more -= 1
+                swap(values, masses, i, more)
+            else:
+                equal += masses[i]
+                i += 1
+        if wanted <= below:
+            high = less
+        elif wanted <= below + equal or more == high:  # the latter where rounding lost a little
+            return pivot
+        else:
+            wanted -= below + equal
+            low = more
+    return values[low]
+
+
+cdef inline double middle(double a, double b, double c) noexcept nogil:
+    return max(min(a, b), min(max(a, b), c))
+
+
+cdef inline void swap(double* values, double* masses, int32_t i, int32_t j) noexcept nogil:
+    values[i], values[j] = values[j], values[i]
+    masses[i], masses[j] = masses[j], masses[i]
 
 
 cdef class ExponentialLoss(Loss):
@@ -192,11 +300,9 @@ cdef class ExponentialLoss(Loss):
         self.codes = codes
         self.errors = errors
         self.n_outputs = n_classes
-        # Behind the class errors stand their anchors, which `spread` needs.
+        # Behind the class errors stand their anchors: what they were when last summed up afresh.
         self.width = 2 * n_classes
         self.factor = np.ones(n_classes)
-        self.logs = np.empty(n_classes)
-        self.trial = np.empty(n_classes)
 
     cdef void gather(self, const int32_t* samples, int32_t n, double* out) noexcept nogil:
         cdef const double* errors = &self.errors[0]
@@ -222,26 +328,17 @@ cdef class ExponentialLoss(Loss):
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
         # Eq. (MEsolution): w_k = (K - 1) (log e_k - mean_l log e_l), which adds up to 0 over k.
-        cdef double total = 0.0, mean = 0.0
+        cdef double total = 0.0, centre = 0.0
         cdef Py_ssize_t k
         for k in range(self.n_outputs):
             total += stats[k]
-        if total <= 0.0:
-            return self.nothing(weight)
         # An absent class would have an infinite log: it counts as the sums' own precision.
         for k in range(self.n_outputs):
             weight[k] = log(max(stats[k], LEAST_SHARE * total))
-            mean += weight[k] / self.n_outputs
+            centre += weight[k] / self.n_outputs
         for k in range(self.n_outputs):
-            weight[k] = (self.n_outputs - 1) * (weight[k] - mean)
+            weight[k] = (self.n_outputs - 1) * (weight[k] - centre)
         return self.gap(stats, weight)
-
-    cdef double nothing(self, double* weight) noexcept nogil:
-        """Give weight and gap 0 to a node whose losses have all fallen to 0."""
-        cdef Py_ssize_t k
-        for k in range(self.n_outputs):
-            weight[k] = 0.0
-        return 0.0
 
     cdef double gap(self, const double* stats, const double* weight) noexcept nogil:
         """Return the fall of the loss when `weight` is added to the scores of the node."""
@@ -266,50 +363,6 @@ cdef class ExponentialLoss(Loss):
             error = errors[samples[i]] * self.factor[codes[samples[i]]]
             errors[samples[i]] = max(LEAST_ERROR, min(MOST_ERROR, error))
 
-    cdef void spread(
-        self, const int32_t* samples, int32_t n, const Slots* trees, Strides strides,
-        int32_t* best,
-    ) noexcept nogil:
-        cdef int32_t t
-        for t in range(strides.n_trees):
-            best[t] = self.shift_errors(samples, n, trees + t, strides)
-
-    cdef int32_t shift_errors(
-        self, const int32_t* samples, int32_t n, const Slots* slots, Strides strides
-    ) noexcept nogil:
-        """Change the class errors of each slot; return the best touched slot."""
-        cdef int32_t i, sample, code, slot, best = 0
-        cdef double* record
-        cdef double largest = 0.0
-        # First pass: `update` multiplied each loss by its class's factor, so the loss that a slot
-        # gained is the new one times (1 - 1 / factor). Old losses need not be kept for that.
-        for i in range(n):
-            sample = samples[i]
-            code = self.codes[sample]
-            record = record_of(slots, sample, strides, &slot)
-            record[STATS + code] += self.errors[sample] * (1.0 - 1.0 / self.factor[code])
-            record[GAP] = TOUCHED
-        # Second pass: a slot that holds many of the samples is solved once, its mark then gone.
-        for i in range(n):
-            record = record_of(slots, samples[i], strides, &slot)
-            if record[GAP] != TOUCHED:
-                continue
-            record[GAP] = self.shifted_gap(record + STATS) if slot > 0 else 0.0
-            if largest >= 0.0 and (record[GAP] < 0.0 or record[GAP] > largest):
-                largest = record[GAP]
-                best = slot
-        return best
-
-    cdef double shifted_gap(self, const double* stats) noexcept nogil:
-        """Return the gap of updated statistics, -1 where cancellation has eaten a class error."""
-        # Differences of large sums have few digits left where they are small; these would decide.
-        cdef const double* anchors = stats + self.n_outputs
-        cdef Py_ssize_t k
-        for k in range(self.n_outputs):
-            if stats[k] < LEAST_REST * anchors[k]:
-                return -1.0
-        return max(0.0, self.solve(stats, 0, &self.trial[0]))
-
 
 cdef class TrimmedExponentialLoss(ExponentialLoss):
     """Exponential loss whose weights let no ratio of class errors count beyond e^saturation.
@@ -317,9 +370,13 @@ cdef class TrimmedExponentialLoss(ExponentialLoss):
     Equation METrimmed, with tau(0, 0) = 0.
     """
 
+    cdef double saturation
+    cdef double[::1] logs
+
     def __init__(self, codes, errors, n_classes, saturation):
         ExponentialLoss.__init__(self, codes, errors, n_classes)
         self.saturation = saturation
+        self.logs = np.empty(n_classes)
 
     cdef double solve(self, const double* stats, int32_t n, double* weight) noexcept nogil:
         # Eq. (METrimmed): w_k = (K - 1) / K sum_l tau(e_k, e_l), tau the log-ratio within +-theta.
@@ -333,9 +390,6 @@ cdef class TrimmedExponentialLoss(ExponentialLoss):
             if stats[k] > 0.0:
                 logs[k] = log(stats[k])
                 n_present += 1
-        # tau(0, 0) = 0: where all classes are absent, so is every weight.
-        if n_present == 0:
-            return self.nothing(weight)
         for k in range(n_classes):
             if stats[k] <= 0.0:
                 weight[k] = -share * theta * n_present

@@ -107,7 +107,7 @@ class NodeRidge:
         return lambda targets: cho_solve(factor, self._to_nodes(targets), check_finite=False)
 
     def path(self, penalties):
-        """Solve for several penalties: return the (weights, intercept) of each, and scores.
+        """Solve for ascending penalties: return the (weights, intercept) of each, and scores.
 
         The scores are generalised cross-validation: the smaller the better.
         """
@@ -131,49 +131,38 @@ class NodeRidge:
         right = np.column_stack([self._targets, probe])
         solutions, scores, start = [], [], None
         # From the largest: each solution is a good start for the next, less shrunk one.
-        for penalty in sorted(penalties, reverse=True):
+        for penalty in penalties[::-1]:
             start = self._iterate(penalty, right, start)
             freedom = probe @ self._to_samples(start[:, -1])
             solutions.append(self._with_intercept(start[:, :-1]))
             scores.append(self._cross_validation(start[:, :-1], freedom))
-        order = np.argsort(np.argsort(penalties)[::-1])
-        return [solutions[i] for i in order], [scores[i] for i in order]
+        return solutions[::-1], scores[::-1]
 
     def _iterate(self, penalty, right, start=None):
-        n_nodes = self._B.shape[1]
-        operator = LinearOperator(
-            (n_nodes, n_nodes),
-            matvec=lambda w: self._to_nodes(self._to_samples(w)) + penalty * w,
-            dtype=np.float64,
-        )
+        """Solve the normal equations of each column by conjugate gradients, from a start."""
+        shape = self._B.shape[1], self._B.shape[1]
+
+        def product(weights):
+            return self._to_nodes(self._to_samples(weights)) + penalty * weights
+
+        operator = LinearOperator(shape, matvec=product, dtype=np.float64)
         jacobi = LinearOperator(
-            (n_nodes, n_nodes), matvec=lambda w: w / (self.spread + penalty), dtype=np.float64
+            shape, matvec=lambda weights: weights / (self.spread + penalty), dtype=np.float64
         )
-        columns = [
-            cg(
-                operator,
-                self._to_nodes(column),
-                None if start is None else start[:, k],
-                rtol=TOLERANCE,
-                maxiter=MOST_STEPS,
-                M=jacobi,
-            )[0]
-            for k, column in enumerate(right.T)
-        ]
-        return np.column_stack(columns)
+        limits = {"rtol": TOLERANCE, "maxiter": MOST_STEPS, "M": jacobi}
+        starts = [None] * right.shape[1] if start is None else start.T
+        columns = zip(right.T, starts, strict=True)
+        return np.column_stack(
+            [cg(operator, self._to_nodes(b), w, **limits)[0] for b, w in columns]
+        )
 
     def _to_nodes(self, right):
         """Return A'v."""
-        along = self._u @ right
-        return self._B.T @ right - (
-            np.outer(self._c, along) if right.ndim == 2 else self._c * along
-        )
+        return self._B.T @ right - np.multiply.outer(self._c, self._u @ right)
 
     def _to_samples(self, weights):
         """Return A w."""
-        along = self._c @ weights
-        shift = np.outer(self._u, along) if weights.ndim == 2 else self._u * along
-        return self._B @ weights - shift
+        return self._B @ weights - np.multiply.outer(self._u, self._c @ weights)
 
     def _with_intercept(self, weights):
         return weights, self._mean - self._c @ weights / self._size
@@ -235,8 +224,5 @@ class NodeLogit(NodeRidge):
         return weights, mean - self._c @ weights / self._size
 
     def path(self, penalties):
-        """Solve for several penalties: return (weights, intercept) of each, and None for scores.
-
-        What is best is for validation data to say.
-        """
+        """Solve for several penalties; without scores: validation data say what is best."""
         return [self.solve(penalty) for penalty in penalties], None

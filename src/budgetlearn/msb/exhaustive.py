@@ -113,9 +113,12 @@ class ExhaustiveSearch(ModelScheduleSearch):
         smallest = check_number(self.min_variables, "min_variables", low=1, integer=True)
         if n_variables > self.max_variables:
             self._refuse(data)
-        self.subsets_ = _subsets(n_variables, min(smallest, n_variables))
+        codes = np.arange(1, 2**n_variables)
+        self.subsets_ = codes[np.bitwise_count(codes) >= min(smallest, n_variables)]
         # Before any fit: a file of other data is refused at once, not after hours.
-        key = self._checkpoint_key(*data)
+        weight = () if train.weight is None else (train.weight,)
+        tables = (train.X, train.y, *weight), (valid.X, valid.y)
+        key = fingerprint(self._engine(), seed, *tables, scoring=self.scoring)
         known = SubsetScores(n_variables, self.checkpoint, key)
         done = ~np.isnan(known.scores[self.subsets_])
         self.resumed_seconds_ = float(known.seconds[self.subsets_[done]].sum())
@@ -126,11 +129,6 @@ class ExhaustiveSearch(ModelScheduleSearch):
         self.subset_costs_ = self.feature_costs_.total(acquired)
         self.subset_scores_ = known.scores[self.subsets_]
         self._compress(data)
-
-    def _checkpoint_key(self, train, valid, seed):
-        weight = () if train.weight is None else (train.weight,)
-        tables = (train.X, train.y, *weight), (valid.X, valid.y)
-        return fingerprint(self._engine(), seed, *tables, scoring=self.scoring)
 
     def _refuse(self, data):
         n_variables = data[0].X.shape[1]
@@ -161,11 +159,11 @@ class ExhaustiveSearch(ModelScheduleSearch):
             return
         _, seconds = self._trial(data)
         expected = duration(seconds * subsets.size / effective_n_jobs(self.n_jobs))
-        message = f"exhaustive search: {subsets.size:,} models to fit, about {expected}"
+        size, unit = subsets.size, "models"
+        message = f"exhaustive search: {size:,} models to fit, about {expected}"
         log.info(message)
         if self.verbose:
             tqdm.write(message)
-        size, unit = subsets.size, "models"
         with tqdm(total=size, unit=unit) if self.verbose else progress(None, unit, size) as bar:
             for start in range(0, subsets.size, CHUNK):
                 chunk = subsets[start : start + CHUNK].tolist()
@@ -192,12 +190,6 @@ class ExhaustiveSearch(ModelScheduleSearch):
         self.models_ = [model.model for model in visited]
 
 
-def _subsets(n_variables, smallest):
-    """Return the codes of all subsets of at least `smallest` variables, ascending."""
-    codes = np.arange(1, 2**n_variables)
-    return codes[np.bitwise_count(codes) >= smallest]
-
-
 FORMAT = 1
 COLUMNS = "subset,score,fit_seconds"
 
@@ -207,23 +199,21 @@ class CheckpointError(BudgetlearnError, ValueError):
 
 
 def variables_of(subset):
-    """Return the variables of a subset that is coded as an integer: bit j stands for variable j."""
+    """Return the variables of a subset coded as an integer: bit j stands for variable j."""
     return tuple(j for j in range(int(subset).bit_length()) if subset >> j & 1)
 
 
 def fingerprint(estimator, seed, *tables, scoring=None):
-    """Return a hash of all that the scores depend on.
+    """Return a hash of all that the scores depend on; prices, which change no score, do not count.
 
-    Prices are not among it: they change no score, so one file serves all cost profiles. The
-    estimator's class and parameters count, but for those that change no result (`n_jobs`,
-    `verbose`) and `random_state`, which the seed replaces. `tables` are X, y and, where there are
-    any, weights of each part of the data.
+    `tables` are X, y and, where there are any, weights of each part of the data.
     """
     digest = hashlib.sha256()
     # The shape and type, too: the same bytes in another shape are other data.
     for array in (array for table in tables for array in table):
         digest.update(f"{array.shape} {array.dtype}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
+    # What changes no result is left out, and `random_state`, which the seed replaces.
     parameters = estimator.get_params()
     decisive = {
         name: f"{type(value).__qualname__} {value!r}"
@@ -240,10 +230,9 @@ class SubsetScores:
     """The scores found so far for the subsets of a few variables.
 
     `scores` and `seconds` are by the code of the subset (see `variables_of`), NaN where it is not
-    known: the memory is that of 2^n_variables pairs of numbers. `path` is a file to go on from and
-    to add to, one process at a time; a line of it is one subset's code, its score and the seconds
-    of its fit. `key` is the `fingerprint` of what the scores belong to. A `CheckpointError` says
-    when the file belongs to other data, another estimator or another seed, or is something else.
+    known. `path` is a file to go on from and to add to, one process at a time; a line of it is one
+    subset's code, its score and the seconds of its fit. `key` is the `fingerprint` of what the
+    scores belong to; a file with another key is refused.
     """
 
     def __init__(self, n_variables, path=None, key=""):
@@ -252,11 +241,11 @@ class SubsetScores:
         self.path = None if path is None else Path(path)
         self._header = json.dumps({"format": FORMAT, "variables": n_variables, "key": key})
         if self.path is not None:
-            self._read() if self.path.exists() else self._create()
-
-    def _create(self):
-        with whole_file(self.path) as partial:
-            partial.write_text(f"# {self._header}\n{COLUMNS}\n", encoding="utf-8")
+            if self.path.exists():
+                self._read()
+                return
+            with whole_file(self.path) as partial:
+                partial.write_text(f"# {self._header}\n{COLUMNS}\n", encoding="utf-8")
 
     def _read(self):
         """Take over the scores in the file; cut off an unfinished last line."""

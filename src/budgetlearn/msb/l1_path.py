@@ -2,6 +2,8 @@
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -43,10 +45,8 @@ class L1Path:
         return tuple(np.flatnonzero(self.coef[step].any(axis=0)).tolist())
 
     def decision_function(self, X, step):
-        """Return the linear scores of `X`, shape (n_samples, n_outputs), at one step.
-
-        Variables whose coefficients are all 0 are not looked at: they may be NaN.
-        """
+        """Return the linear scores of `X`, shape (n_samples, n_outputs), at one step."""
+        # Variables whose coefficients are all 0 are not looked at: they may be NaN.
         used = self.coef[step].any(axis=0)
         standard = np.where(used, (X - self.mean) / self.scale, 0.0)
         return standard @ self.coef[step].T + self.intercept[step]
@@ -64,21 +64,12 @@ class L1Path:
         scores = self.decision_function(X, step)
         return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
-
-@dataclass(frozen=True, eq=False)
-class L1Step:
-    """One model of an L1 path, as a classifier of class indices."""
-
-    path: L1Path
-    step: int
-
-    def predict(self, X):
-        """Return class indices of X, shape (n_samples,)."""
-        return self.path.predict(X, self.step)
-
-    def predict_proba(self, X):
-        """Return class probabilities of X, shape (n_samples, n_classes)."""
-        return self.path.predict_proba(X, self.step)
+    def at(self, step):
+        """Return the model of one step, as a classifier of class indices."""
+        one = {"step": step}
+        return SimpleNamespace(
+            predict=partial(self.predict, **one), predict_proba=partial(self.predict_proba, **one)
+        )
 
 
 def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors=None):
@@ -91,9 +82,7 @@ def fit_l1_path(X, y, n_lambda=100, tolerance=1e-7, weight=None, penalty_factors
     `n_lambda` is the length of the logarithmic grid; glmnet may stop earlier, once the fit is
     saturated. Of a shorter one than 100 the penalties between are solved for, too, and left out;
     the last one that was solved for is kept. `tolerance` is glmnet's threshold for the convergence
-    of its coordinate descent. Where that has not converged after ten times its own limit of passes,
-    the path has the penalties before that, with an `IncompletePathWarning`. A `RuntimeError` says
-    when glmnet's error flag tells that it solved for no λ at all.
+    of its coordinate descent. Where that does not converge the path ends early, with a warning.
     """
     if weight is not None:
         # glmnet's λ is relative to the mean weight: the unit of the weights must not matter.
@@ -155,10 +144,8 @@ def _solved(standard, y, weight, penalty_factors, length, tolerance):
 
 
 def _is_cut(net):
-    """Return True if the descent ran out of passes (glmnet's error flags −1 to −10000).
-
-    Flags below that are a path at its natural end: probabilities that reached 0 or 1.
-    """
+    """Return True if the descent ran out of passes (glmnet's error flags −1 to −10000)."""
+    # Flags below that are a path at its natural end: probabilities that reached 0 or 1.
     return -10000 <= net.jerr_ < 0
 
 
@@ -238,7 +225,7 @@ class LogitPathClassifier(ScheduleClassifier):
         variables = [self.path_.variables(step) for step in steps]
         # Equations (4)-(5): the budget is on the variables with a non-zero coefficient.
         costs = [self.feature_costs_.subset(subset) for subset in variables]
-        scores = [score(L1Step(self.path_, step), valid.X) for step in steps]
+        scores = [score(self.path_.at(step), valid.X) for step in steps]
         self.schedule_ = self._schedule_of(costs, scores, variables)
         # Equal (cost, score) pairs may stand at several steps: the first is the sparsest path's.
         where = {}
@@ -252,4 +239,4 @@ class LogitPathClassifier(ScheduleClassifier):
         return fit_l1_path(train.X, train.y, self.n_lambda, weight=train.weight)
 
     def _entry(self, X, entry):
-        return L1Step(self.path_, self._steps[entry]), X
+        return self.path_.at(self._steps[entry]), X

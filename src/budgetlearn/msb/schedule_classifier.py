@@ -13,10 +13,7 @@ from ..validation import INT32_MAX, check_number
 
 
 class LabelledModel(ClassifierMixin, BaseEstimator):
-    """A fitted model of class indices as scikit-learn's scorers want it: it predicts labels.
-
-    The model may not know all `classes`.
-    """
+    """A fitted model of indices of some `classes` as scikit-learn's scorers want it: of labels."""
 
     def __init__(self, model, classes):
         self.model = model
@@ -52,7 +49,7 @@ class LabelledModel(ClassifierMixin, BaseEstimator):
 class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
     """Base of classifiers whose stages are the models of a `ModelSchedule`.
 
-    A subclass sets `schedule_` in `_fit_schedule`; all examples of a stage cost the same.
+    All examples of a stage cost the same.
 
     Attributes
     ----------
@@ -92,10 +89,7 @@ class ScheduleClassifier(WeightedFit, ClassifierMixin, BudgetedEstimator):
         return ModelSchedule.from_points(costs, scores, variables, self.feature_costs_.names)
 
     def _validation_score(self, valid):
-        """Return score(model, X) of a model of class indices on validation data.
-
-        None where `scoring` is: then accuracy counts.
-        """
+        """Return score(model, X) of a model of class indices on validation data; None: accuracy."""
         if self.scoring is None:
             return None
 

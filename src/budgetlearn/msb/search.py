@@ -1,7 +1,4 @@
-"""msB: search along several model sequences, and the schedule of the best models under budgets.
-
-`SequenceProblem` is what sequences see of a search: data, costs, importance, models on subsets.
-"""
+"""msB: search along several model sequences, and the schedule of the best models under budgets."""
 
 import operator
 import time
@@ -59,10 +56,7 @@ def seeded_clone(estimator, seed):
 
 
 def as_subset(variables, n_variables):
-    """Return indices of variables, in any order, as an ascending tuple of int.
-
-    A `ParameterError` says when it is empty, or names a variable twice or one that there is not.
-    """
+    """Return indices of variables, in any order, as an ascending tuple of int; refuse others."""
     try:
         subset = sorted(operator.index(variable) for variable in variables)
     except TypeError:
@@ -77,15 +71,14 @@ def as_subset(variables, n_variables):
 
 
 class SequenceProblem:
-    """Training and validation data, costs, and every model fitted so far.
+    """What sequences see of a search: data, costs, importance, and every model fitted so far.
 
     A model's seed is derived from its variables, so a subset gives the same model whichever
     sequence visits it first, in whichever process: equal subsets are fitted once.
 
     `train` and `valid` are X and class indices y each; the nested sequences end at `min_variables`;
-    `n_jobs` models (threads) are fitted at a time; `weight`, of the training examples, is for an
-    engine whose `fit` takes it; `score(model, X)` scores a model on columns X of the validation
-    data (None: its accuracy).
+    `n_jobs` models (threads) are fitted at a time; `weight` is of the training examples;
+    `score(model, X)` scores a model on columns X of the validation data (None: its accuracy).
     """
 
     def __init__(
@@ -101,15 +94,13 @@ class SequenceProblem:
         weight=None,
         score=None,
     ):
-        self.estimator = estimator
-        self.train = train
-        self.valid = valid
-        self.costs = costs
+        self.estimator, self.train, self.valid, self.costs = estimator, train, valid, costs
         self.min_variables = min(min_variables, costs.n_features)
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self.weight = weight
-        self.score = score
+        self.seed, self.n_jobs, self.weight, self.score = seed, n_jobs, weight, score
+        # Codes of the whole table for engines that train on them: no subset is binned again.
+        self._codes = None
+        if has_fit_parameter(estimator, "binned"):
+            self._codes = bin_features(train[0], estimator.max_bins, n_jobs)
         self._begun = {}  # variables -> Future
         self._visited = {}  # variables -> VisitedModel
         self._lock = Lock()
@@ -134,10 +125,7 @@ class SequenceProblem:
 
     @cached_property
     def importance(self):
-        """Permutation importance of the full model on the validation data, computed once.
-
-        How much the validation score falls: accuracy, or what `score` is.
-        """
+        """Permutation importance of the full model on the validation data, computed once."""
         # Figure 2: the fall in accuracy when one column is permuted, in the model of all variables.
         full = tuple(range(self.costs.n_features))
         model = self.model(full)
@@ -153,25 +141,14 @@ class SequenceProblem:
             found = permutation_importance(model, *self.valid, scoring="accuracy", **options)
         return found.importances_mean
 
-    @cached_property
-    def _codes(self):
-        """Codes of the training table where the engine can train on them, else None.
-
-        Such an engine's `fit` takes `binned`, and its `max_bins` tells how to code.
-        """
-        if not has_fit_parameter(self.estimator, "binned"):
-            return None
-        return bin_features(self.train[0], self.estimator.max_bins, self.n_jobs)
-
     def l1_path(self, n_lambda):
         """Return the L1 path on the training data, fitted once for each length.
 
-        Which variables it takes in is what counts here, not the last digits of coefficients: a
-        tolerance of 1e-5 visits as many subsets as glmnet's default of 1e-7, in a sixth of the time
-        on the naval data, where the default spends all its iterations halfway down the path. It
-        sees the mean of a variable where its value is missing.
+        It sees the mean of a variable where its value is missing.
         """
-        # logitB's own path is another fit, at glmnet's tolerance.
+        # Which variables it takes in is what counts here, not the last digits of coefficients: a
+        # tolerance of 1e-5 visits as many subsets as glmnet's default of 1e-7, in a sixth of the
+        # time on the naval data, where the default spends all its iterations halfway down.
         if n_lambda not in self._l1_paths:
             X, y = self.train
             if np.isnan(X).any():
@@ -185,74 +162,58 @@ class SequenceProblem:
         """Fit and score the models on `subsets` and return them in order, each subset fitted once.
 
         Where `subsets` is a generator, models are fitted while it goes on. `unit` is what they are,
-        in the plural, to show progress; None: show none. A `ParameterError` says when a subset is
-        empty, or names a variable twice or one that there is not.
+        in the plural, to show progress; None: show none.
         """
-        codes, asked = self._codes, []
+        asked = []
         with task_threads(self.n_jobs) as submit:
             for subset in subsets if unit is None else progress(subsets, unit):
                 variables = as_subset(subset, self.costs.n_features)
                 asked.append(variables)
                 if variables not in self._begun:
                     # Begun once, whichever sequence names it first.
-                    self._begun[variables] = submit(self._add, variables, codes)
+                    self._begun[variables] = submit(self._add, variables)
             # Threads are still fitting.
             for variables in asked if unit is None else progress(asked, unit):
                 self._begun[variables].result()
         return [self._visited[variables] for variables in asked]
 
     def model(self, variables):
-        """Return the fitted model on some variables (ascending), fitted again where it was dropped.
-
-        Dropped are the models that another visited one dominates; that one need not be in any
-        sequence (a stagewise sequence tries models smaller than `min_variables`).
-        """
-        visited = self.visit([variables])[0]
-        if visited.model is None:
-            return self._fitted(visited.variables, self._codes).model
-        return visited.model
-
-    def _add(self, variables, codes):
-        visited = self._fitted(variables, codes)
-        with self._lock:
-            self._remember(visited)
+        """Return the fitted model on some variables, fitted again where it was dropped."""
+        model = self.visit([variables])[0].model
+        return self.trained(variables) if model is None else model
 
     def trained(self, variables):
         """Return a model on some variables that is neither scored nor remembered."""
-        return self._trained(variables, self._codes)
-
-    def _trained(self, variables, codes):
         X, y = self.train
         columns = list(variables)
         # Seeded by its variables: neither order of visits nor n_jobs changes a model.
         model = seeded_clone(self.estimator, derive_seed(self.seed, *variables))
-        # The codes of the whole table are cut to these columns: no subset is binned again.
-        options = {} if codes is None else {"binned": codes.take(columns)}
+        options = {} if self._codes is None else {"binned": self._codes.take(columns)}
         if self.weight is not None:
             options["sample_weight"] = self.weight
         return fit_counted(model, X[:, columns], y, **options)
 
-    def _fitted(self, variables, codes):
+    def _add(self, variables):
+        """Fit and score a model; keep it, and drop the engines that can be in no schedule."""
         X_val, y_val = self.valid
         columns = list(variables)
         start = time.perf_counter()
-        model = self._trained(variables, codes)
+        model = self.trained(variables)
         seconds = time.perf_counter() - start
         if self.score is None:
             score = float(np.mean(model.predict(X_val[:, columns]) == y_val))
         else:
             score = self.score(model, X_val[:, columns])
-        return VisitedModel(variables, self.costs.subset(columns), score, seconds, model)
-
-    def _remember(self, visited):
-        """Keep a visited model; drop the fitted engines that can never be in a schedule."""
-        self._visited[visited.variables] = visited
-        # A dominated model can be in no schedule: its trees go, its score stays.
-        for other in list(self._visited.values()):
-            if visited.dominates(other):
-                self._drop_model(other)
-            elif other.dominates(visited):
-                self._drop_model(visited)
+        visited = VisitedModel(variables, self.costs.subset(columns), score, seconds, model)
+        with self._lock:
+            self._visited[variables] = visited
+            # A dominated model can be in no schedule: its trees go, its score stays. (The other
+            # need not be in any sequence: stagewise ones try models below `min_variables`.)
+            for other in list(self._visited.values()):
+                if visited.dominates(other):
+                    self._drop_model(other)
+                elif other.dominates(visited):
+                    self._drop_model(visited)
 
     def _drop_model(self, visited):
         if len(visited.variables) < self.costs.n_features:  # `importance` asks for the full model
@@ -260,11 +221,8 @@ class SequenceProblem:
 
 
 def takes_missing(engine):
-    """Return True if an engine can be fitted on missing values.
-
-    A pipeline can where each of its steps does, up to the first that fills them in; it does not
-    say so in its tags.
-    """
+    """Return True if an engine can be fitted on missing values."""
+    # The tags of a pipeline do not say whether each of its steps can, up to the first that imputes.
     if not isinstance(engine, Pipeline):
         return get_tags(engine).input_tags.allow_nan
     for _, step in engine.steps:

@@ -1,8 +1,7 @@
 """Model sequences: the orders in which msB visits subsets of the variables.
 
 A sequence is any object with a `name` and a method `subsets(problem)` that yields tuples of
-variable indices. `problem` is a `budgetlearn.msb.search.SequenceProblem`: it knows the costs, the
-importance of the variables, the training data and a source of randomness, and fits models.
+variable indices; `problem` is a `budgetlearn.msb.search.SequenceProblem`.
 """
 
 from abc import ABC, abstractmethod
@@ -86,42 +85,31 @@ class ImportanceSequence(RemovalSequence):
 
     def chooser(self, problem):
         importance, ranks = problem.importance_or(self.importance), random_ranks(problem, self.name)
+        return lambda left: first_of(left, *self._criteria(problem, importance, left), ranks)
 
-        def choose(left):
-            return first_of(left, importance, -_shares(problem.costs, left), ranks)
+    def _criteria(self, problem, importance, left):
+        """Return what decides: the variable of least first criterion goes."""
+        return importance, -_shares(problem.costs, left)
 
-        return choose
 
-
-class CostSequence(RemovalSequence):
+@documented
+class CostSequence(ImportanceSequence):
     """Remove the most expensive variable first (Yan et al., section 3.1.1).
 
     In a cost group the members that are left carry the charge in equal parts
     (`FeatureCosts.shares`), so a group once begun is soon finished, which frees the charge. Of
     equally expensive variables the least important leaves, of equally important ones one drawn at
     random.
-
-    Parameters
-    ----------
-    importance : array-like of shape (n_features,), dict or Series, default=None
-        As for `ImportanceSequence`.
     """
 
     name = "cost"
 
-    def __init__(self, importance=None):
-        self.importance = importance
-
-    def chooser(self, problem):
-        importance, ranks = problem.importance_or(self.importance), random_ranks(problem, self.name)
-
-        def choose(left):
-            return first_of(left, -_shares(problem.costs, left), importance, ranks)
-
-        return choose
+    def _criteria(self, problem, importance, left):
+        return -_shares(problem.costs, left), importance
 
 
-class ImportancePerCostSequence(RemovalSequence):
+@documented
+class ImportancePerCostSequence(ImportanceSequence):
     """Remove the variable of least normalised importance ν = importance / cost^γ first.
 
     Of equals one drawn at random leaves.
@@ -138,30 +126,23 @@ class ImportancePerCostSequence(RemovalSequence):
     name = "importance_per_cost"
 
     def __init__(self, importance=None, gamma=1.0):
-        self.importance = importance
+        super().__init__(importance)
         self.gamma = gamma
 
-    def chooser(self, problem):
-        log_worth, ranks = self._log_worth(problem), random_ranks(problem, self.name)
-        return lambda left: first_of(left, log_worth(left), ranks)
+    def _criteria(self, problem, importance, left):
+        return (self._log_worth(problem, importance, left),)
 
-    def _log_worth(self, problem):
-        """Return a function from the variables left to log ν of every variable, up to a constant.
+    def _log_worth(self, problem, importance, left):
+        """Return log ν = log I − γ log c of every variable, up to a constant.
 
         In logs because cost^γ leaves the range of floats for large γ.
         """
         gamma = check_number(self.gamma, "gamma", low=0, high=MAX_GAMMA)
-        importance = problem.importance_or(self.importance)
         strongest = max(importance.max(), 0.0) or 1.0
         log_importance = np.log(np.maximum(importance, IMPORTANCE_FLOOR * strongest))
         least_price = PRICE_FLOOR * (problem.costs.costs.max() or 1.0)
-
-        def log_worth(left):
-            # log ν = log I − γ log c, up to a constant: only differences decide.
-            price = np.maximum(_shares(problem.costs, left), least_price)
-            return log_importance - gamma * np.log(price / least_price)
-
-        return log_worth
+        price = np.maximum(_shares(problem.costs, left), least_price)
+        return log_importance - gamma * np.log(price / least_price)
 
 
 @documented
@@ -174,10 +155,10 @@ class SamplingSequence(ImportancePerCostSequence):
     name = "sampling"
 
     def chooser(self, problem):
-        log_worth, rng = self._log_worth(problem), problem.rng(self.name)
+        importance, rng = problem.importance_or(self.importance), problem.rng(self.name)
 
         def draw(left):
-            worth = log_worth(left)[left]
+            worth = self._log_worth(problem, importance, left)[left]
             # p_j ∝ 1/ν_j, in logs; the least worth is subtracted, so that no power overflows.
             chances = np.exp(worth.min() - worth)
             return int(rng.choice(left, p=chances / chances.sum()))
@@ -208,17 +189,14 @@ def random_ranks(problem, name):
 
 
 def first_of(left, *criteria):
-    """Return the variable of least first criterion; of equals the next criterion decides.
-
-    `left` are the variables to choose from; a criterion is an array with a value for each variable.
-    """
+    """Return the variable left of least first criterion; of equals the next criterion decides."""
     for values in criteria:
         least = values[left].min() + _SLACK * np.abs(values[left]).max()
         left = [variable for variable in left if values[variable] <= least]
     return left[0]
 
 
-class StagewiseSequence(ABC):
+class StagewiseSequence:
     """Models that grow or shrink by one variable at a time, the best one on validation data.
 
     Of equally good models the cheapest is gone on with, of equally expensive ones one drawn at
@@ -237,15 +215,26 @@ class StagewiseSequence(ABC):
         self.n_candidates = n_candidates
         self.importance = importance
 
-    @abstractmethod
     def subsets(self, problem):
         """Yield the subsets that are tried, step after step, as ascending indices."""
+        n_variables, grows = problem.costs.n_features, self._grows
+        chosen = () if grows else tuple(range(n_variables))
+        if not grows:
+            yield chosen
+        while len(chosen) < n_variables if grows else len(chosen) > problem.min_variables:
+            changing = [j for j in range(n_variables) if (j in chosen) != grows]
+            candidates = self._promising(changing, chosen, problem)
+            tried = [tuple(sorted({*chosen} ^ {j})) for j in candidates]
+            # All are visited, the best is gone on with: its rivals stay in the sequence.
+            chosen = best_of(problem.visit(tried))
+            if len(chosen) >= problem.min_variables:
+                yield from tried
 
-    def _promising(self, variables, chosen, problem, sign):
+    def _promising(self, variables, chosen, problem):
         """Return the candidates among the variables, of equal ones the one to go on with first.
 
-        Candidates have the largest `sign` × importance; of equally important ones those that lead
-        to the cheapest models, of these some drawn at random.
+        Candidates are the most important to add, or the least to remove; of equally important ones
+        those that lead to the cheapest models, of these some drawn at random.
         """
         ranks = random_ranks(problem, self.name)
         rest = sorted(variables, key=ranks.__getitem__)
@@ -254,11 +243,11 @@ class StagewiseSequence(ABC):
         check_number(self.n_candidates, "n_candidates", low=1, integer=True)
         if len(rest) <= self.n_candidates:
             return rest
-        importance = sign * problem.importance_or(self.importance)
+        importance = problem.importance_or(self.importance)
         bills = _bills(problem.costs, chosen)
         candidates = []
         for _ in range(self.n_candidates):
-            candidates.append(first_of(rest, -importance, bills))
+            candidates.append(first_of(rest, -importance if self._grows else importance, bills))
             rest.remove(candidates[-1])
         return candidates
 
@@ -271,18 +260,7 @@ class ForwardSequence(StagewiseSequence):
     """
 
     name = "forward"
-
-    def subsets(self, problem):
-        chosen = ()
-        n_variables = problem.costs.n_features
-        while len(chosen) < n_variables:
-            absent = [j for j in range(n_variables) if j not in chosen]
-            candidates = self._promising(absent, chosen, problem, sign=1)
-            tried = [tuple(sorted((*chosen, j))) for j in candidates]
-            # All are visited, the best is gone on with: its rivals stay in the sequence.
-            chosen = best_of(problem.visit(tried))
-            if len(chosen) >= problem.min_variables:
-                yield from tried
+    _grows = True
 
 
 @documented
@@ -293,16 +271,7 @@ class BackwardSequence(StagewiseSequence):
     """
 
     name = "backward"
-
-    def subsets(self, problem):
-        left = tuple(range(problem.costs.n_features))
-        yield left
-        while len(left) > problem.min_variables:
-            candidates = self._promising(left, left, problem, sign=-1)
-            tried = [tuple(v for v in left if v != j) for j in candidates]
-            # As in forward selection, with each variable that is left taken out in turn.
-            left = best_of(problem.visit(tried))
-            yield from tried
+    _grows = False
 
 
 def best_of(models):
@@ -351,40 +320,22 @@ class L1PathSequence:
         """
         check_number(self.n_lambda, "n_lambda", low=1, integer=True)
         path = problem.l1_path(self.n_lambda)
-        seen = {}
-        for step in range(len(path)):
-            variables = path.variables(step)
-            if len(variables) >= problem.min_variables:
-                # A dict keeps the path's order and each set once: many penalties share one set.
-                seen.setdefault(variables)
-        return iter(seen)
+        # A dict keeps the path's order and each set once: many penalties share one set.
+        sets = dict.fromkeys(map(path.variables, range(len(path))))
+        return (variables for variables in sets if len(variables) >= problem.min_variables)
 
 
-SEQUENCES = {
-    cls.name: cls
-    for cls in (
-        ImportanceSequence,
-        CostSequence,
-        SamplingSequence,
-        L1PathSequence,
-        UniformSequence,
-        ImportancePerCostSequence,
-        ForwardSequence,
-        BackwardSequence,
-    )
-}
+_OFFERED = (ImportanceSequence, CostSequence, SamplingSequence, L1PathSequence, UniformSequence)
+_OFFERED += (ImportancePerCostSequence, ForwardSequence, BackwardSequence)
+SEQUENCES = {offered.name: offered for offered in _OFFERED}
 
 
 def as_sequence(sequence):
-    """Return a sequence object for a name of `SEQUENCES`, or the object itself.
-
-    An object has `name` and `subsets(problem)`; anything else is a `ParameterError`.
-    """
+    """Return a sequence object for a name of `SEQUENCES`, or the object itself."""
     if isinstance(sequence, str) and sequence in SEQUENCES:
         return SEQUENCES[sequence]()
-    if not isinstance(sequence, (str, type)) and all(
-        hasattr(sequence, wanted) for wanted in ("name", "subsets")
-    ):
+    known = hasattr(sequence, "name") and hasattr(sequence, "subsets")
+    if known and not isinstance(sequence, type):
         return sequence
     raise ParameterError(
         f"a sequence must be one of {', '.join(map(repr, SEQUENCES))}, or an object with `name` "

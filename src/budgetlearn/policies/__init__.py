@@ -1,7 +1,6 @@
 """Policies that learn what to acquire next (the extra `policies`): AACO, DIME, GDFS."""
 
 from .aaco import AACOClassifier
-from .dime import DIMEClassifier
-from .gdfs import GDFSClassifier
+from .rating import DIMEClassifier, GDFSClassifier
 
 __all__ = ["AACOClassifier", "DIMEClassifier", "GDFSClassifier"]

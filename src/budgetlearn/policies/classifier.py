@@ -1,4 +1,4 @@
-"""The bases of policies: acquire what is rated best, predict what is known with a network."""
+"""The base of policies: acquire what is rated best, predict what is known with a network."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -7,11 +7,10 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
-from ..costs import affords
 from ..protocol import BudgetedEstimator, Outcome, Request, Stage
 from ..protocol.documenting import documented
 from ..validation import INT32_MAX, check_number
-from .networks import RankCode, Training, Walks, evaluate, one_thread, trained
+from .networks import RankCode, Training, evaluate, one_thread, trained
 
 FREE = 1e-9  # the share of the full cost that a free feature counts as: it comes before all others
 EQUAL = 1e-9  # ratings that differ by a smaller share are equal: their rounding must not matter
@@ -28,9 +27,8 @@ class Walk:
     rating: np.ndarray  # (n, d): worth per price of each acquisition; -inf after the last one
 
     @classmethod
-    def empty(cls, n_rows, n_features):
+    def empty(cls, *shape):
         """Return a record to be filled in, with nothing acquired."""
-        shape = n_rows, n_features
         acquired, refused = np.zeros((2, *shape), dtype=bool)
         order = np.full(shape, -1, dtype=np.intp)
         return cls(np.zeros(shape), acquired, refused, order, np.full(shape, -np.inf))
@@ -199,38 +197,6 @@ class PolicyClassifier(ClassifierMixin, BudgetedEstimator):
         return Outcome(output, probabilities, np.ones(len(output), dtype=bool))
 
 
-class NetworkPolicy(PolicyClassifier):
-    """Base of policies in which a network rates the features.
-
-    A subclass descends in `_descend`, and says in `_worth` what the network's outputs mean. The
-    feature with the most worth per price is acquired.
-    """
-
-    def _train(self, training, predictor, most):
-        policy = training.network(self.n_hidden, self.n_features_in_)
-        self._descend(training, predictor, policy, Walks(training, self.n_walks, most))
-        self._policy = trained(policy)
-
-    @abstractmethod
-    def _descend(self, training, predictor, policy, walks):
-        """Train both networks on walks."""
-
-    @abstractmethod
-    def _worth(self, known, acquired):
-        """Return the worth of each feature that is not acquired yet, above 0."""
-
-    def _rating(self, walk, rows, max_cost):
-        acquired, costs = walk.acquired[rows], self.feature_costs_
-        prices = marginal_prices(costs, acquired)
-        spent = costs.total(acquired)[:, None]
-        possible = ~(acquired | walk.refused[rows]) & affords(max_cost, spent + prices)
-        rating = np.full(possible.shape, -np.inf)
-        some = possible.any(axis=1)
-        worth = self._worth(walk.known[rows[some]], acquired[some])
-        rating[some] = np.where(possible[some], worth / divisors(prices[some], costs), -np.inf)
-        return rating
-
-
 def falling_thresholds(walk, most):
     """Return the settings and limits of stages that are thresholds, from walks without one.
 
@@ -249,7 +215,7 @@ def divisors(prices, costs):
 
 
 def marginal_prices(costs, acquired):
-    """Return what each feature would add to the cost of each example, (n_samples, n_features)."""
+    """Return what each feature would add to the cost of each example."""
     prices = np.tile(costs.costs, (len(acquired), 1))
     if costs.groups is not None:
         for group, charge in enumerate(costs.group_costs):

@@ -53,8 +53,7 @@ def _ranks(column):
 def forward(layers, known, mask, drop=None):
     """Return the outputs of a network, whose layers are arrays or tensors.
 
-    `known` has the codes of known features and 0 for the others, `mask` says which are known, as
-    numbers; `drop` is applied to each hidden layer.
+    `known` has the codes of known features and 0 for the others, `mask` says which are known.
     """
     first, by_mask, bias, *rest = layers
     out = known @ first + mask @ by_mask + bias
@@ -96,16 +95,14 @@ class Training:
     def network(self, n_hidden, n_outputs):
         """Return the layers of a network to train, with two hidden layers and random weights."""
         count_fit()
-        d = self.X.shape[1]
-        shapes = [(d, n_hidden), (d, n_hidden), (n_hidden,)]
-        shapes += [(n_hidden, n_hidden), (n_hidden,), (n_hidden, n_outputs), (n_outputs,)]
-        return [self._parameter(shape) for shape in shapes]
-
-    def _parameter(self, shape):
-        if len(shape) == 1:
-            return self.torch.zeros(shape, requires_grad=True)
-        drawn = self.torch.randn(shape, generator=self.random) * sqrt(2 / shape[0])
-        return drawn.requires_grad_()
+        d, h = self.X.shape[1], n_hidden
+        layers = []
+        for shape in [(d, h), (d, h), (h,), (h, h), (h,), (h, n_outputs), (n_outputs,)]:
+            start = self.torch.zeros(shape)
+            if len(shape) > 1:
+                start = self.torch.randn(shape, generator=self.random) * sqrt(2 / shape[0])
+            layers.append(start.requires_grad_())
+        return layers
 
     def uniform(self, shape):
         """Draw numbers between 0 and 1."""
