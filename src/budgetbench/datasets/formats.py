@@ -11,7 +11,7 @@ from tqdm import tqdm
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.preprocessing.reading import DAMAGE, reading
 
-from .tables import Table
+from .tables import Table, parts_of
 
 CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
 
@@ -26,7 +26,7 @@ def read_svmlight(
     scale=None,
     names=None,
 ):
-    """Read ``label [qid:q] index:value …`` files into one dense table.
+    """Read ``label [qid:q] index:value …`` files into one dense table of `n_columns`.
 
     Text is parsed in chunks straight into the final array, so the memory is that of the array.
 
@@ -34,21 +34,15 @@ def read_svmlight(
     ----------
     paths : list of Path
         The files; with ``queries="files"`` each is followed by the file of its query lengths.
-    n_columns : int
-        Highest feature index (they count from 1).
     queries : {"qid", "files"}, default=None
         Where the queries come from: in the rows, or beside as rows per query.
     parts : list of int, default=None
         Split that each data file is: 0 train, 1 validation, 2 test.
-    dtype : {"float64", "float32"}, default="float64"
-        Of the table.
     drop_empty : bool, default=False
         Whether columns that are zero everywhere are left out.
     scale : dict, default=None
         {low, high, without}: the range that every column is scaled to, over all rows together as
         LIBSVM's svm-scale does it; rows that have the value `without` everywhere keep it.
-    names : list of str, default=None
-        Names of the columns; None numbers them by their index in the files.
     """
     tables = paths[0::2] if queries == "files" else paths
     X, y, qid, lengths = _parsed(tables, n_columns, dtype, queries == "qid")
@@ -59,12 +53,11 @@ def read_svmlight(
         groups = _separate(qid, np.cumsum(lengths))
     elif queries == "files":
         groups = _query_files(paths[1::2], lengths)
-    part = None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
     feature_names = np.array(names or [f"f{index + 1}" for index in range(n_columns)])
     if drop_empty:
         X, used = _without_empty(X)
         feature_names = feature_names[used]
-    return Table(X, y, tuple(feature_names.tolist()), part, groups)
+    return Table(X, y, tuple(feature_names.tolist()), parts_of(parts, lengths), groups)
 
 
 def _parsed(tables, n_columns, dtype, has_qid):
@@ -121,12 +114,9 @@ def _fill(path, X, y, qid, with_queries):
                 length=CHUNK,
             )
         except DAMAGE as error:
-            where = _first_fault(path, X.shape[1], with_queries)
-            raise DatasetError(
-                f"{where or path.name} ({type(error).__name__}: {error})."
-            ) from error
+            raise _first_fault(path, X.shape[1], with_queries, error) from error
         if with_queries and queries[0].size != labels.size:
-            raise DatasetError(_first_fault(path, X.shape[1], with_queries))
+            raise _first_fault(path, X.shape[1], with_queries)
         stop = row + labels.size
         X[row:stop] = values.toarray()
         y[row:stop] = labels
@@ -134,17 +124,16 @@ def _fill(path, X, y, qid, with_queries):
             qid[row:stop] = queries[0]
         row = stop
     if row != len(X):
-        where = _first_fault(path, X.shape[1], with_queries)
-        raise DatasetError(where or f"{path.name}: {len(X)} lines, but {row} examples.")
+        raise _first_fault(path, X.shape[1], with_queries, f"{len(X)} lines, but {row} examples")
 
 
-def _first_fault(path, n_columns, with_queries):
-    """Return the first line that is not in SVMlight form and its fault; "" for none."""
+def _first_fault(path, n_columns, with_queries, otherwise=""):
+    """Return the error that names the first line not in SVMlight form; for none, `otherwise`."""
     with path.open("rb") as stream:
         for place, line in enumerate(stream, 1):
             if fault := _fault(line.partition(b"#")[0].split(), n_columns, with_queries):
-                return f"{path.name}, line {place}: {fault}"
-    return ""
+                return DatasetError(f"{path.name}, line {place}: {fault}.")
+    return DatasetError(f"{path.name} cannot be read: {otherwise}.")
 
 
 def _fault(fields, n_columns, with_queries):
@@ -221,27 +210,24 @@ def read_idx(paths, parts=None):
     X = np.concatenate([image.reshape(len(image), -1) for image in images]).astype(np.float32)
     height, width = images[0].shape[1:]
     names = tuple(f"r{row}c{column}" for row in range(height) for column in range(width))
-    part = None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
-    return Table(X, np.concatenate(labels).astype(np.int64), names, part)
+    y = np.concatenate(labels).astype(np.int64)
+    return Table(X, y, names, parts_of(parts, lengths))
 
 
 def read_idx_array(path):
     """Return the unsigned bytes of an idx file, gzip-compressed if its name ends in ``.gz``."""
     with reading(path, "an idx file"):
         content = path.read_bytes()
-        return _parse(gzip.decompress(content) if path.suffix == ".gz" else content, path.name)
-
-
-def _parse(content, name):
-    # Magic number: two zero bytes, the type (8: unsigned byte), the number of dimensions.
-    if content[:3] != b"\x00\x00\x08":
-        raise DatasetError(f"{name} is not an idx file of unsigned bytes.")
-    dimensions = content[3]
-    shape = struct.unpack(f">{dimensions}I", content[4 : 4 + 4 * dimensions])
-    values = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions)
-    if values.size != math.prod(shape):
-        raise DatasetError(f"{name} should hold {shape} values, found {values.size}.")
-    return values.reshape(shape)
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        # Magic number: two zero bytes, the type (8: unsigned byte), the number of dimensions.
+        if content[:3] != b"\x00\x00\x08":
+            raise DatasetError(f"{path.name} is not an idx file of unsigned bytes.")
+        dimensions = content[3]
+        shape = struct.unpack(f">{dimensions}I", content[4 : 4 + 4 * dimensions])
+        values = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions)
+        if values.size != math.prod(shape):
+            raise DatasetError(f"{path.name} should hold {shape} values, found {values.size}.")
+        return values.reshape(shape)
 
 
 SIDE, COLOURS = 32, 3
@@ -273,9 +259,7 @@ def read_cifar(paths, parts=None, seed=0):
     filters = _learn(np.concatenate(learned_from), np.random.default_rng(seed))
     X = np.concatenate([_features(images, *filters) for images, _ in batches])
     y = np.concatenate([labels for _, labels in batches])
-    part = None
-    if parts is not None:
-        part = np.repeat(np.array(parts, np.int8), [len(labels) for _, labels in batches])
+    part = parts_of(parts, [len(labels) for _, labels in batches])
     names = [f"p{k}_{row}_{column}" for row, column in _QUARTERS for k in range(N_LEARNED)]
     return Table(X, y.astype(np.int64), tuple(names), part)
 
