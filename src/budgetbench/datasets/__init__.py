@@ -13,7 +13,7 @@ with extra("workflow", "budgetbench.datasets"):
     from .registry import DatasetSpec as DatasetSpec
     from .registry import FileSpec as FileSpec
     from .registry import Registry as Registry
-    from .registry import load_registry
-    from .synthetic import yahoo_costs
+    from .registry import load_registry as load_registry
+    from .synthetic import yahoo_costs as yahoo_costs
 
-__all__ = ["load_dataset", "load_registry", "split", "yahoo_costs"]
+__all__ = ["load_dataset", "split"]

@@ -244,13 +244,6 @@ def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
     -------
     ndarray of int8 of shape (n_samples,)
         0 train, 1 validation, 2 test, -1 in no part.
-
-    Raises
-    ------
-    ConfigError
-        When `sizes` makes no sense for this data set.
-    DatasetError
-        When a class has too few rows to be in every part, or there are fewer rows than classes.
     """
     check_number(seed, "seed", low=0, integer=True)
     if isinstance(sizes, str):

@@ -310,12 +310,11 @@ LZW = b"\x1f\x9d"  # begins a .Z file
 
 
 def extract(archive, members, target):
-    """Write the file that `members` leads to, ready to use.
+    """Write the file that `members` leads to, each a member of the archive before it, inwards.
 
-    A gzip file is kept compressed only if the name of `target` ends in ``.gz``, and plain content
-    is compressed then; so the same path holds the same content from every mirror. A ``.Z`` file is
-    always unpacked. `members` are names to follow inwards, each a member of the archive before it
-    (its whole path or its last parts); empty for the file itself.
+    A member is named by its whole path or its last parts. A gzip file is kept compressed only if
+    the name of `target` ends in ``.gz``, and plain content is compressed then: the same path holds
+    the same content from every mirror. A ``.Z`` file is always unpacked.
     """
     current = archive
     for depth, member in enumerate(members):

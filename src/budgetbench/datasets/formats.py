@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from tqdm import tqdm
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing.reading import DAMAGE, reading
+from budgetlearn.preprocessing.reading import reading
 
 from .tables import Table, parts_of
 
@@ -26,23 +26,11 @@ def read_svmlight(
     scale=None,
     names=None,
 ):
-    """Read ``label [qid:q] index:value …`` files into one dense table of `n_columns`.
+    """Read ``label [qid:q] index:value …`` files into one dense table; see the registry's schema.
 
-    Text is parsed in chunks straight into the final array, so the memory is that of the array.
-
-    Parameters
-    ----------
-    paths : list of Path
-        The files; with ``queries="files"`` each is followed by the file of its query lengths.
-    queries : {"qid", "files"}, default=None
-        Where the queries come from: in the rows, or beside as rows per query.
-    parts : list of int, default=None
-        Split that each data file is: 0 train, 1 validation, 2 test.
-    drop_empty : bool, default=False
-        Whether columns that are zero everywhere are left out.
-    scale : dict, default=None
-        {low, high, without}: the range that every column is scaled to, over all rows together as
-        LIBSVM's svm-scale does it; rows that have the value `without` everywhere keep it.
+    With ``queries="files"`` each of `paths` is followed by the file of its query lengths. Text is
+    parsed in chunks straight into the final array, so the memory is that of the array. Columns are
+    scaled over all rows together, as LIBSVM's svm-scale does it.
     """
     tables = paths[0::2] if queries == "files" else paths
     X, y, qid, lengths = _parsed(tables, n_columns, dtype, queries == "qid")
@@ -50,7 +38,11 @@ def read_svmlight(
         _scale(X, **scale)
     groups = None
     if queries == "qid":
-        groups = _separate(qid, np.cumsum(lengths))
+        # A new file or a new id starts a query: the last of a file and the first of the next may
+        # have the same id.
+        starts = np.r_[True, qid[1:] != qid[:-1]]
+        starts[np.cumsum(lengths)[:-1]] = True
+        groups = np.cumsum(starts) - 1
     elif queries == "files":
         groups = _query_files(paths[1::2], lengths)
     feature_names = np.array(names or [f"f{index + 1}" for index in range(n_columns)])
@@ -103,7 +95,7 @@ def _fill(path, X, y, qid, with_queries):
     row, size = 0, path.stat().st_size
     starts = range(0, size, CHUNK)
     for start in tqdm(starts, desc=f"reading {path.name}", disable=len(starts) < 2):
-        try:
+        with reading(path, "SVMlight: label index:value …"):
             values, labels, *queries = load_svmlight_file(
                 str(path),
                 n_features=X.shape[1],
@@ -113,10 +105,8 @@ def _fill(path, X, y, qid, with_queries):
                 offset=start,
                 length=CHUNK,
             )
-        except DAMAGE as error:
-            raise _first_fault(path, X.shape[1], with_queries, error) from error
-        if with_queries and queries[0].size != labels.size:
-            raise _first_fault(path, X.shape[1], with_queries)
+            if with_queries and queries[0].size != labels.size:
+                raise DatasetError(f"{path.name}: a row has no query (qid:…).")
         stop = row + labels.size
         X[row:stop] = values.toarray()
         y[row:stop] = labels
@@ -124,61 +114,22 @@ def _fill(path, X, y, qid, with_queries):
             qid[row:stop] = queries[0]
         row = stop
     if row != len(X):
-        raise _first_fault(path, X.shape[1], with_queries, f"{len(X)} lines, but {row} examples")
-
-
-def _first_fault(path, n_columns, with_queries, otherwise=""):
-    """Return the error that names the first line not in SVMlight form; for none, `otherwise`."""
-    with path.open("rb") as stream:
-        for place, line in enumerate(stream, 1):
-            if fault := _fault(line.partition(b"#")[0].split(), n_columns, with_queries):
-                return DatasetError(f"{path.name}, line {place}: {fault}.")
-    return DatasetError(f"{path.name} cannot be read: {otherwise}.")
-
-
-def _fault(fields, n_columns, with_queries):
-    last = 0
-    if with_queries and not any(field.startswith(b"qid:") for field in fields):
-        return "the query (qid:…) is missing"
-    try:
-        float(fields[0])
-        for field in fields[1:]:
-            name, value = field.split(b":")
-            float(value)
-            if name == b"qid":
-                continue
-            if not last < int(name) <= n_columns:
-                return f"feature {int(name)}, expected one from {last + 1} to {n_columns}"
-            last = int(name)
-    except (ValueError, IndexError):
-        text = b" ".join(fields)[:60].decode("ascii", "replace")
-        return f"expected 'label index:value …', got {text!r}"
-    return ""
-
-
-def _separate(qid, ends):
-    """Number queries by where they start; a new file or a new id starts one."""
-    starts = np.r_[True, qid[1:] != qid[:-1]]
-    # The last query of a file and the first of the next may have the same id.
-    starts[ends[:-1]] = True
-    return np.cumsum(starts) - 1
+        raise DatasetError(f"{path.name}: {len(X)} lines, but {row} examples.")
 
 
 def _query_files(paths, lengths):
-    sizes = [_query_sizes(path) for path in paths]
-    for path, size, length in zip(paths, sizes, lengths, strict=True):
-        if size.sum() != length:
-            raise DatasetError(f"{path.name} counts {size.sum()} rows, the data have {length}.")
-    sizes = np.concatenate(sizes)
+    """Return the query of each row, from files of the number of rows of each query."""
+    found = []
+    for path, length in zip(paths, lengths, strict=True):
+        with reading(path, "rows per query"):
+            sizes = np.array([int(word) for word in path.read_text().split()], np.int64)
+        if not sizes.size or sizes.min() < 1:
+            raise DatasetError(f"{path.name} must hold the number of rows of each query, all >= 1.")
+        if sizes.sum() != length:
+            raise DatasetError(f"{path.name} counts {sizes.sum()} rows, the data have {length}.")
+        found.append(sizes)
+    sizes = np.concatenate(found)
     return np.repeat(np.arange(sizes.size), sizes)
-
-
-def _query_sizes(path):
-    with reading(path, "rows per query"):
-        sizes = np.array([int(word) for word in path.read_text().split()], np.int64)
-    if not sizes.size or sizes.min() < 1:
-        raise DatasetError(f"{path.name} must hold the number of rows of each query, all >= 1.")
-    return sizes
 
 
 def _without_empty(X):
@@ -191,10 +142,9 @@ def _without_empty(X):
 
 
 def read_idx(paths, parts=None):
-    """Read pairs of idx files, images and then their labels, as a table of float32.
+    """Read pairs of idx files, images of bytes and then their labels, as a table of float32.
 
-    The files are unsigned bytes, gzip-compressed or not; `parts` says which split each pair is: 0
-    train, 1 validation, 2 test. One column per pixel, 0 to 255, is named by row and column.
+    One column per pixel, 0 to 255, is named by row and column.
     """
     images = [read_idx_array(path) for path in paths[0::2]]
     labels = [read_idx_array(path) for path in paths[1::2]]
@@ -242,10 +192,9 @@ _QUARTERS = [(row, column) for row in ("upper", "lower") for column in ("left", 
 def read_cifar(paths, parts=None, seed=0):
     """Read the binary batches of CIFAR-10 and make features of the images.
 
-    Of each image a batch has its class, then red, green and blue, row by row. `parts` says which
-    split each batch is: 0 train, 1 validation, 2 test. Patches are learned from batches of part 0
-    (None: from all), drawn by `seed`. The table is float32, one column for each learned patch and
-    quarter of the image.
+    Of each image a batch has its class, then red, green and blue, row by row. Patches are learned
+    from batches of part 0 (no `parts`: from all). The table is float32, one column for each learned
+    patch and quarter of the image.
     """
     batches = [_batch(path) for path in paths]
     learned_from = [

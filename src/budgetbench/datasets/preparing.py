@@ -144,28 +144,21 @@ def _read(spec, folder):
         # After reading: a table that is edited meanwhile must not pass for the planned one.
         refuse_changed(spec.parameters["path"], spec.content)
         return table
-    paths = [_checked(spec, file, folder) for file in spec.files]
-    return _READERS[spec.reader](paths, **spec.parameters)
-
-
-def _checked(spec, file, folder):
     if folder is None:
         raise DatasetError("the folder with its raw files must be named.")
-    path = Path(folder) / file.path
-    # Hashed again: between fetching and this job the file may have been replaced.
-    problem = check_file(pinned(file, path), path)
-    if problem:
-        raise DatasetError(f"{path}: {problem}. Fetch it (again) first.")
-    return path
+    paths = [Path(folder) / file.path for file in spec.files]
+    for file, path in zip(spec.files, paths, strict=True):
+        # Hashed again: between fetching and this job the file may have been replaced.
+        if problem := check_file(pinned(file, path), path):
+            raise DatasetError(f"{path}: {problem}. Fetch it (again) first.")
+    return _READERS[spec.reader](paths, **spec.parameters)
 
 
 def make_target(table, task, rules):
     """Apply a label rule to a table that a reader returned; return it, and the class names.
 
-    `rules` has at most one of `_RULES`, after an optional ``keep``. Empty: numbers as they are in
-    regression and ranking, sorted values as classes in classification. The table comes back with
-    codes or numbers as `y`, and fewer rows if the rule keeps some classes only; there are no class
-    names in regression and ranking.
+    `rules` has at most one of `_RULES`, after an optional ``keep``, which leaves fewer rows. Empty:
+    numbers as they are in regression and ranking, sorted values as classes in classification.
     """
     rules = dict(rules)
     kept = rules.pop("keep", None)

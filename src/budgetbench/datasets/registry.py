@@ -99,23 +99,9 @@ class Registry(dict):
 
 
 def load_registry(path=None):
-    """Read a registry of data sets and check it against the schema.
+    """Return the data sets of a YAML file laid out as `config/datasets.yaml`, checked.
 
-    Parameters
-    ----------
-    path : path-like, default=None
-        A YAML file laid out as `config/datasets.yaml`; None reads the one that comes with the
-        package.
-
-    Returns
-    -------
-    Registry
-        Data sets by id.
-
-    Raises
-    ------
-    ConfigError
-        When the file is missing, is not YAML, or breaks the schema; the message names the entry.
+    None: of the file that comes with the package.
     """
     path = DEFAULT_REGISTRY if path is None else Path(path)
     content = read_yaml(path, "The registry of data sets")

@@ -214,14 +214,9 @@ _BLOCK = 1 << 15  # rows made at a time, so that no second table is ever in memo
 
 
 def yahoo_costs():
-    """Return the price list: the features in the seven printed price classes, mixed.
+    """Return 519 prices, always the same: the features in the seven printed price classes, mixed.
 
     The list of prices is not public feature by feature; the numbers per class are.
-
-    Returns
-    -------
-    FeatureCosts
-        519 prices, always the same.
     """
     prices = np.repeat(list(PRICE_CLASSES), list(PRICE_CLASSES.values()))
     return FeatureCosts(np.random.default_rng(519).permutation(prices))

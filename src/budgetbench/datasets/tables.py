@@ -48,27 +48,7 @@ def read_table(
     drop=(),
     **columns,
 ):
-    """Read delimited text; several files are put one below the other.
-
-    Parameters
-    ----------
-    paths : list of Path
-        The files.
-    separator : str, default=","
-        One character between fields; ``whitespace`` for runs of blanks.
-    header : bool, default=False
-        Whether the first row holds names; before it `skip_rows` rows are ignored.
-    max_rows : int, default=None
-        Rows to read of each file, all if None; for a file that was cut off.
-    missing : str, default=None
-        What stands for a missing value; the rows that hold one are left out.
-    fill : {"mean"}, default=None
-        Put the column's mean into missing cells instead, over all rows.
-    parts : list of int, default=None
-        Split that each file is: 0 train, 1 validation, 2 test.
-    drop : list of int or str, default=()
-        Columns to leave out; see `table_from_frame` for the others.
-    """
+    """Read delimited text, files one below the other; the registry's schema has the parameters."""
     # Only an empty field is missing by itself: "NA" is a word in the census data.
     gaps = [""] if missing is None else ["", missing]
     frames = [read_frame(path, separator, header, skip_rows, max_rows, gaps) for path in paths]
@@ -104,11 +84,7 @@ def read_excel(paths, **columns):
 
 
 def read_paired(paths, parts=None, names=None):
-    """Read files that alternate: features, then their labels, both separated by blanks.
-
-    `parts` says which split each pair is: 0 train, 1 validation, 2 test; `names` are as in
-    `table_from_frame`.
-    """
+    """Read files that alternate: features, then their labels, both separated by blanks."""
     features = read_table(paths[0::2], "whitespace", parts=parts, target=None, names=names)
     labels = read_table(paths[1::2], "whitespace", target=None)
     if len(labels.X) != len(features.X):
@@ -128,32 +104,9 @@ def table_from_frame(
     part=None,
     part_column=None,
 ):
-    """Tell features from target, and make all features numbers.
+    """Tell features from target, and make all features numbers; columns are places or names.
 
-    Columns are named by place or by name.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        All columns of the files.
-    target : int, str, list of these, or None, default=-1
-        Column or columns to predict.
-    drop : list of int or str, default=()
-        Columns to leave out.
-    names : list of str, default=None
-        Names of the features that are left; ``x{1..9}`` stands for x1 to x9.
-    categorical : {"refuse", "codes"}, default="refuse"
-        Columns of words become integers in the order of the sorted words, or are an error.
-    one_hot : list of int or str, default=()
-        Columns to spread out, one indicator for each word.
-    ratios : dict, default=None
-        ``add``: name of a new feature to the two features whose ratio it is; ``drop``: features
-        that these stand in for.
-    standardise : bool, default=False
-        Whether features are brought to mean 0 and standard deviation 1.
-    part : ndarray of int8, default=None
-        Given split; `part_column` instead is {``column``: that holds it, ``values`` in it to 0, 1
-        or 2}.
+    The registry's schema has the parameters; `part` is the given split of the rows.
     """
     y = _columns(frame, target)
     left_out = [*_places(frame, drop), *_places(frame, target)]
@@ -274,12 +227,9 @@ def read_own(
     decimal=".",
     na=None,
 ):
-    """Read the user's own table of csv or Parquet.
+    """Read the user's own table of csv or Parquet; the registry's schema has the parameters.
 
-    `group` is in ranking the column with the query of each row, `categorical` those of numbers that
-    name categories. `missing` is as for `BudgetPreprocessor`, but under "median" the gaps stay:
-    each run fills them from its own training rows. The rest is as for
-    `budgetlearn.preprocessing.reading.read_table`.
+    Where `missing` is "median" the gaps stay: each run fills them from its own training rows.
     """
     # Here: planning a study does without scikit-learn.
     from budgetlearn.preprocessing.column_encoders import INDICATOR, MEDIAN
@@ -302,10 +252,7 @@ def read_own(
 
 
 def own_prices(path, unpriced=(), content=None):
-    """Return the price list of a table without its `unpriced` columns, which are no features.
-
-    `content` is the sha256 that the file must have; None: any.
-    """
+    """Return a price list, of a sha256 (None: any), without columns that are no features."""
     prices = read_prices(path)
     # Prices that change while a study runs would be two studies under one name.
     refuse_changed(path, content)
