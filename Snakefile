@@ -8,14 +8,11 @@ import os
 import sys
 
 from budgetlearn.files import read_yaml
-from budgetbench.study.source_code import find_classes_in
-from budgetbench.study.kept_jobs import closing_message
-from budgetbench.study.source_code import report_fingerprint
-from budgetbench.study.kept_jobs import forget
+from budgetbench.study.source_code import find_classes_in, report_fingerprint
+from budgetbench.study.kept_jobs import closing_message, doubt_line, forget, usage_line
 from budgetbench.study.isolation import announce_caller
 from budgetbench.study.reruns import stored_points
 from budgetbench.study.study import FIT, SCHEDULE, Study, with_defaults
-from budgetbench.study.usage import doubt_line, usage_line
 from budgetbench.report import sections_of
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version

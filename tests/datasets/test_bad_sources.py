@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from budgetbench.datasets import fetch, prepare
-from budgetbench.datasets.unpacking import extract
+from budgetbench.datasets.fetching import extract
 from budgetlearn.exceptions import DatasetError
 from tests.datasets.sources import GOOD, leftovers, sha256, spec_of, zipped
 from tests.datasets.test_lzw import compress
@@ -69,11 +69,11 @@ BAD = {
     "method": (flagged(zipped(toy_csv=GOOD), 8, 99), "#toy.csv", "NotImplementedError"),
     "BadGzipFile": (b"\x1f\x8bnonsense", "", "damaged gzip"),
     "gzip body": (broken_gzip(), "", "damaged gzip"),
-    "zip bomb": (bomb(), "#toy.csv", "would grow to 4,194,304 bytes"),
+    "zip bomb": (bomb(), "#toy.csv", "would grow to more than"),
     "lying zip bomb": (lying_bomb(), "#toy.csv", "damaged archive"),
-    "tar bomb": (tarred_bomb(), "#toy.csv", "would grow to 4,194,304 bytes"),
+    "tar bomb": (tarred_bomb(), "#toy.csv", "would grow to more than"),
     "gzip bomb": (gzip.compress(bytes(4 << 20)), "", "would grow to"),
-    "Z bomb": (compress(bytes(1 << 20)), "", "grows to more than"),
+    "Z bomb": (compress(bytes(1 << 20)), "", "would grow to more than"),
     "JSON": (b'{"error": "moved"}', "", "got a JSON message instead of the file"),
     "empty": (b"", "", "found"),
 }
@@ -81,7 +81,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_source_leads_to_the_next_and_to_one_error(server, tmp_path, monkeypatch, case):
-    monkeypatch.setattr("budgetbench.datasets.unpacking.LEAST_LIMIT", 1 << 14)
+    monkeypatch.setattr("budgetbench.datasets.fetching.LEAST_LIMIT", 1 << 14)
     content, member, message = BAD[case]
     server.answers["/bad"] = [(200, content)]
     server.answers["/good"] = [(200, GOOD)]
@@ -202,10 +202,11 @@ def test_what_nobody_verified_is_not_held_for_right(server, tmp_path):
 def test_a_full_disk_is_told_as_such(server, tmp_path, monkeypatch):
     server.answers["/x.zip"] = [(200, zipped(toy_csv=GOOD))]
 
-    def full(*_):
+    def full(source, *_):
+        source.close()
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("budgetbench.datasets.unpacking._copy", full)
+    monkeypatch.setattr("budgetbench.datasets.fetching._copy", full)
     with pytest.raises(DatasetError) as caught:
         fetch(spec_of(f"{server.url}/x.zip#toy.csv", f"{server.url}/y"), tmp_path)
     assert f"cannot be written to {tmp_path} (No space left on device). Free space" in str(

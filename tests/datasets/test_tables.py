@@ -1,10 +1,9 @@
 """Readers of tables: columns, words, missing values, parts."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from budgetbench.datasets.tables import read_excel, read_paired, read_table, table_from_frame
+from budgetbench.datasets.tables import read_excel, read_own, read_paired, read_table
 from budgetlearn.exceptions import DatasetError
 
 
@@ -86,7 +85,7 @@ def test_names_expand_and_must_fit(tmp_path):
 
 def test_missing_columns_and_broken_tables(tmp_path):
     path = lay(tmp_path, "a", "u,v\n1,2\n")
-    with pytest.raises(DatasetError, match=r"no column 'w'\. The columns are: u, v"):
+    with pytest.raises(DatasetError, match=r"no column 'w'\. The columns are: 'u', 'v'"):
         read_table([path], header=True, target="w")
     with pytest.raises(DatasetError, match="no column 7"):
         read_table([path], target=7)
@@ -116,9 +115,8 @@ def test_columns_are_not_spread_out_or_divided_by_guessing(tmp_path):
         read_table([lay(tmp_path, "a", "M,1,0\nF,2,1\n")], names=["a", "b"], ratios=about)
 
 
-def test_groups_number_the_queries():
-    frame = pd.DataFrame({"q": ["x", "x", "a"], "f": [1, 2, 3], "rel": [0, 1, 0]})
-    table = table_from_frame(frame, "rel", group="q")
+def test_groups_number_the_queries(tmp_path):
+    table = read_own(lay(tmp_path, "a", "q,f,rel\nx,1,0\nx,2,1\na,3,0\n"), "rel", group="q")
     assert table.groups.tolist() == [0, 0, 1]
     assert table.feature_names == ("f",)
 

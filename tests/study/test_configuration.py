@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetbench.study.configuration import check_schema, typed
+from budgetbench.study.study import check_schema, typed
 from budgetlearn.exceptions import ConfigError
 
 SCHEMA = Path(__file__).resolve().parents[2] / "workflow" / "schemas" / "config.schema.yaml"

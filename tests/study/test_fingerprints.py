@@ -106,7 +106,7 @@ def changed_by(path, edit):
         ("budgetlearn/forests/random_forest.py", {"gif", "msb"}),
         ("budgetlearn/tree/growth.py", EVERY),
         ("budgetbench/study/experiment.py", EVERY),
-        ("budgetbench/datasets/splits.py", {*EVERY, "data"}),
+        ("budgetbench/datasets/dataset.py", {*EVERY, "data"}),
         ("budgetlearn/costs.py", {*EVERY, "data"}),
     ],
 )

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from budgetbench.study import records
-from budgetbench.study.usage import (
+from budgetbench.study.kept_jobs import (
     doubt_line,
     job_usage,
     minutes_for,

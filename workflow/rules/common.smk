@@ -6,10 +6,9 @@ import os
 from functools import cache
 from math import ceil
 
-from budgetbench.study.kept_jobs import is_repeated
+from budgetbench.study.kept_jobs import is_repeated, minutes_for
 from budgetbench.study.source_code import script_fingerprint
 from budgetbench.study.methods import classes_of
-from budgetbench.study.usage import minutes_for
 
 
 def script_path(name):

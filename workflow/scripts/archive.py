@@ -2,8 +2,8 @@ from budgetbench.study.server import leave_to_server
 
 leave_to_server()
 
-from budgetbench.study.archive import pack
 from budgetbench.study.jobs import job_log
+from budgetbench.study.reruns import pack
 from budgetbench.study.study import Study
 
 path = snakemake.output[0]

@@ -1,27 +1,19 @@
 """Data sets: registry, fetching, reading, verification, generators and splits."""
 
 from budgetlearn.exceptions import extra
-from budgetlearn.price_lists import read_prices
 
+# Users import what `__all__` names; the rest serves the workflow.
 with extra("workflow", "budgetbench.datasets"):
-    from .dataset import Dataset
-    from .fetching import fetch, write_manifest
-    from .preparing import load_dataset, prepare
-    from .registry import DatasetSpec, FileSpec, Registry, load_registry
-    from .splits import split
-    from .synthetic import yahoo_costs
+    from .dataset import Dataset as Dataset
+    from .dataset import split
+    from .fetching import fetch as fetch
+    from .fetching import write_manifest as write_manifest
+    from .preparing import load_dataset
+    from .preparing import prepare as prepare
+    from .registry import DatasetSpec as DatasetSpec
+    from .registry import FileSpec as FileSpec
+    from .registry import Registry as Registry
+    from .registry import load_registry as load_registry
+    from .synthetic import yahoo_costs as yahoo_costs
 
-__all__ = [
-    "Dataset",
-    "DatasetSpec",
-    "FileSpec",
-    "Registry",
-    "fetch",
-    "load_dataset",
-    "load_registry",
-    "prepare",
-    "read_prices",
-    "split",
-    "write_manifest",
-    "yahoo_costs",
-]
+__all__ = ["load_dataset", "split"]

@@ -1,7 +1,8 @@
-"""`Dataset`: one prepared table, the only form in which the rest of the package sees data."""
+"""`Dataset`: a prepared table, as all else sees data, and its splits into parts."""
 
 import hashlib
 import json
+import numbers
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,76 +10,49 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from budgetlearn.exceptions import DatasetError
+from budgetlearn.exceptions import ConfigError, DatasetError
 from budgetlearn.files import whole_file
 from budgetlearn.preprocessing.reading import reading
-from budgetlearn.validation import in_row
+from budgetlearn.validation import check_number, in_row
 
 FORMAT = 2  # of the parquet file; raise it when the layout changes
-TRAIN, VALIDATION, TEST = 0, 1, 2
+LEFT_OUT, TRAIN, VALID, TEST = -1, 0, 1, 2  # parts of a split
+_NAMES = ("train", "validation", "test")
 _KEY = b"budgetlearn"
 _TARGET, _GROUP, _PART = "__target__", "__group__", "__part__"
+# Beside the columns, in this order.
+_ABOUT = (
+    *("id", "title", "task", "class_names"),
+    *("categories", "gaps", "source", "licence", "citation", "sha256"),
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A table of examples with its target.
 
-    Parameters
-    ----------
-    id, title : str
-        As in the registry.
-    task : {"classification", "regression", "ranking"}
-        What is predicted.
-    X : ndarray of shape (n_samples, n_features)
-        float64, or float32 for big tables; kept column-major, as the tree kernels read it.
-    y : ndarray of shape (n_samples,)
-        Class codes 0, 1, … (intp) in classification, relevance (intp) in ranking, floats in
-        regression.
-    feature_names : tuple of str
-        One for each column of X.
-    class_names : tuple of str, default=()
-        One for each class code; empty in regression.
-    groups : ndarray of int of shape (n_samples,), default=None
-        Query of each row in ranking; the rows of a query stand together.
-    part : ndarray of int8 of shape (n_samples,), default=None
-        The split that came with the data: 0 train, 1 validation, 2 test.
-    categories : mapping of str to tuple of str, default={}
-        Of each feature that was words in the files: the words, in the order of their codes
-        0, 1, … (before any standardising).
-    gaps : bool, default=False
-        Whether X may have missing cells (NaN), for each run to fill from its own training rows.
-    source : str, default=""
-        What it was prepared from, as `DatasetSpec.digest` has it.
-    licence, citation : str, default=""
-        For reports.
-
-    Attributes
-    ----------
-    sha256 : str
-        Hash of the content: values, names, categories, groups and parts.
-
-    Raises
-    ------
-    DatasetError
-        When shapes disagree, names repeat, or values are not finite.
+    What disagrees in shape, repeats a name or is not finite is a `DatasetError`.
     """
 
-    id: str
+    id: str  # as in the registry
     title: str
-    task: str
-    X: np.ndarray
+    task: str  # "classification", "regression" or "ranking"
+    X: np.ndarray  # float64, or float32 for big tables; column-major, as the tree kernels read it
+    # Class codes 0, 1, … in classification, relevance in ranking (intp); floats in regression.
     y: np.ndarray
     feature_names: tuple[str, ...]
-    class_names: tuple[str, ...] = ()
-    groups: np.ndarray | None = None
-    part: np.ndarray | None = None
+    class_names: tuple[str, ...] = ()  # one for each class code; empty in regression
+    groups: np.ndarray | None = None  # in ranking the query of each row; its rows stand together
+    part: np.ndarray | None = None  # the split that came with the data: `TRAIN`, … of each row
+    # Of each feature that was words in the files: the words, in the order of their codes 0, 1, …
+    # (before any standardising).
     categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # Whether X may have missing cells (NaN), for each run to fill from its own training rows.
     gaps: bool = False
-    source: str = ""
+    source: str = ""  # what it was prepared from, as `DatasetSpec.digest` has it
     licence: str = ""
     citation: str = ""
-    sha256: str = field(init=False)
+    sha256: str = field(init=False)  # of the content: values, names, categories, groups and parts
 
     def __post_init__(self):
         X = np.asarray(self.X)
@@ -86,7 +60,8 @@ class Dataset:
         # Frozen for everybody else: the hash below vouches for what never changes again.
         put = object.__setattr__
         put(self, "X", np.asfortranarray(X, dtype=kind))
-        put(self, "y", np.ascontiguousarray(self.y, self._target_type))
+        target_type = np.float64 if self.task == "regression" else np.intp
+        put(self, "y", np.ascontiguousarray(self.y, target_type))
         put(self, "feature_names", tuple(self.feature_names))
         put(self, "class_names", tuple(self.class_names))
         put(self, "categories", {name: tuple(words) for name, words in self.categories.items()})
@@ -96,10 +71,6 @@ class Dataset:
             put(self, "part", np.ascontiguousarray(self.part, np.int8))
         self._check()
         put(self, "sha256", self._digest())
-
-    @property
-    def _target_type(self):
-        return np.float64 if self.task == "regression" else np.intp
 
     @property
     def n_samples(self):
@@ -180,35 +151,20 @@ class Dataset:
         return digest.hexdigest()
 
     def verify(self, spec):
-        """Check the data against what the registry expects.
-
-        Parameters
-        ----------
-        spec : DatasetSpec
-            Entry of the registry; what it leaves open is not checked.
-
-        Returns
-        -------
-        Dataset
-            Itself.
-
-        Raises
-        ------
-        DatasetError
-            Naming what was expected and what was found.
-        """
+        """Return this data set if it is as its entry in the registry expects; else refuse it."""
         found = {
             "rows": self.n_samples,
             "features": self.n_features,
             "queries": None if self.groups is None else np.unique(self.groups).size,
-            "parts": None if self.part is None else tuple(np.bincount(self.part, minlength=3)),
-            "classes": dict(zip(self.class_names, self.class_counts, strict=True)),
+            "parts": None
+            if self.part is None
+            else tuple(np.bincount(self.part, minlength=3).tolist()),
+            "classes": dict(zip(self.class_names, map(int, self.class_counts), strict=True)),
         }
         # What the registry leaves open cannot be wrong.
         for what, value in found.items():
             expected = getattr(spec, what)
             if expected is not None and expected != value:
-                value = _plain(value)
                 self._fail(
                     f"expected {what} {expected}, found {value}. The raw files differ from the "
                     "ones that the registry describes: remove them and fetch them again"
@@ -216,46 +172,21 @@ class Dataset:
         return self
 
     def save(self, path):
-        """Write one parquet file, under its name only when it is complete.
-
-        Parameters
-        ----------
-        path : path-like
-            File to write; its folder is made where missing.
-        """
+        """Write one parquet file, under its name only when it is complete."""
         columns = dict(zip(self.feature_names, self.X.T, strict=True)) | {_TARGET: self.y}
         if self.groups is not None:
             columns[_GROUP] = self.groups
         if self.part is not None:
             columns[_PART] = self.part
-        about = {name: getattr(self, name) for name in ("id", "title", "task", "class_names")}
-        names = ("categories", "gaps", "source", "licence", "citation", "sha256")
-        about |= {name: getattr(self, name) for name in names}
-        table = pa.table(columns).replace_schema_metadata(
-            {_KEY: json.dumps(about | {"format": FORMAT})}
-        )
+        about = {name: getattr(self, name) for name in _ABOUT} | {"format": FORMAT}
+        table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about)})
         # An interrupted job leaves no half of a table under the name that the next one reads.
         with whole_file(path) as partial:
             pq.write_table(table, partial, compression="zstd")
 
     @classmethod
     def load(cls, path):
-        """Read what `save` wrote.
-
-        Parameters
-        ----------
-        path : path-like
-            The parquet file.
-
-        Returns
-        -------
-        Dataset
-
-        Raises
-        ------
-        DatasetError
-            When the file is missing, is not such a file, or its content has changed.
-        """
+        """Return what `save` wrote to a file, whose content must not have changed since."""
         path = Path(path)
         with reading(path, "a prepared data set; prepare it again", (pa.ArrowException,)):
             dataset, recorded = cls._read(path)
@@ -291,8 +222,152 @@ class Dataset:
         return cls(X=X, feature_names=names, **extra, **about), recorded
 
 
-def _plain(value):
-    """Return `value` with NumPy integers made plain, for messages."""
-    if isinstance(value, dict):
-        return {name: int(count) for name, count in value.items()}
-    return tuple(int(each) for each in value) if isinstance(value, tuple) else value
+def split(dataset, seed, sizes=(0.6, 0.2, 0.2)):
+    """Assign each row of a data set to train, validation or test.
+
+    Classification is split within each class (stratified), ranking by whole queries, regression
+    plainly at random.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The table.
+    seed : int
+        Same seed, same split.
+    sizes : sequence of three, "given", or dict, default=(0.6, 0.2, 0.2)
+        Shares of train, validation and test that sum to 1; or numbers of rows, of which one may be
+        ``"rest"``. Where numbers leave rows over, these are in no part. ``"given"`` takes the split
+        that came with the data. ``{"per_class": [train, validation, test]}`` draws as many rows of
+        each class.
+
+    Returns
+    -------
+    ndarray of int8 of shape (n_samples,)
+        0 train, 1 validation, 2 test, -1 in no part.
+    """
+    check_number(seed, "seed", low=0, integer=True)
+    if isinstance(sizes, str):
+        return _given(dataset, sizes)
+    rng = np.random.default_rng(seed)
+    if isinstance(sizes, dict):
+        return _per_class(dataset, sizes, rng)
+    counts = _counts(dataset, list(sizes))
+    if dataset.task == "classification":
+        return _stratified(dataset, counts, rng)
+    if dataset.groups is not None:
+        return _by_query(dataset, counts, rng)
+    return _cut(rng.permutation(dataset.n_samples), counts, dataset.n_samples)
+
+
+def _given(dataset, sizes):
+    if sizes != "given":
+        raise ConfigError(f"Sizes of a split must be three numbers or 'given', got {sizes!r}.")
+    if dataset.part is None:
+        raise ConfigError(
+            f"Data set {dataset.id!r} comes without a split of its own: give three sizes instead."
+        )
+    return dataset.part.copy()
+
+
+def _per_class(dataset, sizes, rng):
+    if set(sizes) != {"per_class"} or dataset.task != "classification":
+        raise ConfigError(
+            "A split by classes is written {'per_class': [train, validation, test]} and needs "
+            f"classification; got {sizes} for {dataset.task}."
+        )
+    counts = _counts(dataset, list(sizes["per_class"]))
+    part = np.full(dataset.n_samples, LEFT_OUT, np.int8)
+    for label, available in enumerate(dataset.class_counts):
+        if sum(counts) > available:
+            raise DatasetError(
+                f"Data set {dataset.id!r}: {sum(counts)} rows per class are asked for, but class "
+                f"{dataset.class_names[label]!r} has {available}. Ask for fewer."
+            )
+        rows = rng.permutation(np.flatnonzero(dataset.y == label))
+        part[rows[: sum(counts)]] = np.repeat(np.arange(3), counts)
+    return part
+
+
+def _counts(dataset, sizes):
+    """Return rows of train, validation and test."""
+    n_samples, known = dataset.n_samples, [size for size in sizes if size != "rest"]
+    plain = all(isinstance(s, numbers.Real) and not isinstance(s, bool) for s in known)
+    if len(sizes) != 3 or not plain or len(known) < 2 or min(known) < 0:
+        raise ConfigError(
+            "A split needs three sizes >= 0 (train, validation, test), numbers or 'rest', and "
+            f"only one of them 'rest'; got {sizes}."
+        )
+    # Whole numbers are rows, also 1; shares are floats.
+    if all(isinstance(size, numbers.Integral) for size in known):
+        left = n_samples - sum(known)
+        if left < 0:
+            raise ConfigError(
+                f"Data set {dataset.id!r} has {n_samples} rows, the sizes {sizes} ask for more."
+            )
+        return [left if size == "rest" else int(size) for size in sizes]
+    if len(known) < 3 or abs(sum(known) - 1) > 1e-9:
+        raise ConfigError(f"Shares of a split must sum to 1, got {sizes}.")
+    # Rounded ends, not rounded sizes: the parts then always sum to all rows.
+    ends = np.rint(np.cumsum(sizes) * n_samples).astype(int)
+    return np.diff(ends, prepend=0).tolist()
+
+
+def _cut(order, counts, n_samples):
+    part = np.full(n_samples, LEFT_OUT, np.int8)
+    ends = np.cumsum(counts)
+    for code, (end, count) in enumerate(zip(ends, counts, strict=True)):
+        part[order[end - count : end]] = code
+    return part
+
+
+def _stratified(dataset, counts, rng):
+    """Cut the rows in an order in which the classes are spread evenly.
+
+    The k-th row of a class of n, in random order, stands at (k + 1/2) / n; so every cut holds each
+    class in its share, to a row, and the parts have exactly the sizes asked for.
+    """
+    y, n_samples = dataset.y, dataset.n_samples
+    shuffled = rng.permutation(n_samples)
+    # Stable sorting of shuffled rows: random within each class.
+    by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
+    class_counts = dataset.class_counts
+    within = np.arange(n_samples) - np.repeat(np.cumsum(class_counts) - class_counts, class_counts)
+    position = (within + 0.5) / np.repeat(class_counts, class_counts)
+    part = _cut(by_class[np.argsort(position, kind="stable")], counts, n_samples)
+    _check_strata(dataset, part, counts)
+    return part
+
+
+def _check_strata(dataset, part, counts):
+    for code, count in enumerate(counts):
+        if count == 0:
+            continue
+        # A class that no row has is no class to miss; one with rows must be in every part.
+        present = np.bincount(dataset.y[part == code], minlength=len(dataset.class_names))
+        for label in np.flatnonzero((present == 0) & (dataset.class_counts > 0)):
+            raise DatasetError(
+                f"Data set {dataset.id!r}: class {dataset.class_names[label]!r} has "
+                f"{dataset.class_counts[label]} of {dataset.n_samples} rows, too few to be in the "
+                f"{_NAMES[code]} part of {count} rows. Merge or drop rare classes, or enlarge "
+                "the part."
+            )
+
+
+def _by_query(dataset, counts, rng):
+    """Deal whole queries, in random order, to the part in which their middle row falls."""
+    queries, code, length = np.unique(dataset.groups, return_inverse=True, return_counts=True)
+    order = rng.permutation(queries.size)
+    ends = np.cumsum(length[order])
+    # By its middle: a query across a border goes where most of it lies.
+    middle = ends - length[order] / 2
+    part_of_query = np.empty(queries.size, np.int8)
+    part_of_query[order] = np.searchsorted(np.cumsum(counts), middle, side="right")
+    part = part_of_query[code]
+    part[part == 3] = LEFT_OUT
+    for each, count in enumerate(counts):
+        if count and not (part == each).any():
+            raise DatasetError(
+                f"Data set {dataset.id!r}: no whole query falls into the {_NAMES[each]} part of "
+                f"{count} rows. Enlarge the part, or use more queries."
+            )
+    return part

@@ -6,11 +6,16 @@ import json
 import logging
 import os
 import shutil
+import subprocess
+import tarfile
 import tempfile
 import time
+import zipfile
 import zlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from subprocess import PIPE
 
 import requests
 import urllib3
@@ -19,8 +24,7 @@ from tqdm import tqdm
 from budgetlearn.exceptions import DatasetError
 from budgetlearn.files import whole_file
 from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk
-
-from .unpacking import extract, is_gzip
+from budgetlearn.files import is_gzip, starts_with
 
 # Our own, not pooch: several mirrors and hashes of one file, hashes of what is inside a gzip
 # file, limits on seconds and bytes, and copies of files at hand are guarantees here that pooch
@@ -30,6 +34,7 @@ FIRST_WAIT = 1.0  # seconds; doubled after each failure
 TIMEOUT = (10, 60)  # seconds to connect, and between two packets
 MOST_SECONDS = 1800  # for a whole file with all attempts, whatever trickles in
 MOST_BYTES = 4 << 30
+_BLOCK = 1 << 20
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 # urllib3's own come up while the body is read.
 _BROKEN = (requests.RequestException, urllib3.exceptions.HTTPError)
@@ -41,11 +46,7 @@ logger = logging.getLogger("budgetlearn")
 
 
 def download(url, path, label):
-    """Download `url` to `path`, with retries and a progress line that begins with `label`.
-
-    A `DatasetError` says when the server refuses, sends too much or takes too long, or when the
-    last try failed.
-    """
+    """Download `url` to `path`, with retries and a progress line that begins with `label`."""
     wait, end = FIRST_WAIT, time.monotonic() + MOST_SECONDS
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -89,35 +90,13 @@ DATA_DIR_VARIABLE = "BUDGETLEARN_DATA"
 
 
 def fetch(spec, folder, data_dir=None, offline=False):
-    """Make sure that `folder` holds the verified raw files of a data set.
+    """Make sure that `folder` holds the verified raw files of a data set, and return their paths.
 
-    Each file is looked for in `folder`, in `data_dir`, among the tables that come with the package,
-    and at the mirrors, in this order. Whatever
-    fails at one place, the next is tried. A file appears in `folder` complete and verified, or not
-    at all; what the user has in `data_dir` is copied, never linked.
-
-    Parameters
-    ----------
-    spec : DatasetSpec
-        Entry of the registry. Embedded and generated data sets have no files: nothing to do.
-    folder : path-like
-        Where the files shall be, as ``<dataset>/<file>``.
-    data_dir : path-like, default=None
-        Folder of files that are already there, in the same layout. None takes the environment
-        variable ``BUDGETLEARN_DATA``, if set.
-    offline : bool, default=False
-        Whether the network is out of bounds.
-
-    Returns
-    -------
-    list of Path
-        The files, in the order of ``spec.files``.
-
-    Raises
-    ------
-    DatasetError
-        When a file cannot be had; the message names the data set, the file, expected and found
-        hash, what was tried, and what to do.
+    Each file is looked for in `folder`, in `data_dir` (None: the environment variable
+    ``BUDGETLEARN_DATA``, if set), among the tables that come with the package, and at the mirrors,
+    unless `offline`. Whatever fails at one place, the next is tried. A file appears in `folder`
+    complete and verified, or not at all; what the user has in `data_dir` is copied, never linked. A
+    `DatasetError` names the file, expected and found hash, what was tried, and what to do.
     """
     folder = Path(folder)
     if data_dir is None:
@@ -159,7 +138,7 @@ def content_sha256(path):
     opener = gzip.open if path.name.endswith(".gz") and is_gzip(path) else open
     try:
         with opener(path, "rb") as stream:
-            while block := stream.read(1 << 20):
+            while block := stream.read(_BLOCK):
                 digest.update(block)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         return f"none (damaged gzip file: {error})"
@@ -184,8 +163,8 @@ def pin(spec, folder):
         if file.sha256 or _record_of(path).exists():
             continue
         try:
-            with whole_file(_record_of(path)) as partial:
-                partial.write_text(content_sha256(path) + "\n")
+            with whole_file(_record_of(path)) as record:
+                record.write_text(content_sha256(path) + "\n")
         except OSError as error:
             logger.warning("%s: its hash cannot be recorded (%s)", path, error.strerror)
 
@@ -216,31 +195,28 @@ class _Fetch:
         self.folder = folder
         self.workplace = workplace
         self.offline = offline
-        self.ready = []
-        if spec.folder is not None:
-            self.ready.append(Path(spec.folder))
-        if data_dir is not None:
-            self.ready.append(Path(data_dir))
+        self.ready = [Path(place) for place in (spec.folder, data_dir) if place is not None]
         self.downloads = {}
 
     def bring(self, file):
         target = self.folder / file.path
         file = pinned(file, target)
-        tried = []
         problem = check_file(file, target)
         if not problem:
             return target
-        if target.exists():
-            tried.append(f"{target}: {problem}")
-        for place in self._places(file):
-            candidate = self.workplace / Path(file.path).name
+        tried = [f"{target}: {problem}"] if target.exists() else []
+        candidate = self.workplace / Path(file.path).name
+        for place, put in self._places(file):
             try:
-                place(candidate)
+                put(candidate)
+                if problem := check_file(file, candidate):
+                    raise DatasetError(problem)
             except (DatasetError, *DAMAGE) as error:
                 if is_of_disk(error):
                     raise
-                tried.append(str(error))
-                logger.warning("%s, %s: %s", self.spec.id, file.path, error)
+                kind = "" if isinstance(error, DatasetError) else f"{type(error).__name__}: "
+                tried.append(f"{place}: {kind}{error}")
+                logger.warning("%s, %s: %s", self.spec.id, file.path, tried[-1])
                 continue
             self._refuse_outside(target)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -259,47 +235,33 @@ class _Fetch:
             )
 
     def _places(self, file):
-        """Yield functions that write a verified candidate, or raise `DatasetError`."""
-        for place in self.ready:
-            yield lambda candidate, place=place: self._from_folder(file, place, candidate)
+        """Yield places that may have a file, and functions that bring it from there to a path."""
+        for folder in self.ready:
+            # A folder given for one data set may hold its files without the data set's own folder.
+            options = [folder / file.path, folder / Path(file.path).name]
+            source = next((option for option in options if option.is_file()), None)
+            yield source or options[0], partial(self._from_folder, source)
         if (packed := SHIPPED / f"{file.path}.gz").is_file():
-            yield lambda candidate: self._from_shipped(file, packed, candidate)
-        if not self.offline:
-            for mirror in file.mirrors:
-                yield lambda candidate, mirror=mirror: self._from_mirror(file, mirror, candidate)
+            yield packed, partial(self._from_shipped, packed)
+        for mirror in () if self.offline else file.mirrors:
+            yield mirror, partial(self._from_mirror, mirror)
 
-    def _from_folder(self, file, place, candidate):
-        # A folder given for one data set may hold its files without the data set's own folder.
-        options = [place / file.path, place / Path(file.path).name]
-        source = next((option for option in options if option.is_file()), options[0])
-        problem = check_file(file, source)
-        if problem:
-            raise DatasetError(f"{source}: {problem}")
+    def _from_folder(self, source, candidate):
+        if source is None:
+            raise DatasetError("no such file")
         shutil.copyfile(source, candidate)
 
-    def _from_shipped(self, file, packed, candidate):
+    def _from_shipped(self, packed, candidate):
         with gzip.open(packed, "rb") as source, candidate.open("wb") as out:
             shutil.copyfileobj(source, out)
-        if problem := check_file(file, candidate):
-            raise DatasetError(f"{packed}: {problem}")
 
-    def _from_mirror(self, file, mirror, candidate):
-
+    def _from_mirror(self, mirror, candidate):
         url, *members = mirror.split("#")
-        try:
-            if url not in self.downloads:
-                path = self.workplace / f"download-{len(self.downloads)}"
-                download(url, path, f"{self.spec.id}: {url.rsplit('/', 1)[-1]}")
-                self.downloads[url] = path
-            extract(self.downloads[url], members, candidate)
-        except (DatasetError, *DAMAGE) as error:
-            if is_of_disk(error):
-                raise
-            kind = "" if isinstance(error, DatasetError) else f"{type(error).__name__}: "
-            raise DatasetError(f"{mirror}: {kind}{error}") from error
-        problem = check_file(file, candidate)
-        if problem:
-            raise DatasetError(f"{mirror}: {problem}")
+        if url not in self.downloads:
+            path = self.workplace / f"download-{len(self.downloads)}"
+            download(url, path, f"{self.spec.id}: {url.rsplit('/', 1)[-1]}")
+            self.downloads[url] = path
+        extract(self.downloads[url], members, candidate)
 
     def _message(self, file, tried):
         spec = self.spec
@@ -326,17 +288,7 @@ class _Fetch:
 
 
 def write_manifest(spec, paths, manifest):
-    """Write the hashes of a data set's raw files as JSON; the file appears whole or not at all.
-
-    Parameters
-    ----------
-    spec : DatasetSpec
-        Entry of the registry.
-    paths : iterable of Path
-        The files that `fetch` returned; none for embedded and generated data.
-    manifest : path-like
-        Where to write.
-    """
+    """Write the hashes of the raw files that `fetch` returned as JSON, whole or not at all."""
     content = {
         "dataset": spec.id,
         "source": spec.kind,
@@ -346,5 +298,107 @@ def write_manifest(spec, paths, manifest):
     }
     if spec.content is not None:
         content["sha256"][spec.parameters["path"]] = spec.content
-    with whole_file(manifest) as partial:
-        partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    with whole_file(manifest) as unfinished:
+        unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+# What may come out of an archive: so much at any rate, and so much for each byte of it. Tables of
+# numbers shrink to a tenth; what shrinks to a hundredth is a bomb.
+LEAST_LIMIT = 16 << 20
+MOST_GROWTH = 100
+LZW = b"\x1f\x9d"  # begins a .Z file
+
+
+def extract(archive, members, target):
+    """Write the file that `members` leads to, each a member of the archive before it, inwards.
+
+    A member is named by its whole path or its last parts. A gzip file is kept compressed only if
+    the name of `target` ends in ``.gz``, and plain content is compressed then: the same path holds
+    the same content from every mirror. A ``.Z`` file is always unpacked.
+    """
+    current = archive
+    for depth, member in enumerate(members):
+        inner = target.with_name(f"{target.name}.{depth}")
+        _extract_one(current, member, inner)
+        current = inner
+    # After unpacking, too: an archive may hold the page that its maker was sent.
+    _refuse_pages(current)
+    try:
+        _copy_content(current, target)
+    except DAMAGE as error:
+        if is_of_disk(error):
+            raise
+        raise DatasetError(f"truncated or damaged gzip file ({error})") from error
+
+
+def _refuse_pages(path):
+    """Raise `DatasetError` if `path` holds a page or a message, as servers send for a lost file."""
+    with path.open("rb") as stream:
+        start = stream.read(256).lstrip().lower()
+    # Servers answer 200 with a page that says that the file is gone.
+    if start.startswith((b"<!doctype", b"<html", b"<?xml", b"{", b"[")):
+        kind = "a JSON message" if start[:1] in b"{[" else "an HTML page"
+        raise DatasetError(f"got {kind} instead of the file")
+
+
+def _extract_one(archive, member, target):
+    _refuse_pages(archive)
+    limit = _limit_of(archive)
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as opened:
+                name = _match(member, opened.namelist())
+                _copy(opened.open(name), target, limit)
+        elif tarfile.is_tarfile(archive):
+            with tarfile.open(archive) as opened:
+                name = _match(member, [info.name for info in opened if info.isfile()])
+                _copy(opened.extractfile(name), target, limit)
+        else:
+            raise DatasetError("truncated file, or not an archive")
+    except DAMAGE as error:
+        if is_of_disk(error):
+            raise
+        raise DatasetError(f"damaged archive ({type(error).__name__}: {error})") from error
+
+
+def _match(member, names):
+    for name in names:
+        # By its last parts, as archives differ in the folder around their files.
+        if name == member or name.endswith("/" + member):
+            return name
+    raise DatasetError(f"the archive lacks {member!r}; it holds {', '.join(names[:20])}")
+
+
+def _limit_of(path):
+    """Return the most bytes that may come out of a compressed file."""
+    return LEAST_LIMIT + MOST_GROWTH * path.stat().st_size
+
+
+def _copy(source, target, limit, write=open):
+    """Copy an open file to a path, and close it."""
+    # Counted while it is written: what a header promises cannot be trusted.
+    with source, write(target, "wb") as out:
+        while block := source.read(_BLOCK):
+            out.write(block)
+            if out.tell() > limit:
+                raise DatasetError(f"the archive would grow to more than {limit:,} bytes")
+
+
+def _copy_content(source, target):
+    if starts_with(source, LZW):
+        # The program knows the old format too, which no library does.
+        with subprocess.Popen(["gzip", "-dc", source], stdout=PIPE, stderr=PIPE) as program:
+            try:
+                _copy(program.stdout, target, _limit_of(source))
+            except DatasetError:
+                program.kill()
+                raise
+            said = program.stderr.read().decode(errors="replace").strip()
+        if program.returncode:
+            raise DatasetError(f"damaged .Z file ({said})")
+        return
+    # By content, not by name: mirrors name the same file both ways.
+    compressed, wanted = is_gzip(source), target.name.endswith(".gz")
+    read = gzip.open if compressed and not wanted else open
+    write = gzip.open if wanted and not compressed else open
+    _copy(read(source, "rb"), target, _limit_of(source), write)

@@ -9,9 +9,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from tqdm import tqdm
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.preprocessing.reading import DAMAGE, reading
+from budgetlearn.preprocessing.reading import reading
 
-from .tables import Table
+from .tables import Table, parts_of
 
 CHUNK = 32 << 20  # bytes of text parsed at a time; no row may be longer
 
@@ -26,29 +26,11 @@ def read_svmlight(
     scale=None,
     names=None,
 ):
-    """Read ``label [qid:q] index:value …`` files into one dense table.
+    """Read ``label [qid:q] index:value …`` files into one dense table; see the registry's schema.
 
-    Text is parsed in chunks straight into the final array, so the memory is that of the array.
-
-    Parameters
-    ----------
-    paths : list of Path
-        The files; with ``queries="files"`` each is followed by the file of its query lengths.
-    n_columns : int
-        Highest feature index (they count from 1).
-    queries : {"qid", "files"}, default=None
-        Where the queries come from: in the rows, or beside as rows per query.
-    parts : list of int, default=None
-        Split that each data file is: 0 train, 1 validation, 2 test.
-    dtype : {"float64", "float32"}, default="float64"
-        Of the table.
-    drop_empty : bool, default=False
-        Whether columns that are zero everywhere are left out.
-    scale : dict, default=None
-        {low, high, without}: the range that every column is scaled to, over all rows together as
-        LIBSVM's svm-scale does it; rows that have the value `without` everywhere keep it.
-    names : list of str, default=None
-        Names of the columns; None numbers them by their index in the files.
+    With ``queries="files"`` each of `paths` is followed by the file of its query lengths. Text is
+    parsed in chunks straight into the final array, so the memory is that of the array. Columns are
+    scaled over all rows together, as LIBSVM's svm-scale does it.
     """
     tables = paths[0::2] if queries == "files" else paths
     X, y, qid, lengths = _parsed(tables, n_columns, dtype, queries == "qid")
@@ -56,15 +38,18 @@ def read_svmlight(
         _scale(X, **scale)
     groups = None
     if queries == "qid":
-        groups = _separate(qid, np.cumsum(lengths))
+        # A new file or a new id starts a query: the last of a file and the first of the next may
+        # have the same id.
+        starts = np.r_[True, qid[1:] != qid[:-1]]
+        starts[np.cumsum(lengths)[:-1]] = True
+        groups = np.cumsum(starts) - 1
     elif queries == "files":
         groups = _query_files(paths[1::2], lengths)
-    part = None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
     feature_names = np.array(names or [f"f{index + 1}" for index in range(n_columns)])
     if drop_empty:
         X, used = _without_empty(X)
         feature_names = feature_names[used]
-    return Table(X, y, tuple(feature_names.tolist()), part, groups)
+    return Table(X, y, tuple(feature_names.tolist()), parts_of(parts, lengths), groups)
 
 
 def _parsed(tables, n_columns, dtype, has_qid):
@@ -110,7 +95,7 @@ def _fill(path, X, y, qid, with_queries):
     row, size = 0, path.stat().st_size
     starts = range(0, size, CHUNK)
     for start in tqdm(starts, desc=f"reading {path.name}", disable=len(starts) < 2):
-        try:
+        with reading(path, "SVMlight: label index:value …"):
             values, labels, *queries = load_svmlight_file(
                 str(path),
                 n_features=X.shape[1],
@@ -120,13 +105,8 @@ def _fill(path, X, y, qid, with_queries):
                 offset=start,
                 length=CHUNK,
             )
-        except DAMAGE as error:
-            where = _first_fault(path, X.shape[1], with_queries)
-            raise DatasetError(
-                f"{where or path.name} ({type(error).__name__}: {error})."
-            ) from error
-        if with_queries and queries[0].size != labels.size:
-            raise DatasetError(_first_fault(path, X.shape[1], with_queries))
+            if with_queries and queries[0].size != labels.size:
+                raise DatasetError(f"{path.name}: a row has no query (qid:…).")
         stop = row + labels.size
         X[row:stop] = values.toarray()
         y[row:stop] = labels
@@ -134,62 +114,22 @@ def _fill(path, X, y, qid, with_queries):
             qid[row:stop] = queries[0]
         row = stop
     if row != len(X):
-        where = _first_fault(path, X.shape[1], with_queries)
-        raise DatasetError(where or f"{path.name}: {len(X)} lines, but {row} examples.")
-
-
-def _first_fault(path, n_columns, with_queries):
-    """Return the first line that is not in SVMlight form and its fault; "" for none."""
-    with path.open("rb") as stream:
-        for place, line in enumerate(stream, 1):
-            if fault := _fault(line.partition(b"#")[0].split(), n_columns, with_queries):
-                return f"{path.name}, line {place}: {fault}"
-    return ""
-
-
-def _fault(fields, n_columns, with_queries):
-    last = 0
-    if with_queries and not any(field.startswith(b"qid:") for field in fields):
-        return "the query (qid:…) is missing"
-    try:
-        float(fields[0])
-        for field in fields[1:]:
-            name, value = field.split(b":")
-            float(value)
-            if name == b"qid":
-                continue
-            if not last < int(name) <= n_columns:
-                return f"feature {int(name)}, expected one from {last + 1} to {n_columns}"
-            last = int(name)
-    except (ValueError, IndexError):
-        text = b" ".join(fields)[:60].decode("ascii", "replace")
-        return f"expected 'label index:value …', got {text!r}"
-    return ""
-
-
-def _separate(qid, ends):
-    """Number queries by where they start; a new file or a new id starts one."""
-    starts = np.r_[True, qid[1:] != qid[:-1]]
-    # The last query of a file and the first of the next may have the same id.
-    starts[ends[:-1]] = True
-    return np.cumsum(starts) - 1
+        raise DatasetError(f"{path.name}: {len(X)} lines, but {row} examples.")
 
 
 def _query_files(paths, lengths):
-    sizes = [_query_sizes(path) for path in paths]
-    for path, size, length in zip(paths, sizes, lengths, strict=True):
-        if size.sum() != length:
-            raise DatasetError(f"{path.name} counts {size.sum()} rows, the data have {length}.")
-    sizes = np.concatenate(sizes)
+    """Return the query of each row, from files of the number of rows of each query."""
+    found = []
+    for path, length in zip(paths, lengths, strict=True):
+        with reading(path, "rows per query"):
+            sizes = np.array([int(word) for word in path.read_text().split()], np.int64)
+        if not sizes.size or sizes.min() < 1:
+            raise DatasetError(f"{path.name} must hold the number of rows of each query, all >= 1.")
+        if sizes.sum() != length:
+            raise DatasetError(f"{path.name} counts {sizes.sum()} rows, the data have {length}.")
+        found.append(sizes)
+    sizes = np.concatenate(found)
     return np.repeat(np.arange(sizes.size), sizes)
-
-
-def _query_sizes(path):
-    with reading(path, "rows per query"):
-        sizes = np.array([int(word) for word in path.read_text().split()], np.int64)
-    if not sizes.size or sizes.min() < 1:
-        raise DatasetError(f"{path.name} must hold the number of rows of each query, all >= 1.")
-    return sizes
 
 
 def _without_empty(X):
@@ -202,10 +142,9 @@ def _without_empty(X):
 
 
 def read_idx(paths, parts=None):
-    """Read pairs of idx files, images and then their labels, as a table of float32.
+    """Read pairs of idx files, images of bytes and then their labels, as a table of float32.
 
-    The files are unsigned bytes, gzip-compressed or not; `parts` says which split each pair is: 0
-    train, 1 validation, 2 test. One column per pixel, 0 to 255, is named by row and column.
+    One column per pixel, 0 to 255, is named by row and column.
     """
     images = [read_idx_array(path) for path in paths[0::2]]
     labels = [read_idx_array(path) for path in paths[1::2]]
@@ -221,27 +160,24 @@ def read_idx(paths, parts=None):
     X = np.concatenate([image.reshape(len(image), -1) for image in images]).astype(np.float32)
     height, width = images[0].shape[1:]
     names = tuple(f"r{row}c{column}" for row in range(height) for column in range(width))
-    part = None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
-    return Table(X, np.concatenate(labels).astype(np.int64), names, part)
+    y = np.concatenate(labels).astype(np.int64)
+    return Table(X, y, names, parts_of(parts, lengths))
 
 
 def read_idx_array(path):
     """Return the unsigned bytes of an idx file, gzip-compressed if its name ends in ``.gz``."""
     with reading(path, "an idx file"):
         content = path.read_bytes()
-        return _parse(gzip.decompress(content) if path.suffix == ".gz" else content, path.name)
-
-
-def _parse(content, name):
-    # Magic number: two zero bytes, the type (8: unsigned byte), the number of dimensions.
-    if content[:3] != b"\x00\x00\x08":
-        raise DatasetError(f"{name} is not an idx file of unsigned bytes.")
-    dimensions = content[3]
-    shape = struct.unpack(f">{dimensions}I", content[4 : 4 + 4 * dimensions])
-    values = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions)
-    if values.size != math.prod(shape):
-        raise DatasetError(f"{name} should hold {shape} values, found {values.size}.")
-    return values.reshape(shape)
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        # Magic number: two zero bytes, the type (8: unsigned byte), the number of dimensions.
+        if content[:3] != b"\x00\x00\x08":
+            raise DatasetError(f"{path.name} is not an idx file of unsigned bytes.")
+        dimensions = content[3]
+        shape = struct.unpack(f">{dimensions}I", content[4 : 4 + 4 * dimensions])
+        values = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions)
+        if values.size != math.prod(shape):
+            raise DatasetError(f"{path.name} should hold {shape} values, found {values.size}.")
+        return values.reshape(shape)
 
 
 SIDE, COLOURS = 32, 3
@@ -256,10 +192,9 @@ _QUARTERS = [(row, column) for row in ("upper", "lower") for column in ("left", 
 def read_cifar(paths, parts=None, seed=0):
     """Read the binary batches of CIFAR-10 and make features of the images.
 
-    Of each image a batch has its class, then red, green and blue, row by row. `parts` says which
-    split each batch is: 0 train, 1 validation, 2 test. Patches are learned from batches of part 0
-    (None: from all), drawn by `seed`. The table is float32, one column for each learned patch and
-    quarter of the image.
+    Of each image a batch has its class, then red, green and blue, row by row. Patches are learned
+    from batches of part 0 (no `parts`: from all). The table is float32, one column for each learned
+    patch and quarter of the image.
     """
     batches = [_batch(path) for path in paths]
     learned_from = [
@@ -273,9 +208,7 @@ def read_cifar(paths, parts=None, seed=0):
     filters = _learn(np.concatenate(learned_from), np.random.default_rng(seed))
     X = np.concatenate([_features(images, *filters) for images, _ in batches])
     y = np.concatenate([labels for _, labels in batches])
-    part = None
-    if parts is not None:
-        part = np.repeat(np.array(parts, np.int8), [len(labels) for _, labels in batches])
+    part = parts_of(parts, [len(labels) for _, labels in batches])
     names = [f"p{k}_{row}_{column}" for row, column in _QUARTERS for k in range(N_LEARNED)]
     return Table(X, y.astype(np.int64), tuple(names), part)
 

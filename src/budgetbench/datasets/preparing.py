@@ -66,27 +66,8 @@ def load_dataset(dataset_id, registry=None, folder=None, data_dir=None, offline=
 
 
 def prepare(spec, folder=None):
-    """Read a data set, make its target, and verify the outcome.
+    """Return a data set from the raw files that `fetch` put into `folder`, verified.
 
-    Parameters
-    ----------
-    spec : DatasetSpec
-        Entry of the registry.
-    folder : path-like, default=None
-        Where `fetch` put the raw files; not needed for the kinds that have none.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DatasetError
-        When a file is missing or differs from its hash, cannot be read, or when rows, features,
-        classes or values are not as expected.
-
-    Notes
-    -----
     Where the registry has no hash of a file, that of a file that passed the checks is recorded
     beside it, as ``<file>.sha256``, and holds from then on.
     """
@@ -163,30 +144,21 @@ def _read(spec, folder):
         # After reading: a table that is edited meanwhile must not pass for the planned one.
         refuse_changed(spec.parameters["path"], spec.content)
         return table
-    paths = [_checked(spec, file, folder) for file in spec.files]
-    return _READERS[spec.reader](paths, **spec.parameters)
-
-
-def _checked(spec, file, folder):
     if folder is None:
         raise DatasetError("the folder with its raw files must be named.")
-    path = Path(folder) / file.path
-    # Hashed again: between fetching and this job the file may have been replaced.
-    problem = check_file(pinned(file, path), path)
-    if problem:
-        raise DatasetError(f"{path}: {problem}. Fetch it (again) first.")
-    return path
+    paths = [Path(folder) / file.path for file in spec.files]
+    for file, path in zip(spec.files, paths, strict=True):
+        # Hashed again: between fetching and this job the file may have been replaced.
+        if problem := check_file(pinned(file, path), path):
+            raise DatasetError(f"{path}: {problem}. Fetch it (again) first.")
+    return _READERS[spec.reader](paths, **spec.parameters)
 
 
 def make_target(table, task, rules):
     """Apply a label rule to a table that a reader returned; return it, and the class names.
 
-    `task` is "classification", "regression" or "ranking". `rules` has at most one of
-    ``first_classes``, ``quantiles``, ``both_above_median``, ``one_hot``, ``blocks``, ``at_least``,
-    ``unit``, after an optional ``keep``. Empty: numbers as they are in regression and ranking,
-    sorted values as classes in classification. The table comes back with codes or numbers as `y`,
-    and fewer rows if the rule keeps some classes only; there are no class names in regression and
-    ranking.
+    `rules` has at most one of `_RULES`, after an optional ``keep``, which leaves fewer rows. Empty:
+    numbers as they are in regression and ranking, sorted values as classes in classification.
     """
     rules = dict(rules)
     kept = rules.pop("keep", None)
@@ -195,8 +167,12 @@ def make_target(table, task, rules):
         table = with_rows(table, np.isin(table.y, kept))
     if not len(table.X):
         raise DatasetError("No row is left: all have a missing value, or a class left out.")
-    if table.y is not None:
-        _refuse_missing(table.y)
+    missing = 0 if table.y is None else pd.isna(table.y).reshape(len(table.X), -1).any(axis=1).sum()
+    if missing:
+        raise DatasetError(
+            f"The target is missing in {missing} rows (an empty cell; in a table of your own also "
+            "NA, NaN, None or null). Leave these rows out, or spell out what is meant."
+        )
     if rules:
         # The schema allows one rule at most.
         ((rule, argument),) = rules.items()
@@ -206,15 +182,6 @@ def make_target(table, task, rules):
     else:
         y, names = _as_numbers(table.y, task), ()
     return replace(table, y=y), tuple(names) if task == "classification" else ()
-
-
-def _refuse_missing(raw):
-    missing = np.count_nonzero(pd.isna(raw).reshape(len(raw), -1).any(axis=1))
-    if missing:
-        raise DatasetError(
-            f"The target is missing in {missing} rows (an empty cell; in a table of your own also "
-            "NA, NaN, None or null). Leave these rows out, or spell out what is meant."
-        )
 
 
 def with_rows(table, chosen):

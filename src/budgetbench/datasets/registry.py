@@ -21,30 +21,14 @@ SCHEMA = Path(__file__).with_name("datasets.schema.yaml")
 
 @dataclass(frozen=True)
 class FileSpec:
-    """One raw file of a data set.
+    """One raw file of a data set."""
 
-    Attributes
-    ----------
-    path : str
-        Where it lies below the data folder, ``<dataset>/<file>``.
-    sha256 : tuple of str
-        Accepted hashes; of the decompressed content where `path` ends in ``.gz``. Empty where
-        none is known: then the first one seen is recorded beside the file.
-    mirrors : tuple of str
-        Addresses in the order to try, ``url`` or ``url#member`` or ``url#archive#member``.
-    """
-
-    path: str
+    path: str  # where it lies below the data folder, <dataset>/<file>
+    # Accepted hashes, of the decompressed content where `path` ends in .gz. Empty where none is
+    # known: then the first one seen is recorded beside the file.
     sha256: tuple[str, ...] = ()
+    # Addresses in the order to try: url, url#member or url#archive#member.
     mirrors: tuple[str, ...] = ()
-
-    def __post_init__(self):
-        parts = self.path.split("/")
-        if {"", ".", ".."}.intersection(parts) or not self.path.isprintable() or "\\" in self.path:
-            raise ConfigError(
-                f"{self.path!r} cannot be a file of a data set: expected <dataset>/<file> below "
-                "the data folder, without '..' and '\\'."
-            )
 
 
 # What of an entry decides the prepared data, beside files and parameters.
@@ -53,63 +37,30 @@ _DECISIVE = ("id", "task", "kind", "reader", "labels", "unmeasured", "content")
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """The entry of one data set in the registry.
-
-    Attributes
-    ----------
-    id, title : str
-        Name in configurations and name in reports.
-    task : {"classification", "regression", "ranking"}
-        What is predicted.
-    kind : {"embedded", "generated", "files", "local", "csv"}
-        Where the data come from: inside scikit-learn, a generator, the network, files that only
-        the user can bring, or the user's own table.
-    reader : str
-        Reader of the raw files, name of the embedded table, or name of the generator.
-    parameters : mapping
-        Keyword arguments of the reader or generator.
-    labels : mapping
-        Rule that makes the target out of the raw one; empty for the plain reading.
-    files : tuple of FileSpec
-        Raw files, in the order in which the reader takes them.
-    folder : str or None
-        For ``local``: a folder of its own that holds the files.
-    instructions : str
-        For ``local``: how the user gets the files.
-    unmeasured : float or None
-        Rows in which every feature has this value are left out.
-    rows, features, queries : int or None
-        Expected numbers, None where not known.
-    parts : tuple of int or None
-        Expected rows of the given train, validation and test parts.
-    classes : mapping or None
-        Expected rows of each class, in the order of the class codes.
-    costs : str or None
-        Price list for the cost profile "given", a csv file.
-    content : str or None
-        For ``csv``: the sha256 that the table must have; None takes any.
-    licence, citation : str
-        For reports.
-    """
+    """The entry of one data set in the registry."""
 
     id: str
     title: str
-    task: str
+    task: str  # "classification", "regression" or "ranking"
+    # "embedded" in scikit-learn, "generated", "files" of the network, "local": files that only the
+    # user can bring, or "csv": the user's own table.
     kind: str
-    reader: str
-    parameters: Mapping = field(default_factory=dict)
-    labels: Mapping = field(default_factory=dict)
-    files: tuple[FileSpec, ...] = ()
-    folder: str | None = None
-    instructions: str = ""
-    unmeasured: float | None = None
+    reader: str  # of the raw files; or the name of the embedded table, or of the generator
+    parameters: Mapping = field(default_factory=dict)  # of the reader or generator
+    labels: Mapping = field(default_factory=dict)  # how the target is made; empty: as it is
+    files: tuple[FileSpec, ...] = ()  # raw files, in the order in which the reader takes them
+    folder: str | None = None  # of "local": one that holds the files
+    instructions: str = ""  # of "local": how the user gets the files
+    unmeasured: float | None = None  # rows in which every feature has this value are left out
+    # Expected numbers, of the given parts and of the classes in the order of their codes; None
+    # where not known.
     rows: int | None = None
     features: int | None = None
     queries: int | None = None
     parts: tuple[int, ...] | None = None
     classes: Mapping | None = None
-    costs: str | None = None
-    content: str | None = None
+    costs: str | None = None  # price list for the cost profile "given", a csv file
+    content: str | None = None  # of "csv": the sha256 that the table must have; None takes any
     licence: str = ""
     citation: str = ""
 
@@ -126,92 +77,45 @@ class DatasetSpec:
 
     @classmethod
     def from_plain(cls, plain):
-        """Return the entry that `dataclasses.asdict` made plain data of.
-
-        Parameters
-        ----------
-        plain : dict
-            As `dataclasses.asdict` returns it.
-
-        Returns
-        -------
-        DatasetSpec
-        """
+        """Return the entry that `dataclasses.asdict` made plain data of."""
         files = tuple(FileSpec(**file) for file in plain.get("files", ()))
         return cls(**{**plain, "files": files})
 
 
-class Registry(Mapping):
-    """Data sets by id; an unknown id is an error that offers the closest names.
-
-    Parameters
-    ----------
-    specs : iterable of DatasetSpec
-        In the order in which they are listed.
-    path : path-like, default=None
-        The file they came from, for messages.
-    """
+class Registry(dict):
+    """Data sets by id; an unknown id is an error that offers the closest names."""
 
     def __init__(self, specs, path=None):
-        self._specs = {spec.id: spec for spec in specs}
-        self.path = path
+        super().__init__((spec.id, spec) for spec in specs)
+        self.path = path  # the file they came from, for messages
 
-    def __getitem__(self, dataset_id):
-        if dataset_id not in self._specs:
-            # Ids are short: the usual cutoff would offer nothing for two wrong letters.
-            close = difflib.get_close_matches(str(dataset_id), self._specs, n=3, cutoff=0.5)
-            hint = f"Did you mean {' or '.join(close)}?" if close else "None comes close."
-            raise DatasetError(
-                f"Unknown data set {dataset_id!r}. {hint} "
-                f"Known ({self.path}): {', '.join(self._specs)}."
-            )
-        return self._specs[dataset_id]
-
-    def __contains__(self, dataset_id):
-        return dataset_id in self._specs
-
-    def __iter__(self):
-        return iter(self._specs)
-
-    def __len__(self):
-        return len(self._specs)
+    def __missing__(self, dataset_id):
+        # Ids are short: the usual cutoff would offer nothing for two wrong letters.
+        close = difflib.get_close_matches(str(dataset_id), self, n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(close)}?" if close else "None comes close."
+        raise DatasetError(
+            f"Unknown data set {dataset_id!r}. {hint} Known ({self.path}): {', '.join(self)}."
+        )
 
 
 def load_registry(path=None):
-    """Read a registry of data sets and check it against the schema.
+    """Return the data sets of a YAML file laid out as `config/datasets.yaml`, checked.
 
-    Parameters
-    ----------
-    path : path-like, default=None
-        A YAML file laid out as `config/datasets.yaml`; None reads the one that comes with the
-        package.
-
-    Returns
-    -------
-    Registry
-
-    Raises
-    ------
-    ConfigError
-        When the file is missing, is not YAML, or breaks the schema; the message names the entry.
+    None: of the file that comes with the package.
     """
     path = DEFAULT_REGISTRY if path is None else Path(path)
     content = read_yaml(path, "The registry of data sets")
-    _check(content, path)
+    # One error, the most telling: the others mostly follow from it.
+    error = jsonschema.exceptions.best_match(_validator().iter_errors(content))
+    if error is not None:
+        place = " > ".join(str(step) for step in error.absolute_path) or "top level"
+        raise ConfigError(f"{path}, {place}: {error.message}")
     return Registry([_spec(key, entry) for key, entry in content["datasets"].items()], path)
 
 
 @cache
 def _validator():
     return jsonschema.Draft202012Validator(read_yaml(SCHEMA))
-
-
-def _check(content, path):
-    # One error, the most telling: the others mostly follow from it.
-    error = jsonschema.exceptions.best_match(_validator().iter_errors(content))
-    if error is not None:
-        place = " > ".join(str(step) for step in error.absolute_path) or "top level"
-        raise ConfigError(f"{path}, {place}: {error.message}")
 
 
 def _spec(dataset_id, entry):

@@ -179,31 +179,10 @@ def indicator(n_samples, seed):
     return np.column_stack([name, coins]).astype(float), coins[np.arange(n_samples), name]
 
 
-_GENERATORS = {
-    function.__name__: function
-    for function in (
-        gaussian_mixture,
-        friedman1,
-        hwang_f5,
-        hwang_simple,
-        ringnorm,
-        twonorm,
-        hastie,
-        waveform,
-        madelon_like,
-        budgetrf_example,
-        cube,
-        cube_nm,
-        indicator,
-    )
-}
-
-
 def generate(name, n_samples, seed=0, **parameters):
-    """Return the table of a named generator: one of the functions here, or ``yahoo_like``."""
-    function = yahoo_like if name == "yahoo_like" else _GENERATORS[name]
+    """Return the table of a generator: the function here of that name, as the schema lists them."""
     try:
-        X, y, *groups = function(n_samples=n_samples, seed=seed, **parameters)
+        X, y, *groups = globals()[name](n_samples=n_samples, seed=seed, **parameters)
     except TypeError as error:
         raise DatasetError(f"Generator {name}: {error}.") from error
     names = tuple(f"x{place + 1}" for place in range(X.shape[1]))
@@ -235,14 +214,9 @@ _BLOCK = 1 << 15  # rows made at a time, so that no second table is ever in memo
 
 
 def yahoo_costs():
-    """Return the price list: the features in the seven printed price classes, mixed.
+    """Return 519 prices, always the same: the features in the seven printed price classes, mixed.
 
     The list of prices is not public feature by feature; the numbers per class are.
-
-    Returns
-    -------
-    FeatureCosts
-        519 prices, always the same.
     """
     prices = np.repeat(list(PRICE_CLASSES), list(PRICE_CLASSES.values()))
     return FeatureCosts(np.random.default_rng(519).permutation(prices))

@@ -31,6 +31,11 @@ class Table:
     categories: dict = field(default_factory=dict)  # words of each coded column, in order of codes
 
 
+def parts_of(parts, lengths):
+    """Return the split of each row, where `parts` says which split each file of some length is."""
+    return None if parts is None else np.repeat(np.array(parts, np.int8), lengths)
+
+
 def read_table(
     paths,
     separator=",",
@@ -43,38 +48,14 @@ def read_table(
     drop=(),
     **columns,
 ):
-    """Read delimited text; several files are put one below the other.
-
-    Parameters
-    ----------
-    paths : list of Path
-        The files.
-    separator : str, default=","
-        One character between fields; ``whitespace`` for runs of blanks.
-    header : bool, default=False
-        Whether the first row holds names.
-    skip_rows : int, default=0
-        Rows to ignore at the top of each file.
-    max_rows : int, default=None
-        Rows to read of each file, all if None; for a file that was cut off.
-    missing : str, default=None
-        What stands for a missing value; the rows that hold one are left out.
-    fill : {"mean"}, default=None
-        Put the column's mean into missing cells instead, over all rows.
-    parts : list of int, default=None
-        Split that each file is: 0 train, 1 validation, 2 test.
-    drop : list of int or str, default=()
-        Columns to leave out.
-    **columns : dict
-        What the other columns are; see `table_from_frame`.
-    """
+    """Read delimited text, files one below the other; the registry's schema has the parameters."""
     # Only an empty field is missing by itself: "NA" is a word in the census data.
     gaps = [""] if missing is None else ["", missing]
     frames = [read_frame(path, separator, header, skip_rows, max_rows, gaps) for path in paths]
-    _check_alike(paths, frames)
-    part = None
-    if parts is not None:
-        part = np.repeat(np.array(parts, np.int8), [len(frame) for frame in frames])
+    for path, frame in zip(paths, frames, strict=True):
+        if list(frame.columns) != list(frames[0].columns):
+            raise DatasetError(f"{path.name} has different columns from {paths[0].name}.")
+    part = parts_of(parts, [len(frame) for frame in frames])
     frame = pd.concat(frames, ignore_index=True)
     if fill == "mean":
         frame = frame.fillna(frame.mean())
@@ -103,11 +84,7 @@ def read_excel(paths, **columns):
 
 
 def read_paired(paths, parts=None, names=None):
-    """Read files that alternate: features, then their labels, both separated by blanks.
-
-    `parts` says which split each pair is: 0 train, 1 validation, 2 test; `names` are as in
-    `table_from_frame`.
-    """
+    """Read files that alternate: features, then their labels, both separated by blanks."""
     features = read_table(paths[0::2], "whitespace", parts=parts, target=None, names=names)
     labels = read_table(paths[1::2], "whitespace", target=None)
     if len(labels.X) != len(features.X):
@@ -126,65 +103,27 @@ def table_from_frame(
     standardise=False,
     part=None,
     part_column=None,
-    group=None,
 ):
-    """Tell features from target, and make all features numbers.
+    """Tell features from target, and make all features numbers; columns are places or names.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        All columns of the files.
-    target : int, str, list of these, or None, default=-1
-        Column or columns to predict, by place or by name.
-    drop : list of int or str, default=()
-        Columns to leave out.
-    names : list of str, default=None
-        Names of the features that are left; ``x{1..9}`` stands for x1 to x9.
-    categorical : {"refuse", "codes"}, default="refuse"
-        Columns of words become integers in the order of the sorted words, or are an error.
-    one_hot : list of int or str, default=()
-        Columns to spread out, one indicator for each word.
-    ratios : dict, default=None
-        ``add``: name of a new feature to the two features whose ratio it is; ``drop``: features
-        that these stand in for.
-    standardise : bool, default=False
-        Whether features are brought to mean 0 and standard deviation 1.
-    part : ndarray of int8, default=None
-        Given split.
-    part_column : dict, default=None
-        ``column`` that holds the split, and ``values`` in it to 0, 1 or 2.
-    group : str, default=None
-        Column with the query of each row.
+    The registry's schema has the parameters; `part` is the given split of the rows.
     """
     y = _columns(frame, target)
-    left_out = [*_places(frame, drop), *_places(frame, target), *_places(frame, group)]
+    left_out = [*_places(frame, drop), *_places(frame, target)]
     if part_column is not None:
         part = _part_of(frame, **part_column)
         left_out += _places(frame, part_column["column"])
-    groups = None if group is None else pd.factorize(_columns(frame, group))[0]
     features = _features(frame, left_out, names, _places(frame, one_hot))
     if ratios is not None:
         features = _with_ratios(features, **ratios)
-    features = _plainly_named(features)
-    X, categories = to_numbers(features, categorical)
-    if standardise:
-        X = _standardised(X, features.columns)
-    return Table(X, y, tuple(features.columns), part, groups, categories)
-
-
-def _plainly_named(features):
-    """Return features under names of text, all different."""
     names = [str(name).strip() for name in features.columns]
     if not names or len(set(names)) < len(names):
         raise DatasetError(f"Feature names must differ, found {', '.join(names) or 'none'}.")
-    return features.set_axis(names, axis=1)
-
-
-def _check_alike(paths, frames):
-    """Refuse files to be put one below the other whose columns differ."""
-    for path, frame in zip(paths, frames, strict=True):
-        if list(frame.columns) != list(frames[0].columns):
-            raise DatasetError(f"{path.name} has different columns from {paths[0].name}.")
+    features = features.set_axis(names, axis=1)
+    X, categories = to_numbers(features, categorical)
+    if standardise:
+        X = _standardised(X, features.columns)
+    return Table(X, y, tuple(features.columns), part, categories=categories)
 
 
 def _standardised(X, names):
@@ -205,7 +144,7 @@ def _places(frame, columns):
     for column in columns:
         if isinstance(column, str):
             if column not in frame.columns:
-                known = ", ".join(str(name) for name in frame.columns[:30])
+                known = ", ".join(map(repr, frame.columns[:30]))
                 raise DatasetError(f"There is no column {column!r}. The columns are: {known}.")
             places.append(frame.columns.get_loc(column))
         elif not -frame.shape[1] <= column < frame.shape[1]:
@@ -288,12 +227,9 @@ def read_own(
     decimal=".",
     na=None,
 ):
-    """Read the user's own table of csv or Parquet.
+    """Read the user's own table of csv or Parquet; the registry's schema has the parameters.
 
-    `target` is the column to predict, `drop` those to leave out, `group` in ranking the one with
-    the query of each row, `categorical` those of numbers that name categories. `missing` is as for
-    `BudgetPreprocessor`, but under "median" the gaps stay: each run fills them from its own
-    training rows. The rest is as for `budgetlearn.preprocessing.reading.read_table`.
+    Where `missing` is "median" the gaps stay: each run fills them from its own training rows.
     """
     # Here: planning a study does without scikit-learn.
     from budgetlearn.preprocessing.categories import INDICATOR, MEDIAN
@@ -301,10 +237,7 @@ def read_own(
 
     frame = user_files.read_table(Path(path), separator, decimal, na)
     others = [target, *drop, *([] if group is None else [group])]
-    for name in others:
-        if name not in frame.columns:
-            known = ", ".join(map(repr, frame.columns[:30]))
-            raise DatasetError(f"There is no column {name!r}. The columns are: {known}.")
+    _places(frame, others)  # an error for those that are not there
     features = frame.drop(columns=others)
     if not features.shape[1]:
         raise DatasetError(f"There is no column beside {', '.join(map(repr, others))}.")
@@ -319,11 +252,7 @@ def read_own(
 
 
 def own_prices(path, unpriced=(), content=None):
-    """Return the price list of a table, as `budgetlearn.price_lists.read_prices` returns it.
-
-    `unpriced` columns are no features: their prices are left out. `content` is the sha256 that the
-    file must have; None: any.
-    """
+    """Return a price list, of a sha256 (None: any), without columns that are no features."""
     prices = read_prices(path)
     # Prices that change while a study runs would be two studies under one name.
     refuse_changed(path, content)

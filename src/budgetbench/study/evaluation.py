@@ -49,10 +49,7 @@ SCORES = {
 
 
 def setting_column(setting):
-    """Return the column that tells operating points of one run apart, where there is need.
-
-    A nested parameter goes by its own name.
-    """
+    """Return the column of a setting, none without one; nested parameters go by their own names."""
     own = {name.rpartition("__")[2]: value for name, value in setting.items()}
     return {"setting": setting_text(own)} if own else {}
 
@@ -60,54 +57,41 @@ def setting_column(setting):
 def operating_points(model, run, setting=None, final=None):
     """Return one row for each stage of a fitted model, charged on a run's validation and test data.
 
-    `model` is a `BudgetedEstimator`; or any estimator with `predict` (in ranking: `predict_proba`)
-    and `acquired_features`, which is one stage. `setting` has the parameters of the grid that it
-    was fitted with. Test data are predicted with `final`, the model fitted again on more data, if
-    it is given.
+    An estimator without `stages`, but with `acquired_features`, is one stage. `setting` has the
+    parameters of the grid that it was fitted with; `final` is the model fitted again on more data,
+    by which test data are predicted.
     """
-    rows = []
+    rows, scored = [], final or model
     # Generators: the stages of both parts are walked through in step.
-    valid_stages = _out_of_fold(model, run) or _charged(model, run, *run.valid, run.valid_queries)
-    test_stages = _charged(final or model, run, *run.test, run.test_queries, run.choosing)
+    if trains_on_validation(model, run):  # it has measured itself, out of fold
+        points = model.operating_points_[["cost", "score"]].to_dict("records")
+        valid_stages = ((None, row) for row in points)
+    else:
+        valid_stages = _charged(model, run, *run.valid, run.valid_queries)
+    test_stages = _charged(scored, run, *run.test, run.test_queries, run.choosing)
     both = zip(valid_stages, test_stages, strict=True)
     for index, ((_, valid), (stage, test)) in enumerate(both):
         row = {
-            "cost": test["cost"],
             "cost_fraction": test["cost"] / run.costs.full if run.costs.full else 0.0,
-            "cost_p95": test["p95"],
-            "cost_max": test["max"],
-            "n_features": test["n_features"],
             "n_nodes": stage.nodes,
-            "n_bytes": _stored_bytes(final or model, index),
+            # Known of sums of trees only.
+            "n_bytes": scored.stored_bytes(index) if hasattr(scored, "stages") else np.nan,
             "valid_cost": valid["cost"],
-            "valid_cost_max": valid.get("max", np.nan),
+            "valid_cost_max": valid.get("cost_max", np.nan),
             "valid_score": valid["score"],
-            "test_score": test["score"],
-            "choice_score": test["choice"],
-            "held_out_score": test["held_out"],
-            "test_mse": test["mse"],
-            "estimated_score": test["estimate"],
-            "acquisition_rates": test["rates"],
-            "predict_seconds": test["seconds"],
-            "added_seconds": test["added_seconds"],
+            "test_score": test.pop("score"),
             "status": OK,
+            **test,
         }
-        rows.append(row | _facts(stage) | setting_column({**(setting or {}), **stage.setting}))
+        facts = dict(stage.facts)
+        if "variables" in facts:
+            facts["variables"] = variables_text(facts["variables"])
+        rows.append(row | facts | setting_column({**(setting or {}), **stage.setting}))
     return rows
 
 
-def _out_of_fold(model, run):
-    """Return the out-of-fold measurements of a model that trains on the validation data."""
-    if not trains_on_validation(model, run):
-        return None
-    return [(None, row) for row in model.operating_points_[["cost", "score"]].to_dict("records")]
-
-
 def trains_on_validation(model, run):
-    """Return True if a model learns from validation data, and so measures itself, out of fold.
-
-    In ranking none does: a model's own scores know no queries, so that they are not AP@5.
-    """
+    """Return True if a model learns from validation data, and so measures itself, out of fold."""
     return run.task != "ranking" and scores_out_of_fold(model)
 
 
@@ -116,21 +100,8 @@ def scores_out_of_fold(model):
     return getattr(model, "trains_on_validation", False) or getattr(model, "refit", False) is True
 
 
-def _stored_bytes(model, index):
-    """Return the bytes of a stage's model; NaN where it is not a sum of trees."""
-    return model.stored_bytes(index) if hasattr(model, "stages") else np.nan
-
-
-def _facts(stage):
-    """Return the facts of a stage as the records hold them."""
-    facts = dict(stage.facts)
-    if "variables" in facts:
-        facts["variables"] = variables_text(facts["variables"])
-    return facts
-
-
 def _charged(model, run, X, y, queries, choosing=None):
-    """Yield each stage with scores, costs, acquired features on the mean and seconds.
+    """Yield each stage with its score and columns of the records: costs, seconds and more.
 
     The scores of the rows that choose between methods, and of the others, are told apart where
     `choosing` says which they are.
@@ -152,16 +123,18 @@ def _charged(model, run, X, y, queries, choosing=None):
             stage,
             {
                 "score": score.function(y, outcome, queries),
-                "choice": choice,
-                "held_out": held_out,
-                "mse": squared_error(run.task, y, outcome),
+                "choice_score": choice,
+                "held_out_score": held_out,
+                "test_mse": squared_error(run.task, y, outcome),
                 "cost": float(paid.mean()),
-                "p95": float(np.quantile(paid, 0.95)),
-                "max": float(paid.max()),
+                "cost_p95": float(np.quantile(paid, 0.95)),
+                "cost_max": float(paid.max()),
                 "n_features": float(acquired.sum(axis=1).mean()),
-                "rates": acquired.mean(axis=0, dtype=np.float32),
-                "estimate": np.nan if stage.estimate is None else float(stage.estimate.mean()),
-                "seconds": seconds,
+                "acquisition_rates": acquired.mean(axis=0, dtype=np.float32),
+                "estimated_score": np.nan
+                if stage.estimate is None
+                else float(stage.estimate.mean()),
+                "predict_seconds": seconds,
                 "added_seconds": elapsed,
             },
         )

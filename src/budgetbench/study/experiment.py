@@ -45,14 +45,10 @@ MOST_MORE = 20
 def settings_of(method, spec, study_seed, dataset):
     """Return the settings to fit a method with, one after another, until its tries are spent.
 
-    `spec` has `grid`; or `space` and `tries`: how many settings are tried in a run, each with all
-    models that it comes to (a path, tradeoffs, sequences). A space is {parameter: values to draw
-    from, or {low, high, log, integer}}, or a list of such spaces, each as likely. All runs on a
-    data set try the same settings.
-
-    With a space nothing is changed at first, then come `tries` − 1 draws, those that come again
-    left out. With `seconds_of` too there are `MOST_MORE` times as many draws, of which a run tries
-    as many as its seconds allow.
+    A space is {parameter: values to draw from, or {low, high, log, integer}}, or a list of such
+    spaces, each as likely. Nothing is changed at first, then come `tries` − 1 draws without those
+    that come again; with `seconds_of` `MOST_MORE` times as many, of which a run tries as many as
+    its seconds allow. All runs on a data set try the same settings.
     """
     if "space" not in spec:
         return list(ParameterGrid(spec.get("grid", {})))
@@ -86,10 +82,9 @@ def _drawn(values, random):
 
 
 def with_seconds(spec, run, files):
-    """Return a specification with the processor seconds that a run may use, where it asks for them.
+    """Return a specification with the processor seconds that another method took in a run.
 
-    `files` are the operating points of the method whose seconds they are, as `Study.seconds_files`
-    names them. `seconds` is none where that method has no result.
+    `files` are that method's operating points; none: the specification as it is.
     """
     if not files:
         return spec
@@ -99,21 +94,16 @@ def with_seconds(spec, run, files):
 
 
 def run_method(method, spec, run, n_jobs=1, checkpoint=None, fitted=None):
-    """Fit a method in one run and yield its operating points, rows for `budgetbench.study.records`.
+    """Fit a method in one run and yield its operating points, rows for `records`.
 
-    `spec` has `class` and `parameters`, see `budgetbench.study.methods.build`; and, if wanted,
-    `grid`: {parameter: values to fit it with}, a nested parameter written as `estimator__depth`, or
-    `space` and `tries`, see `settings_of`; `seconds`: of processors, which
-    it may use up after its tries; `seed_as`: the method whose seeds it shares; `refit`: whether
-    what is scored on test data is fitted again on training and validation data together, where fit
-    never sees the latter.
+    Beside what `build` takes, `spec` may have `grid`, or `space` and `tries` (see `settings_of`);
+    `seconds` of processors that it may use up after its tries; `seed_as`: the method whose seeds it
+    shares; `refit`: whether the model that test data are scored with is fitted again, on training
+    and validation data together. An estimator with a parameter `checkpoint` keeps its progress
+    there. `fitted`, a list, gets every fitted model.
 
-    An estimator with a parameter `checkpoint` keeps its progress there. `fitted`, a list, gets
-    every fitted model, for those who want to know more of it than its operating points.
-
-    When the method failed, the last row has a status that says why; settings after it were not
-    tried. After the points of a fit that ended early (see `IncompletePathWarning`), which count as
-    all others, comes a row whose status is "partial: " and the reason.
+    A failure is the last row, whose status says why. After the points of a fit that ended early
+    (see `IncompletePathWarning`) comes a row with the status "partial: " and the reason.
     """
     extra = {
         "feature_costs": run.costs,
@@ -186,10 +176,7 @@ def fit(model, run):
 
 
 def refitted(model, run):
-    """Return the model fitted again on training and validation data.
-
-    None where fit sees both, and where a second fit has operating points of its own.
-    """
+    """Return the model fitted again on training and validation data; None where fit saw both."""
     if _sees_validation(model, run) or scores_out_of_fold(model):
         return None
     both = (np.concatenate(parts) for parts in zip(run.train, run.valid, strict=True))
@@ -231,17 +218,16 @@ def head(method, run, stage, number):
     return {**names, "stage": stage, "fit": number}
 
 
-def limited_run(method, spec, run, n_jobs=1, checkpoint=None, time_limit=None, memory_limit=None):
-    """Run a method in a process of its own."""
+def _alone(function, method, spec, run, n_jobs, *more, **limits):
+    """Return what a function of a run yields in a process of its own, and how that ended."""
     # Before the fork, so that every run does not import the same modules again.
     preload(spec)
-    rows, problem = isolated(
-        run_method,
-        *(method, spec, run, n_jobs, checkpoint),
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        threads=n_jobs,
-    )
+    return isolated(function, method, spec, run, n_jobs, *more, threads=n_jobs, **limits)
+
+
+def limited_run(method, spec, run, n_jobs=1, checkpoint=None, **limits):
+    """Run a method in a process of its own, with `time_limit` and `memory_limit` of `isolated`."""
+    rows, problem = _alone(run_method, method, spec, run, n_jobs, checkpoint, **limits)
     return rows if problem is None else [*rows, failed_row(method, run, problem, rows)]
 
 
@@ -254,9 +240,7 @@ def failed_row(method, run, status, rows=()):
 def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
     """Return the points of a method that may keep its progress in a file (`ExhaustiveSearch` does).
 
-    `folder` has its files: `<run>.csv` once the run is complete; until then `checkpoint_file`,
-    which the fingerprint `code` names. `limits` are as for `limited_run`, all else as for
-    `run_method`.
+    `folder` has its files: `<run>.csv` once the run is complete, `checkpoint_file` until then.
     """
     unfinished = checkpoint_file(folder, spec, run, code)
     rows = limited_run(method, spec, run, n_jobs, checkpoint=unfinished, **limits)
@@ -267,33 +251,25 @@ def resumable_run(method, spec, run, folder, code, n_jobs=1, **limits):
 
 
 def checkpoint_file(folder, spec, run, code):
-    """Return the file of a run's progress.
-
-    The name changes with the specification and the code, so that nothing outdated is gone on from.
-    """
+    """Return the file of a run's progress, of another name for another specification or code."""
     state = hashlib.sha256(f"{spec} {run.study_seed} {code}".encode()).hexdigest()[:16]
     return Path(folder) / f"{run.number}-{state}.part"
 
 
 def importance_table(method, spec, runs, n_jobs=1, **limits):
-    """Return the permutation importance of each variable in each run, for a `ModelScheduleSearch`.
+    """Return the permutation importance of each variable in each run, for all cost profiles.
 
-    It does not depend on the costs, so one table serves all cost profiles. `limits` are
-    `time_limit` and `memory_limit` of a run, as for `budgetbench.study.isolation.isolated`. The
-    columns are run, variable (index), importance, seconds and processor_seconds (of the whole run),
-    status. A run without a result is one row that says why.
+    A run without a result is one row that says why.
     """
-    preload(spec)
     frames = []
     for run in runs:
         # Isolated like every fit: a death here is a row, too.
-        found, problem = isolated(_importance, method, spec, run, n_jobs, threads=n_jobs, **limits)
+        found, problem = _alone(_importance, method, spec, run, n_jobs, **limits)
         frame = pd.DataFrame(columns=["variable", "importance", *SECONDS], index=[0])
         if problem is None:
             ((importance, taken),) = found
-            variables = range(importance.size)
-            frame = pd.DataFrame({"variable": variables, "importance": importance})
-            frame = frame.assign(**taken)
+            frame = pd.DataFrame({"importance": importance, **taken})
+            frame["variable"] = frame.index
         frames.append(frame.assign(run=run.number, status=problem or OK))
     columns = ["run", "variable", "importance", *SECONDS, "status"]
     return pd.concat(frames, ignore_index=True)[columns]
@@ -313,10 +289,7 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
     """Return the operating points of one sequence, its own schedule, and a frame of all it visited.
 
     Only these can be in msB's schedule: a model that a cheaper one of its own sequence beats is
-    beaten in the union as well. `sequence` is a name as `sequence_name` gives it, `importance` as
-    `importance_table` makes it; the time that the importance took is part of the time limit. The
-    frame has every model of the sequence in its order: run, sequence, step, variables, cost, score
-    (on the validation data); no rows where the fit failed.
+    beaten in the union as well. `importance` is an `importance_table`.
     """
     entries = {sequence_name(entry): entry for entry in spec["parameters"]["sequences"]}
     part = importance[importance["run"] == run.number].sort_values("variable")
@@ -325,11 +298,10 @@ def sequence_points(method, spec, sequence, run, importance, n_jobs=1, **limits)
         return [failed_row(method, run, status)], _visited([], run.number, sequence)
     entry = _with_importance(entries[sequence], part["importance"].tolist())
     alone = {**spec, "parameters": {**spec["parameters"], "sequences": [entry]}}
-    preload(spec)
     # The importance was computed in a job of its own, but it is part of this run.
     if limits.get("time_limit") is not None:
         limits["time_limit"] -= part["seconds"].iloc[0]
-    found, problem = isolated(_sequence, method, alone, run, n_jobs, threads=n_jobs, **limits)
+    found, problem = _alone(_sequence, method, alone, run, n_jobs, **limits)
     rows = [row for row in found if isinstance(row, dict)]
     models = [model for listed in found if isinstance(listed, list) for model in listed]
     if problem is not None:
@@ -367,10 +339,9 @@ def _with_importance(entry, importance):
 def schedule_points(points, importance, time_limit=None):
     """Merge the sequences of each run into msB's schedule (algorithm 3.1 of Yan et al.).
 
-    `points` are those of all sequences of one method, data set and cost profile. The importance's
-    seconds are part of msB's time; `time_limit` is for the importance and all sequences of a run
-    together, which are jobs of their own. A run in which a sequence failed, or all of them took too
-    long, is a row that says so; one that ended early, a row beside the others.
+    `time_limit` is for the importance and all sequences of a run together, which are jobs of their
+    own. A run in which a sequence failed, or all of them took too long, is a row that says so; one
+    that ended early, a row beside the others.
     """
     frames = []
     for number, part in points.groupby("run", sort=True):
@@ -414,10 +385,8 @@ def _merge(part):
 def solution_space(points, prices, folder):
     """Return cost and score of every subset in the lowest run that was searched to the end.
 
-    `prices` is the cost table of the runs, from `budgetbench.study.runs.draw_costs`; in `folder`
-    the search kept its scores, `<run>.csv` (see `resumable_run`). The columns
-    are run, subset (bit j for variable j), cost, score, and the seconds of each fit; empty where no
-    run was completed.
+    Bit j of a subset is variable j. `folder` has the scores that `resumable_run` kept; the frame is
+    empty where no run was completed.
     """
     names = list(prices.loc[prices["run"] == prices["run"].iloc[0], "feature"])
     completed = (points["status"] == OK).groupby(points["run"]).all()

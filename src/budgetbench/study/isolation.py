@@ -34,72 +34,38 @@ _ITEM, _LOG, _DONE, _FAILED = range(4)
 def isolated(function, *arguments, time_limit=None, memory_limit=None, threads=1):
     """Run a generator function in a child process and collect what it yields."""
     context = multiprocessing.get_context(START)
-    # Items come up one pipe; the other, never written to, closes when the parent dies.
     receiver, sender = context.Pipe(duplex=False)
-    parent_pipe, held = context.Pipe(duplex=False)
-    child = context.Process(
-        target=_work,
-        args=(sender, parent_pipe, held, os.getpid()),
-        kwargs={
-            "threads": None if START == "fork" else threads,
-            "function": function,
-            "arguments": arguments,
-        },
-    )
+    # A fork has the limits of the pools of this process already.
+    held_to = None if START == "fork" else threads
+    child = context.Process(target=_work, args=(sender, os.getpid(), held_to, function, arguments))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, Python 3.12
         child.start()
-    # Only the child may hold these ends, or its end would never be seen.
-    sender.close()
-    parent_pipe.close()
+    sender.close()  # only the child may hold this end, or its end would never be seen
     try:
-        return _collect(child, receiver, _Limits(child.pid, time_limit, memory_limit))
+        return _collect(child, receiver, time_limit, memory_limit)
     finally:
         _kill(child)
         receiver.close()
-        held.close()
 
 
-class _Limits:
-    """The limits of a child, counted from now."""
-
-    def __init__(self, pid, seconds, megabytes):
-        self.process = psutil.Process(pid)
-        self.seconds, self.megabytes = seconds, megabytes
-        self.start = time.monotonic()
-
-    def pause(self):
-        """Return for how many seconds nothing need be looked at; None: until something comes."""
-        # Without a memory limit the wait is one long sleep, not ten looks a second.
-        left = None if self.seconds is None else self.start + self.seconds - time.monotonic()
-        if self.megabytes is not None:
-            left = LOOK if left is None else min(left, LOOK)
-        return left if left is None else max(left, 0.0)
-
-    def exceeded(self):
-        """Return the status of a child over a limit, None for one that keeps them."""
-        if self.seconds is not None and time.monotonic() - self.start >= self.seconds:
-            return f"timeout: stopped after {self.seconds:g} s"
-        if self.megabytes is None:
-            return None
-        try:
-            held = self.process.memory_info().rss / MB
-        except psutil.Error:
-            return None  # it has just ended
-        if held > self.megabytes:
-            return f"memory: stopped at {held:.0f} MB, more than {self.megabytes:g} MB"
-        return None
-
-
-def _collect(child, receiver, limits):
-    items = []
+def _collect(child, receiver, seconds, megabytes):
+    """Return what a child yields, and its status: None, or what ended it."""
+    items, process, end = [], psutil.Process(child.pid), None
+    if seconds is not None:
+        end = time.monotonic() + seconds
     while True:
+        # Without a memory limit the wait is one long sleep, not ten looks a second.
+        pauses = [] if end is None else [max(end - time.monotonic(), 0.0)]
+        pauses += [] if megabytes is None else [LOOK]
         # The sentinel too: a child that is killed sends nothing.
-        ready = wait([receiver, child.sentinel], limits.pause())
+        ready = wait([receiver, child.sentinel], min(pauses, default=None))
         # Limits first: a child that sends items all the time must not outrun them.
-        problem = limits.exceeded()
-        if problem is not None:
-            return items, problem
+        if end is not None and time.monotonic() >= end:
+            return items, f"timeout: stopped after {seconds:g} s"
+        held = 0.0 if megabytes is None else _held(process)
+        if megabytes is not None and held > megabytes:
+            return items, f"memory: stopped at {held:.0f} MB, more than {megabytes:g} MB"
         # What a child sent before it ended counts, so the pipe is emptied before the sentinel.
         if receiver in ready:
             try:
@@ -114,6 +80,14 @@ def _collect(child, receiver, limits):
                 return items, content
         elif child.sentinel in ready:
             return items, _death(child)
+
+
+def _held(process):
+    """Return the MB that a process holds, none where it has just ended."""
+    try:
+        return process.memory_info().rss / MB
+    except psutil.Error:
+        return 0.0
 
 
 def _death(child):
@@ -132,7 +106,7 @@ def _kill(child):
     try:
         # The child leads a group of its own: pools that it started go with it.
         os.killpg(child.pid, signal.SIGKILL)
-    except (AttributeError, OSError):  # no groups on this system, none made yet, or an empty one
+    except OSError:  # none made yet, or an empty one
         child.kill()
     child.join()
     child.close()
@@ -141,8 +115,8 @@ def _kill(child):
 def announce_caller(retries=None, submitted=False):
     """Name this process to the jobs that it is going to start (`die_with_caller`).
 
-    `retries` is how many times it starts a job that failed again (None: as its own caller said),
-    `submitted` whether it runs a submission to a cluster.
+    `retries`: how often it starts a failed job again (None: as its own caller said); `submitted`:
+    whether it runs a submission to a cluster.
     """
     os.environ[CALLER] = str(os.getpid())
     if retries is not None:
@@ -158,11 +132,7 @@ def retries_of_submission():
 
 
 def die_with_caller():
-    """See to it that this job does not outlive the program that runs it, even one that is killed.
-
-    That is the process that `announce_caller` named. Looked at now, as it may have ended while this
-    job was importing, and once a second.
-    """
+    """See to it that this job does not outlive the program that named itself as its caller."""
     named = os.environ.get(CALLER)
     if named is None:
         return
@@ -184,13 +154,14 @@ def _watch(caller):
             os._exit(1)
 
 
-def _work(sender, parent_pipe, held, parent, *, threads, function, arguments):
+def _work(sender, parent, threads, function, arguments):
     """Be the child: yield items through the pipe, and go when the parent goes."""
     # A group of its own, so that the parent can end it with all that it starts.
-    if hasattr(os, "setpgid"):
-        os.setpgid(0, 0)
-    held.close()
-    _die_with(parent, parent_pipe)
+    os.setpgid(0, 0)
+    if sys.platform == "linux":
+        die_with_parent(parent)
+    else:
+        threading.Thread(target=_watch, args=(psutil.Process(parent),), daemon=True).start()
     log = logging.getLogger("budgetlearn")
     # The log file is open in the parent alone: two writers would mix their lines.
     log.handlers[:] = [_ToParent(sender)]
@@ -209,27 +180,9 @@ def _work(sender, parent_pipe, held, parent, *, threads, function, arguments):
 
 
 def die_with_parent(parent):
-    """See to it that this process does not outlive its parent, even one that is killed.
-
-    Linux only.
-    """
+    """See to it that this process does not outlive its parent, even one that is killed (Linux)."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it went before the call
-        os._exit(1)
-
-
-def _die_with(parent, parent_pipe):
-    """See to it that this process does not outlive its parent, on any system."""
-    if sys.platform == "linux":
-        die_with_parent(parent)
-    else:
-        threading.Thread(target=_wait_for_end, args=(parent_pipe,), daemon=True).start()
-
-
-def _wait_for_end(parent_pipe):
-    try:
-        parent_pipe.recv()
-    except (EOFError, OSError):
         os._exit(1)
 
 

@@ -49,11 +49,7 @@ def job_log(path, threads=1):
 
 
 def load_runs(files, wildcards, study_seed):
-    """Yield the runs of a job; without a cost profile among its files, at unit costs.
-
-    `files` has the paths `data`, `split` and, where prices matter, `costs`; then `wildcards` has
-    `costs`, too.
-    """
+    """Yield the runs of a job; without a cost profile among its files, at unit costs."""
     dataset = Dataset.load(files.data)
     splits = pd.read_parquet(files.split)
     priced = hasattr(files, "costs")
@@ -66,8 +62,8 @@ def load_runs(files, wildcards, study_seed):
 def limits_of(job):
     """Return `time_limit` and `memory_limit` of each run of a method.
 
-    They are those of the study. In a job of a cluster no run may take more memory than the job has
-    left beside Snakemake, so that it ends as a row before the cluster kills the job.
+    In a job of a cluster no run may take more memory than the job has left beside Snakemake, so
+    that it ends as a row before the cluster kills the job.
     """
     limits = {limit: job.config[limit] for limit in LIMITS.values()}
     room = _room(job)
@@ -96,8 +92,8 @@ def _room(job):
 def close_job(job, statuses):
     """Keep the runs of a job that have no result, before its outputs are written.
 
-    `statuses` has run and status of each row of its results. A `JobMemoryError` is raised where a
-    run took the memory of the job and Snakemake is going to start the job with more.
+    Raises `JobMemoryError` where a run took the memory of the job and Snakemake is going to start
+    the job with more. `statuses` has run and status of each row of its results.
     """
     statuses, room = list(statuses), _room(job)
     given = None if room is None else job.resources.mem_mb
@@ -112,8 +108,7 @@ def close_job(job, statuses):
 def write_points(rows, job, sources, origins=None):
     """Write a job's operating points with what they were made with, and keep which runs failed.
 
-    The points are the first output of `job`, the `snakemake` of a script; `sources` are as for
-    `budgetbench.study.records.write`. `origins` None: what this job runs on, and took until now.
+    `origins` None: what this job runs on, and took until now.
     """
     points = records.table(rows)
     origins = [origin() | effort()] if origins is None else origins

@@ -1,4 +1,4 @@
-"""Traces of jobs apart from their outputs, which Snakemake may remove: failures, finished jobs.
+"""Traces of jobs apart from their outputs, which Snakemake may remove: failures, finished, effort.
 
 A job some of whose runs have no result leaves a file that says so. While Snakemake plans, the rules
 ask which jobs are to be repeated, and force these.
@@ -7,6 +7,8 @@ When one job of a submission is killed, for memory or time or by `scancel`, Snak
 outputs of all its jobs, finished ones too. So each job that fits leaves a second link to its
 outputs in a folder that Snakemake does not know, with a key of all that they were made of; when the
 job is started again, it takes them over instead of fitting once more.
+
+What the jobs took stands in files of Snakemake's, of which the last lines of a call tell.
 """
 
 import hashlib
@@ -16,8 +18,11 @@ import os
 import shutil
 from pathlib import Path
 
+import pandas as pd
+
 from budgetlearn.files import whole_file
 
+from . import records
 from .records import is_failure
 
 # Status → setting whose raising is a reason to try again.
@@ -30,10 +35,7 @@ def folder_of(config):
 
 
 def split_at_folder(config, path):
-    """Split the path of one of a study's files at the study's folder: before it, and after it.
-
-    Before it may stand the prefix of a module, or the place of a storage's local copies.
-    """
+    """Split a path at the study's folder; before it stands a module's or a storage's own."""
     head, folder, tail = str(path).partition(f"{folder_of(config)}/")
     if not folder:
         raise ValueError(f"{path} is not in the folder {folder_of(config)}")
@@ -41,10 +43,7 @@ def split_at_folder(config, path):
 
 
 def beside(config, output, name):
-    """Return the file in folder `name` of a study that goes with an output of one of its jobs.
-
-    Such files are no outputs: Snakemake removes those, and neither moves these to a storage.
-    """
+    """Return the file in folder `name` of a study that goes with an output, and is none itself."""
     head, tail = split_at_folder(config, output)
     return Path(head, folder_of(config), name, tail)
 
@@ -55,13 +54,8 @@ def failure_file(config, output):
 
 
 def is_repeated(config, output):
-    """Return True if a job has runs without a result that may end otherwise now.
-
-    Of its configuration the limits, `cluster` and `retry_failed` count.
-    """
-    before = _read(failure_file(config, output))
-    if before is None:
-        return False
+    """Return True if a job has runs without a result that may end otherwise under its settings."""
+    before = _read(failure_file(config, output)) or {"runs": []}
     return any(_is_repeated(run["status"], before, config) for run in before["runs"])
 
 
@@ -76,12 +70,10 @@ def _is_repeated(status, before, config):
         return True
     # Where the memory of the job itself was the limit, `cluster` is what raises it.
     had = before["job_memory"] if limit == "memory_limit" else None
-    more = had is not None and config["cluster"]["memory"] > had
-    return more or _number(config[limit]) > _number(before[limit])
-
-
-def _number(limit):
-    return math.inf if limit is None else limit
+    if had is not None and config["cluster"]["memory"] > had:
+        return True
+    # None: no limit at all.
+    return before[limit] is not None and (config[limit] is None or config[limit] > before[limit])
 
 
 def keep_failures(config, output, statuses, job_memory=None):
@@ -101,8 +93,8 @@ def keep_failures(config, output, statuses, job_memory=None):
         partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def failed_runs(study):
-    """Return a line for each run of a study's methods that has no result, in the study's order."""
+def closing_message(study):
+    """Return the message on runs without a result that ends a call; "" if there are none."""
     lines = []
     for dataset, costs, method in study.cells:
         for chunk in study.chunks:
@@ -110,23 +102,17 @@ def failed_runs(study):
             kept = _read(failure_file(study.config, output)) or {"runs": []}
             where = f"{method} on {dataset}, {costs} costs"
             lines += [f"  {where}, run {run['run']}: {run['status']}" for run in kept["runs"]]
-    return lines
-
-
-def closing_message(study):
-    """Return the message on runs without a result that ends a call; "" if there are none."""
-    lines = failed_runs(study)
     if not lines:
         return ""
-    return "\n".join(
-        [
-            f"{len(lines)} {'run has' if len(lines) == 1 else 'runs have'} no result (the report's "
-            "table of coverage lists them too):",
-            *lines,
-            "The next call repeats the runs that failed or died; runs over a limit are repeated "
-            "once time_limit or memory_limit is raised, or with --config retry_failed=true.",
-        ]
+    first = (
+        f"{len(lines)} {'run has' if len(lines) == 1 else 'runs have'} no result (the report's "
+        "table of coverage lists them too):"
     )
+    last = (
+        "The next call repeats the runs that failed or died; runs over a limit are repeated "
+        "once time_limit or memory_limit is raised, or with --config retry_failed=true."
+    )
+    return "\n".join([first, *lines, last])
 
 
 _FOLDER = "finished"
@@ -135,8 +121,7 @@ _FOLDER = "finished"
 def take_over(job):
     """Put the outputs of an earlier, equal job in place; return True if there were any.
 
-    `job` is the `snakemake` of a script. False where the job was not finished before, was made of
-    something else, or has a run to repeat.
+    False where it was made of something else, or has a run to repeat.
     """
     kept = [beside(job.config, output, _FOLDER) for output in job.output]
     keys = [path.with_name(f"{path.name}.key") for path in kept]
@@ -184,3 +169,76 @@ def _key(job):
     inputs = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in job.input]
     decisive = [job.rule, named, dict(job.params.items()), inputs]
     return hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()
+
+
+FIT = ["dataset", "costs", "method", "run", "fit"]
+SPARE = 2.5  # times what earlier jobs of a method took that a cluster is asked for
+
+
+def working_seconds(points):
+    """Return the seconds of all fits, and of predicting; NaN where results do not know."""
+    fits = points.groupby(FIT)["fit_seconds"].first()
+    predicted = points.loc[points["predict_seconds"].notna(), "added_seconds"]
+    return float(fits.sum() + predicted.sum(skipna=False))
+
+
+def job_usage(study):
+    """Return seconds, MB and runs of the jobs that fitted a study's methods, by Snakemake."""
+    parts = {(dataset, method) for dataset, _, method in study.cells}
+    used = []
+    for path in sorted(Path(study.folder, "usage").rglob("*.tsv")):
+        if any({dataset, method} <= set(path.parts) for dataset, method in parts):
+            used += _usage(study, path)
+    return used
+
+
+def _usage(study, path):
+    """Return a row of `job_usage` for each job that a file of Snakemake's is of."""
+    # A dash, or NA, stands for a job that it did not get to look at.
+    rows = pd.read_csv(path, sep="\t", usecols=["s", "max_rss"], na_values="-")
+    # Files of an earlier, larger study stay; runs it no longer has count for nothing.
+    runs = len(study.runs_of(path.stem))
+    return [(seconds, held, runs) for seconds, held in rows[["s", "max_rss"]].to_numpy().tolist()]
+
+
+def minutes_for(study, n_runs, folder):
+    """Return the minutes to ask a cluster for, for a job of `n_runs` runs.
+
+    `SPARE` times the slowest run of the earlier jobs in `folder`; at most what the study says.
+    """
+    used = [row for path in Path(folder).glob("*.tsv") for row in _usage(study, path)]
+    took = [SPARE * seconds / runs / 60 for seconds, _, runs in used if runs]
+    return n_runs * min(study.config["cluster"]["minutes"], max(took, default=math.inf))
+
+
+def usage_line(study):
+    """Return a sentence on a study's jobs, "" where there is nothing to tell."""
+    path = Path(study.folder, "points.parquet")
+    used = [job for job in job_usage(study) if job[-1]]
+    spent = sum(seconds for seconds, _, _ in used)
+    if not spent or not path.is_file():
+        return ""
+    # A job that took over what it had finished before worked less than its points tell.
+    share = min(working_seconds(records.read(path)) / spent, 1.0)
+    of_which = "" if math.isnan(share) else f", of which {share:.0%} were fitting and predicting"
+    # Snakemake looks at a job's processes now and then; the largest process knows its own peak.
+    peaks = [origin["peak_mb"] for origin in records.origins_of(path) if "peak_mb" in origin]
+    held = max([*peaks, *(mb for _, mb, _ in used if not math.isnan(mb))], default=0)
+    minutes = max(seconds / runs for seconds, _, runs in used) / 60
+    asked = study.config["cluster"]
+    return (
+        f"The jobs that fit worked for {spent:,.0f} s{of_which}. They held up to {held:,.0f} MB "
+        f"each (a cluster is asked for {asked['memory']:,}) and took up to {minutes:.1f} min a run "
+        f"(asked for {asked['minutes']})."
+    )
+
+
+def doubt_line(study):
+    """Return a sentence on methods that the written report doubts, "" where there are none."""
+    path = Path(study.folder, "tables", "straw_men.csv")
+    found = pd.read_csv(path).itertuples() if path.is_file() else ()
+    below = {"constant": "no better than the free constant", "default": "worse tuned than untuned"}
+    where = [f"{row.method} on {row.dataset} ({below[row.below]})" for row in found]
+    if not where:
+        return ""
+    return f"Doubtful rivals, in all of their runs: {', '.join(where)}. See “What it took”."

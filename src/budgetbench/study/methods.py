@@ -8,10 +8,7 @@ from budgetlearn.exceptions import ConfigError
 
 
 def resolve(name):
-    """Return the object that a dotted `name` such as "package.module.Class" stands for.
-
-    A `ConfigError` says when there is no such module or name, or its module cannot be imported.
-    """
+    """Return the object that a dotted `name` such as "package.module.Class" stands for."""
     module, _, attribute = name.rpartition(".")
     try:
         # The import runs the module; `refuse_untrusted` comes first where a study is a stranger's.
@@ -24,23 +21,23 @@ def resolve(name):
         ) from error
 
 
+def nested(spec):
+    """Yield every dictionary in a specification, itself first."""
+    if isinstance(spec, dict):
+        yield spec
+        spec = list(spec.values())
+    if isinstance(spec, list):
+        for value in spec:
+            yield from nested(value)
+
+
 def classes_of(spec):
     """Yield the dotted name of every class in a specification, nested ones included."""
-    if isinstance(spec, dict):
-        if isinstance(spec.get("class"), str):
-            yield spec["class"]
-        for value in spec.values():
-            yield from classes_of(value)
-    elif isinstance(spec, list):
-        for value in spec:
-            yield from classes_of(value)
+    return (part["class"] for part in nested(spec) if isinstance(part.get("class"), str))
 
 
 def preload(spec):
-    """Import the modules of a specification's classes, so that forks of this process have them.
-
-    What cannot be imported is an error where it is built.
-    """
+    """Import the classes of a specification that can be imported, so that forks have them."""
     for name in classes_of(spec):
         with suppress(ConfigError):
             resolve(name)
@@ -54,10 +51,7 @@ def sequence_name(entry):
 
 
 def settings_tried(spec):
-    """Return the settings among which validation data choose: the grid, and parameters in lists.
-
-    Defaults of a class that cannot be imported here are left out.
-    """
+    """Return the settings among which validation data choose: the grid, and parameters in lists."""
     defaults = {}
     with suppress(ConfigError):
         parameters = inspect.signature(resolve(spec["class"])).parameters
@@ -76,12 +70,10 @@ def _value(value):
 
 
 def build(spec, **extra):
-    """Build an estimator from its specification.
+    """Build an estimator from its specification; `extra` are set where the class has them.
 
-    `spec` has `class`, a dotted name, and `parameters`, where nested estimators are specifications
-    again, and `growth__max_depth` names a parameter of the parameter `growth`. `extra` parameters
-    are set where the class has them: feature_costs, random_state, n_jobs. A `ConfigError` says when
-    the class is unknown or refuses a parameter; it names both.
+    `parameters` may hold specifications again, and `growth__max_depth` names a parameter of the
+    parameter `growth`.
     """
     cls = resolve(spec["class"])
     if not (inspect.isclass(cls) and (hasattr(cls, "get_params") or hasattr(cls, "subsets"))):
@@ -100,5 +92,5 @@ def build(spec, **extra):
     # Costs, seed and threads are the run's: an entry of the methods file cannot change them.
     parameters.update({name: value for name, value in extra.items() if name in accepted})
     own = {name: value for name, value in parameters.items() if name in accepted}
-    nested = {name: value for name, value in parameters.items() if name not in accepted}
-    return cls(**own).set_params(**nested) if nested else cls(**own)
+    inner = {name: value for name, value in parameters.items() if name not in accepted}
+    return cls(**own).set_params(**inner) if inner else cls(**own)

@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -24,14 +25,8 @@ KERNELS = (".so", ".pyd")
 PER_MB = 1e6 if sys.platform == "darwin" else 1e3  # of what the system counts peak memory in
 
 PACKAGE = Path(__file__).resolve().parents[2] / "budgetlearn"  # which holds all kernels
-LIBRARIES = (
-    "budgetlearn",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "python-glmnet",
-    "lightgbm",
-    "pandas",
+LIBRARIES = (  # that decide results
+    *("budgetlearn", "numpy", "scipy", "scikit-learn", "python-glmnet", "lightgbm", "pandas"),
     "snakemake",
 )
 
@@ -52,14 +47,6 @@ def git_commit(root):
     return f"{commit}-dirty" if changed else commit
 
 
-def versions():
-    """Return {name: version} of Python and of the libraries that decide results."""
-    found = {"python": platform.python_version()}
-    for name in LIBRARIES:
-        found[name] = importlib.metadata.version(name)
-    return found
-
-
 @cache
 def kernels_hash():
     """Return a short hash of the compiled kernels: compiler and flags decide their last bits."""
@@ -69,19 +56,15 @@ def kernels_hash():
     return digest.hexdigest()[:16]
 
 
-def machine():
-    """Return a description of the machine: system, processor kind and number of cores."""
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-
-
 def origin():
     """Return commit, hash of the kernels, machine and versions of results made now, as text."""
     return {
         # Of the package, not of the current folder, which may be the user's own project.
         "commit": git_commit(Path(__file__).parent) or "not under version control",
         "kernels": kernels_hash(),
-        "machine": machine(),
-        **versions(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in LIBRARIES},
     }
 
 
@@ -96,28 +79,19 @@ def effort():
 
 
 def summary(origins):
-    """Return a line for each part of the origins of results, with the values that differ.
-
-    `origins` are what `origin` and `effort` returned in each job, with the number of such jobs as
-    "jobs". A value that all jobs share stands alone; others come with the number of their jobs.
-    """
+    """Return a line for each part of the origins of results; values that differ with their jobs."""
     entries = {}
     for key in dict.fromkeys(key for one in origins for key in one if key not in records.SUMMED):
-        counts = {}
+        counts = Counter()
         for one in origins:
-            value = one.get(key, "not recorded")
-            counts[value] = counts.get(value, 0) + one["jobs"]
+            counts[one.get(key, "not recorded")] += one["jobs"]
         several = (f"{value} ({jobs} jobs)" for value, jobs in counts.items())
         entries[key] = next(iter(counts)) if len(counts) == 1 else ", ".join(several)
     if any("seconds" in one for one in origins):
-        entries["work"] = _work(origins)
+        jobs, spent = (sum(one.get(key, 0) for one in origins) for key in ("jobs", "seconds"))
+        peak = max(one.get("peak_mb", 0) for one in origins)
+        entries["work"] = f"{jobs:,} jobs, {spent:,.0f} s in all, up to {peak:,.0f} MB each"
     return entries
-
-
-def _work(origins):
-    jobs, seconds = (sum(one.get(key, 0) for one in origins) for key in ("jobs", "seconds"))
-    peak = max(one.get("peak_mb", 0) for one in origins)
-    return f"{jobs:,} jobs, {seconds:,.0f} s in all, up to {peak:,.0f} MB each"
 
 
 def made_with(study, origins):
@@ -132,22 +106,20 @@ def made_with(study, origins):
 def sources_of_run(method, spec, run):
     """Return the hashes of the sources of a method's operating points in a run, by name.
 
-    Of a run that is only planned, dataset, costs_kind, source, costs and study_seed count. Prices
-    that are drawn for each run are no source.
+    Prices that are drawn for each run are no source.
     """
     found = {
         f"the data of {run.dataset}": run.source,
         f"the settings of {method} on {run.dataset}": _digest([spec, run.study_seed]),
     }
     if run.costs_kind != "random":
-        found[f"the {run.costs_kind} prices of {run.dataset}"] = _price_digest(run.costs)
+        costs = run.costs
+        groups = (costs.group_of(feature) for feature in range(costs.n_features))
+        shared = [(members.tolist(), charge) for members, charge in groups]
+        found[f"the {run.costs_kind} prices of {run.dataset}"] = _digest(
+            [costs.costs.tolist(), shared]
+        )
     return found
-
-
-def _price_digest(costs):
-    groups = (costs.group_of(feature) for feature in range(costs.n_features))
-    shared = [(members.tolist(), charge) for members, charge in groups]
-    return _digest([costs.costs.tolist(), shared])
 
 
 def _digest(content):

@@ -149,8 +149,7 @@ def parse_variables(text):
 def table(rows):
     """Return operating points as a frame with every column of `COLUMNS`, in that order.
 
-    Missing numbers become NaN, missing strings NA, missing rates None; `status` is "ok" where it is
-    missing.
+    Missing numbers become NaN, missing strings NA, missing rates None, a missing status "ok".
     """
     frame = pd.DataFrame(rows) if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     # A misspelt column would be lost in silence.
@@ -168,11 +167,7 @@ def table(rows):
 
 
 def write(rows, path, origins=(), sources=None):
-    """Write operating points as one Parquet file; it appears whole or not at all.
-
-    `origins` says what they were made with, as `origins_of` returns it; `sources` what they were
-    made of, as `sources_of_run` or `sources_of` return it.
-    """
+    """Write operating points, what they were made with and of, as one Parquet file."""
     content = pa.Table.from_pandas(table(rows), preserve_index=False)
     made_with = {_ORIGINS: json.dumps(list(origins)), _SOURCES: json.dumps(sources or {})}
     content = content.replace_schema_metadata(content.schema.metadata | made_with)
@@ -182,10 +177,9 @@ def write(rows, path, origins=(), sources=None):
 
 
 def origins_of(paths):
-    """Return code, versions and machine of the operating points in one or many files.
+    """Return code, versions and machine of the operating points in one or many files, each once.
 
-    Each origin stands once (see `budgetbench.study.provenance.origin`), with the number of "jobs"
-    that had it, their "seconds" in all and the "peak_mb" of the largest.
+    With them stand the number of "jobs", their "seconds" in all and the "peak_mb" of the largest.
     """
     found = {}
     for path in _listed(paths):
@@ -196,15 +190,16 @@ def origins_of(paths):
                 # fixed.
                 key = json.dumps({name: one[name] for name in one if name not in SUMMED})
                 found.setdefault(key, []).append({"jobs": 1, **one})
-    return [json.loads(key) | _put_together(same) for key, same in found.items()]
+    origins = []
+    for key, same in found.items():
+        known = {name: [one[name] for one in same if name in one] for name in SUMMED}
+        sums = {name: SUMMED[name](values) for name, values in known.items() if values}
+        origins.append(json.loads(key) | sums)
+    return origins
 
 
 def sources_of(paths):
-    """Return the hashes of the sources of the operating points in one or many files.
-
-    Those of data, price lists and methods (see `budgetbench.study.provenance`), more than one where
-    files differ.
-    """
+    """Return the hashes of what the points in files were made of; several where files differ."""
     found = {}
     for path in _listed(paths):
         with _reading(path):
@@ -212,12 +207,6 @@ def sources_of(paths):
             for name, hashes in made_of.items():
                 found[name] = sorted({*found.get(name, ()), *_listed(hashes)})
     return found
-
-
-def _put_together(same):
-    """Return jobs, seconds and peak memory of equal origins, as far as they are known."""
-    known = {key: [one[key] for one in same if key in one] for key in SUMMED}
-    return {key: SUMMED[key](values) for key, values in known.items() if values}
 
 
 @contextmanager
@@ -235,10 +224,7 @@ def _listed(paths):
 
 
 def read(paths):
-    """Read operating points from one or many files into one frame.
-
-    A `RecordError` says when a file was written in another format version or lacks a column.
-    """
+    """Read operating points from one or many files into one frame."""
     parts = [_part(path) for path in _listed(paths)]
     if not parts:
         return table([])

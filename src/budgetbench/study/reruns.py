@@ -1,8 +1,9 @@
-"""Reruns: kept in the repository, and compared number by number with a fresh run."""
+"""Results for later: packed into one file, kept in the repository, compared with a fresh run."""
 
 import gzip
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from budgetlearn.exceptions import BudgetlearnError
 from budgetlearn.files import read_yaml, whole_file
 
 from . import records
+from .study import place_of
 
 FOLDER = "resources/reruns"
 POINTS, SETTINGS, PROVENANCE = "points.csv.gz", "study.yaml", "provenance.json"
@@ -130,11 +132,7 @@ class RerunError(BudgetlearnError, ValueError):
 
 
 def stored_points(folder, fresh):
-    """Return the file of operating points in ``results/<study>`` of an earlier run, or its archive.
-
-    `fresh` is the folder of the results to compare with. A `RerunError` says when no folder is
-    named, when it has no such file, or when it is the same folder.
-    """
+    """Return the file of operating points in a folder of an earlier run, or of its archive."""
     if folder is None:
         raise RerunError(
             "rerun_check compares with stored results: name their folder, as in "
@@ -169,9 +167,7 @@ def _platforms(origins):
 
 
 def differences(fresh, stored, within=0.0):
-    """Return the numbers in which two sets of operating points differ.
-
-    Up to `within`, a relative distance, they count as equal.
+    """Return where two sets of operating points differ by more than a relative distance.
 
     The frame has one row for each difference: `KEY`, column, fresh, stored. A point that only one
     side has differs in the column "point".
@@ -224,8 +220,7 @@ def _same_array(a, b, within):
 def check_rerun(study, fresh, stored):
     """Compare the operating points in two files, and return what was compared, in a sentence.
 
-    Those of settings that a method tries for seconds left after its tries are not compared: how
-    many there are depends on the machine. A `RerunError` has the first ten differences.
+    Settings tried for seconds left after the tries are not compared: the machine decides how many.
     """
     within = tolerance(records.origins_of(fresh), records.origins_of(stored))
     points, earlier = (
@@ -239,3 +234,77 @@ def check_rerun(study, fresh, stored):
             f"The first of them:\n{found.head(10).to_string(index=False)}"
         )
     return f"All {len(points)} operating points of {fresh} are those of {stored}, compared {how}."
+
+
+# What of a study's folder is packed: logs and durations speak of one machine only.
+PACKED = ("report.html", "points.parquet", "tables", "figures", "captions", "costs", "splits")
+# What decides results beside the configuration.
+SOURCES = ("resources/costs", "resources/published")
+_OLDEST = (1980, 1, 1, 0, 0, 0)  # the first time that zip knows: the same content, the same bytes
+
+READ_ME = """# {study}
+
+A study of budgetlearn: `report.html` is its report, `points.parquet` has every operating point
+(docs/results.md of the project says what each column means), `tables/` and `figures/` are those of
+the report, `costs/` and `splits/` what was drawn. `provenance.json` says what it was made with.
+
+To reopen it in Python:
+
+    from budgetbench.study import records
+    points = records.read("points.parquet")
+
+To run it again, and compare number by number, in a clone of the project at commit {commit}:
+
+    make setup
+    .venv/bin/snakemake --cores 2 rerun_check --configfile <this folder>/study.yaml \\
+        --config stored=<this folder>
+
+with `config/datasets.yaml` and `config/methods.yaml` of this folder where they were changed.
+"""
+
+
+def pack(study, path):
+    """Write a study as one zip file, equal for equal results, and return its number of files."""
+    origins = records.origins_of(Path(study.folder) / "points.parquet")
+    portable = {**study.config, "data_dir": None, "stored": None}  # no folders of this machine
+    # Sorted entries without times: equal results pack to equal bytes.
+    texts = {
+        "README.md": READ_ME.format(
+            study=study.name, commit=" or ".join(sorted({one["commit"] for one in origins}))
+        ),
+        "study.yaml": yaml.safe_dump(portable, sort_keys=False, allow_unicode=True),
+        "provenance.json": json.dumps(origins, indent=1, sort_keys=True) + "\n",
+    }
+    files = dict(_files(study))
+    with whole_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in sorted({*texts, *files}):
+            content = texts[name].encode() if name in texts else files[name].read_bytes()
+            packed.writestr(_entry(f"{study.name}/{name}"), content)
+    return len(texts) + len(files)
+
+
+def _entry(name):
+    """Return the entry of a file: readable by all, of no particular time."""
+    entry = zipfile.ZipInfo(name, _OLDEST)
+    entry.external_attr = 0o644 << 16
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    return entry
+
+
+def _files(study):
+    """Yield (name in the archive, file) of what is packed."""
+    own = [study.config["datasets_file"], study.config["methods_file"]]
+    for source in (*SOURCES, *own):
+        place = Path(place_of(source, study.root))
+        # What lies elsewhere is packed under its own name: no folders of this machine.
+        named = Path(source) if not Path(source).is_absolute() else Path(place.name)
+        for path in _below(place):
+            yield (named / path.relative_to(place)).as_posix(), path
+    folder = Path(study.folder)
+    for part in PACKED:
+        for path in _below(folder / part):
+            yield path.relative_to(folder).as_posix(), path
+
+
+def _below(path):
+    return sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]

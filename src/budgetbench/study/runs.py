@@ -10,9 +10,8 @@ from budgetlearn.exceptions import ConfigError, CostError, DatasetError
 from budgetlearn.price_lists import profile_of
 from budgetlearn.validation import derive_seed
 
-from ..datasets import split
+from ..datasets.dataset import TEST, TRAIN, VALID, split
 
-TRAIN, VALID, TEST = 0, 1, 2
 # Share of the training rows that validate where the split that came with the data has no such part.
 HELD_OUT = 0.1
 
@@ -43,12 +42,9 @@ class Run:
 def draw_splits(dataset, runs, study_seed, sizes, crossed=None):
     """Return the part (0 train, 1 validation, 2 test) of each row in each run, a column of int8.
 
-    `sizes` are as `budgetbench.datasets.split` takes them. Runs 0 to `crossed` − 1 share one split;
-    None: every run has its own.
-
-    Every run has a validation part, because validation data choose among operating points. Where
-    `sizes` leaves it empty, a tenth of the training rows is held out for it: the test part stays
-    whole, and no row is learned from that a method is then chosen by.
+    Runs 0 to `crossed` − 1 share one split; None: every run has its own. Validation data choose
+    among operating points: where `sizes` has no such part, it is a tenth of the training rows, and
+    the test part stays whole.
     """
     return pd.DataFrame(
         {str(run): _draw_split(dataset, run // (crossed or 1), study_seed, sizes) for run in runs}
@@ -70,9 +66,8 @@ def _draw_split(dataset, run, study_seed, sizes):
 def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
     """Return the cost profile of each run as a tidy table: run, feature, cost, group, group_cost.
 
-    The kinds are "random": integers 1..100 per run; "unit": 1 each; and "given": the prices of the
-    list `given` (feature, cost, and optionally group and group_cost; group is empty where a feature
-    has none). Run r has profile r modulo `crossed`; None: every run has its own.
+    "random" are integers 1..100 per run, "unit" 1 each, "given" the price list `given`. Run r has
+    profile r modulo `crossed`; None: every run has its own.
     """
     # Prices are by name, rows in the order of the features: a list may have another order.
     names = list(dataset.feature_names)
@@ -83,10 +78,8 @@ def draw_costs(dataset, kind, runs, study_seed, given=None, crossed=None):
         else:
             number = run if crossed is None else run % crossed
             seed = derive_seed(study_seed, dataset.id, number, "costs")
-            profile = FeatureCosts.of(
-                None if kind == "unit" else random_costs(len(names), seed), len(names)
-            )
-            frame = pd.DataFrame({"feature": names, "cost": profile.costs})
+            drawn = 1.0 if kind == "unit" else random_costs(len(names), seed).costs
+            frame = pd.DataFrame({"feature": names, "cost": drawn})
         frames.append(frame.assign(run=run))
     table = pd.concat(frames, ignore_index=True).reindex(
         columns=["run", "feature", "cost", "group", "group_cost"]
@@ -126,8 +119,7 @@ def profiles_of(table, names):
 def ratio_of_test_rows(dataset, study):
     """Return the number of test rows by each row that a model trains on.
 
-    Validation rows are among the latter only where the study fits every chosen model again. Beside
-    a method that trains on them anyway the intervals are wider than they need be.
+    Beside a method that always trains on validation rows the intervals are wider than need be.
     """
     part = _draw_split(dataset, 0, study.seed, study.sizes(dataset.id))
     trained = (part == TRAIN) | (study.config.get("refit", False) & (part == VALID))

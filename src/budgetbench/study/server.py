@@ -29,7 +29,6 @@ from .isolation import CALLER, die_with_caller, die_with_parent
 
 WAIT = 60.0  # seconds that a server may take to start
 LOOK = 1.0  # seconds between two looks at whether the caller is still there
-_LENGTH, _CODE = struct.Struct("!I"), struct.Struct("!i")
 _SERVED = "BUDGETLEARN_SERVED"
 # What the jobs of a study import; the server does it once.
 _IMPORTS = (
@@ -50,11 +49,11 @@ def leave_to_server():
         return
     die_with_caller()
     job = {"script": os.path.abspath(sys.argv[0]), "folder": os.getcwd(), "path": sys.path}
+    # A line each way: the job, with its output and errors to write to, and its exit code.
     message = json.dumps({**job, "environment": dict(os.environ)}).encode()
-    socket.send_fds(connection, [_LENGTH.pack(len(message))], [1, 2])
-    connection.sendall(message)
-    code = _received(connection, _CODE.size)
-    sys.exit(_CODE.unpack(code)[0] if code else 1)
+    socket.send_fds(connection, [b"\n"], [1, 2])
+    connection.sendall(message + b"\n")
+    sys.exit(int(connection.makefile().readline() or 1))
 
 
 def _address(caller):
@@ -104,22 +103,8 @@ def _start(caller, errors):
     return subprocess.Popen(command, **quiet, stderr=errors, start_new_session=True)
 
 
-def _received(connection, size):
-    """Return `size` bytes, or none if the other end is gone."""
-    parts = b""
-    while len(parts) < size:
-        part = connection.recv(size - len(parts))
-        if not part:
-            return b""
-        parts += part
-    return parts
-
-
 def serve(caller):
-    """Answer the jobs of a caller until it is gone.
-
-    `caller`: its process id.
-    """
+    """Answer the jobs of a caller, a process id, until it is gone."""
     listener = socket.socket(socket.AF_UNIX)
     try:
         listener.bind(_address(caller))
@@ -148,10 +133,10 @@ def serve(caller):
 
 def _attend(connection):
     """Fork for the work, send its exit code, or kill it if the job is gone; then exit."""
-    message, output, *_ = socket.recv_fds(connection, _LENGTH.size, 2)
+    _, output, *_ = socket.recv_fds(connection, 1, 2)
     if len(output) < 2 or not _is_ours(connection):
         sys.exit(1)
-    job = json.loads(_received(connection, *_LENGTH.unpack(message)))
+    job = json.loads(connection.makefile().readline())
     attendant = os.getpid()
     worker = os.fork()
     if not worker:
@@ -164,7 +149,7 @@ def _attend(connection):
         os.kill(worker, signal.SIGKILL)  # what it started goes with it
         sys.exit(1)
     code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
-    connection.sendall(_CODE.pack(code if code >= 0 else 128 - code))  # as shells put a signal
+    connection.sendall(f"{code if code >= 0 else 128 - code}\n".encode())  # as shells put a signal
     sys.exit()
 
 

@@ -11,7 +11,6 @@ import hashlib
 import importlib
 import importlib.util
 import os
-import pkgutil
 import re
 import sys
 from functools import cache
@@ -20,8 +19,7 @@ from pathlib import Path
 
 from budgetlearn.exceptions import ConfigError
 
-from .configuration import close_to
-from .methods import classes_of, resolve
+from .methods import classes_of, nested, resolve
 
 ROOT = Path(__file__).resolve().parents[2]  # where both packages lie
 OWN = ("budgetlearn", "budgetbench")
@@ -37,10 +35,7 @@ _IMPORT = re.compile(
 
 
 def script_fingerprint(script, *classes):
-    """Return a hash of the code that a job runs, with the classes that it builds by dotted names.
-
-    A `ConfigError` says when a kernel is missing, or older than its source.
-    """
+    """Return a hash of the code that a job runs, with that of the classes that it builds."""
     places = (place for name in classes for place in (name.rpartition(".")[0], name))
     return _digest(_reached(Path(script), *map(module_files, places)))
 
@@ -197,29 +192,16 @@ FILES = {"checkpoint", "memory"}
 
 
 def refuse_untrusted(method, spec):
-    """Refuse a specification that asks for other code than that of `TRUSTED`, or for files.
-
-    Nothing is imported for the answer; a `ConfigError` says what to look at.
-    """
+    """Refuse a specification of other code than `TRUSTED`, or of files; nothing is imported."""
     foreign = [name for name in classes_of(spec) if name.split(".")[0] not in TRUSTED]
-    files = sorted(FILES.intersection(_parameters_of(spec)))
+    names = (str(name).rpartition("__")[2] for part in nested(spec) for name in part)
+    files = sorted(FILES.intersection(names))
     if foreign or files:
         what = f"runs code of {foreign[0]}" if foreign else f"names a file in {files[0]!r}"
         raise ConfigError(
             f"method {method} {what}. Look at it first, then add --trust; without it all classes "
             f"come from {', '.join(TRUSTED)}."
         )
-
-
-def _parameters_of(spec):
-    """Yield the names of all parameters in a specification, nested ones by their last part."""
-    if isinstance(spec, dict):
-        for name, value in spec.items():
-            yield str(name).rpartition("__")[2]
-            yield from _parameters_of(value)
-    elif isinstance(spec, list):
-        for value in spec:
-            yield from _parameters_of(value)
 
 
 def find_classes_in(folder):
@@ -233,39 +215,18 @@ def find_classes_in(folder):
     os.environ["PYTHONPATH"] = os.pathsep.join(known)
 
 
-def _hint(name):
-    """Return " Did you mean …?" for the first part of a dotted name that is not there, or ""."""
-    parts = name.split(".")
-    # The first part that cannot be had is the misspelt one.
-    for end in range(1, len(parts)):
-        try:
-            module = importlib.import_module(".".join(parts[:end]))
-        except Exception:
-            siblings = _siblings(parts[: end - 1])
-            return close_to(parts[end - 1], siblings) if parts[end - 1] not in siblings else ""
-    return "" if hasattr(module, parts[-1]) else close_to(parts[-1], dir(module))
-
-
-def _siblings(package):
-    """Return the names of the modules in a package; outside of one, those methods come from."""
-    if not package:
-        return ["budgetlearn", "lightgbm", "sklearn"]
-    paths = getattr(importlib.import_module(".".join(package)), "__path__", [])
-    return [module.name for module in pkgutil.iter_modules(paths)]
-
-
 def check_classes(method, spec):
     """Refuse a specification that names a class which cannot be had, before any job starts.
 
-    Nested classes count. What budgetlearn and installed packages have is looked up in their source,
-    which is fast; modules of the user's own are imported. A `ConfigError` names the closest names.
+    What budgetlearn and installed packages have is looked up in their source, which is fast;
+    modules of the user's own are imported.
     """
     for name in classes_of(spec):
         if not _is_in_source(name):
             try:
                 resolve(name)
             except ConfigError as error:
-                raise ConfigError(f"method {method}: {error}{_hint(name)}") from error
+                raise ConfigError(f"method {method}: {error}") from error
 
 
 def _is_in_source(name):

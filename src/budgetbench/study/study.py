@@ -1,11 +1,15 @@
-"""A study: what its configuration asks for, checked, and the files that come of it."""
+"""A study: what its configuration asks for, read and checked, and the files that come of it."""
 
+import difflib
 import importlib.util
 import itertools
+import json
+import re
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 
 from budgetlearn.exceptions import ConfigError
@@ -13,7 +17,6 @@ from budgetlearn.files import read_yaml
 
 from ..datasets.fetching import content_sha256
 from ..datasets.registry import load_registry
-from .configuration import check_schema, known, merged, typed
 from .kept_jobs import folder_of, split_at_folder
 from .methods import sequence_name
 from .source_code import check_classes, refuse_untrusted
@@ -31,6 +34,82 @@ WORKING = (
 # What of a data set's entry its raw files depend on, and what only readers see.
 FETCHED = ("id", "kind", "files", "folder", "instructions", "content")
 SHOWN = ("title", "licence", "citation")
+# Text of the command line that is none.
+_WORDS = {"true": True, "false": False, "null": None}
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)")
+
+
+def check_schema(config, schema_path, what):
+    """Refuse what does not follow a JSON schema, with a line for each fault: all in one call."""
+    validator = jsonschema.Draft202012Validator(read_yaml(schema_path))
+    faults = sorted(validator.iter_errors(config), key=lambda fault: list(map(str, fault.path)))
+    if faults:
+        lines = [
+            f"  {'.'.join(map(str, fault.path)) or 'top level'}: {_message(fault)}"
+            for fault in faults
+        ]
+        raise ConfigError(f"{what} does not follow {Path(schema_path).name}:\n" + "\n".join(lines))
+
+
+def _message(fault):
+    needed = fault.validator_value if fault.validator == "contains" else {}
+    if "const" in needed:
+        return f"{fault.instance} lacks {needed['const']!r}, which every study has: add it."
+    return fault.message
+
+
+def typed(config, schema_path):
+    """Return settings whose values have the types that the schema asks for, where text can say so.
+
+    Snakemake hands over what stands behind ``--config`` as text, but for numbers: ``offline=true``,
+    ``time_limit=null``, ``datasets=wine`` and ``datasets=[wine,digits]`` mean what they mean in a
+    file. Text that stays as wrong as it came is left to `check_schema`.
+    """
+    schema = read_yaml(schema_path)
+    known_keys = {
+        key: schema["$defs"][value["$ref"].rpartition("/")[2]] if "$ref" in value else value
+        for key, value in schema["properties"].items()
+    }
+    return {key: _typed(value, known_keys.get(key, {})) for key, value in config.items()}
+
+
+def _typed(value, schema):
+    kinds = schema.get("type", "object")
+    # A title "2024" stays text, though it reads as a number.
+    if "string" in kinds and not (value == "null" and "null" in kinds):
+        return value
+    if kinds == "array" and isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    return _plain(value)
+
+
+def _plain(value):
+    """Return `value` with text that reads as a number, true, false or null replaced by it."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    if not isinstance(value, str):
+        return value
+    if _NUMBER.fullmatch(value):
+        return float(value) if "." in value else int(value)
+    return _WORDS.get(value.lower(), value)
+
+
+def known(name, names, kind, where):
+    """Return `name` if it is among `names`, else raise `ConfigError` with the closest of them."""
+    if name in names:
+        return name
+    close = difflib.get_close_matches(name, names, n=3)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise ConfigError(f"unknown {kind} {name!r}.{hint} {where} has: {', '.join(sorted(names))}.")
+
+
+def merged(base, override):
+    """Return `base` with `override` laid over it; dictionaries merge, all else replaces."""
+    if not (isinstance(base, dict) and isinstance(override, dict)):
+        return override
+    return {**base, **{key: merged(base.get(key), value) for key, value in override.items()}}
 
 
 @dataclass(frozen=True)
@@ -47,10 +126,8 @@ class Study:
     def from_config(cls, config, root, trust=True):
         """Check a configuration, as Snakemake read it, and look up what it names.
 
-        `root` is the folder of the workflow; what a configuration names is below the current
-        folder. Without `trust` no method may be a class of others than `TRUSTED`, whose import runs
-        code. A `ConfigError` says where there is a typo, an unknown data set or method, or settings
-        that contradict each other.
+        `root` is the workflow's folder; what a configuration names is below the current one.
+        Without `trust` no method may be a class of others than `TRUSTED`, whose import runs code.
         """
         root = Path(root)
         schemas = root / "workflow" / "schemas"
@@ -62,11 +139,11 @@ class Study:
         methods = read_yaml(place_of(config["methods_file"], root))
         check_schema(methods, schemas / "methods.schema.yaml", config["methods_file"])
         _check_names(config, registry, root)
-        config = _installed(config, _chosen(config, methods))
-        chosen = _chosen(config, methods)
+        chosen, absent = _installed(config, _chosen(config, methods))
+        if absent:
+            config["left_out"] = config.get("left_out", {}) | absent
         # Overrides of one data set may spoil what the others leave right.
-        changed = (_overridden(chosen, own.get("overrides", {})) for own in _own(config))
-        for specs in (chosen, *changed):
+        for specs in (chosen, *(_overridden(chosen, own) for own in _own(config))):
             _check_methods(specs, schemas, trust)
         datasets = {name: registry[name] for name in config["datasets"]}
         study = cls(dict(config), datasets, chosen, root)
@@ -78,7 +155,7 @@ class Study:
         for name, spec in self.datasets.items():
             if spec.task != "regression" or self.budget(name) != ACQUISITION:
                 continue
-            methods = self._setting("methods", name)
+            methods = self._methods(name)
             wrong = [m for m in methods if not self.spec(m, name)["class"].endswith("Regressor")]
             if wrong:
                 raise ConfigError(
@@ -124,7 +201,7 @@ class Study:
         planned = dict(self.datasets)
         for name in planned:
             for table in self.own_table(name):
-                planned[name] = replace(planned[name], content=_content(table))
+                planned[name] = replace(planned[name], content=content_sha256(Path(table)))
         return planned
 
     def raw(self, dataset):
@@ -136,10 +213,7 @@ class Study:
         return words | {key: spec[key] for key in FETCHED} | {"parameters": path}
 
     def prepared(self, dataset):
-        """Return the part of a data set's entry that decides the prepared data, as plain data.
-
-        The title is its id: readers get the words of `shown`, and an edit of them prepares nothing.
-        """
+        """Return the part of a data set's entry that decides the prepared data, as plain data."""
         spec = asdict(self._planned[dataset])
         words = dict.fromkeys(SHOWN, "") | {"title": dataset, "costs": None}
         return spec | words
@@ -154,6 +228,10 @@ class Study:
         """Return a setting for a data set: its own, else that of all data sets."""
         own = self.config.get("by_dataset", {}).get(dataset, {})
         return own.get(key, self.config.get(key, default))
+
+    def _methods(self, dataset):
+        """Return the methods of a data set that are installed."""
+        return [name for name in self._setting("methods", dataset) if name in self.methods]
 
     def budget(self, dataset):
         """Return the budget of the comparison on a data set, `ACQUISITION` or `MEMORY`."""
@@ -173,9 +251,7 @@ class Study:
     @property
     def cells(self):
         """The (dataset, costs, method) triples: what is fitted in every run."""
-        return [
-            (*case, method) for case in self.cases for method in self._setting("methods", case[0])
-        ]
+        return [(*case, method) for case in self.cases for method in self._methods(case[0])]
 
     def points_file(self, dataset, costs, method, chunk):
         """Return the file of a method's operating points in a chunk of runs."""
@@ -230,7 +306,8 @@ class Study:
 
     def price_content(self, dataset, kind):
         """Return the sha256 of the price list that a cost profile is read from, now; else None."""
-        return next(map(_content, self.price_list(dataset, kind)), None)
+        files = self.price_list(dataset, kind)
+        return content_sha256(Path(files[0])) if files else None
 
     def unpriced(self, dataset):
         """Return the columns of the user's own table that may have a price, and need none."""
@@ -247,11 +324,7 @@ class Study:
         return [name for name, spec in self.methods.items() if spec.get("kind", FIT) == kind]
 
     def spec(self, method, dataset):
-        """Return the specification of a method on a data set: class, parameters, grid, seed.
-
-        With `tries` in the study's settings, a method that has a space has these in place of its
-        grid.
-        """
+        """Return the specification of a method on a data set; with tries its space, no grid."""
         own = self.config.get("by_dataset", {}).get(dataset, {}).get("overrides", {})
         spec = merged(self.methods[method], own.get(method, {}))
         tries = self.config.get("tries")
@@ -259,16 +332,15 @@ class Study:
         keys = ("class", "space" if tuned else "grid", "seed_as")
         decisive = {key: spec[key] for key in keys if key in spec}
         decisive |= {"tries": tries} if tuned else {}
-        if tuned and self._goes_on(method, dataset):
-            decisive["seconds_of"] = self.config["seconds_of"]
+        # It may use as many seconds as the method that the study names, where that is fitted too.
+        other = self.config.get("seconds_of")
+        if tuned and other not in (None, method) and other in self._methods(dataset):
+            decisive["seconds_of"] = other
         decisive |= {"refit": True} if self.config.get("refit") else {}
         # This is a parameter of the jobs: what is in it reruns them, what is not does not.
-        return _sorted(decisive | {"parameters": spec.get("parameters", {})})
-
-    def _goes_on(self, method, dataset):
-        """Return True if a method may use as many seconds as the one that the study names."""
-        other = self.config.get("seconds_of")
-        return other not in (None, method) and other in self._setting("methods", dataset)
+        decisive["parameters"] = spec.get("parameters", {})
+        # With their keys in order: reordered lines rerun no job.
+        return json.loads(json.dumps(decisive, sort_keys=True))
 
     def seconds_files(self, method, dataset, costs, chunk):
         """Return the points whose seconds a method may use as well: of one file, or none."""
@@ -290,10 +362,7 @@ class Study:
 
 
 def with_defaults(config, root):
-    """Return settings laid over those that every study starts from.
-
-    Snakemake's own `configfile` cannot do this: it leaves the settings of a module as they came.
-    """
+    """Return settings laid over those of every study, also where another workflow's come first."""
     folder = Path(root, "config")
     base = read_yaml(folder / "config.yaml")
     if "study" not in config or not config.keys() & {"datasets", "methods"}:
@@ -302,24 +371,9 @@ def with_defaults(config, root):
 
 
 def place_of(path, root):
-    """Return the place of a file that a configuration names: below the user's folder.
-
-    What is not there is looked for beside the workflow: its own lists, where it is installed.
-    """
+    """Return the place of a file below the user's folder, or else beside the workflow."""
     there = Path(path).exists() or not (Path(root) / path).exists()
     return str(path) if there else str(Path(root) / path)
-
-
-def _content(path):
-    """Return the sha256 of a file."""
-    return content_sha256(Path(path))
-
-
-def _sorted(value):
-    """Return nested dictionaries with their keys in order: reordered lines rerun no job."""
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return value
 
 
 def _own(config):
@@ -330,74 +384,58 @@ def _own(config):
 
 def _named_methods(config):
     """Return every method that a study names, those of all data sets first."""
-    return list(
-        dict.fromkeys(
-            itertools.chain(config["methods"], *(own.get("methods", ()) for own in _own(config)))
-        )
-    )
+    own = (settings.get("methods", ()) for settings in _own(config))
+    return list(dict.fromkeys(itertools.chain(config["methods"], *own)))
 
 
 def _check_names(config, registry, root):
     """Refuse unknown names in a study, other than its data sets and methods."""
-    overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
-    for method in itertools.chain(*overrides):
-        known(method, _named_methods(config), "method in overrides", "the study")
     for key in ("by_dataset", "stand_ins"):
         for name in config.get(key, {}):
             registry[name]  # names what is wrong, like the data sets in use
-    for shown in (config.get("own_cost", []), *config.get("staircases", {}).values()):
-        for method in shown:
-            known(method, _named_methods(config), "method in a figure", "the study")
-    if config.get("seconds_of") is not None:
-        known(config["seconds_of"], _named_methods(config), "method in seconds_of", "the study")
-        if config.get("tries") is None:
-            raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
+    overrides = [config.get("overrides", {}), *(own.get("overrides", {}) for own in _own(config))]
+    shown = [config.get("own_cost", []), *config.get("staircases", {}).values()]
+    other = config.get("seconds_of")
+    for kind, lists in (
+        ("method in overrides", overrides),
+        ("method in a figure", shown),
+        ("method in seconds_of", [] if other is None else [[other]]),
+    ):
+        for method in itertools.chain(*lists):
+            known(method, _named_methods(config), kind, "the study")
+    if other is not None and config.get("tries") is None:
+        raise ConfigError("seconds_of goes on after the tries of a method: set tries too.")
     tables = [path.stem for path in Path(place_of(PUBLISHED, root)).glob("*.csv")]
     for name in config.get("published", []):
         known(name, tables, "published table", PUBLISHED)
 
 
-def _overridden(methods, overrides):
-    """Return specifications of methods with `overrides` laid over them."""
+def _overridden(methods, settings):
+    """Return specifications of methods with the overrides of some settings laid over them."""
+    overrides = settings.get("overrides", {})
     return {name: merged(spec, overrides.get(name, {})) for name, spec in methods.items()}
 
 
 def _chosen(config, methods):
     """Return the specifications of a study's methods, its overrides applied."""
-    where = config["methods_file"]
-    names = _named_methods(config)
+    where, names = config["methods_file"], _named_methods(config)
     chosen = {name: methods[known(name, methods, "method", where)] for name in names}
-    return _overridden(chosen, config.get("overrides", {}))
+    return _overridden(chosen, config)
 
 
 def _installed(config, specs):
-    """Return a configuration without the methods whose package is not installed; it tells why."""
+    """Return the specifications whose package is installed, and {label: why not} of the others."""
     needs = {name: spec["needs"] for name, spec in specs.items() if "needs" in spec}
     absent = {name for name, needed in needs.items() if importlib.util.find_spec(needed) is None}
-    if not absent:
-        return config
     told = {
         specs[name]["label"]: f"needs the package {needs[name]}, which is not installed"
         for name in specs
         if name in absent
     }
-    if not set(config["methods"]) - absent - {"constant"}:
+    if absent and not set(config["methods"]) - absent - {"constant"}:
         each = "; ".join(f"{label} {why}" for label, why in told.items())
         raise ConfigError(f"No method of the study can run: {each}. Install what is needed.")
-    by_dataset = {name: _without(own, absent) for name, own in config.get("by_dataset", {}).items()}
-    shorter = _without(config, absent) | {"left_out": config.get("left_out", {}) | told}
-    return shorter | ({"by_dataset": by_dataset} if by_dataset else {})
-
-
-def _without(settings, absent):
-    """Return settings of a study, or of one of its data sets, without some methods."""
-    shorter = dict(settings)
-    if "methods" in settings:
-        shorter["methods"] = [name for name in settings["methods"] if name not in absent]
-    if "overrides" in settings:
-        kept = settings["overrides"].items()
-        shorter["overrides"] = {name: own for name, own in kept if name not in absent}
-    return shorter
+    return {name: spec for name, spec in specs.items() if name not in absent}, told
 
 
 def _check_methods(specs, schemas, trust):

@@ -1,19 +1,37 @@
 """The commands put together, and what users see when something is wrong: one line, no traceback."""
 
+import ast
+import re
+import shlex
 import sys
+import warnings
+from contextlib import contextmanager
 
 import click
 
 from .. import __version__
-from ..exceptions import BudgetlearnError
+from ..exceptions import BudgetlearnError, BudgetlearnWarning
 from .compare import compare, recommend
 from .fit import fit
-from .messages import in_options, one_line, warnings_as_notes
+from .options import note
 from .predict import ask, predict
 from .serve import serve
 
 # What bad input raises: our own errors, scikit-learn's ValueError, files that cannot be opened.
 BAD_INPUT = (BudgetlearnError, ValueError, OSError)
+_COLUMN = re.compile(r"Column ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+# From parameters of the library to options; {} is the column that the message is about.
+_OPTIONS = {
+    "Turn it into a number that means something, such as days since a fixed date, or leave it out "
+    "(drop).": "Take it as days with --date {} (of fit), or leave it out with --drop {}.",
+    "Leave it out (drop), or name it among the categorical columns if it is one.": "If it names "
+    "the rows: --id {} leaves it out and keeps it in what predict writes. Else --drop {}, or "
+    "--categorical {} if it is a category.",
+    "Leave them out (drop).": "Leave them out with --drop.",
+    'take missing="indicator" or "median"': "take --missing indicator or --missing median",
+    'take missing="median"': "take --missing median",
+    "pass fallback=True": "take --fallback",
+}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -51,3 +69,37 @@ def run(arguments=None):
         said = one_line(f"{type(error).__name__}: {error}")
         click.echo(f"Error: {said} (--debug shows where it happened)", err=True)
         return 1
+
+
+def one_line(error):
+    """Return an error's message on one line; blanks within a line stay."""
+    return " ".join(line.strip() for line in str(error).splitlines())
+
+
+def in_options(error):
+    """Return an error's message on one line, naming options instead of parameters."""
+    text = one_line(error)
+    column = _COLUMN.match(text)
+    quoted = shlex.quote(ast.literal_eval(column[1])) if column else "NAME"
+    for parameter, option in _OPTIONS.items():
+        text = text.replace(parameter, option.replace("{}", quoted))
+    return text
+
+
+@contextmanager
+def warnings_as_notes():
+    """Show what the library warns of as a note of one line, each once."""
+    said = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", BudgetlearnWarning)
+        as_always = warnings.showwarning
+
+        def show(message, category, *rest, **named):
+            if not issubclass(category, BudgetlearnWarning):
+                as_always(message, category, *rest, **named)
+            elif (text := in_options(message)) not in said:
+                said.add(text)
+                note(text)
+
+        warnings.showwarning = show
+        yield

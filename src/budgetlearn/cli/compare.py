@@ -41,27 +41,19 @@ SOURCE = ("target", "drop", "missing", "categorical", "separator", "decimal", "n
 def folders():
     """Return the folder of the workflow, and the one that its results go to.
 
-    In the project's folder, or below it, it is both. Elsewhere the workflow is the installed one,
-    or that of the clone that an editable installation points to, and results go to the current
-    folder.
+    In the project's folder, or below it, it is both; elsewhere results go to the current folder.
     """
     # The nearest workflow counts, so that a clone is preferred to what is installed.
     here, package = Path.cwd(), Path(budgetlearn.__file__).resolve().parent
-    for folder in (here, *here.parents):
-        if _has_workflow(folder):
-            return folder, folder
-    for folder in (package / "_project", package.parents[1]):
-        if _has_workflow(folder):
-            return folder, here
+    above = (here, *here.parents)
+    for folder in (*above, package / "_project", package.parents[1]):
+        if (folder / "Snakefile").is_file() and (folder / "workflow" / "rules").is_dir():
+            return folder, folder if folder in above else here
     raise ConfigError(
         f"{package} is without its workflow, which compare and recommend run: install budgetlearn "
         "anew (pip install --force-reinstall 'budgetlearn[workflow]'), or work in the project's "
         "folder."
     )
-
-
-def _has_workflow(folder):
-    return (folder / "Snakefile").is_file() and (folder / "workflow" / "rules").is_dir()
 
 
 def identifier(path):
@@ -71,19 +63,19 @@ def identifier(path):
 
 
 def study_files(own, path, name, options, folder, **settings):
-    """Return {name: content} of the files that make a study of one table.
-
-    A link to the table is kept: what it leads to is read each time.
-    """
+    """Return {name: content} of the files that make a study of one table."""
     regression = own.task == REGRESSION
+    given = {key: options[key] for key in SOURCE if options[key]}
+    given = {key: list(v) if isinstance(v, tuple) else v for key, v in given.items()}
     entry = {
         "title": own.name,
         "task": own.task,
-        "source": {"csv": os.path.abspath(path), **_given(options)},
+        "source": {"csv": os.path.abspath(path), **given},
     }
     if options["costs"]:
         entry["costs"] = os.path.abspath(options["costs"])
     methods = options["methods"] or (REGRESSORS if regression else CLASSIFIERS)
+    most, shares = options["max_rows"], dict(SHARES)
     study = {
         "study": name,
         "title": f"{own.name} under a budget",
@@ -92,7 +84,7 @@ def study_files(own, path, name, options, folder, **settings):
         "datasets_file": str((folder / REGISTRY).absolute()),
         "costs": ["given" if options["costs"] else "unit"],
         "methods": list(dict.fromkeys((*methods, CONTROL))),
-        "split": _split(len(own.y), options["max_rows"]),
+        "split": shares if len(own.y) <= most else {k: int(v * most) for k, v in shares.items()},
         **settings,
     }
     if regression:
@@ -100,32 +92,11 @@ def study_files(own, path, name, options, folder, **settings):
     return {REGISTRY: {"datasets": {identifier(path): entry}}, STUDY: study}
 
 
-def _given(options):
-    """Return the table's options that differ from the defaults of a data set's entry."""
-    values = {key: options[key] for key in SOURCE}
-    values = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
-    return {key: value for key, value in values.items() if value}
-
-
-def _split(n_rows, most):
-    if n_rows <= most:
-        return dict(SHARES)
-    return {part: int(share * most) for part, share in SHARES.items()}
-
-
 def as_yaml(content):
     """Return the text of a configuration file."""
     with extra("workflow", "budgetlearn compare"):
         import yaml
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
-
-
-def checked_files(files, root):
-    """Return the `Study` that files make, without a trace of them."""
-    with tempfile.TemporaryDirectory() as folder:
-        registry = Path(folder) / REGISTRY
-        registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
-        return checked_study(files[STUDY] | {"datasets_file": str(registry)}, root)
 
 
 def write_files(files, folder):
@@ -154,43 +125,26 @@ def sole_work(root, name):
                 f"Another `budgetlearn compare` is at work in {folder}: wait for it, or name this "
                 "study otherwise (--name)."
             ) from error
-        _refuse_snakemake(root, name)
+        # Snakemake's own locks outlive it where it was killed.
+        locks = (root / ".snakemake" / "locks").glob("*.lock")
+        held = (line for path in locks for line in path.read_text(encoding="utf-8").splitlines())
+        if any(line.startswith(f"results/{name}/") for line in held):
+            raise ConfigError(
+                f"Snakemake is at work on the study {name}, or was killed: wait for it, or take "
+                f"its lock away with `snakemake --unlock --configfile results/{name}/{STUDY}`."
+            )
         yield lock.fileno()
 
 
-def _refuse_snakemake(root, name):
-    """Raise `ConfigError` where Snakemake itself is at work on a study, or was killed at it."""
-    # Snakemake's own locks outlive it where it was killed.
-    locks = (root / ".snakemake" / "locks").glob("*.lock")
-    held = (line for path in locks for line in path.read_text(encoding="utf-8").splitlines())
-    if any(line.startswith(f"results/{name}/") for line in held):
-        raise ConfigError(
-            f"Snakemake is at work on the study {name}, or was killed: wait for it, or take its "
-            f"lock away with `snakemake --unlock --configfile results/{name}/{STUDY}`."
-        )
-
-
 def checked_study(config, root, trust=True):
-    """Return the `Study` of a configuration, laid over the workflow's own.
-
-    Without `trust` its methods must be those of known packages.
-    """
+    """Return the `Study` of a configuration, laid over the workflow's own; see `from_config`."""
     with extra("workflow", "the comparison of methods"):
-        from budgetbench.study.configuration import merged
         from budgetbench.study.source_code import find_classes_in
-        from budgetbench.study.study import Study
-    config = merged(read_yaml(root / "config/config.yaml"), config)
+        from budgetbench.study.study import Study, with_defaults
+    config = with_defaults(config, root)
     if trust and config.get("methods_path"):
         find_classes_in(config["methods_path"])
     return Study.from_config(config, root, trust)
-
-
-def refuse_rare_classes(own, study):
-    """Raise `DatasetError` where a class has too few rows to be in every part of a run."""
-    with extra("workflow", "the comparison of methods"):
-        from budgetbench.datasets import split
-    target = target_of(own, study)
-    split(target, 0, study.sizes(target.id))
 
 
 def target_of(own, study):
@@ -205,7 +159,7 @@ def target_of(own, study):
 
 
 def read_study(folder, root, trust=False):
-    """Return the `Study` that `budgetlearn compare` wrote to a folder, its table and its encoding.
+    """Return the `Study` that `compare` wrote to a folder, its table and its encoding.
 
     The folder may come from others: without `trust` what it names is data, and no code.
     """
@@ -221,17 +175,10 @@ def read_study(folder, root, trust=False):
             "`budgetlearn compare` wrote."
         )
     (spec,) = study.datasets.values()
-    source = dict(spec.parameters)
-    options = {key: source.get(key) for key in ("separator", "decimal", "na")}
-    options["keep"] = None  # what compare left out stands among the dropped columns
-    own = read_own_table(
-        source["path"],
-        source["target"],
-        spec.costs,
-        source.get("drop", ()),
-        spec.task,
-        **options,
-    )
+    source = {"drop": (), **spec.parameters}
+    options = {key: source.get(key) for key in ("target", "drop", "separator", "decimal", "na")}
+    # What compare left out stands among the dropped columns: keep None leaves out no more.
+    own = read_own_table(source["path"], costs=spec.costs, task=spec.task, keep=None, **options)
     kept = {key: source[key] for key in ("missing", "categorical") if key in source}
     return study, own, kept
 
@@ -242,17 +189,10 @@ def refuse_outdated(study, own, method, points):
     from budgetbench.study.provenance import sources_of_run
 
     ((dataset, kind),) = study.cases
-    now = SimpleNamespace(
-        dataset=dataset,
-        costs_kind=kind,
-        source=study.source(dataset),
-        costs=own.costs,
-        study_seed=study.seed,
-    )
-    wanted, kept = (
-        sources_of_run(method, study.spec(method, dataset), now),
-        records.sources_of(points),
-    )
+    about = {"dataset": dataset, "costs_kind": kind, "source": study.source(dataset)}
+    now = SimpleNamespace(**about, costs=own.costs, study_seed=study.seed)
+    wanted = sources_of_run(method, study.spec(method, dataset), now)
+    kept = records.sources_of(points)
     changed = [name for name in wanted if kept.get(name) != [wanted[name]]]
     if changed:
         raise ConfigError(
@@ -313,6 +253,8 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     with extra("workflow", "budgetlearn compare"):
         import snakemake  # noqa: F401
         import yaml  # noqa: F401
+
+        from budgetbench.datasets import split
     (workflow, root), name = folders(), name or identifier(table).replace("_", "-")
     # The table is read and checked here, so that a mistake costs seconds and not a study.
     own = read_own_table(table, **described(rest))
@@ -320,15 +262,17 @@ def compare(table, name, runs, cores, time_limit, seed, dry_run, **rest):
     rest["drop"] = (*rest["drop"], *own.left_out)
     BudgetPreprocessor(rest["missing"], rest["categorical"]).fit(own.X)
     if len(own.y) > rest["max_rows"]:
-        click.echo(
-            f"Note: each run draws {rest['max_rows']:,} of {len(own.y):,} rows (--max-rows).",
-            err=True,
-        )
+        options.note(f"each run draws {rest['max_rows']:,} of {len(own.y):,} rows (--max-rows).")
     folder = root / "results" / name
     settings = {"runs": runs, "time_limit": time_limit, "seed": seed}
     files = study_files(own, table, name, rest, folder, **settings)
     # What is wrong with it is said in one line, before anything is written or run.
-    refuse_rare_classes(own, checked_files(files, workflow))
+    with tempfile.TemporaryDirectory() as place:
+        registry = Path(place) / REGISTRY
+        registry.write_text(as_yaml(files[REGISTRY]), encoding="utf-8")
+        study = checked_study(files[STUDY] | {"datasets_file": str(registry)}, workflow)
+    target = target_of(own, study)
+    split(target, 0, study.sizes(target.id))  # each class must have rows for every part
     command = ["snakemake", "--cores", str(cores), "--configfile", f"results/{name}/{STUDY}"]
     if workflow != root:
         command += ["--snakefile", str(workflow / "Snakefile")]

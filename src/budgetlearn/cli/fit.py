@@ -1,15 +1,13 @@
 """`budgetlearn fit`: from a table and prices to a schedule, and what held-out rows show of it."""
 
-from contextlib import contextmanager
+import sys
 from math import ceil
-from threading import Event, Thread
 
 import click
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils import check_random_state
-from tqdm import tqdm
 
 import budgetlearn
 
@@ -20,7 +18,7 @@ from ..preprocessing.categories import MEDIAN
 from ..preprocessing.preprocessor import BudgetPreprocessor
 from ..validation import holdout
 from . import options
-from .options import read_error_costs
+from .options import note
 from .output import print_schedule, write_page
 from .saved_model import SavedModel
 from .table import CLASSIFICATION, REGRESSION, described, read_own_table, tell_notes
@@ -53,6 +51,7 @@ SEVERAL = ("categorical", "one_hot")
 TEST, VALIDATION = 0.2, 0.25  # of all rows, and of those that are left
 CALIBRATION = 0.25  # of those that are not held out, before any is for validation
 CONFIDENCE = 0.95
+ERROR_COSTS = ["true", "predicted", "cost"]  # columns of a file of them
 FEWEST_OF_CLASS = 4  # two train, one validates, one is held out
 
 
@@ -124,10 +123,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
     random = check_random_state(seed)
     rows = sampled(own, max_rows, random)
     if rows.size < len(own.y):
-        click.echo(
-            f"Note: {rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).",
-            err=True,
-        )
+        note(f"{rows.size:,} of {len(own.y):,} rows are used, drawn at random (--max-rows).")
     estimator = make(method, own.task, own.costs, seed, jobs)
     decided_by(estimator, own, method, budget, {name: rest[name] for name in DECIDED})
     about = {"method": method, "budget": budget}
@@ -144,10 +140,7 @@ def fit(table, method, budget, guaranteed, out, report, max_rows, seed, jobs, **
 
 
 def decided_by(estimator, table, method, budget, given):
-    """Set what `auto` decides by: the options of `DECIDED`, and a budget to compare at.
-
-    Raises `ConfigError` when the method, or the task, knows no such option.
-    """
+    """Set what `auto` decides by: the options of `DECIDED`, and a budget to compare at."""
     scoring, errors = given["scoring"], given["error_costs"]
     if method != AUTO:
         if scoring or errors:
@@ -173,6 +166,30 @@ def decided_by(estimator, table, method, budget, given):
         estimator.set_params(error_costs=read_error_costs(errors, table))
 
 
+def read_error_costs(path, table):
+    """Return the costs of errors by (true, predicted) class, as a csv lists them."""
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame.columns = [str(name).strip() for name in frame.columns]
+    if frame.columns.tolist() != ERROR_COSTS:
+        raise ConfigError(
+            f"{path} needs the columns {','.join(ERROR_COSTS)}, and has {','.join(frame.columns)}."
+        )
+    labels = {str(label): label for label in np.unique(table.y)}
+    costs = pd.to_numeric(frame["cost"], errors="coerce")
+    found = {}
+    for row, cost in zip(frame.itertuples(index=False), costs, strict=True):
+        unknown = [name for name in (row.true, row.predicted) if name not in labels]
+        if unknown:
+            raise ConfigError(
+                f"{path} names the class {unknown[0]!r}; {table.target!r} has "
+                f"{', '.join(list(labels)[:8])}."
+            )
+        if not np.isfinite(cost) or cost < 0:
+            raise ConfigError(f"{path}: the cost {row.cost!r} is no number of 0 or more.")
+        found[labels[row.true], labels[row.predicted]] = float(cost)
+    return found
+
+
 def make(method, task, costs, seed, jobs):
     """Return the unfitted estimator of a method; `ConfigError` where it cannot do the task."""
     if method not in METHODS[task]:
@@ -187,35 +204,10 @@ def make(method, task, costs, seed, jobs):
     return estimator.set_params(**{name: wanted[name] for name in wanted if name in known})
 
 
-@contextmanager
-def working(text):
-    """Show on a terminal that something is being done, and for how long."""
-    bar = tqdm(bar_format=f"{text} … {{elapsed}}", leave=False, disable=None)
-    done = Event()
-
-    def tick():
-        while not done.wait(0.5):
-            bar.refresh()
-
-    # A daemon: an error in the block must not wait for the clock.
-    thread = Thread(target=tick, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-        bar.close()
-
-
 def sampled(table, most, random):
     """Return the rows to fit on: all, or `most` of them drawn at random, classes in proportion."""
-    n_rows = len(table.y)
-    if n_rows <= most:
-        return np.arange(n_rows)
-    if table.task == CLASSIFICATION:
-        return holdout(table.y, most / n_rows, random)[1]
-    return np.sort(random.permutation(n_rows)[:most])
+    rows = np.arange(len(table.y))
+    return rows if rows.size <= most else _split(table, rows, most / rows.size, random)[1]
 
 
 def parts_of(table, rows, random, guaranteed=False, whole=False):
@@ -258,9 +250,8 @@ def _split(table, rows, share, random):
 def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=False):
     """Fit an estimator to some rows of a table and measure its operating points.
 
-    The estimator is unfitted and has the prices of the table's columns; `preprocessor` holds the
-    parameters of `BudgetPreprocessor`, `about` what else `SavedModel` keeps: method, budget. With
-    `guaranteed` the budget is kept with 95 % confidence.
+    `preprocessor` holds the parameters of `BudgetPreprocessor`, `about` what else `SavedModel`
+    keeps: method, budget.
     """
     # What compares out of fold needs no rows to validate with.
     auto = isinstance(estimator, AutoBudget)
@@ -273,24 +264,30 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
         (encoder.transform(table.X.iloc[part]), table.y[part]) for part in parts
     )
     # Of the training rows and of those held out; other parts exist for methods without weights.
-    weighs, weighs_out = ({}, {}) if table.weight is None else _weighed(table.weight, *parts[:3:2])
-    # The bar says what takes long; preparing the table does not.
-    with working(f"Fitting {about['method']} on {train.size:,} rows, {table.X.shape[1]:,} columns"):
-        estimator.fit(*train_data, *(() if auto else valid_data), **weighs)
+    weights = [] if table.weight is None else [table.weight[part] for part in parts[:3:2]]
+    weighs, weighs_out = [{"sample_weight": each} for each in weights] or ({}, {})
+    if sys.stderr.isatty():
+        click.echo(f"Fitting {about['method']} on {train.size:,} rows …", err=True)
+    estimator.fit(*train_data, *(() if auto else valid_data), **weighs)
     certificate = None
     if guaranteed:
         limits = {"cost": about["budget"], "confidence": CONFIDENCE}
         certificate = estimator.certify(*calibration_data, **limits)
     curve = _curve(estimator, encoder, *test_data, **weighs_out)
+    # The free constant: a schedule of `auto` begins with it.
     if auto:
-        free = _free_row(estimator, curve, test_data[0])
+        says, row = estimator.predict(test_data[0][:1], budget=0)[0], curve.iloc[0]
     else:
-        free = _free(table, encoder, train_data, valid_data, test_data)
+        kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
+        constant = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train_data, *valid_data)
+        says = constant.predict(test_data[0])[0]
+        row = _curve(constant, encoder, *test_data).iloc[0]
+    scored = ("score", "score_se", "test_score", "test_score_se")
     saved = SavedModel(
         preprocessor=encoder,
         model=estimator,
         curve=curve,
-        free=free,
+        free={"says": says, **{name: float(row[name]) for name in scored}},
         target=table.target,
         task=table.task,
         table=table.name,
@@ -303,11 +300,6 @@ def fit_table(table, estimator, preprocessor, rows, random, about, guaranteed=Fa
     )
     saved.held_out = seen(saved, train_data, valid_data, test_data, weighs, weighs_out)
     return saved
-
-
-def _weighed(weight, *parts):
-    """Return for each part of the rows what tells an estimator how much they count."""
-    return [{"sample_weight": weight[part]} for part in parts]
 
 
 def _curve(estimator, encoder, X_test, y_test, **weighs):
@@ -329,22 +321,6 @@ def _curve(estimator, encoder, X_test, y_test, **weighs):
     return curve
 
 
-def _free(table, encoder, train, valid, test):
-    """Return the prediction and the scores of the free constant."""
-    kind = "Classifier" if table.task == CLASSIFICATION else "Regressor"
-    made = getattr(budgetlearn, f"FreeConstant{kind}")().fit(*train, *valid)
-    row = _curve(made, encoder, *test).iloc[0]
-    scores = ("score", "score_se", "test_score", "test_score_se")
-    return {"says": made.predict(test[0])[0], **{name: float(row[name]) for name in scores}}
-
-
-def _free_row(estimator, curve, X):
-    """Return the same of a schedule that begins with the constant."""
-    scores = ("score", "score_se", "test_score", "test_score_se")
-    says = estimator.predict(X[:1], budget=0)[0]
-    return {"says": says, **{name: float(curve.loc[0, name]) for name in scores}}
-
-
 MOST_ROWS = 5_000  # beyond these a share hardly changes
 MOST_COLUMNS = 40
 MOST_WAYS = 12
@@ -355,11 +331,8 @@ OTHERS = "other ways"
 def seen(saved, train, valid, test, weighs=(), weighs_out=()):
     """Return the views of the held-out rows on the page of a model, as a dict.
 
-    "everything": boosted trees on all features, and their score. "rates": the share of the rows
-    that buys each column, a frame with a row for each step of the schedule. "stops": the ways of
-    the rows through the model of the budget, as `stops` returns them. `train`, `valid` and `test`
-    are encoded rows and their targets, `weighs` and `weighs_out` keywords of `fit` and `score`
-    with the weights of the first and the last, if they have any.
+    `weighs` and `weighs_out` are keywords of `fit` and `score` with the weights of the first and
+    the last part, if they have any.
     """
     X, y = (part[:: ceil(len(test[1]) / MOST_ROWS)] for part in test)
     return {
@@ -386,8 +359,8 @@ def _boosted_trees(task, n_columns):
     try:
         import lightgbm
     except ModuleNotFoundError:
-        kinds = {"classification": HistGradientBoostingClassifier}
-        kind = kinds.get(task, HistGradientBoostingRegressor)
+        classifies = task == CLASSIFICATION
+        kind = HistGradientBoostingClassifier if classifies else HistGradientBoostingRegressor
         return "scikit-learn's boosted trees", kind(random_state=0, max_features=share)
     kind = lightgbm.LGBMClassifier if task == "classification" else lightgbm.LGBMRegressor
     settings = {"colsample_bytree": share, "n_jobs": 1, "verbose": -1, "deterministic": True}

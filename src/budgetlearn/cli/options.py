@@ -1,12 +1,12 @@
-"""Options that several commands share, and the file of what errors cost: true,predicted,cost."""
+"""Options that several commands share, and words for the screen: notes, names as shown on it."""
 
+import difflib
+import re
 import sys
+from functools import reduce
 
 import click
-import numpy as np
-import pandas as pd
 
-from ..exceptions import ConfigError
 from ..files import InMemory
 from ..preprocessing.categories import INDICATOR, MEDIAN, REFUSE
 from ..preprocessing.reading import MISSING_MARKS
@@ -37,11 +37,11 @@ report = click.option(
 )
 
 
-def _with(function, *decorators):
-    """Return a function with several decorators, the first one outermost."""
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+def _all(*decorators):
+    """Return several decorators as one, the first of them outermost."""
+    return lambda command: reduce(
+        lambda made, decorator: decorator(made), decorators[::-1], command
+    )
 
 
 debug = click.option(
@@ -52,19 +52,14 @@ debug = click.option(
 _ALWAYS_MISSING = f"an empty field, {', '.join(mark for mark in MISSING_MARKS if mark)}"
 
 
-def reading(command):
-    """Give a command the options of how a table is read."""
-    return _with(
-        command,
-        click.option(
-            "--separator",
-            help="Between fields.  [default: the , ; | or tab that the header has most of]",
-        ),
-        click.option("--decimal", help="Before decimals: . or ,  [default: .]"),
-        click.option("--na", help=f"What stands for a missing value, beside {_ALWAYS_MISSING}."),
-    )
-
-
+reading = _all(  # how a table is read
+    click.option(
+        "--separator",
+        help="Between fields.  [default: the , ; | or tab that the header has most of]",
+    ),
+    click.option("--decimal", help="Before decimals: . or ,  [default: .]"),
+    click.option("--na", help=f"What stands for a missing value, beside {_ALWAYS_MISSING}."),
+)
 row_id = click.option(
     "--id", "row_id", help="The column that names the rows: kept in the output, never a feature."
 )
@@ -73,44 +68,39 @@ dates = click.option(
 )
 
 
-def columns(command):
-    """Give a command the options that say what the columns of a table are."""
-    return _with(
-        command,
-        click.option("--target", required=True, help="The column to predict."),
-        click.option(
-            "--costs",
-            type=FILE,
-            help="Price list: feature,cost and optionally group,group_cost.  [default: 1 each]",
-        ),
-        row_id,
-        click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
-        click.option(
-            "--keep",
-            multiple=True,
-            help="A column of whole numbers, all different, that is no identifier; repeatable.",
-        ),
-        click.option(
-            "--categorical",
-            multiple=True,
-            help="A column of numbers that name categories; repeatable.",
-        ),
-        click.option(
-            "--missing",
-            type=click.Choice([INDICATOR, MEDIAN, REFUSE]),
-            default=INDICATOR,
-            show_default=True,
-            help="Empty cells: a value of their own, the median of the training data, or an error.",
-        ),
-        click.option(
-            "--task",
-            type=click.Choice(["classification", "regression"]),
-            help="[default: regression where the target is numbers with more than 20 values, or "
-            "with decimals]",
-        ),
-    )
-
-
+columns = _all(  # what the columns of a table are
+    click.option("--target", required=True, help="The column to predict."),
+    click.option(
+        "--costs",
+        type=FILE,
+        help="Price list: feature,cost and optionally group,group_cost.  [default: 1 each]",
+    ),
+    row_id,
+    click.option("--drop", multiple=True, help="A column to leave out; may be repeated."),
+    click.option(
+        "--keep",
+        multiple=True,
+        help="A column of whole numbers, all different, that is no identifier; repeatable.",
+    ),
+    click.option(
+        "--categorical",
+        multiple=True,
+        help="A column of numbers that name categories; repeatable.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice([INDICATOR, MEDIAN, REFUSE]),
+        default=INDICATOR,
+        show_default=True,
+        help="Empty cells: a value of their own, the median of the training data, or an error.",
+    ),
+    click.option(
+        "--task",
+        type=click.Choice(["classification", "regression"]),
+        help="[default: regression where the target is numbers with more than 20 values, or "
+        "with decimals]",
+    ),
+)
 trust = click.option(
     "--trust", is_flag=True, help="Run code that the file or folder names: look at it first."
 )
@@ -124,37 +114,48 @@ guaranteed = click.option(
     help="Keep the mean cost of new rows within --budget with 95 % confidence: a fifth of the rows "
     "is put aside for it.",
 )
+max_cost = click.option(
+    "--max-cost", type=click.FloatRange(min=0), help="Most that a case may cost."
+)
 budget = click.option(
     "--budget", type=click.FloatRange(min=0), help="Most that a prediction may cost on average."
 )
 
 
-COLUMNS = ["true", "predicted", "cost"]
+def note(text):
+    """Say on the screen what was taken for granted, or could not be done."""
+    click.echo(f"Note: {text}", err=True)
 
 
-def read_error_costs(path, table):
-    """Return the costs of errors by (true, predicted) class, as a csv lists them.
+def shown(name):
+    """Return a name on one line, as a terminal can show it."""
+    text = str(name)
+    return text if text.isprintable() else repr(text)
 
-    Its columns are true,predicted,cost. Raises `ConfigError` when a column, a class of the table or
-    a number is not as it should be.
-    """
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    frame.columns = [str(name).strip() for name in frame.columns]
-    if frame.columns.tolist() != COLUMNS:
-        raise ConfigError(
-            f"{path} needs the columns {','.join(COLUMNS)}, and has {','.join(frame.columns)}."
-        )
-    labels = {str(label): label for label in np.unique(table.y)}
-    costs = pd.to_numeric(frame["cost"], errors="coerce")
-    found = {}
-    for row, cost in zip(frame.itertuples(index=False), costs, strict=True):
-        unknown = [name for name in (row.true, row.predicted) if name not in labels]
-        if unknown:
-            raise ConfigError(
-                f"{path} names the class {unknown[0]!r}; {table.target!r} has "
-                f"{', '.join(list(labels)[:8])}."
-            )
-        if not np.isfinite(cost) or cost < 0:
-            raise ConfigError(f"{path}: the cost {row.cost!r} is no number of 0 or more.")
-        found[labels[row.true], labels[row.predicted]] = float(cost)
-    return found
+
+def listed(names, most=20):
+    """Return quoted names, and how many more there are."""
+    first = ", ".join(map(repr, names[:most]))
+    return first if len(names) <= most else f"{first} and {len(names) - most} more"
+
+
+def closest(name, names):
+    """Return the one of some names that is most like another one, None where none is."""
+    plain = {_plain(other): other for other in reversed(list(names))}
+    near = difflib.get_close_matches(_plain(name), plain, n=1)
+    return plain[near[0]] if near else None
+
+
+def needed_and_found(needed, found, most=5):
+    """Return names that are needed, each with the one that was found in its stead."""
+    found, parts = [name for name in found if name not in needed], []
+    for name in needed[:most]:
+        near = closest(name, found)
+        parts.append(f"{name!r} (found: {near!r})" if near else f"{name!r} (found: none like it)")
+    more = f" and {len(needed) - most} more" if len(needed) > most else ""
+    return ", ".join(parts) + more
+
+
+def _plain(name):
+    # Capitals, blanks and signs are what differs between two exports of one table.
+    return re.sub(r"[\W_]+", "", str(name).casefold()) or str(name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import extra
 from ..files import whole_file
-from .messages import shown
+from .options import shown
 
 MOST_NAMES = 5
 MOST_STEPS = 12
@@ -55,16 +55,13 @@ def lines_of(saved, budget=None):
         mark = "→" if index == chosen else " "
         scores = (plus_minus(row[f"{part}score"], row[f"{part}score_se"]) for part in ("", "test_"))
         columns = "".join(f"  {score:<13}" for score in scores)
-        how = f"  ({_how(row)})" if auto else ""
+        how = f"  ({row['method']})" if auto else ""
+        if auto and row["everything"]:
+            how = f"  (everything: {row['method']} on all features)"
         lines.append(f"{mark} {row['cost']:>9.2f}{columns}  {bought(row)}{how}")
     if thinned:
         lines.append("  (and steps between these; --report shows all)")
     return lines
-
-
-def _how(row):
-    """Return the method of a row of `auto`, in words."""
-    return f"everything: {row['method']} on all features" if row["everything"] else row["method"]
 
 
 def print_schedule(saved):
@@ -167,6 +164,12 @@ def _content(saved):
         steps = saved.curve.loc[[*steps.index, index]].sort_values("cost")
     chosen = None if saved.budget is None else index
     columns = _columns(saved)
+    # What any model is compared with: (what, score on rows held out).
+    everything = saved.held_out["everything"]
+    references = [
+        (f"everything: {everything['model']} on all columns", everything["test_score"]),
+        ("nothing: the constant", saved.free["test_score"]),
+    ]
     return {
         "saved": saved,
         "rows": list(steps.itertuples()),
@@ -176,7 +179,7 @@ def _content(saved):
         "for_nothing": for_nothing(saved),
         "kept": None if chosen is None else how_kept(saved),
         "varies": any(len(row.variables) > row.n_features + 0.05 for row in steps.itertuples()),
-        "drawn": drawing(steps, chosen, references(saved)),
+        "drawn": drawing(steps, chosen, references),
         "purchases": purchases(saved, steps, index),
         "ways": list(saved.held_out["stops"].itertuples()),
         "n_seen": int(saved.held_out["stops"]["n_rows"].sum()),
@@ -184,15 +187,6 @@ def _content(saved):
         "n_hidden": max(0, len(columns) - MOST_COLUMNS),
         "most": MOST_COLUMNS,
     }
-
-
-def references(saved):
-    """Return the two lines that any model is compared with: (what, score on rows held out)."""
-    everything = saved.held_out["everything"]
-    return [
-        (f"everything: {everything['model']} on all columns", everything["test_score"]),
-        ("nothing: the constant", saved.free["test_score"]),
-    ]
 
 
 def purchases(saved, steps, index):

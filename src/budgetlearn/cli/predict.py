@@ -14,7 +14,7 @@ from ..files import csv_text, whole_file
 from ..preprocessing.reading import MISSING_MARKS, read_table
 from ..protocol.examples import checked_table, missing_cells
 from . import options
-from .messages import listed, needed_and_found, shown
+from .options import listed, needed_and_found, note, shown
 from .output import mean_cost
 from .saved_model import SavedModel
 from .table import days, example, with_days
@@ -39,26 +39,28 @@ def predict(model, table, budget, fallback, out, row_id, separator, decimal, na,
     here. Rows that lack a value are predicted with what is there; a note says how many.
     """
     saved = SavedModel.load(model, trust)
-    known = saved.reading
+    learned = saved.reading
     source = partial(
         read_table,
         table,
-        separator or known.get("separator"),
-        decimal or known.get("decimal"),
-        na or known.get("na"),
+        separator or learned.get("separator"),
+        decimal or learned.get("decimal"),
+        na or learned.get("na"),
     )
     # Only these columns are parsed: others may be broken, or missing altogether.
     wanted = needed(saved, budget)
-    names = _names(source, table, row_id, known.get("id"))
-    frame = with_days(_frame(source, table, wanted), known.get("dates", {}))
-    _tell_unknown(saved, frame)
+    names = _names(source, table, row_id, learned.get("id"))
+    frame = with_days(_frame(source, table, wanted), learned.get("dates", {}))
+    for name, words in saved.preprocessor.unknown_words(frame).items():
+        known = ", ".join(map(shown, words[:5]))
+        note(f"{shown(name)} has categories unknown in training, taken as missing: {known}")
     X = saved.preprocessor.transform(frame)
     lacking = cells_to_do_without(saved, X, budget)
     absent = [name for name in wanted if name not in frame.columns]
     if not fallback:
         _refuse_absent(table, source, lacking, absent)
     elif absent:
-        click.echo(f"Note: {table} lacks {', '.join(map(shown, absent))}.", err=True)
+        note(f"{table} lacks {', '.join(map(shown, absent))}.")
     rows = predictions(saved, X, budget, lacking)
     _tell_lacking(lacking, names)
     _tell_overspent(saved, rows["cost"], budget)
@@ -86,7 +88,7 @@ def _names(source, table, asked, remembered):
         raise DatasetError(
             f"{table} has no column {name!r} (--id): {needed_and_found([name], source().columns)}."
         )
-    click.echo(f"Note: {table} has no column {shown(name)}: rows are not named.", err=True)
+    note(f"{table} has no column {shown(name)}: rows are not named.")
     return None
 
 
@@ -105,23 +107,12 @@ def _frame(source, table, wanted):
 
 def _different(names):
     """Return names of columns of which none repeats: a target may be called cost."""
-    seen, different = set(), []
+    different = []
     for name in names:
-        while name in seen:
+        while name in different:
             name = f"{name} (2)"
-        seen.add(name)
         different.append(name)
     return different
-
-
-def _tell_unknown(saved, frame):
-    """Name the categories that training did not have."""
-    for name, words in saved.preprocessor.unknown_words(frame).items():
-        click.echo(
-            f"Note: {shown(name)} has categories unknown in training, taken as missing: "
-            f"{', '.join(map(shown, words[:5]))}",
-            err=True,
-        )
 
 
 def _tell_overspent(saved, costs, budget):
@@ -129,11 +120,10 @@ def _tell_overspent(saved, costs, budget):
     budget = saved.budget if budget is None else budget
     if budget is None or affords(budget, costs.mean()):
         return
-    click.echo(
-        f"Note: these rows cost {costs.mean():.2f} on average, more than the budget of {budget:g}: "
+    note(
+        f"these rows cost {costs.mean():.2f} on average, more than the budget of {budget:g}: "
         "it is kept on average over many rows. By the rows held out in training "
-        f"{mean_cost(saved, saved.stage(budget), len(costs))}.",
-        err=True,
+        f"{mean_cost(saved, saved.stage(budget), len(costs))}."
     )
 
 
@@ -183,18 +173,14 @@ def _tell_lacking(lacking, names):
         first = rows[0]
         named = "" if names is None else f", {names.name} {names.iloc[first]}"
         what = ", ".join(shown(name) for name in lacking.columns[lacking.iloc[first]])
-        click.echo(
-            f"Note: {rows.size} of {len(lacking)} rows lack a value that would be bought, and are "
-            f"predicted with what is there; the first is row {first + 1}{named} (without {what}).",
-            err=True,
+        note(
+            f"{rows.size} of {len(lacking)} rows lack a value that would be bought, and are "
+            f"predicted with what is there; the first is row {first + 1}{named} (without {what})."
         )
 
 
 def predictions(saved, X, budget, lacking):
-    """Return prediction, probabilities, cost, bought and missing for each row of an encoded table.
-
-    Rows with a cell that is `lacking` are predicted with what is there.
-    """
+    """Return the lines of an encoded table; rows that lack a cell are predicted without it."""
     gaps = lacking.any(axis=1).to_numpy()
     # Apart: what a row lacks must not slow down the others.
     parts = [
@@ -234,12 +220,7 @@ def _predicted(saved, X, budget, fallback):
 class Case:
     """One case, asked and answered in the table's own columns.
 
-    Parameters
-    ----------
-    saved : SavedModel
-        The model.
-    budget, max_cost : float or None
-        What it may cost on average, and at most.
+    `budget` is what it may cost on average, `max_cost` at most; None: no limit.
     """
 
     def __init__(self, saved, budget, max_cost):
@@ -331,7 +312,7 @@ class Case:
 @click.command()
 @click.argument("model", type=options.FILE)
 @options.budget
-@click.option("--max-cost", type=click.FloatRange(min=0), help="Most that this case may cost.")
+@options.max_cost
 @click.option("--json", "as_json", is_flag=True, help="Talk in lines of JSON, for programs.")
 @options.trust
 @options.debug

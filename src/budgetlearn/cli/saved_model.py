@@ -85,7 +85,7 @@ class SavedModel:
     budget: float | None = None  # mean cost to keep where a call names no budget
     certificate: Certificate | None = None  # the guarantee that the budget is kept
     reading: dict = field(default_factory=dict)  # as of an `OwnTable`
-    held_out: dict = field(default_factory=dict)  # what `held_out.seen` returned
+    held_out: dict = field(default_factory=dict)  # what `fit.seen` returned
     version: str = field(default=__version__)
 
     @property
@@ -113,10 +113,7 @@ class SavedModel:
         return self.certificate.budget if guaranteed else budget
 
     def expected_cost(self, stage, n_rows):
-        """Return the expected mean cost of new rows, and two standard errors of it.
-
-        `stage`: index of the operating point; `n_rows`: how many new rows.
-        """
+        """Return the expected mean cost of new rows at a stage, and two standard errors of it."""
         # Variance of the held-out mean and of the new rows' mean add up.
         row, n_held_out = self.curve.loc[stage], self.n_rows[2]
         error = row["test_cost_sd"] * np.sqrt(1 / n_held_out + 1 / n_rows)
@@ -162,16 +159,13 @@ class _Reader(pickle.Unpickler):
             mine = own and isinstance(found, type) and home.split(".")[0] == package
             if mine and home != _OPENS_FILES:
                 return found
-            if not own and (name in _NAMES.get(package, ()) or _is_kind(found)):
+            is_kind = isinstance(found, type) and issubclass(found, _KINDS)
+            if not own and (name in _NAMES.get(package, ()) or is_kind):
                 return found
         raise ModelFileError(
             f"it holds {module}.{name}, which no model of budgetlearn, scikit-learn or LightGBM is "
             "made of. Reading it would run that code: only if you know it, add --trust"
         )
-
-
-def _is_kind(found):
-    return isinstance(found, type) and issubclass(found, _KINDS)
 
 
 def write_model(content, path):

@@ -24,7 +24,7 @@ MOST_BYTES = 1 << 20  # of a request
 @click.command()
 @click.argument("model", type=options.FILE)
 @options.budget
-@click.option("--max-cost", type=click.FloatRange(min=0), help="Most that a case may cost.")
+@options.max_cost
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="[default: a free one]")
 @click.option("--browser/--no-browser", default=True, help="Open the page.  [default: browser]")
 @options.trust
@@ -130,10 +130,9 @@ class _Handler(BaseHTTPRequestHandler):
 def conversation(saved, budget, max_cost, answers, sure=False):
     """Return all that the page shows after some answers, as plain data.
 
-    A case may cost `budget` on average and `max_cost` at most. Answers are columns and their
-    values, None for what cannot be had, and are given anew to a new case each time: the server
-    keeps nothing, and the page can take back a step. `sure`: the last answer holds although no row
-    of the table is like it.
+    Answers are columns and their values, None for what cannot be had, and are given anew to a new
+    case each time: the server keeps nothing, and the page can take back a step. `sure`: the last
+    answer holds although no row of the table is like it.
     """
     case = Case(saved, budget, max_cost)
     steps, said, question = [], None, None
@@ -182,15 +181,8 @@ def asked(case):
     if name is None:
         return None
     low, high = case.saved.reading.get("ranges", {}).get(name, (None, None))
-    return {
-        "name": name,
-        "price": case.price,
-        "why": why(case),
-        "words": list(case.words),
-        "form": case.form,
-        "low": low,
-        "high": high,
-    }
+    known = {"words": list(case.words), "form": case.form, "low": low, "high": high}
+    return {"name": name, "price": case.price, "why": why(case), **known}
 
 
 def why(case):

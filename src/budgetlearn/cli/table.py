@@ -3,7 +3,6 @@
 import shlex
 from dataclasses import dataclass, field
 
-import click
 import numpy as np
 import pandas as pd
 
@@ -13,7 +12,7 @@ from ..files import as_file
 from ..preprocessing.categories import is_number, refuse_blank_twins, refuse_numbers
 from ..preprocessing.reading import read_table
 from ..validation import in_row
-from .messages import closest, listed, needed_and_found, shown
+from .options import closest, listed, needed_and_found, note, shown
 
 ISO = "ISO8601"
 # In this order: the first one that fits all cells counts, unless days and months can be swapped.
@@ -114,11 +113,6 @@ def read_own_table(
     """Return the `OwnTable` that options of the command line describe.
 
     Columns that number the rows are left out, unless `keep` names them or is None.
-
-    Raises
-    ------
-    DatasetError, CostError
-        When they do not fit each other; the message names the option to change.
     """
     name = as_file(path).name
     frame = read_table(path, separator, decimal, na)
@@ -151,7 +145,7 @@ def read_own_table(
             f"identifiers have: {listed(left_out)}. Name those that are measurements with --keep."
         )
     prices = _prices(costs, X, target, (*drop, *ids, *weighs, *left_out))
-    notes = (*map(_left_out, left_out), *_repeated(frame, ids), *_counted(weights), *notes)
+    notes = (*_assumed(frame, left_out, ids, weights), *notes)
     reading = {"separator": separator, "decimal": decimal, "na": na, "id": row_id, "dates": forms}
     reading["ranges"] = _ranges(X)
     return OwnTable(name, X, y, target, task, prices, (*ids, *left_out), notes, reading, weight)
@@ -188,12 +182,6 @@ def _weight(frame, name, others):
     return column.to_numpy(np.float64)
 
 
-def _counted(weights):
-    if weights is None:
-        return ()
-    return (f"rows count by {shown(weights)} in models and scores; costs are means over rows.",)
-
-
 def _ranges(X):
     """Return the least and the greatest number of each column of numbers."""
     numbers = X[[name for name in X.columns if is_number(X[name]) and X[name].notna().any()]]
@@ -203,22 +191,25 @@ def _ranges(X):
     }
 
 
-def _repeated(frame, ids):
-    """Return a note where a column that names the rows has a name more than once."""
-    names = frame[ids[0]].dropna() if ids else ()
-    if len(names) == len(set(names)):
-        return ()
-    return (
-        f"{shown(ids[0])} names {len(set(names))} different in {len(frame)} rows: what is held out "
-        "may be of the same as what is trained on, and scores may be too good.",
-    )
+def _assumed(frame, left_out, ids, weights):
+    """Yield notes on columns that are left out, name rows more than once, or weigh them."""
+    for name in left_out:
+        yield (
+            f"{shown(name)} has a different whole number in each row, as an identifier has, and is "
+            f"left out. If it is a measurement: --keep {shlex.quote(name)}"
+        )
+    names = frame[ids[0]].dropna() if ids else pd.Series()
+    if not names.is_unique:
+        yield (
+            f"{shown(ids[0])} names {names.nunique()} different in {len(frame)} rows: what is held "
+            "out may be of the same as what is trained on, and scores may be too good."
+        )
+    if weights is not None:
+        yield (f"rows count by {shown(weights)} in models and scores; costs are means over rows.")
 
 
 def described(options):
-    """Return the options of a command that `read_own_table` takes, as a dict.
-
-    What is named as categorical or to be spread out is no identifier.
-    """
+    """Return the options of a command that `read_own_table` takes."""
     names = ("target", "costs", "drop", "task", "separator", "decimal", "na", "row_id")
     known = (*options["keep"], *options["categorical"], *options.get("one_hot", ()))
     return {name: options[name] for name in names} | {
@@ -230,8 +221,8 @@ def described(options):
 
 def tell_notes(own):
     """Say on the screen what of a table was taken for granted."""
-    for note in own.notes:
-        click.echo(f"Note: {note}", err=True)
+    for text in own.notes:
+        note(text)
 
 
 def _hint(frame):
@@ -244,13 +235,6 @@ def _numbers_rows(column):
     return bool(known and (column % 1 == 0).all())
 
 
-def _left_out(name):
-    return (
-        f"{shown(name)} has a different whole number in each row, as an identifier has, and is "
-        f"left out. If it is a measurement: --keep {shlex.quote(name)}"
-    )
-
-
 def _target(column, task):
     """Return the target as labels or numbers, the task, and notes on how it was taken."""
     rows = np.flatnonzero(column.isna())
@@ -261,8 +245,12 @@ def _target(column, task):
     numbers, notes = is_number(column), ()
     if task is None:
         task, notes = _suggested(column) if numbers else (CLASSIFICATION, ())
-        if not numbers:
-            _refuse_amounts(column)
+        if not numbers:  # with some text between them: they would become classes
+            try:
+                refuse_numbers(column)
+            except DatasetError as error:
+                hint = "If its cells name classes: --task classification."
+                raise DatasetError(f"{error} {hint}") from error
     if task == REGRESSION:
         if not numbers or not np.isfinite(column.astype(float)).all():
             raise DatasetError(
@@ -304,14 +292,6 @@ def _twins(labels):
     return ()
 
 
-def _refuse_amounts(column):
-    """Refuse numbers with some text between them: they would become classes."""
-    try:
-        refuse_numbers(column)
-    except DatasetError as error:
-        raise DatasetError(f"{error} If its cells name classes: --task classification.") from error
-
-
 def _suggested(column):
     """Return the task that a target of numbers suggests, and notes where it could be another."""
     n_values, whole = column.nunique(), bool((column % 1 == 0).all())
@@ -347,8 +327,7 @@ def _prices(path, X, target, drop):
     """Return the prices in the order of the columns; those of columns left out are not needed."""
     names = [str(name) for name in X.columns]
     if path is None:
-        costs = FeatureCosts(dict.fromkeys(names, 1.0))
-        return FeatureCosts.of(costs, len(names), names)
+        return FeatureCosts.of(None, len(names), names)
     costs = FeatureCosts.read(path)
     # Prices of columns that are left out do no harm; any other name is a mistake.
     place, known = {name: k for k, name in enumerate(costs.names)}, {*names, target, *drop}
@@ -369,7 +348,4 @@ def _prices(path, X, target, drop):
             f"{path} has no price for: {listed(missing, 5)}. Add them (0 if they are "
             "free), or leave these columns out with --drop."
         )
-    kept = [place[name] for name in names]
-    groups = None if costs.groups is None else costs.groups[kept]
-    prices = dict(zip(names, costs.costs[kept], strict=True))
-    return FeatureCosts(prices, groups, costs.group_costs)
+    return costs.spread([place[name] for name in names], names)
