@@ -124,8 +124,8 @@ def render_page(sections, report, drawings, cases):
     # As images of their own: ids of one drawing cannot reach into another.
     images = {name: data_uri(svg) for name, svg in drawings.items()}
     bodies = [
-        environment.get_template(section.template).render(
-            report=report, section=section, images=images, **section.context(report)
+        section.render(
+            environment, report=report, section=section, images=images, **section.context(report)
         )
         for section in sections
     ]
@@ -190,9 +190,6 @@ def _expected(study):
     return pd.DataFrame(rows, columns=RUN)
 
 
-_FILTERS = (text.as_text, text.n_classes, text.counted, text.number, text.mean_rank, text.seconds)
-
-
 def template_environment():
     """Return the template environment: escapes everything, refuses unknown names."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -211,11 +208,12 @@ def template_environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Numbers are worded in one place, whether a section or its template asks for it.
     environment.filters |= {
-        **{each.__name__: each for each in _FILTERS},
+        "as_text": text.as_text,
+        "columns": text.columns,
         "first_upper": lambda string: string[:1].upper() + string[1:],
     }
+    environment.globals["m"] = environment.get_template("macros.html.j2").module
     return environment
 
 

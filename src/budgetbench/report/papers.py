@@ -47,7 +47,7 @@ from ..study import records, reruns
 from ..study.reruns import keep
 from ..study.study import PUBLISHED, Study
 from .page import template_environment
-from .printed_numbers import read_published, read_reasons
+from .sections.printed import read_published, read_reasons
 
 PAGE = "results/papers/report.html"
 

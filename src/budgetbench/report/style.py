@@ -91,6 +91,14 @@ def bars(mean, sd, least=-np.inf, most=np.inf):
     return np.maximum([mean - low, high - mean], 0)
 
 
+def marked_line(method, n_points):
+    """Return the looks of a method's line, as matplotlib takes them."""
+    # Some eight markers on a line: enough to tell it without colour.
+    marks = {"marker": method.marker, "markersize": 6, "markevery": max(1, n_points // 8)}
+    line = {"color": method.colour, "linestyle": method.line, "linewidth": 2.2}
+    return {**line, **marks, "label": method.label}
+
+
 def label_ends(axes, ends):
     """Write (name, height, colour) of lines beside their ends, none over another."""
     low, high = axes.get_ylim()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from budgetbench.report.page import build_tables
 from budgetbench.report.sections import acquired_features
 from budgetbench.report.style import figure_bytes
 from tests.factories import make_display, make_points, make_report
@@ -37,14 +38,15 @@ def test_the_figure_says_how_many_features_it_hides(table, display, monkeypatch)
 def test_nothing_affordable_becomes_a_message(table, display):
     figure = acquired_features.acquisition_figure(table.iloc[:0], display, "wine", "random")
     assert b"<svg" in figure_bytes(figure, "svg")
-    assert acquired_features.acquisition_maps(table.iloc[:0], display) == []
 
 
-def test_sections_show_every_rate(table, display):
-    sections = acquired_features.acquisition_maps(table, display)
-    assert [section["name"] for section in sections] == ["wine_random", "breast_cancer_random"]
-    first = sections[0]
-    assert first["methods"] == [("msB", 5), ("logitB", 5)]
-    assert len(first["rows"]) == 13
-    assert first["hidden"] == 0
-    assert all(len(rates) == 2 for _, _, rates in first["rows"])
+def test_sections_show_every_rate():
+    report = make_report(make_points())
+    section = acquired_features.AcquiredFeatures(report.study)
+    report = build_tables([section], report)
+    cases = section.context(report)["cases"]
+    assert [case["title"] for case in cases] == ["Wine", "Breast cancer Wisconsin (diagnostic)"]
+    assert [head["text"] for head in cases[0]["heads"]] == ["msB", "logitB"]
+    assert cases[0]["caption"].endswith("on Wine, means over 5 runs")
+    assert len(cases[0]["rows"]) == 13
+    assert all(len(rates) == 2 for _, _, *rates in cases[0]["rows"])

@@ -1,8 +1,63 @@
-"""The facts behind the results: settings, data sets, prices, and what they were made with."""
+"""The facts behind the results: coverage, settings, data sets, prices, and what made them."""
 
-from ...analysis.schedules import CASE
+from pathlib import Path
+
+from ...analysis.schedules import CASE, GROUP
 from ...study.methods import settings_tried
+from ...study.study import PUBLISHED, place_of
 from ..section import Section, table
+from ..text import DASH, as_text
+
+_WORDS = {"n_ok": "ok", "n_partial": "in part", "n_failed": "failed", "n_missing": "missing"}
+
+
+class Coverage(Section):
+    """Completed runs by method and data set, and the reasons why others were not."""
+
+    id = "coverage"
+    title = "Coverage"
+    place = 95
+
+    @property
+    def inputs(self):
+        """All tables of printed numbers where some are rerun: those of other studies are named."""
+        folder = Path(place_of(PUBLISHED, self.study.root))
+        return sorted(map(str, folder.glob("*.csv"))) if self.study.published else []
+
+    @property
+    def parts(self):
+        return [table("coverage")]
+
+    def tables(self, report):
+        return {"coverage": report.results.coverage}
+
+    def context(self, report):
+        titles, rows, gaps = coverage_rows(report.results.coverage, report.display)
+        rerun = {Path(path).stem for path in self.study.published}
+        printed = [Path(path).stem for path in self.inputs]
+        elsewhere = [name for name in printed if name not in rerun]
+        return {"columns": titles, "rows": rows, "gaps": gaps, "elsewhere": elsewhere}
+
+
+def coverage_rows(table, display):
+    """Return titles of the cases, a row of cells for each method, and a line for each gap."""
+    titles = {case: display.case_title(*case) for case in display.cases(table)}
+    known = table.set_index(GROUP).to_dict("index")
+    rows, gaps = [], []
+    for method in display.methods.values():
+        cells = [method.label]
+        for case, title in titles.items():
+            row = known.get((*case, method.id), {})
+            counts = {word: row[name] for name, word in _WORDS.items() if row and row[name]}
+            # Nothing was asked for where there is no row: that is no gap.
+            text = ", ".join(f"{count} {word}" for word, count in counts.items()) if row else DASH
+            bad = not set(counts) <= {"ok"}
+            cells.append({"text": text, "kind": "bad" if bad else ""})
+            if bad:
+                message = row["message"] or "no record of it was found"
+                gaps.append(f"{title}, {method.label}: {text} ({message})")
+        rows.append(cells)
+    return list(titles.values()), rows, gaps
 
 
 class Settings(Section):
@@ -13,49 +68,18 @@ class Settings(Section):
     place = 100
 
     def context(self, report):
-        methods = report.display.methods.values()
-        return {
-            "settings": settings_of(self.study),
-            "methods": methods,
-            "tried": {method.id: settings_tried(method.spec) for method in methods},
-            "offered": offered(report.results.times),
-        }
-
-
-class Prices(Section):
-    """Cheapest, median and most expensive feature, and the full cost."""
-
-    id = "prices"
-    title = "Prices"
-    place = 103
-
-    @property
-    def parts(self):
-        return [table("prices")]
-
-    def tables(self, report):
-        return {"prices": price_summary(report.prices)}
-
-    def context(self, report):
-        rows = report.tables["prices"].set_index(CASE).to_dict("index")
-        cases = report.display.cases(report.tables["prices"])
-        return {"rows": [(report.display.case_title(*case), rows[case]) for case in cases]}
-
-
-class DataSets(Section):
-    """A data sheet in a line for each data set."""
-
-    id = "data"
-    title = "Data"
-    place = 105
-
-
-class MadeWith(Section):
-    """Provenance of code and data."""
-
-    id = "provenance"
-    title = "Provenance"
-    place = 110
+        number = offered(report.results.times)
+        rows = [
+            [
+                {"text": method.label, "note": "control" if method.control else ""},
+                {"text": method.spec.get("class"), "kind": "hash"},
+                as_text(method.spec.get("parameters")),
+                as_text(settings_tried(method.spec) or None),
+                number.get(method.id),
+            ]
+            for method in report.display.methods.values()
+        ]
+        return {"settings": settings_of(self.study), "rows": rows}
 
 
 def settings_of(study):
@@ -104,13 +128,60 @@ def offered(times):
     }
 
 
-def price_summary(prices):
-    """Return dataset, costs; least, median, most and full of the prices of each case.
+class Prices(Section):
+    """Cheapest, median and most expensive feature, and the full cost."""
 
-    The first three are over all runs; full is what all features cost in a run, mean over runs.
-    """
+    id = "prices"
+    title = "Prices"
+    place = 103
+
+    @property
+    def parts(self):
+        return [table("prices")]
+
+    def tables(self, report):
+        return {"prices": price_summary(report.prices)}
+
+    def context(self, report):
+        known, display = report.tables["prices"].set_index(CASE), report.display
+        forms = ("{:g}", "{:g}", "{:g}", "{:.6g}")
+        rows = [
+            [display.case_title(*case), *map(str.format, forms, known.loc[case])]
+            for case in display.cases(report.tables["prices"])
+        ]
+        return {"rows": rows}
+
+
+def price_summary(prices):
+    """Return least, median and most of the prices of each case, and full, the mean of all's sum."""
     groups = prices.groupby(CASE)["cost"]
     # Runs draw prices anew: the sum is one run's, and only then comes the mean.
     full = prices.groupby([*CASE, "run"])["cost"].sum().groupby(CASE).mean()
     summary = groups.agg(least="min", median="median", most="max")
     return summary.assign(full=full).reset_index()
+
+
+class DataSets(Section):
+    """A data sheet in a line for each data set."""
+
+    id = "data"
+    title = "Data"
+    place = 105
+
+    def context(self, report):
+        facts = ("title", "rows", "features", "classes", "licence", "citation")
+        sheets = report.display.datasets.values()
+        return {"rows": [[getattr(sheet, fact) for fact in facts] for sheet in sheets]}
+
+
+class MadeWith(Section):
+    """Provenance of code and data."""
+
+    id = "provenance"
+    title = "Provenance"
+    place = 110
+
+    def context(self, report):
+        nothing = "nothing fetched: embedded or generated"
+        sheets = report.display.datasets.values()
+        return {"hashes": {sheet.title: sheet.sha256 or nothing for sheet in sheets}}

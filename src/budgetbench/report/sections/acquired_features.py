@@ -8,7 +8,7 @@ from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, case_name, table
 from ..style import drawing, message_figure
-from ..text import shortened
+from ..text import counted, number, shortened
 
 MOST_FEATURES = 40  # rows that fit a screen
 
@@ -38,14 +38,14 @@ class AcquiredFeatures(Section):
         }
 
     def context(self, report):
-        return {"cases": acquisition_maps(report.tables["acquisition"], report.display)}
+        table, display = report.tables["acquisition"], report.display
+        return {"cases": [_map(table, case, display) for case in display.cases(table)]}
 
 
 def most_bought(table, dataset, costs):
-    """Return the rates of a case with its most bought features as rows and methods as columns.
+    """Return the `MOST_FEATURES` features of a case that are bought most, and how many are left.
 
-    Returned are name and price of the features, most bought over all methods first,
-    `MOST_FEATURES` at most; their rates; and the number of features that are left out.
+    Returned are their names and prices, their rates (features × methods), and the number left out.
     """
     case = of_case(table, dataset, costs)
     # Columns in the order of display; a pivot sorts them by name.
@@ -63,7 +63,10 @@ def acquisition_figure(table, display, dataset, costs):
     if of_case(table, dataset, costs).empty:
         return message_figure("No model within half of the full cost records what it buys.")
     features, rates, hidden = most_bought(table, dataset, costs)
-    names = [shortened(_feature_label(*feature)) for feature in features.to_numpy()]
+    names = [
+        shortened(name if pd.isna(price) else f"{name} ({price:.3g})")
+        for name, price in features.to_numpy()
+    ]
     # Labels only now: two methods may have the same one.
     rates.columns = [display.label(method) for method in rates]
     with drawing(3.4 + 0.5 * rates.shape[1], 1.8 + 0.2 * len(rates)) as (figure, axes):
@@ -79,25 +82,28 @@ def acquisition_figure(table, display, dataset, costs):
     return figure
 
 
-def _feature_label(name, price):
-    """Return a feature with its price in brackets, if it is known."""
-    return name if pd.isna(price) else f"{name} ({price:.3g})"
-
-
-def acquisition_maps(table, display):
-    """Return name, title, features, rates and what else the page shows of each heat map."""
-    return [_map(of_case(table, *case), case, display) for case in display.cases(table)]
-
-
 def _map(table, case, display):
-    features, rates, hidden = most_bought(table, *case)
+    """Return title, caption, heads and rows of the table that the page shows as a heat map."""
+    own, title = of_case(table, *case), display.case_title(*case)
+    features, rates, hidden = most_bought(own, *case)
     # Methods may lack runs, so each column says how many it is the mean of.
-    runs = table.groupby("method")["n_runs"].first()
+    runs = own.groupby("method")["n_runs"].first()
+    most = int(runs.max())
+    more = f"; the {len(rates)} features bought most, {hidden} more are not shown" if hidden else ""
     return {
-        "name": case_name(*case),
-        "title": display.case_title(*case),
-        "runs": int(runs.max()),
-        "methods": [(display.label(m), int(runs[m])) for m in rates],
-        "rows": list(zip(features["name"], features["price"], rates.to_numpy(), strict=True)),
-        "hidden": hidden,
+        "title": title,
+        "caption": "Percent of test examples for which each feature is bought on "
+        f"{title}, means over {counted(most, 'run')}{more}",
+        "heads": [
+            {"text": display.label(m), "note": counted(runs[m], "run") if runs[m] < most else ""}
+            for m in rates
+        ],
+        "rows": [
+            [name, number(price, ".3g"), *map(_rate, own_rates)]
+            for (name, price), own_rates in zip(features.to_numpy(), rates.to_numpy(), strict=True)
+        ],
     }
+
+
+def _rate(rate):
+    return {"text": f"{100 * rate:.0f}", "rate": f"{rate:.2f}"}

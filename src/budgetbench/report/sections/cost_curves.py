@@ -7,7 +7,15 @@ from ...analysis.recommendations import MEAN
 from ...analysis.schedules import of_case
 from ...study.study import ACQUISITION
 from ..section import Section, case_name
-from ..style import MANY_POINTS, bars, drawing, legend_below, message_figure, split_axis
+from ..style import (
+    MANY_POINTS,
+    bars,
+    drawing,
+    legend_below,
+    marked_line,
+    message_figure,
+    split_axis,
+)
 
 # A share of the full cost: where most models cost less, the axis shows their square root.
 CHEAP = 0.1
@@ -21,6 +29,7 @@ class CostCurves(Section):
     title = "Curves"
     place = 30
     under = ACQUISITION
+    script = "cost_curves.js"
 
     @property
     def parts(self):
@@ -75,22 +84,10 @@ def curve_figure(schedules, display, dataset, costs):
         axes.set(ylabel=f"test {score}", title=display.case_title(dataset, costs))
         # Papers with given costs print errors, those with random ones accuracies.
         if score == "accuracy" and costs != "random":
-            errors = axes.secondary_yaxis("right", functions=(_complement, _complement))
+            errors = axes.secondary_yaxis("right", functions=(lambda share: 1 - share,) * 2)
             errors.set_ylabel("test error")
         legend_below(figure, *axes.get_legend_handles_labels())
     return figure
-
-
-def _complement(share):
-    return 1 - share
-
-
-def _root(share):
-    return np.sqrt(np.maximum(share, 0))
-
-
-def _square(root):
-    return np.square(np.maximum(root, 0))
 
 
 def _draw_cost_axis(axes, points, costs):
@@ -100,7 +97,8 @@ def _draw_cost_axis(axes, points, costs):
         # The free constant is on every figure; it says nothing of where models lie.
         paid = points.loc[points["cost"] > 0, "cost_fraction"]
         if (paid < CHEAP).sum() > len(paid) / 2:
-            axes.set_xscale("function", functions=(_root, _square))
+            root, square = lambda x: np.sqrt(np.maximum(x, 0)), lambda x: np.maximum(x, 0) ** 2
+            axes.set_xscale("function", functions=(root, square))
             axes.set_xlim(0, 1.03)
         else:
             split_axis(axes)
@@ -126,19 +124,12 @@ def _draw_curve(axes, points, method):
     x, y = points["place"], points["test_score"]
     # Smoothed in the coordinates of the axis, so that the line is smooth to the eye.
     mean = lowess_mean(forward(x), y)
-    style = {"color": method.colour, "marker": method.marker}
-    line = {"linestyle": method.line, "linewidth": 2.2}
     axes.scatter(
-        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > MANY_POINTS, **style,
-        label=method.label if mean is None else None,
+        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > MANY_POINTS,
+        color=method.colour, marker=method.marker, label=method.label if mean is None else None,
     )  # fmt: skip
     if mean is not None:
-        # Some eight markers on a line: enough to tell it without colour.
-        gap = max(1, mean[0].size // 8)
-        axes.plot(
-            back(mean[0]), mean[1], markersize=6, markevery=gap, **line, **style,
-            label=method.label,
-        )  # fmt: skip
+        axes.plot(back(mean[0]), mean[1], **marked_line(method, mean[0].size))
 
 
 def _draw_control(axes, points, method):

@@ -11,7 +11,7 @@ from ...analysis.areas import CONSTANT, mean_curve
 from ...analysis.schedules import GROUP, of_case
 from ...study.records import POINTS
 from ...study.study import ACQUISITION
-from ..section import Section, file, table, texts
+from ..section import FILE, Section, table, texts
 
 _CONTEXT = {
     "@vocab": "https://schema.org/",
@@ -39,7 +39,8 @@ class Downloads(Section):
     @property
     def parts(self):
         curves = [table("curves")] if self.study.cases_under(ACQUISITION) else []
-        return [*curves, *map(file, ("points.csv.gz", "schema.json", "croissant.json"))]
+        files = ("points.csv.gz", "schema.json", "croissant.json")
+        return [*curves, *(table(name, kind=FILE) for name in files)]
 
     def tables(self, report):
         if not self.study.cases_under(ACQUISITION):
@@ -61,8 +62,7 @@ class Downloads(Section):
     def context(self, report):
         from . import sections_of  # here: this package imports its modules
 
-        parts = [part for section in sections_of(self.study) for part in section.parts]
-        return {"parts": [(part.kind, part.path, part.caption) for part in parts]}
+        return {"parts": [part for section in sections_of(self.study) for part in section.parts]}
 
 
 def all_curves(schedules):

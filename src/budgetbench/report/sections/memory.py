@@ -8,8 +8,7 @@ from ...analysis.schedules import of_case
 from ...study.study import MEMORY
 from ..section import Section, case_name, table
 from ..style import bars, drawing, label_ends, message_figure, plain_decades
-from ..summary import counts_of
-from ..text import counted, number, plus_minus, seconds
+from ..text import counted, counts_of, number, plus_minus, seconds
 
 # Above this many sizes (every tree of a forest, say) points alone are drawn: they need no line.
 _FEW_SIZES = 12
@@ -144,14 +143,14 @@ def _case(table, case, display):
     """Return name, title, error's name and rows of texts of a case for the page."""
     frame = of_case(table, *case)
     rows = [
-        {
-            "method": display.label(row["method"]),
-            "setting": row["setting"] if pd.notna(row["setting"]) else "",
-            "nodes": number(row["n_nodes"], ",.0f"),
-            "bytes": number(row["n_bytes"], ",.0f"),
-            "error": plus_minus(row["error"], row["error_sd"], 4),
-            "seconds": seconds(row["fit_seconds"]),
-        }
+        [
+            display.label(row["method"]),
+            row["setting"] if pd.notna(row["setting"]) else "",
+            number(row["n_nodes"], ",.0f"),
+            number(row["n_bytes"], ",.0f"),
+            plus_minus(row["error"], row["error_sd"], 4),
+            seconds(row["fit_seconds"]),
+        ]
         for method in display.competitors
         for row in frame[frame["method"] == method].to_dict("records")
     ]

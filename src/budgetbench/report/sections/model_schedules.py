@@ -62,10 +62,31 @@ def _examples(report):
 
 def _case(case, table, display):
     """Return the values of one schedule for the page."""
-    rows = table.assign(variables=table["variables"].map(json.loads)).to_dict("records")
-    titles = {"title": display.case_title(*case), "score": display.score(case[0])}
-    shown = {"method": display.label(rows[0]["method"]), "run": rows[0]["run"], "rows": rows}
-    return {"name": case_name(*case)} | titles | shown
+    first = table.iloc[0]
+    return {
+        "name": case_name(*case),
+        "title": display.case_title(*case),
+        "score": display.score(case[0]),
+        "method": display.label(first["method"]),
+        "run": first["run"],
+        "rows": [
+            [
+                f"{row.cost:g}",
+                f"{100 * row.cost_fraction:.1f} %",
+                f"{row.valid_score:.3f}",
+                f"{row.test_score:.3f}",
+                _variables(json.loads(row.variables)),
+            ]
+            for row in table.itertuples()
+        ],
+    }
+
+
+def _variables(labels):
+    """Return the cell of some variables; many are folded."""
+    listed = ", ".join(labels) or "none"
+    folded = {"text": listed, "under": f"{len(labels)} variables"}
+    return listed if len(labels) <= 6 else folded
 
 
 def example_schedule(schedules, methods, dataset, costs):

@@ -19,6 +19,7 @@ class WhatToBuy(Section):
     title = "What to buy"
     place = 40
     under = ACQUISITION
+    script = "what_to_buy.js"
 
     @property
     def parts(self):
