@@ -16,16 +16,12 @@ _RATES = [*CASE, "feature", "name", "price", "method", "rate", "n_runs"]
 
 
 def own_cost_table(points, schedules, methods, compared):
-    """Return the accuracy of each such method, and of the others within its cost.
+    """Return the accuracy of methods without a choice of budget, and of others within their cost.
 
     A run in which a rival affords nothing counts with the free constant, as in the area under the
-    Pareto (Yan et al., section 5.2). Of `methods`, those without a choice of budget, the last stage
-    counts, the whole model; `compared` is the `Comparison` with their rivals.
-
-    The columns are dataset, costs, method, rival, cost_fraction (mean share of the full cost that
-    `method` comes to), score and score_sd of `method`, rival_score and rival_sd at that cost (for a
-    control: at its own), wins (runs in which the rival is ahead), n_affording (runs in which the
-    rival has a model within that cost), n_runs that both completed.
+    Pareto (Yan et al., section 5.2). Of `methods` the last stage counts, the whole model. Controls
+    are shown at their own cost. wins are runs in which the rival is ahead, n_affording those in
+    which it has a model within that cost, n_runs those that both completed.
     """
     good = points[points["status"] == OK].sort_values([*RUN, "stage"])
     whole = good.groupby(RUN).tail(1)[[*RUN, "cost", "cost_fraction", "test_score"]]
@@ -76,12 +72,9 @@ def acquisition_table(schedules, compared, prices):
 
     In each run a method is represented by the most expensive model of its schedule that costs at
     most half of all features on validation data, so methods are compared under the same budget;
-    controls are left out. `prices` has dataset, costs, run, feature (its name) and cost, for each
-    run in the order of the features.
-
-    The columns are dataset, costs, feature (its index), name, price (mean over runs, NaN where
-    unknown), method, rate (the share of test examples for which it is bought, mean over runs),
-    n_runs (that the mean is over: those that afford a model and tell what it buys).
+    controls are left out. rate is the share of test examples for which a feature is bought, mean
+    over the n_runs that afford a model and tell what it buys; name and price (NaN where unknown)
+    are from `prices`.
     """
     # Chosen by validation cost, as a user would: test costs are not known then.
     affordable = schedules[affords(SHARE, schedules["valid_fraction"])]
@@ -128,14 +121,11 @@ def _rates(models, n_features):
 def size_table(points, competitors, tuned=()):
     """Return mean nodes, bytes and test error of every method at each of its sizes.
 
-    The sizes of a tuned method are budgets: 1, 2, 5, 10, … nodes, with the model that validation
-    data choose in each run among all that fit; a budget that changes no choice is left out. `tuned`
-    are the data sets and methods of which validation data choose among several settings.
-
-    The columns are dataset, costs, method, variant (the settings that a grid fits the method with,
-    "" for a method without a grid or tuned), setting (or the budget), n_nodes, n_bytes,
-    valid_score, error (mean squared error in regression, else 1 − score), error_sd, fit_seconds,
-    n_runs; variants in the order of the grid, sorted by nodes.
+    `tuned` are the (dataset, method) of which validation data choose among several settings. Their
+    sizes are budgets: 1, 2, 5, 10, … nodes, with the model that validation data choose in each run
+    among all that fit; a budget that changes no choice is left out. variant are the settings that a
+    grid fits a method with ("" without a grid), setting those of the model, or the budget. error is
+    the mean squared error in regression, else 1 − score.
     """
     shown = points[
         (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
@@ -161,10 +151,7 @@ def size_table(points, competitors, tuned=()):
 
 
 def _within_budgets(points):
-    """Return, of each run, the point that is best on validation data within each budget of nodes.
-
-    Budgets that some run has no model for are left out.
-    """
+    """Return the best point of each run on validation data within budgets that all afford."""
     frames = [points.iloc[:0]]
     for _, own in points.groupby(GROUP):
         budgets = _round_numbers(own["n_nodes"])
@@ -217,10 +204,10 @@ def _variants(points):
 def best_in_little(table, cases, size="n_nodes"):
     """Return the method of lowest mean error in little memory, for each case with rivals.
 
-    Little is, in each case, the smallest `size` (n_nodes or n_bytes) in which every method has a
-    model; each is represented by its largest model within it, of several variants by the one that
-    validation data prefer. Where one method alone is fitted with a grid, its variants compete, and
-    are returned in place of methods. A case where a size is not known is left out.
+    Little is the smallest `size` (n_nodes or n_bytes) in which every method has a model; each is
+    represented by its largest model within it, of several variants by the one that validation data
+    prefer. Where one method alone is fitted with a grid, its variants compete. A case where a size
+    is not known is left out.
     """
     frames = [_with_rivals(of_case(table, *case)) for case in cases]
     return [

@@ -40,15 +40,11 @@ MEMBERS = {"msb": ("msb_importance", "msb_cost", "msb_sampling", "msb_l1")}
 def published_table(points, printed, areas, stand_ins=None):
     """Put the mean over our runs beside each printed number.
 
-    `points` are operating points, `areas` their `area_table`, `printed` is from
-    `budgetbench.report.printed_numbers.read_published`; `stand_ins` says for which data set of the
-    paper one of ours stands in.
-
-    Returns the printed rows with the columns run_on (our data set), costs, ours, sd, n_runs,
-    difference (ours − printed) and note: in what ours is something else than the paper's. A number
-    that the study did not rerun, or for which no run completed, has NaN. Where several operating
-    points of a run have the setting that a number belongs to, the one with the best validation
-    score counts: that is how the papers choose.
+    `stand_ins` says for which data set of the paper one of ours stands in. New columns are run_on
+    (our data set), costs, ours, sd, n_runs, difference (ours − printed) and note: in what ours is
+    something else than the paper's. A number that the study did not rerun, or for which no run
+    completed, has NaN. Where several operating points of a run have the setting that a number
+    belongs to, the one with the best validation score counts: that is how the papers choose.
     """
     stand_ins = stand_ins or {}
     points = check_points(points)
@@ -76,10 +72,7 @@ class OurValues:
         self.points, self.areas = good, with_paper_areas(areas, points)
 
     def of(self, row):
-        """Return the values that belong to a printed number as a Series, by the number of the run.
-
-        `row` is a dict of run_on, costs, method, setting and quantity.
-        """
+        """Return the values that belong to a printed number by run; `row` is one of its table."""
         where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
         if row["quantity"] in AREAS:
             return _rows(self.areas, where).set_index("run")[row["quantity"]].dropna()
@@ -107,10 +100,9 @@ def _note(row):
 
 
 def with_paper_areas(areas, points):
-    """Return the table of areas with the column `aup_paper`.
+    """Return the areas with `aup_paper`, NaN in runs of which a member is not there.
 
-    It is NaN in runs of which a member is not there: msB's own points are compressed as a union on
-    validation data already.
+    msB's own points are compressed as a union on validation data already.
     """
     runs = dict(list(points[points["status"] == OK].groupby(RUN, sort=False)))
     keys = areas[RUN].itertuples(index=False, name=None)
@@ -131,8 +123,7 @@ def _paper_area(runs, key):
 def right_end_area(costs, scores):
     """Return the area of rectangles that reach from a point to the next cheaper one.
 
-    Costs are shares of the full cost. Below the cheapest model its own score counts, above the most
-    expensive one too.
+    Below the cheapest model its own score counts, above the most expensive one too.
     """
     kept = pareto_indices(costs, scores)
     edges = np.concatenate(([0.0], costs[kept]))

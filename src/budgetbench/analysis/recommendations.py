@@ -17,11 +17,7 @@ HARD, MEAN = "hard", "mean"
 
 
 def budget_kinds(points):
-    """Return {method: "hard" or "mean"}: whether any example ever cost more than its model's mean.
-
-    "hard" where all examples of a model cost the same (cost_max is cost), in every model of every
-    run.
-    """
+    """Return {method: "hard" if no example ever cost more than its model's mean, or "mean"}."""
     good = points[points["status"] == OK]
     # Costs are sums of floats: equal prices may differ in the last bit.
     equal = np.isclose(good["cost_max"].astype(float), good["cost"].astype(float), rtol=1e-9)
@@ -30,11 +26,9 @@ def budget_kinds(points):
 
 
 def at_most(points):
-    """Return operating points charged what their most expensive example costs.
+    """Return the points that have cost_max, charged what their most expensive example costs.
 
-    Under a hard budget a model may be used only if no example exceeds it. Returned are the points
-    that have cost_max, and valid_cost_max where the validation part was charged: with cost,
-    cost_fraction and valid_cost in these terms.
+    Under a hard budget a model may be used only if no example exceeds it.
     """
     full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
     # The full cost of a run is the same for all its methods.
@@ -66,18 +60,14 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     the best of so many methods. Of these, and the cheaper recommendation so far, the cheapest is
     taken whose mean is within one standard error of the best.
 
-    `schedules` are from `compressed_points`, with choice_score and held_out_score; `methods` are
-    whom to recommend, controls among them, in the order of display; `ratio` is test rows by
-    training rows, by which standard errors over runs are corrected; `bounded` says whether the
-    score lies in [0, 1] by its nature: then so do its intervals.
+    `ratio` is test rows by training rows, by which standard errors over runs are corrected;
+    `bounded` says whether the score lies in [0, 1] by its nature: then so do its intervals.
 
-    There is one row for each budget from which on something else is recommended (of more than
-    `MOST_BUDGETS`, quantiles), with the columns budget (share of the full cost, ascending), method,
-    valid and valid_sd (validation score), choice (score on the rows that chose), test and test_sd
-    (held-out score), low and high (its 95 % interval), cost (mean share on test data), gain,
-    gain_low, gain_high (held-out score above the free constant's), as_good (whether that interval
-    includes 0), n_runs; runners_up: dicts of method, test, low, high, cost, the best choice first;
-    and models: the index in `schedules` of the model of each run, in the order of the runs.
+    There is one row for each budget (a share of the full cost) from which on something else is
+    recommended: choice is the mean score on the rows that chose; test, held out, has an interval
+    low to high; cost is the mean share on test data; gain is the held-out score above the free
+    constant's, as_good says whether its interval includes 0; runners_up are dicts of method, test,
+    low, high and cost; models are indices in `schedules`, one for each run.
     """
     frame = of_case(schedules, dataset, costs)
     runs = sorted(frame["run"].unique())
@@ -117,10 +107,9 @@ def _budgets(fractions):
 
 
 class _Offers:
-    """The models of a method under each budget, run by run.
+    """The models of a method under each budget, run by run: arrays (n_budgets, n_runs) by name.
 
-    `values` maps each of `_NAMES` to an array (n_budgets, n_runs); `affords` tells for which
-    budgets every run has a model.
+    `affords` tells for which budgets every run has a model.
     """
 
     def __init__(self, points, budgets, runs):

@@ -3,12 +3,8 @@
 A printed number is reproduced when ours lies in its prediction interval (Patil, Peng and Leek 2016)
 *and* within a margin of a tenth of the printed error. The interval alone would pass any noisy
 pair, the margin alone would pass a difference that no chance explains. Claims are judged by paired
-differences.
-
-A reason for a difference is an entry of `resources/published/deviations.yaml`, a dict: `why`, a
-sentence; `variant`, the study that takes the cause away; and any of `WHERE`, what it is about.
-With `one_sample: true` the variant draws other rows in every run, where the paper split one sample
-again and again.
+differences. A reason for a difference is an entry of `resources/published/deviations.yaml`: see
+`budgetbench.report.sections.printed.read_reasons`.
 """
 
 import numpy as np
@@ -36,8 +32,8 @@ _T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)  # 97.5 % quantiles
 def printed_error(quantity, value):
     """Return the error that a printed number states, of which the margin is a share.
 
-    A score's error is what it lacks of 1, an entropy's what it lacks of 100 %; an error or a cost
-    is its own.
+    A score's error is what it lacks of 1, an entropy's what it lacks of 100 %; others are their
+    own.
     """
     if quantity in _SCORES:
         return 1.0 - value
@@ -49,13 +45,11 @@ def agreement_table(table):
 
     se : standard error of the difference, from the spread over runs on both sides and the rounding
         of the printed number, so that runs that agree do not make it 0. A side that prints no
-        spread, or has a single run, is taken to spread as the other does; NaN when neither is
-        known.
-    in_se : the difference in standard errors, within ± `MOST`; NaN where se is.
+        spread, or has a single run, is taken to spread as the other does.
+    in_se : the difference in standard errors, within ± `MOST`.
     margin, share : a tenth of the printed error; the difference as a share of that error.
-    in_interval, in_margin : whether each condition holds.
-    verdict : "within" (both hold), "interval only", "margin only", "outside" (neither), "single
-        run" (se unknown), "clock" (time is not judged), "" (not rerun).
+    verdict : "within" (both conditions hold), "interval only", "margin only", "outside" (neither),
+        "single run" (se unknown), "clock" (time is not judged), "" (not rerun).
     better : whether ours is the better number; None where neither direction is.
     """
     table = table.assign(se=_standard_errors(table), better=_better(table))
@@ -113,13 +107,11 @@ def check_claim(claim, values_of, fewest=FEWEST):
     `claim` has `compare`, a list of comparisons {less, than, factor}: in each the mean of `less` is
     to be below `factor` (1) times the mean of `than`. A side is {study, dataset, method, setting,
     quantity}, where `than` may leave out what it shares with `less`, or a number; `values_of` turns
-    it into a Series of our values by run, empty where they are not kept. Or it has `untestable`:
-    why nothing here can judge it.
+    it into a Series of our values by run. Or it has `untestable`: why nothing here can judge it.
 
     The verdict is "supported" when the 95 % interval of every difference lies on the claimed side,
     "not supported" when one does not, and "untestable here" when that may be for want of runs: with
-    fewer than `fewest` only a difference beyond its spread, either way, is a verdict. The evidence
-    is each comparison in numbers.
+    fewer than `fewest` only a difference beyond its spread, either way, is a verdict.
     """
     if claim.get("untestable"):
         return {"verdict": UNTESTABLE, "evidence": claim["untestable"]}
@@ -178,10 +170,7 @@ def entry_of(row, entries):
 
 
 def with_reasons(table, entries):
-    """Return `agreement_table` with columns reason and variant for what is not reproduced.
-
-    Both are "" where none is known or none is asked for.
-    """
+    """Return `agreement_table` with reason and variant, "" where none is known or asked for."""
     found = [
         entry_of(row, entries) if row["verdict"] not in ("", WITHIN, CLOCK, UNJUDGED) else None
         for row in table.to_dict("records")
@@ -195,10 +184,9 @@ def with_reasons(table, entries):
 def with_variants(table, entries, variants):
     """Say of each number with a reason whether the variant that removes the cause is in the margin.
 
-    `table` is from `with_reasons` with the same entries, `variants` maps variant studies to their
-    `agreement_table`. New columns are variant_ours (the variant's number; NaN where it was not
-    rerun) and explained: whether that lies within the margin of the printed one, and of an entry
-    with `one_sample` also whether one sample may differ as much.
+    `variants` maps variant studies to their `agreement_table`. New columns are variant_ours, and
+    explained: whether that lies within the margin of the printed number, and of an entry with
+    `one_sample` also whether one sample may differ as much.
     """
     ours, explained = [], []
     for row in table.to_dict("records"):
@@ -236,12 +224,9 @@ def _variant_row(row, entry, variants):
 
 
 def with_outcomes(numbers, impossible):
-    """Say of each printed number what became of it.
+    """Return numbers with outcome (of `OUTCOMES`), why (if impossible) and stand_in (other rows).
 
-    `numbers` are from `with_variants`, ours beside them or not; `impossible` are entries as reasons
-    are, without a variant: why numbers cannot be rerun here. New columns are outcome (of
-    `OUTCOMES`), why (of what is impossible) and stand_in (whether ours is on other rows than the
-    paper's).
+    `impossible` are entries as reasons are, without a variant: why numbers cannot be rerun here.
     """
     rows = numbers.to_dict("records")
     # What was rerun all the same is judged: an entry never hides a number.
@@ -289,9 +274,9 @@ def outcome_counts(numbers):
 def matrix(numbers):
     """Return a row for each paper, table and data set of `with_outcomes`.
 
-    The columns are paper, table, source, dataset, run_on (first of ours, "" without), n (numbers);
-    one for each outcome; near (of the unexplained, those that meet one of both conditions); least
-    and most runs; study.
+    n counts its numbers, a column each outcome; near, of the unexplained, those that meet one of
+    both conditions; least and most are our runs, run_on and study those of the first number of
+    ours.
     """
     rows = []
     for (source, dataset), part in numbers.groupby(["source", "dataset"], sort=False):
