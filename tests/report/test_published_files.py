@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from budgetbench.analysis.published import AREAS, QUANTITIES
+from budgetbench.analysis.reproduction import AREAS, QUANTITIES
 from budgetbench.report.sections.printed import read_published, read_reasons
 from budgetlearn.exceptions import ConfigError
 

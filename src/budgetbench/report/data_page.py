@@ -48,10 +48,9 @@ def _sheet(data, study):
 
 
 def price_table(paths):
-    """Return all prices as one table, charges of cost groups left out.
+    """Return the prices of all cost tables, …/<dataset>/<costs>/<chunk>.csv, as one table.
 
-    `paths` are cost tables, at …/<dataset>/<costs>/<chunk>.csv. The columns are dataset, costs,
-    run, feature (its name), cost, for each run in the order of the features.
+    Charges of cost groups are left out; features come in the order of the data.
     """
     # The path says what a price list of one run cannot: its data set and kind.
     frames = [

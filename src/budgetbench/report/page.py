@@ -1,8 +1,4 @@
-"""A report: its content, the self-contained page, and its files, each whole or not at all.
-
-A `Report` (study, results, prices) comes in; its sections give tables and figures; out go tables/,
-figures/, captions/ and report.html, with everything inline and nothing loaded from anywhere.
-"""
+"""A report: its content, the self-contained page, and its files, each whole or not at all."""
 
 import itertools
 import json
@@ -44,12 +40,10 @@ class Report:
 
     @classmethod
     def of(cls, study, points, sheets, prices, provenance):
-        """Put a report's content together.
+        """Put a report's content together; `points` are of all methods and runs, with the control.
 
-        `points` are the operating points of all methods and runs, the control "constant" among
-        them, `sheets` and `prices` are from `budgetbench.report.data_page`, `provenance` says what
-        the results were made with. A `ConfigError` says when the points hold a method or data set
-        that the study does not compare.
+        `sheets` and `prices` are from `budgetbench.report.data_page`, `provenance` says what the
+        results were made with.
         """
         compared = Display(study.methods, sheets)
         # Equal tries are the comparison; what extra seconds brought has a table of its own.
@@ -66,12 +60,7 @@ class Report:
 
 
 def write_report(report, folder):
-    """Write the whole report of a study into a folder, and return the path of the page.
-
-    The folder gets figures/ (svg, png), tables/ (csv), captions/ (rst) and, last, report.html. The
-    names of the files are those of the sections' parts. A `ConfigError` says when the constant
-    control is missing.
-    """
+    """Write a study's figures/, tables/, captions/ and report.html, and return the page's path."""
     folder, sections = Path(folder), sections_of(report.study)
     # Tables before figures: sections draw from the tables of others.
     report = build_tables(sections, report)
@@ -115,10 +104,9 @@ def build_cases(sections, report):
 
 
 def render_page(sections, report, drawings, cases):
-    """Return the report as one HTML document that works offline.
+    """Return the report as one HTML document that works offline: nothing is loaded from anywhere.
 
-    `report` has its tables, `drawings` are the figures as SVG by name, and `cases` is what the
-    page's scripts show, from `build_cases`. Style and scripts are inline, figures are data URIs.
+    `drawings` are the figures as SVG by name, `cases` what scripts show, from `build_cases`.
     """
     environment = template_environment()
     # As images of their own: ids of one drawing cannot reach into another.
@@ -218,10 +206,7 @@ def template_environment():
 
 
 def data_uri(svg):
-    """Return an SVG as a data URI: as an image of its own its ids cannot clash with others.
-
-    It can stand in an attribute of HTML as it is, and takes less room than base64.
-    """
+    """Return an SVG as a data URI: it can stand in an attribute, and is less than base64."""
     drawing = re.sub(r"\s+", " ", svg.decode())
     if "'" not in drawing:
         drawing = drawing.replace('"', "'")  # one byte where an encoded quote takes three
@@ -234,11 +219,7 @@ _DASHES = {"-": [], "--": [7, 4], ":": [2, 3]}
 
 
 def script_data(cases, display):
-    """Return the JSON that the page embeds for its scripts: it may stand inside a script element.
-
-    `cases` maps <dataset>_<costs> to title, score (its name), and what each section's script shows,
-    by the section's id.
-    """
+    """Return the JSON that the page embeds for its scripts; it may stand in a script element."""
     # Dashes and shapes go along: in print colours alone do not tell methods apart.
     methods = [
         {

@@ -59,10 +59,10 @@ class Section:
     """A section of the report's page, with the tables and figures that belong to it.
 
     A section is a subclass in a module of `budgetbench.report.sections`, where it is found without
-    being listed anywhere; beside the module lies its template, with a block called as the class is.
-    The block gets `report`, `section`, `images` (figure's name to data URI) and what `context`
-    returns. The Snakefile asks `applies`, `inputs` and `parts` at every start, so modules import
-    drawing libraries only where they draw.
+    being listed anywhere. The module's template has a block called as the class is; it gets
+    `report`, `section`, `images` (figure's name to data URI) and what `context` returns. The
+    Snakefile asks `applies`, `inputs` and `parts` at every start, so modules import drawing
+    libraries only where they draw.
     """
 
     id = ""  # anchor on the page
@@ -71,7 +71,8 @@ class Section:
     under = None  # the budget by which the study must compare some data set, if any
     script = None  # name of its script beside the module, if it has one
     inputs = ()  # files that it reads, beside operating points, data sets and prices
-    parts = ()  # the `Part` of each figure, table and file
+    stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
+    names = ()  # of its tables
 
     def __init__(self, study):
         self.study = study
@@ -86,14 +87,17 @@ class Section:
         # Asked at every start of the Snakefile, before any result is there.
         return self.under is None or bool(self.cases)
 
-    def case_figures(self, stem, category):
-        """Return the `Part` of a figure of each case."""
-        return [
-            figure(
-                case_name(*case, stem), category, stem, **{"data set": case[0], "costs": case[1]}
-            )
-            for case in self.cases
+    @property
+    def parts(self):
+        """The `Part` of each figure, table and file."""
+        drawn = self.cases if self.stem else []
+        labels = [{"data set": dataset, "costs": costs} for dataset, costs in drawn]
+        names = [case_name(*case, self.stem) for case in drawn]
+        figures = [
+            figure(name, self.category, self.stem, **label)
+            for name, label in zip(names, labels, strict=True)
         ]
+        return [*figures, *map(table, self.names)]
 
     def tables(self, report):
         """Return {name: DataFrame}; `report` is the `Report` without tables and images."""
@@ -101,7 +105,10 @@ class Section:
 
     def figures(self, report):
         """Return {name: matplotlib figure}; `report.tables` holds the tables of all sections."""
-        return {}
+        if not self.stem:
+            return {}
+        shown = report.display.cases(report.display.under(self.under, report.results.points))
+        return {case_name(*case, self.stem): self.draw(report, *case) for case in shown}
 
     def files(self, report):
         """Return {name: bytes} of files of other kinds; `report.tables` holds all tables."""

@@ -1,7 +1,4 @@
-"""The look of all figures, and how they become files.
-
-Drawing libraries are imported where they are used: the Snakefile loads the report at every start.
-"""
+"""The look of all figures, and how they become files; drawing libraries load when used."""
 
 import io
 import re

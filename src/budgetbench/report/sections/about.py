@@ -1,11 +1,16 @@
-"""The facts behind the results: coverage, settings, data sets, prices, and what made them."""
+"""The facts behind the results: coverage, settings, prices, data, what made them, all files."""
 
+import gzip
+import hashlib
+import io
+import json
 from pathlib import Path
 
 from ...analysis.schedules import CASE, GROUP
 from ...study.methods import settings_tried
+from ...study.records import POINTS
 from ...study.study import PUBLISHED, place_of
-from ..section import Section, table
+from ..section import FILE, Section, table, texts
 from ..text import DASH, as_text
 
 _WORDS = {"n_ok": "ok", "n_partial": "in part", "n_failed": "failed", "n_missing": "missing"}
@@ -17,16 +22,13 @@ class Coverage(Section):
     id = "coverage"
     title = "Coverage"
     place = 95
+    names = ("coverage",)
 
     @property
     def inputs(self):
         """All tables of printed numbers where some are rerun: those of other studies are named."""
         folder = Path(place_of(PUBLISHED, self.study.root))
         return sorted(map(str, folder.glob("*.csv"))) if self.study.published else []
-
-    @property
-    def parts(self):
-        return [table("coverage")]
 
     def tables(self, report):
         return {"coverage": report.results.coverage}
@@ -134,10 +136,7 @@ class Prices(Section):
     id = "prices"
     title = "Prices"
     place = 103
-
-    @property
-    def parts(self):
-        return [table("prices")]
+    names = ("prices",)
 
     def tables(self, report):
         return {"prices": price_summary(report.prices)}
@@ -185,3 +184,124 @@ class MadeWith(Section):
         nothing = "nothing fetched: embedded or generated"
         sheets = report.display.datasets.values()
         return {"hashes": {sheet.title: sheet.sha256 or nothing for sheet in sheets}}
+
+
+_CONTEXT = {
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "field": "cr:field",
+    "recordSet": "cr:recordSet",
+    "source": "cr:source",
+    "extract": "cr:extract",
+    "column": "cr:column",
+    "fileObject": "cr:fileObject",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "conformsTo": "dct:conformsTo",
+}
+
+
+class Downloads(Section):
+    """Files beside the page."""
+
+    id = "downloads"
+    title = "Downloads"
+    place = 140
+
+    @property
+    def parts(self):
+        return [table(name, kind=FILE) for name in texts()[FILE]]
+
+    def files(self, report):
+        # Rates are arrays, which a csv cannot hold; tables/acquisition.csv has their means.
+        points = report.results.points.drop(columns="acquisition_rates", errors="ignore")
+        packed = _packed(points)
+        schema = schema_of({**report.tables, "points": points})
+        croissant = croissant_of(report.study, packed, schema["points"])
+        return {
+            "points.csv.gz": packed,
+            "schema.json": _json(schema),
+            "croissant.json": _json(croissant),
+        }
+
+    def context(self, report):
+        from . import sections_of  # here: this package imports its modules
+
+        return {"parts": [part for section in sections_of(self.study) for part in section.parts]}
+
+
+def _packed(frame):
+    """Return a frame as compressed csv. It may be of a million rows: pandas would take a minute."""
+    import pyarrow as pa  # here: planning a report loads no more than it needs
+    from pyarrow import csv
+
+    content = io.BytesIO()
+    # Without a time in it: equal points are equal bytes.
+    with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=6, mtime=0) as packed:
+        csv.write_csv(pa.Table.from_pandas(frame, preserve_index=False), packed)
+    return content.getvalue()
+
+
+def croissant_of(study, packed, fields):
+    """Return the description of points.csv.gz, `packed`, as Croissant 1.0 has it."""
+    name = "points.csv.gz"
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": f"budgetlearn-{study.name}",
+        "description": f"Operating points of the study: {study.config['title']}.",
+        "license": "https://spdx.org/licenses/BSD-3-Clause.html",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": name,
+                "name": name,
+                "contentUrl": name,
+                "encodingFormat": "application/gzip",
+                "sha256": hashlib.sha256(packed).hexdigest(),
+            }
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": "points",
+                "name": "points",
+                "field": [_field(name, **one) for one in fields],
+            }
+        ],
+    }
+
+
+def _field(file_name, name, type, meaning):  # the schema's names
+    return {
+        "@type": "cr:Field",
+        "@id": f"points/{name}",
+        "name": name,
+        "description": meaning,
+        "dataType": f"sc:{type}",
+        "source": {"fileObject": {"@id": file_name}, "extract": {"column": name}},
+    }
+
+
+def _json(content):
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def schema_of(tables):
+    """Return name, type and meaning of each column of the tables, by the name of their file."""
+    meanings = {name: column.meaning for name, column in POINTS.items()} | texts()["column"]
+    return {
+        name: [
+            {"name": column, "type": _kind(frame[column]), "meaning": meanings.get(column, "")}
+            for column in frame
+        ]
+        for name, frame in sorted(tables.items())
+    }
+
+
+def _kind(values):
+    """Return the type of a column as schema.org calls it."""
+    kinds = {"b": "Boolean", "i": "Integer", "u": "Integer", "f": "Float"}
+    return kinds.get(values.dtype.kind, "Text")

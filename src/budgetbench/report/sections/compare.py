@@ -8,7 +8,7 @@ from ...analysis.ranks import horizon_ranks, ranking_of, survives_leaving_one_ou
 from ...analysis.recommendations import HARD, MEAN
 from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION
-from ..section import Section, case_name, figure, table
+from ..section import Section, case_name, figure
 from ..style import drawing, label_ends, legend_below, marked_line, message_figure, split_axis
 from ..text import mean_rank
 
@@ -41,7 +41,7 @@ class Overview(Section):
 
 
 def overview_figure(report, narrow=False):
-    """Draw the mean curves of the best methods on the first data set, with their names.
+    """Draw the mean curves of the best methods on the first data set.
 
     Names stand at the ends of the lines, or below the narrow picture, which a phone shows.
     """
@@ -126,10 +126,7 @@ class Horizons(Section):
     title = "How much to spend"
     place = 21
     under = ACQUISITION
-
-    @property
-    def parts(self):
-        return [table("horizons")]
+    names = ("horizons",)
 
     def summary(self, report):
         return _winners(report)[1:]
@@ -157,10 +154,7 @@ def _winners(report):
 
 
 def winner_sentences(horizons, display):
-    """Return sentences on the dependence of the best mean rank on horizon and single data sets.
-
-    `horizons` is from `horizon_table`; there are none where fewer than two methods are ranked.
-    """
+    """Return sentences on how the best mean rank depends on horizons and single data sets."""
     methods = display.rivals(horizons)
     ranks = horizon_ranks(horizons, methods)
     first = winners(ranks)

@@ -24,31 +24,7 @@ _NUMBERED = {
 }
 _SUBSETS = ["run", "subset", "cost", "score"]
 _VISITED = ["run", "sequence", "step", "variables", "cost", "score"]
-
-
-class _OnRequest(Section):
-    """A section with a figure of each of its cases, or of what else `shown` names."""
-
-    under = ACQUISITION
-    block = "Figures"
-    stem = heading = about = shows = ""  # of its figures' names; above them; of their alternatives
-
-    @property
-    def shown(self):
-        """Keys of the figures' names → what `title_of` takes."""
-        return {case_name(*case, self.stem): case for case in self.cases}
-
-    @property
-    def parts(self):
-        return [figure(name, "Inside msB", self.stem) for name in self.shown]
-
-    def title_of(self, display, case):
-        """Return the heading of a figure."""
-        return display.case_title(*case)
-
-    def context(self, report):
-        titles = [self.title_of(report.display, what) for what in self.shown.values()]
-        return {"figures": list(zip(self.parts, titles, strict=True))}
+_IMPORTANCE = ["run", "variable", "importance"]
 
 
 def _method_of(study, dataset, wanted):
@@ -75,23 +51,51 @@ def _read(paths, columns):
     return pd.concat(frames) if frames else pd.DataFrame(columns=columns)
 
 
+class _OnRequest(Section):
+    """A section of figures that a study asks for: one of each of its cases, or of `shown`."""
+
+    under = ACQUISITION
+    block = "Figures"
+    heading = about = shows = ""  # above the figures, and in their alternatives
+    asked = ""  # what the study has among its `figures`
+
+    def applies(self):
+        return self.asked in self.study.config.get("figures", []) and bool(self.shown)
+
+    @property
+    def shown(self):
+        """{name of a figure: its case}."""
+        return {case_name(*case, self.stem): case for case in self.cases}
+
+    @property
+    def parts(self):
+        return [figure(name, "Inside msB", self.stem) for name in self.shown]
+
+    def figures(self, report):
+        return {name: self.draw(report, *case) for name, case in self.shown.items()}
+
+    def title_of(self, display, *case):
+        """Return the heading of a figure."""
+        return display.case_title(*case)
+
+    def context(self, report):
+        titles = [self.title_of(report.display, *case) for case in self.shown.values()]
+        return {"figures": list(zip(self.parts, titles, strict=True))}
+
+
 class VariableImportance(_OnRequest):
     """The permutation importance of each variable in the full model (Fig. 2)."""
 
-    id = "importance"
+    id = stem = asked = "importance"
     title = "Importance"
     place = 80
-    stem = "importance"
     heading = shows = "Importance of the variables"
     about = "What msB's sequences start from, most important first."
-
-    def applies(self):
-        return "importance" in self.study.config.get("figures", []) and bool(self.shown)
 
     @property
     def shown(self):
         names = dict.fromkeys(name for name, _ in self.cases)
-        return {f"importance_{n}": n for n in names if sequence_method(self.study, n)}
+        return {f"importance_{n}": (n,) for n in names if sequence_method(self.study, n)}
 
     def title_of(self, display, dataset):
         return display.datasets[dataset].title
@@ -103,19 +107,13 @@ class VariableImportance(_OnRequest):
     @property
     def inputs(self):
         """Tables of importance, …/<dataset>/<method>/<chunk>.csv."""
-        return [path for dataset in self.shown.values() for path in self._files(dataset)]
+        return [path for (dataset,) in self.shown.values() for path in self._files(dataset)]
 
-    def figures(self, report):
-        columns = ["run", "variable", "importance"]
-        return {
-            name: importance_figure(
-                # A run in which it failed is a row without a variable.
-                _read(self._files(dataset), columns).dropna(subset="variable"),
-                names_of(report.prices, dataset),
-                self.title_of(report.display, dataset),
-            )
-            for name, dataset in self.shown.items()
-        }
+    def draw(self, report, dataset):
+        # A run in which it failed is a row without a variable.
+        importance = _read(self._files(dataset), _IMPORTANCE).dropna(subset="variable")
+        names, title = names_of(report.prices, dataset), self.title_of(report.display, dataset)
+        return importance_figure(importance, names, title)
 
 
 def importance_figure(importance, names, title):
@@ -142,11 +140,9 @@ def importance_figure(importance, names, title):
 class Staircases(_OnRequest):
     """Schedules of one run over the budget (Fig. 4 to 7)."""
 
-    id = "staircases"
-    title = "Schedules compared"
+    id = stem = "staircases"
+    title = heading = "Schedules compared"
     place = 81
-    stem = "staircases"
-    heading = title
     about = "The schedules of several methods in one run."
     shows = "Model schedules"
 
@@ -161,16 +157,13 @@ class Staircases(_OnRequest):
         there = {((dataset, costs), method) for dataset, costs, method in self.study.cells}
         return [case for case in super().cases if {(case, method) for method in shown} <= there]
 
-    def figures(self, report):
-        schedules, panels = report.results.schedules, self.study.config["staircases"]
-        return {
-            name: staircase_figure(schedules, report.display, panels, *case)
-            for name, case in self.shown.items()
-        }
+    def draw(self, report, *case):
+        panels = self.study.config["staircases"]
+        return staircase_figure(report.results.schedules, report.display, panels, *case)
 
 
 def staircase_figure(schedules, display, panels, dataset, costs):
-    """Draw the schedules of the lowest run that all the methods compared completed.
+    """Draw schedules of the lowest run that all compared methods completed.
 
     `panels` maps the title of each comparison to its methods.
     """
@@ -211,12 +204,9 @@ class SolutionSpace(_OnRequest):
     id = "solution-space"
     title = "Solution space"
     place = 82
-    stem = "space"
+    stem, asked = "space", "solution_space"
     heading = shows = "The whole solution space"
     about = "Every subset of a few variables, and the models that msB visits among them."
-
-    def applies(self):
-        return "solution_space" in self.study.config.get("figures", []) and bool(self.cases)
 
     @property
     def cases(self):
@@ -240,22 +230,17 @@ class SolutionSpace(_OnRequest):
         files = (self._files(*case) for case in self.cases)
         return [path for space, visited in files for path in (*space, *visited)]
 
-    def figures(self, report):
-        display, drawn = report.display, {}
-        for name, case in self.shown.items():
-            space, visited = self._files(*case)
-            frames = _read(space, _SUBSETS), _read(visited, _VISITED)
-            titles = display.case_title(*case), display.score(case[0])
-            drawn[name] = space_figure(*frames, *titles)
-        return drawn
+    def draw(self, report, *case):
+        space, visited = self._files(*case)
+        titles = report.display.case_title(*case), report.display.score(case[0])
+        return space_figure(_read(space, _SUBSETS), _read(visited, _VISITED), *titles)
 
 
 def space_figure(space, visited, title, score):
     """Draw cost and validation score of every subset, and number the steps of two sequences.
 
-    `space` has run, subset, cost, score, `visited` run, sequence, step, variables, cost, score of
-    msB's models. The lowest run is shown; the steps of the cost sequence are 1, 2, 3 …, those of
-    the importance sequence a, b, c …, from the full model down.
+    The lowest run is shown; the steps of the cost sequence are 1, 2, 3 …, those of the importance
+    sequence a, b, c …, from the full model down.
     """
     if space.empty:
         return message_figure(f"{title}: no search completed.")
@@ -304,16 +289,16 @@ class OwnCost(Section):
     title = "At their own cost"
     place = 84
 
-    def applies(self):
-        return bool(self._methods)
+    @property
+    def parts(self):
+        return [figure("own_cost", "Inside msB"), table("own_cost")]
 
     @property
     def _methods(self):
         return self.study.config.get("own_cost", [])
 
-    @property
-    def parts(self):
-        return [figure("own_cost", "Inside msB"), table("own_cost")]
+    def applies(self):
+        return bool(self._methods)
 
     def tables(self, report):
         results = report.results
@@ -351,26 +336,22 @@ def own_cost_figure(table, display, own_cost):
 
 def _draw_panel(axes, part, display, cases):
     """Draw the method and its rivals, each on a line of its own within the data set."""
-    own = display.methods[part["method"].iloc[0]]
-    rivals = [name for name in display.methods if name in set(part["rival"])]
-    # The method first, its rivals below it, all within the strip of the data set.
-    lines = np.linspace(-0.25, 0.25, len(rivals) + 1)
-    first = part.drop_duplicates(CASE)
-    _dots(axes, first, "score", "score_sd", own, ", at its own cost", lines[0], cases)
-    for rival, line in zip(rivals, lines[1:], strict=True):
-        method = display.methods[rival]
-        note = "" if method.control else ", within that cost"
-        rows = part[part["rival"] == rival]
-        _dots(axes, rows, "rival_score", "rival_sd", method, note, line, cases)
-
-
-def _dots(axes, rows, score, spread, method, note, line, cases):
-    # Each on its own line, or intervals would hide each other.
-    places = [cases.index(tuple(case)) + line for case in rows[CASE].to_numpy()]
-    axes.errorbar(
-        rows[score], places, xerr=bars(rows[score], rows[spread], 0, 1), fmt=method.marker,
-        color=method.colour, capsize=2, markersize=6, label=method.label + note,
-    )  # fmt: skip
+    # The method first, its rivals below it: on one line intervals would hide each other.
+    own = part.drop_duplicates(CASE), part["method"].iloc[0], ", at its own cost"
+    shown = [(*own, "score", "score_sd")]
+    for rival, rows in part.groupby("rival"):
+        note = "" if display.methods[rival].control else ", within that cost"
+        shown.append((rows, rival, note, "rival_score", "rival_sd"))
+    order = list(display.methods)
+    shown[1:] = sorted(shown[1:], key=lambda entry: order.index(entry[1]))
+    lines = np.linspace(-0.25, 0.25, len(shown))
+    for line, (rows, name, note, score, spread) in zip(lines, shown, strict=True):
+        places = [cases.index(tuple(case)) + line for case in rows[CASE].to_numpy()]
+        method, arms = display.methods[name], bars(rows[score], rows[spread], 0, 1)
+        axes.errorbar(
+            rows[score], places, xerr=arms, fmt=method.marker, color=method.colour,
+            capsize=2, markersize=6, label=method.label + note,
+        )  # fmt: skip
 
 
 def own_cost_rows(table, display):

@@ -6,7 +6,7 @@ import pandas as pd
 from ...analysis.budgets import best_in_little, size_table
 from ...analysis.schedules import of_case
 from ...study.study import MEMORY
-from ..section import Section, case_name, table
+from ..section import Section, case_name
 from ..style import bars, drawing, label_ends, message_figure, plain_decades
 from ..text import counted, counts_of, number, plus_minus, seconds
 
@@ -26,11 +26,8 @@ class Memory(Section):
     title = "Memory"
     place = 70
     under = MEMORY
-
-    @property
-    def parts(self):
-        figures = self.case_figures("memory", "Error against memory")
-        return [*figures, table("memory")]
+    stem, category = "memory", "Error against memory"
+    names = ("memory",)
 
     def tables(self, report):
         # Of several settings only validation data may choose, within each budget of nodes.
@@ -41,12 +38,8 @@ class Memory(Section):
         ]
         return {"memory": size_table(report.results.stored, report.display.competitors, tuned)}
 
-    def figures(self, report):
-        table, display = report.tables["memory"], report.display
-        return {
-            case_name(*case, "memory"): memory_figure(table, display, *case)
-            for case in display.cases(report.results.stored)
-        }
+    def draw(self, report, *case):
+        return memory_figure(report.tables["memory"], report.display, *case)
 
     def summary(self, report):
         return memory_sentences(report.tables["memory"], report.display)
@@ -63,10 +56,7 @@ def _error_name(display, dataset):
 
 
 def memory_figure(table, display, dataset, costs):
-    """Draw test error against nodes and bytes, logarithmic, one line for each variant.
-
-    Bytes are left out where no model's are known.
-    """
+    """Draw test error against nodes and, where known, bytes, a line for each variant."""
     frame = of_case(table, dataset, costs)
     if frame.empty:
         return message_figure(f"{display.case_title(dataset, costs)}: no model has nodes.")
@@ -91,10 +81,7 @@ def memory_figure(table, display, dataset, costs):
 
 
 def _draw_method(axes, own, method):
-    """Draw a method's variants over `size`, from its colour to pale, or many as points alone.
-
-    Returns (name, height of the end, colour) of each.
-    """
+    """Draw a method's variants, the later the paler; return (name, end's height, colour)."""
     from matplotlib.colors import to_rgb
 
     variants = list(own.groupby("variant", sort=False))
@@ -119,11 +106,7 @@ def _draw_method(axes, own, method):
 
 
 def memory_sentences(table, display):
-    """Return a sentence on the methods of lowest mean test error in little memory.
-
-    There is one for nodes and one for bytes where they differ; none where nothing competes, or not
-    all bytes are known.
-    """
+    """Return sentences on the methods of lowest mean test error in few nodes, in few bytes."""
     labels, found = {name: method.label for name, method in display.methods.items()}, {}
     for size, unit in (("n_nodes", "nodes"), ("n_bytes", "bytes")):
         best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)

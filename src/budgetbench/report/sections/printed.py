@@ -15,8 +15,16 @@ import pandas as pd
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml
 
-from ...analysis.published import AREAS, QUANTITIES, published_table
-from ...analysis.reproduction import OUTSIDE, WHERE, WITHIN, agreement_table, with_reasons
+from ...analysis.reproduction import (
+    AREAS,
+    OUTSIDE,
+    QUANTITIES,
+    WHERE,
+    WITHIN,
+    agreement_table,
+    published_table,
+    with_reasons,
+)
 from ...study.records import setting_text
 from ...study.study import PUBLISHED, place_of
 from ..section import Section, table
@@ -166,10 +174,8 @@ def _cells(numbers, quantities):
 def read_published(paths):
     """Read tables of printed numbers from csv files; the name of each is kept as `source`.
 
-    The columns are source, paper, table, dataset, method, setting (as in records: "trees=10", ""
-    for none), quantity, value, value_sd (NaN where the paper prints none), unit (that of the last
-    digit of value), printed_runs (1 where no number is given), remark. A `ConfigError` says when a
-    column is missing, a quantity is unknown or a number is repeated.
+    Added are setting (as in records: "trees=10"), unit (that of the last digit of value),
+    printed_runs (1 where no number is given) and remark. A number that is repeated is refused.
     """
     frames = [_read_one(Path(path)) for path in paths]
     columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD, "unit", "printed_runs"]
@@ -221,8 +227,7 @@ def read_reasons(path):
     was chosen after seeing the printed numbers; `narrowed_after: true` where the entry was
     narrowed, after seeing the variant's results, to what it has right; and `one_sample: true` where
     the variant draws other rows in every run, so that the printed number must also be a likely draw
-    of one sample. A `ConfigError` says when an entry has no `why`, no `variant` or a key that is
-    not known.
+    of one sample.
     """
     entries = read_yaml(path) or []
     for entry in entries:
