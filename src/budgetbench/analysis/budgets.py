@@ -9,8 +9,6 @@ from ..study.records import OK, parse_setting, parse_variables, setting_text
 from .areas import CONSTANT
 from .schedules import CASE, CASE_RUN, GROUP, RUN, of_case
 
-_COLUMNS = [*GROUP, "rival", "cost_fraction", "score", "score_sd", "rival_score", "rival_sd"]
-_COLUMNS += ["wins", "n_affording", "n_runs"]
 SHARE = 0.5  # of the full cost, under which acquisitions are compared
 _RATES = [*CASE, "feature", "name", "price", "method", "rate", "n_runs"]
 
@@ -28,43 +26,30 @@ def own_cost_table(points, schedules, methods, compared):
     own = whole[whole["method"].isin(methods)]
     free = whole.loc[whole["method"] == CONSTANT, [*CASE_RUN, "test_score"]]
     own = own.merge(free.rename(columns={"test_score": "free_score"}), on=CASE_RUN, how="left")
-    rows = []
-    for rival in [*compared.competitors, *compared.controls]:
-        if rival in methods:
-            continue
-        control = compared.methods[rival].control
-        # Controls have one model each, at a cost of their own.
-        theirs = whole[whole["cost"] > 0] if control else schedules
-        theirs = theirs[theirs["method"] == rival]
-        pairs = _with_rival(own, theirs, control)
-        rows += [_row(rival, key, part) for key, part in pairs.groupby(GROUP)]
-    return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _with_rival(own, theirs, control):
-    """Add the rival's score in each run, within the own cost unless it is a control."""
-    theirs = theirs[[*CASE_RUN, "cost", "test_score"]]
+    rivals = [name for name in [*compared.competitors, *compared.controls] if name not in methods]
+    # Controls have one model each, and are shown at its cost, beyond the budget or not.
+    free_choice = schedules[~schedules["method"].isin(compared.controls)]
+    fixed = whole[whole["method"].isin(compared.controls) & (whole["cost"] > 0)]
+    theirs = pd.concat([free_choice, fixed])[["method", *CASE_RUN, "cost", "test_score"]]
+    theirs = theirs[theirs["method"].isin(rivals)].rename(columns={"method": "rival"})
     pairs = own.merge(theirs, on=CASE_RUN, suffixes=("", "_rival"))
-    # A control is shown at its own cost, beyond the budget or not.
-    within = control | affords(pairs["cost"], pairs["cost_rival"])
+    within = pairs["rival"].isin(compared.controls) | affords(pairs["cost"], pairs["cost_rival"])
     score = pairs["test_score_rival"].where(within, pairs["free_score"])
-    pairs = pairs.assign(within=within, rival_score=score).dropna(subset="rival_score")
-    return pairs.sort_values([*RUN, "within", "cost_rival"]).groupby(RUN).tail(1)
-
-
-def _row(rival, key, part):
-    """Return the comparison of one method with one rival in one case."""
-    return dict(zip(GROUP, key, strict=True)) | {
-        "rival": rival,
-        "cost_fraction": part["cost_fraction"].mean(),
-        "score": part["test_score"].mean(),
-        "score_sd": part["test_score"].std(),
-        "rival_score": part["rival_score"].mean(),
-        "rival_sd": part["rival_score"].std(),
-        "wins": int((part["rival_score"] > part["test_score"]).sum()),
-        "n_affording": int(part["within"].sum()),
-        "n_runs": len(part),
-    }
+    pairs = pairs.assign(within=within, rival_score=score, ahead=score > pairs["test_score"])
+    pairs = pairs.dropna(subset="rival_score").sort_values([*RUN, "within", "cost_rival"])
+    last = pairs.groupby([*RUN, "rival"]).tail(1)
+    table = last.groupby(["rival", *GROUP], as_index=False).agg(
+        cost_fraction=("cost_fraction", "mean"),
+        score=("test_score", "mean"),
+        score_sd=("test_score", "std"),
+        rival_score=("rival_score", "mean"),
+        rival_sd=("rival_score", "std"),
+        wins=("ahead", "sum"),
+        n_affording=("within", "sum"),
+        n_runs=("run", "size"),
+    )
+    order = table["rival"].map(rivals.index).argsort(kind="stable")
+    return table.loc[order, [*GROUP, *table.columns.drop(GROUP)]].reset_index(drop=True)
 
 
 def acquisition_table(schedules, compared, prices):
@@ -209,25 +194,17 @@ def best_in_little(table, cases, size="n_nodes"):
     prefer. Where one method alone is fitted with a grid, its variants compete. A case where a size
     is not known is left out.
     """
-    frames = [_with_rivals(of_case(table, *case)) for case in cases]
-    return [
-        _best_of(frame, size)
-        for frame in frames
-        if len(set(frame["rival"])) > 1 and frame[size].notna().all()
-    ]
-
-
-def _with_rivals(frame):
-    """Add who competes in a case: its methods, or the variants of a method that is alone."""
-    alone = len(set(frame["method"])) == 1
-    return frame.assign(rival=frame["variant"] if alone else frame["method"])
-
-
-def _best_of(frame, size):
-    """Return the rival of lowest error in the smallest memory that every rival fits into."""
-    # The least memory in which nobody is left out: below it, rivals would win by absence.
-    little = frame.groupby("rival")[size].min().max()
-    within = frame[frame[size] <= little].sort_values(size, kind="stable")
-    largest = within.groupby(["rival", "variant"], sort=False).tail(1)
-    preferred = largest.sort_values("valid_score", kind="stable").groupby("rival")["error"].last()
-    return preferred.idxmin()
+    found = []
+    for case in cases:
+        frame = of_case(table, *case)
+        alone = len(set(frame["method"])) == 1
+        frame = frame.assign(rival=frame["variant" if alone else "method"])
+        if frame["rival"].nunique() < 2 or frame[size].isna().any():
+            continue
+        # The least memory in which nobody is left out: below it, rivals would win by absence.
+        little = frame.groupby("rival")[size].min().max()
+        within = frame[frame[size] <= little].sort_values(size, kind="stable")
+        largest = within.groupby(["rival", "variant"], sort=False).tail(1)
+        preferred = largest.sort_values("valid_score", kind="stable").groupby("rival")["error"]
+        found.append(preferred.last().idxmin())
+    return found

@@ -42,18 +42,16 @@ class Ranking:
         """p-value of Friedman's test that all methods rank alike; NaN where it cannot be tested."""
         from scipy.stats import friedmanchisquare  # here: most uses of ranks do without
 
-        return (
-            float(friedmanchisquare(*self.means.to_numpy().T).pvalue) if self._testable else np.nan
-        )
+        areas = self.means.to_numpy().T
+        return float(friedmanchisquare(*areas).pvalue) if self._testable else np.nan
 
     @cached_property
     def pairs(self):
         """p-values of Nemenyi's test, methods × methods; None where `friedman` is NaN."""
         from scikit_posthocs import posthoc_nemenyi_friedman
 
-        if not self._testable:
-            return None
-        return posthoc_nemenyi_friedman(self.means.reset_index(drop=True))
+        areas = self.means.reset_index(drop=True)
+        return posthoc_nemenyi_friedman(areas) if self._testable else None
 
 
 def ranking_of(summary, methods, part="test"):

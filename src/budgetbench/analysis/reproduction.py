@@ -179,30 +179,24 @@ def agreement_table(table):
         "single run" (se unknown), "clock" (time is not judged), "" (not rerun).
     better : whether ours is the better number; None where neither direction is.
     """
-    table = table.assign(se=_standard_errors(table), better=_better(table))
-    error = np.array(
-        [printed_error(*pair) for pair in zip(table["quantity"], table["value"], strict=True)],
-        dtype=float,
-    )
-    difference = table["difference"].to_numpy(dtype=float)
-    slack = 1e-9 * np.abs(table["value"].to_numpy(dtype=float))  # 0.3 - 0.2 is not 0.1
-    return table.assign(
-        in_se=(difference / table["se"]).clip(-MOST, MOST),
-        margin=MARGIN * error,
-        share=difference / error,
-        in_interval=np.abs(difference) <= NORMAL * table["se"] + slack,
-        in_margin=np.abs(difference) <= MARGIN * error + slack,
-    ).pipe(lambda judged: judged.assign(verdict=_verdicts(judged)))
-
-
-def _standard_errors(table):
-    """Return the standard error of each difference."""
-    own = table["sd"].where(table["n_runs"] > 1)
-    printed = table["value_sd"]
+    own, printed = table["sd"].where(table["n_runs"] > 1), table["value_sd"]
     ours = own.fillna(printed) ** 2 / table["n_runs"].clip(lower=1)
     theirs = printed.fillna(own) ** 2 / table["printed_runs"]
-    rounding = table["unit"] ** 2 / 12  # variance of what rounding takes away
-    return np.sqrt(ours + theirs + rounding)
+    se = np.sqrt(ours + theirs + table["unit"] ** 2 / 12)  # variance of what rounding takes away
+    pairs = zip(table["quantity"], table["value"], strict=True)
+    error = np.array([printed_error(*pair) for pair in pairs], dtype=float)
+    difference = table["difference"].to_numpy(dtype=float)
+    slack = 1e-9 * np.abs(table["value"].to_numpy(dtype=float))  # 0.3 - 0.2 is not 0.1
+    judged = table.assign(
+        se=se,
+        better=_better(table),
+        in_se=(difference / se).clip(-MOST, MOST),
+        margin=MARGIN * error,
+        share=difference / error,
+        in_interval=np.abs(difference) <= NORMAL * se + slack,
+        in_margin=np.abs(difference) <= MARGIN * error + slack,
+    )
+    return judged.assign(verdict=_verdicts(judged))
 
 
 def _better(table):
@@ -224,8 +218,7 @@ def _verdicts(table):
         INTERVAL: interval,
         ONLY_MARGIN: margin,
     }
-    verdicts = np.select(list(cases.values()), list(cases), OUTSIDE)
-    return pd.Series(verdicts, index=table.index)
+    return np.select(list(cases.values()), list(cases), OUTSIDE)
 
 
 def check_claim(claim, values_of, fewest=FEWEST):

@@ -1,6 +1,5 @@
 """A report: its content, the self-contained page, and its files, each whole or not at all."""
 
-import itertools
 import json
 import multiprocessing
 import re
@@ -48,7 +47,10 @@ class Report:
         compared = Display(study.methods, sheets)
         # Equal tries are the comparison; what extra seconds brought has a table of its own.
         within = points[~study.beyond_tries(points)]
-        results = Results(check_points(within), compared, _expected(study))
+        runs = range(study.config["runs"])
+        expected = [(*cell, run) for cell in study.cells for run in runs]
+        expected = pd.DataFrame(expected, columns=RUN)
+        results = Results(check_points(within), compared, expected)
         # Results first, as colours go by rank; the comparison itself needs no colours.
         display = Display(study.methods, sheets, ranked=results.ranking.mean.index)
         return cls(study, display, results, prices, provenance, all_points=points)
@@ -169,13 +171,6 @@ def _write(content, path):
     # A page that is cut off by a full disk would look like a finished one.
     with whole_file(path) as unfinished:
         unfinished.write_bytes(content)
-
-
-def _expected(study):
-    """Return every (dataset, costs, method, run) that the study asks for."""
-    runs = range(study.config["runs"])
-    rows = [(*cell, run) for cell, run in itertools.product(study.cells, runs)]
-    return pd.DataFrame(rows, columns=RUN)
 
 
 def template_environment():

@@ -46,7 +46,9 @@ def figure(name, category, stem=None, **labels):
 
 def table(name, stem=None, kind=TABLE):
     """Return the `Part` of a table, as of a figure; or of any other file, named with its ending."""
-    return Part(name, kind, "Tables", texts()[kind][stem or name], {"table": name})
+    # A figure and the table that it draws say the same.
+    caption = (texts()[FIGURE] | texts()[kind])[stem or name]
+    return Part(name, kind, "Tables", caption, {"table": name})
 
 
 def case_name(dataset, costs, stem=None):

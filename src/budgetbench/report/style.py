@@ -96,6 +96,11 @@ def marked_line(method, n_points):
     return {**line, **marks, "label": method.label}
 
 
+def draw_steps(axes, costs, scores, end, **look):
+    """Draw what each budget gets, up to the last one: larger budgets buy the last model."""
+    axes.step([*costs, end], [*scores, *scores[-1:]], where="post", **look)
+
+
 def label_ends(axes, ends):
     """Write (name, height, colour) of lines beside their ends, none over another."""
     low, high = axes.get_ylim()

@@ -4,13 +4,7 @@ import pytest
 
 from budgetbench.report.page import build_tables
 from budgetbench.report.sections import what_to_buy
-from budgetbench.report.style import figure_bytes
-from tests.factories import make_display, make_points, make_report
-
-
-@pytest.fixture(scope="module")
-def display():
-    return make_display()
+from tests.factories import make_points, make_report
 
 
 @pytest.fixture(scope="module")
@@ -28,18 +22,6 @@ def test_the_most_bought_come_first_and_the_rest_is_counted(table, monkeypatch):
     assert list(rates) == ["msb", "logitb"]
 
 
-def test_the_figure_says_how_many_features_it_hides(table, display, monkeypatch):
-    monkeypatch.setattr(what_to_buy, "MOST_FEATURES", 4)
-    figure = what_to_buy.acquisition_figure(table, display, "wine", "random")
-    assert figure.axes[0].get_xlabel().startswith("9 features")
-    assert b"<svg" in figure_bytes(figure, "svg")
-
-
-def test_nothing_affordable_becomes_a_message(table, display):
-    figure = what_to_buy.acquisition_figure(table.iloc[:0], display, "wine", "random")
-    assert b"<svg" in figure_bytes(figure, "svg")
-
-
 def test_sections_show_every_rate():
     report = make_report(make_points())
     section = what_to_buy.AcquiredFeatures(report.study)
@@ -50,3 +32,11 @@ def test_sections_show_every_rate():
     assert cases[0]["caption"].endswith("on Wine, means over 5 runs")
     assert len(cases[0]["rows"]) == 13
     assert all(len(rates) == 2 for _, _, *rates in cases[0]["rows"])
+
+
+def test_the_page_says_how_many_features_it_hides(monkeypatch):
+    monkeypatch.setattr(what_to_buy, "MOST_FEATURES", 4)
+    report = make_report(make_points())
+    section = what_to_buy.AcquiredFeatures(report.study)
+    case = section.context(build_tables([section], report))["cases"][0]
+    assert case["caption"].endswith("the 4 features bought most, 9 more are not shown")

@@ -246,6 +246,26 @@ def _packed(frame):
 def croissant_of(study, packed, fields):
     """Return the description of points.csv.gz, `packed`, as Croissant 1.0 has it."""
     name = "points.csv.gz"
+    source = {"fileObject": {"@id": name}}
+    described = {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "encodingFormat": "application/gzip",
+        "sha256": hashlib.sha256(packed).hexdigest(),
+    }
+    columns = [
+        {
+            "@type": "cr:Field",
+            "@id": f"points/{one['name']}",
+            "name": one["name"],
+            "description": one["meaning"],
+            "dataType": f"sc:{one['type']}",
+            "source": source | {"extract": {"column": one["name"]}},
+        }
+        for one in fields
+    ]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -253,55 +273,23 @@ def croissant_of(study, packed, fields):
         "name": f"budgetlearn-{study.name}",
         "description": f"Operating points of the study: {study.config['title']}.",
         "license": "https://spdx.org/licenses/BSD-3-Clause.html",
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": name,
-                "name": name,
-                "contentUrl": name,
-                "encodingFormat": "application/gzip",
-                "sha256": hashlib.sha256(packed).hexdigest(),
-            }
-        ],
+        "distribution": [described],
         "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": "points",
-                "name": "points",
-                "field": [_field(name, **one) for one in fields],
-            }
+            {"@type": "cr:RecordSet", "@id": "points", "name": "points", "field": columns}
         ],
     }
-
-
-def _field(file_name, name, type, meaning):  # the schema's names
-    return {
-        "@type": "cr:Field",
-        "@id": f"points/{name}",
-        "name": name,
-        "description": meaning,
-        "dataType": f"sc:{type}",
-        "source": {"fileObject": {"@id": file_name}, "extract": {"column": name}},
-    }
-
-
-def _json(content):
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def schema_of(tables):
     """Return name, type and meaning of each column of the tables, by the name of their file."""
     meanings = {name: column.meaning for name, column in POINTS.items()} | texts()["column"]
-    return {
-        name: [
-            {"name": column, "type": _kind(frame[column]), "meaning": meanings.get(column, "")}
-            for column in frame
-        ]
-        for name, frame in sorted(tables.items())
-    }
+    kinds = {"b": "Boolean", "i": "Integer", "u": "Integer", "f": "Float"}  # as schema.org has them
+    schema = {}
+    for name, frame in sorted(tables.items()):
+        types = ((column, kinds.get(kind.kind, "Text")) for column, kind in frame.dtypes.items())
+        schema[name] = [{"name": c, "type": t, "meaning": meanings.get(c, "")} for c, t in types]
+    return schema
 
 
-def _kind(values):
-    """Return the type of a column as schema.org calls it."""
-    kinds = {"b": "Boolean", "i": "Integer", "u": "Integer", "f": "Float"}
-    return kinds.get(values.dtype.kind, "Text")
+def _json(content):
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()

@@ -14,7 +14,15 @@ from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION, SCHEDULE
 from ..data_page import names_of
 from ..section import Section, case_name, figure, table
-from ..style import LABEL_WIDTH, MANY_POINTS, bars, drawing, legend_below, message_figure
+from ..style import (
+    LABEL_WIDTH,
+    MANY_POINTS,
+    bars,
+    draw_steps,
+    drawing,
+    legend_below,
+    message_figure,
+)
 from ..text import counted, plus_minus
 
 _MOST_VARIABLES = 40
@@ -178,24 +186,18 @@ def staircase_figure(schedules, display, panels, dataset, costs):
     grid = {"sharey": True, "squeeze": False}
     with drawing(0.6 + 4.4 * len(panels), 4.8, 1, len(panels), **grid) as (figure, axes_grid):
         for axes, (title, methods) in zip(axes_grid[0], panels.items(), strict=True):
-            for method in methods:
-                _draw_steps(axes, run[run["method"] == method], display.methods[method], run)
+            for method in map(display.methods.get, methods):
+                own = run.loc[run["method"] == method.id, ["valid_cost", "valid_score"]]
+                cost, score = own.to_numpy(dtype=float).T
+                # All lines end at the same budget, so that none looks better by its length.
+                style = {"color": method.colour, "linestyle": method.line, "label": method.label}
+                draw_steps(axes, cost, score, run["valid_cost"].max(), linewidth=1.6, **style)
+                axes.plot(cost, score, method.marker, color=method.colour, markersize=4)
             axes.set(title=title, xlabel="budget")
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
         axes_grid[0][0].set_ylabel(f"validation {display.score(dataset)}")
         figure.suptitle(f"{display.case_title(dataset, costs)}, run {complete.min()}")
     return figure
-
-
-def _draw_steps(axes, schedule, method, run):
-    """Draw a staircase, from the cheapest model to the most expensive one of all methods."""
-    # All lines end at the same budget, so that none looks better by its length.
-    cost = [*schedule["valid_cost"], run["valid_cost"].max()]
-    score = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
-    style = {"color": method.colour, "linestyle": method.line}
-    axes.step(cost, score, where="post", linewidth=1.6, label=method.label, **style)
-    axes.plot(cost[:-1], score[:-1], linestyle="none", color=method.colour, marker=method.marker,
-              markersize=4)  # fmt: skip
 
 
 class SolutionSpace(_OnRequest):
@@ -255,8 +257,9 @@ def space_figure(space, visited, title, score):
         )  # fmt: skip
         # Drawn from all subsets: what any search could reach at best.
         best = space.iloc[pareto_indices(space["cost"], space["score"])]
-        steps = [*best["cost"], space["cost"].max()], [*best["score"], best["score"].iloc[-1]]
-        axes.step(*steps, where="post", color="#222222", linewidth=1.2, label="best schedule")
+        steps = best[["cost", "score"]].to_numpy(dtype=float).T
+        look = {"color": "#222222", "linewidth": 1.2, "label": "best schedule"}
+        draw_steps(axes, *steps, space["cost"].max(), **look)
         # Numbers on all sequences would hide each other.
         others = visited[~visited["sequence"].isin(_NUMBERED)]
         axes.scatter(others["cost"], others["score"], marker="x", s=30, color="#009e73",

@@ -11,7 +11,7 @@ from ...study.records import parse_variables
 from ...study.study import ACQUISITION
 from ..data_page import prices_of
 from ..section import Section, case_name, table
-from ..style import drawing, message_figure
+from ..style import draw_steps, drawing, message_figure
 from ..text import counted, number, shortened
 
 MOST_RUNS = 10  # whose models are shown with their variables
@@ -33,7 +33,12 @@ class WhatToBuy(Section):
     def tables(self, report):
         # Indices of models mean nothing outside of this process.
         found = report.results.recommendations.drop(columns="models")
-        return {"recommendations": found.assign(runners_up=found["runners_up"].map(_in_words))}
+        named = [
+            "; ".join(f"{one['method']} {one['test']:.4f}" for one in others)
+            for others in found["runners_up"]
+        ]
+        # Text, also where there is none: else the column of no rows would be numbers.
+        return {"recommendations": found.assign(runners_up=np.array(named, dtype=object))}
 
     def script_data(self, report):
         schedules, table = report.results.schedules, report.results.recommendations
@@ -41,11 +46,6 @@ class WhatToBuy(Section):
             case_name(*case): offers_of(of_case(table, *case), schedules, report.prices, *case)
             for case in report.display.cases(schedules)
         }
-
-
-def _in_words(runners_up):
-    """Return the runners-up as one cell of a table."""
-    return "; ".join(f"{one['method']} {one['test']:.4f}" for one in runners_up)
 
 
 def offers_of(table, schedules, prices, dataset, costs):
@@ -62,7 +62,8 @@ def offers_of(table, schedules, prices, dataset, costs):
     place = {model: turn for turn, model in enumerate(used)}
     lists = [prices_of(prices, dataset, costs, run) for run in runs]
     # Charges of groups are part of it, so the prices alone do not sum to it.
-    full = _full_costs(of_case(schedules, dataset, costs))
+    paid = of_case(schedules[schedules["cost"] > 0], dataset, costs)
+    full = (paid["cost"] / paid["cost_fraction"]).groupby(paid["run"]).max().to_dict()
     table = table.drop(columns=["dataset", "costs"], errors="ignore")
     offers = [
         _plain(row) | {"models": [place[model] for model in row["models"][: len(runs)]]}
@@ -79,22 +80,11 @@ def offers_of(table, schedules, prices, dataset, costs):
     }
 
 
-def _full_costs(points):
-    """Return the cost of all features in each run that acquired any."""
-    paid = points[points["cost"] > 0]
-    return (paid["cost"] / paid["cost_fraction"]).groupby(paid["run"]).max().to_dict()
-
-
 def _plain(row):
-    """Return a recommendation as JSON has it: None for NaN, also in its runners-up."""
-    # JSON has no NaN, and browsers refuse a page that writes it.
-    plain = {
-        key: None if isinstance(value, float) and np.isnan(value) else value
-        for key, value in row.items()
-    }
-    if "runners_up" in plain:
-        plain["runners_up"] = [_plain(one) for one in row["runners_up"]]
-    return plain
+    """Return a recommendation as JSON has it, which has no NaN: None, also in its runners-up."""
+    plain = {key: None if value != value else value for key, value in row.items()}
+    others = row.get("runners_up")
+    return plain if others is None else plain | {"runners_up": list(map(_plain, others))}
 
 
 def _model(row):
@@ -257,14 +247,12 @@ def _right_end(schedule):
 
 def _draw_staircase(axes, schedule, method):
     """Draw validation accuracy as a staircase over the budget, test accuracy as open dots."""
-    cost = [*schedule["cost"], _right_end(schedule)]
-    # The last step is drawn to the end: larger budgets buy the last model.
-    valid = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
+    cost, valid, test = schedule[["cost", "valid_score", "test_score"]].to_numpy(dtype=float).T
     colour, dots = method.colour, {"linestyle": "none", "marker": "o"}
     hollow = {"markerfacecolor": "white", "markeredgecolor": "#222222"}
-    axes.step(cost, valid, where="post", color=colour, linewidth=1.8)
-    axes.plot(cost[:-1], valid[:-1], **dots, color=colour, label="validation")
-    axes.plot(cost[:-1], schedule["test_score"], **dots, **hollow, label="test")
+    draw_steps(axes, cost, valid, _right_end(schedule), color=colour, linewidth=1.8)
+    axes.plot(cost, valid, **dots, color=colour, label="validation")
+    axes.plot(cost, test, **dots, **hollow, label="test")
     axes.legend(loc="lower right")
 
 
@@ -309,15 +297,11 @@ class AcquiredFeatures(Section):
     title = "Acquisition"
     place = 60
     under = ACQUISITION
-    stem, category = "acquisition", "Features bought"
     names = ("acquisition",)
 
     def tables(self, report):
         bought = acquisition_table(report.results.schedules, report.display, report.prices)
         return {"acquisition": bought}
-
-    def draw(self, report, *case):
-        return acquisition_figure(report.tables["acquisition"], report.display, *case)
 
     def context(self, report):
         table, display = report.tables["acquisition"], report.display
@@ -336,32 +320,6 @@ def most_bought(table, dataset, costs):
     shown = rates.index[np.argsort(-rates.mean(axis=1).to_numpy(), kind="stable")[:MOST_FEATURES]]
     features = case.drop_duplicates("feature").set_index("feature")[["name", "price"]]
     return features.loc[shown], rates.loc[shown], len(rates) - len(shown)
-
-
-def acquisition_figure(table, display, dataset, costs):
-    """Draw a heat map of features × methods, prices in brackets."""
-    import seaborn as sns
-
-    if of_case(table, dataset, costs).empty:
-        return message_figure("No model within half of the full cost records what it buys.")
-    features, rates, hidden = most_bought(table, dataset, costs)
-    names = [
-        shortened(name if pd.isna(price) else f"{name} ({price:.3g})")
-        for name, price in features.to_numpy()
-    ]
-    # Labels only now: two methods may have the same one.
-    rates.columns = [display.label(method) for method in rates]
-    with drawing(3.4 + 0.5 * rates.shape[1], 1.8 + 0.2 * len(rates)) as (figure, axes):
-        sns.heatmap(
-            100 * rates, vmin=0, vmax=100, cmap="Blues", annot=True, fmt=".0f", ax=axes,
-            annot_kws={"size": 7}, linewidths=0.5, yticklabels=names,
-            cbar_kws={"label": "% of test examples", "shrink": 0.7},
-        )  # fmt: skip
-        axes.tick_params(axis="y", labelsize=8, length=0)
-        axes.set_xticks(axes.get_xticks(), axes.get_xticklabels(), rotation=45, ha="right")
-        more = f"{hidden} features bought less often are not shown" if hidden else ""
-        axes.set(title=display.case_title(dataset, costs), xlabel=more, ylabel="")
-    return figure
 
 
 def _map(table, case, display):
