@@ -112,6 +112,10 @@ class Section:
         shown = report.display.cases(report.display.under(self.under, report.results.points))
         return {case_name(*case, self.stem): self.draw(report, *case) for case in shown}
 
+    def draw(self, report, *case):
+        """Return the figure of a case, in a section that has a `stem`."""
+        raise NotImplementedError
+
     def files(self, report):
         """Return {name: bytes} of files of other kinds; `report.tables` holds all tables."""
         return {}
