@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from budgetbench.datasets import load_registry
-from budgetbench.report.printed_numbers import read_reasons
+from budgetbench.report.sections.printed import read_reasons
 from budgetbench.study.study import check_schema
 from budgetlearn.exceptions import ConfigError
 from budgetlearn.files import read_yaml, whole_file

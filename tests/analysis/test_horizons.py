@@ -9,7 +9,7 @@ import pytest
 from budgetbench.analysis.areas import HORIZONS, area_table, horizon_areas, horizon_table
 from budgetbench.analysis.ranks import horizon_ranks, survives_leaving_one_out, winners
 from budgetbench.analysis.schedules import RUN, compressed_points
-from budgetbench.report.summary import winner_sentences
+from budgetbench.report.sections.compare import winner_sentences
 from tests.analysis.test_areas import small_study
 from tests.factories import fail, make_display, make_points
 

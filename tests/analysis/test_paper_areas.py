@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.analysis.published import MEMBERS, right_end_area, with_paper_areas
+from budgetbench.analysis.reproduction import MEMBERS, right_end_area, with_paper_areas
 
 
 def test_rectangles_have_the_height_of_their_right_end():

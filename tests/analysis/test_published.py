@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from budgetbench.analysis.areas import area_table
-from budgetbench.analysis.published import published_table
+from budgetbench.analysis.reproduction import published_table
 from budgetbench.analysis.schedules import compressed_points
-from budgetbench.report.printed_numbers import read_published
+from budgetbench.report.sections.printed import read_published
 from budgetbench.study import records
 
 HEAD = "paper,table,dataset,method,trees,quantity,value"

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from budgetbench.analysis.published import AREAS, QUANTITIES
-from budgetbench.report.printed_numbers import read_published, read_reasons
+from budgetbench.analysis.reproduction import AREAS, QUANTITIES
+from budgetbench.report.sections.printed import read_published, read_reasons
 from budgetlearn.exceptions import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]

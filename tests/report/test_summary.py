@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from budgetbench.report.summary import lead_sentences
+from budgetbench.report.sections.standings import lead_sentences
 from tests.factories import make_display
 
 

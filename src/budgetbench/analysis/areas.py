@@ -25,10 +25,9 @@ _DRAWN = ["cost_fraction", "test_score", "valid_fraction", "valid_score"]
 
 
 def staircase(costs, values, budgets, below):
-    """Return for each budget the value of the most expensive point that it affords.
+    """Return for each budget the value of the most expensive point that it affords, else `below`.
 
-    `costs` and `values` are arrays of shape (n_points,) in any order, `budgets` of shape
-    (n_budgets,) in the unit of the costs; a budget that affords nothing gets `below`.
+    `costs` and `values` may come in any order.
     """
     # Stable: of models of equal cost the later one counts, in every figure alike.
     order = np.argsort(costs, kind="stable")
@@ -37,14 +36,12 @@ def staircase(costs, values, budgets, below):
 
 
 def lowess_mean(costs, scores):
-    """Return a smooth mean of scores over costs, after Fig. 9 of Yan et al.
+    """Return distinct costs, ascending, and the smooth mean there, as in Fig. 9 of Yan et al.
 
     Cleveland's lowess with two fifths of the points in each neighbourhood, ten at least, and no
     robustness iterations. The paper names only R's function; its defaults (two thirds, three
-    iterations) take the few cheap models for outliers and miss the steep start of most curves.
-
-    Returns the distinct costs, ascending, and the mean there; None for fewer than `MIN_POINTS`
-    points or `MIN_COSTS` distinct costs, and where ties leave the local regression undetermined.
+    iterations) take the few cheap models for outliers and miss the steep start of most curves. None
+    for fewer than `MIN_POINTS` points or `MIN_COSTS` costs, and where ties leave it undetermined.
     """
     from statsmodels.nonparametric.smoothers_lowess import lowess
 
@@ -67,10 +64,9 @@ def mean_curve(points, column, baselines, most=MOST_BUDGETS):
     curve is the mean AUP.
 
     `points` are the schedules of one method in one case, `column` the unit of the budgets,
-    "cost_fraction" or "cost", `baselines` the test score of the free constant by run; runs that it
-    lacks are left out. Of more than `most` budgets at which some run changes its model, so many
-    quantiles are kept. The columns are budget (ascending), mean, sd (NaN for one run), n_affording
-    (runs that afford a model), n_runs.
+    "cost_fraction" or "cost", `baselines` the free constant's test score by run; runs that it lacks
+    are left out. The columns are budget (ascending, thinned to `most`), mean, sd, n_affording,
+    n_runs.
     """
     points = points[points["run"].isin(baselines.index)]
     budgets = np.unique(points[column].to_numpy(dtype=float))
@@ -100,10 +96,7 @@ def control_point(points, column):
 
 
 def baselines_of(points, column="test_score"):
-    """Return {(dataset, costs, run): score of the free constant, NaN where it failed}.
-
-    A `RecordError` says when the control costs something, a `ConfigError` when a run lacks it.
-    """
+    """Return {(dataset, costs, run): score of the free constant, NaN where it failed}."""
     control = points[points["method"] == CONSTANT]
     priced = control[(control["status"] == OK) & (control["cost"] != 0)]
     if len(priced):
@@ -153,14 +146,10 @@ def _areas(kept, baseline, valid_baseline):
 def area_table(points, schedules, expected=None):
     """Return the area under the Pareto staircase (AUP) of each method in each run.
 
-    `points` are operating points with the control method "constant" in every run, `schedules` the
-    same from `compressed_points`; for `expected` see `budgetbench.analysis.schedules`.
-
-    The columns are dataset, costs, method, run; aup_test: test scores over the share of the full
-    cost, the majority-class rate left of the cheapest model, and everywhere in a run that was not
-    completed; aup_valid: validation scores, the cheapest model's own score carried left; n_points:
-    length of the schedule; status: "ok", else why there is no model. Both areas are NaN where the
-    constant failed.
+    aup_test: test scores over the share of the full cost, the constant's left of the cheapest
+    model, and everywhere in a run that was not completed; aup_valid: validation scores, the
+    cheapest model's carried left; n_points: length of the schedule; status: "ok", else why there is
+    no model.
     """
     points = check_points(points)
     # Section 5.2 of Yan et al.: left of the cheapest model stands the majority class.
@@ -181,9 +170,7 @@ def area_table(points, schedules, expected=None):
 def summary_table(areas):
     """Return mean and standard deviation of the areas over the runs of each method.
 
-    The columns are dataset, costs, method, mean_test, sd_test, mean_valid, sd_valid; n_runs
-    (completed), n_failed (all others), n_constant (of these, the runs that count as the free
-    constant). Means of no run and standard deviations of one run are NaN.
+    n_runs completed, n_failed did not; n_constant of these count as the free constant.
     """
     # Runs that failed stay in the mean, by their area; here they are only counted.
     failed = areas["status"] != OK
@@ -201,10 +188,10 @@ def summary_table(areas):
 
 
 def _up_to_horizons(costs, scores, baseline):
-    """Return {horizon: mean height of a staircase up to it}, on the log axis too.
+    """Return {horizon: mean height of a staircase up to it}; points come in order of cost.
 
-    Points come in the order of their costs: on the log axis the cheapest fall together at its
-    start, and of these the last, the most expensive, counts there.
+    On the log axis the cheapest fall together at its start: of these the last, the most expensive,
+    counts there.
     """
     with np.errstate(divide="ignore"):
         decades = np.clip(1 + np.log10(costs) / LOG_DECADES, 0, 1)
@@ -217,12 +204,9 @@ def _up_to_horizons(costs, scores, baseline):
 
 
 def horizon_areas(points, schedules, expected=None):
-    """Return the area under the test staircase of each run, up to each horizon.
+    """Return `aup` of each run up to each horizon: the mean test score of all budgets up to it.
 
-    It takes what `area_table` takes. The columns are dataset, costs, method, run, horizon, aup: the
-    mean over all budgets up to the horizon of the test score that a budget buys, the free
-    constant's where it buys nothing, as in a run that was not completed. At "100 %" that is
-    `aup_test` of `area_table`. Runs in which the constant failed are left out.
+    At "100 %" that is `aup_test` of `area_table`. Runs in which the constant failed are left out.
     """
     baselines, rows = baselines_of(points), []
     for key, case_run, kept in _each_run(points, schedules, expected):
@@ -235,10 +219,7 @@ def horizon_areas(points, schedules, expected=None):
 
 
 def horizon_table(areas):
-    """Return mean_test, sd_test and n_runs of `horizon_areas` over runs.
-
-    One row for each dataset, costs, method and horizon.
-    """
+    """Return mean_test, sd_test and n_runs of `horizon_areas` over runs."""
     groups = areas.groupby([*GROUP, "horizon"], sort=False)["aup"]
     found = {"mean_test": groups.mean(), "sd_test": groups.std(), "n_runs": groups.count()}
     return pd.DataFrame(found).reset_index()

@@ -9,66 +9,47 @@ from ..study.records import OK, parse_setting, parse_variables, setting_text
 from .areas import CONSTANT
 from .schedules import CASE, CASE_RUN, GROUP, RUN, of_case
 
-_COLUMNS = [*GROUP, "rival", "cost_fraction", "score", "score_sd", "rival_score", "rival_sd"]
-_COLUMNS += ["wins", "n_affording", "n_runs"]
 SHARE = 0.5  # of the full cost, under which acquisitions are compared
 _RATES = [*CASE, "feature", "name", "price", "method", "rate", "n_runs"]
 
 
 def own_cost_table(points, schedules, methods, compared):
-    """Return the accuracy of each such method, and of the others within its cost.
+    """Return the accuracy of methods without a choice of budget, and of others within their cost.
 
     A run in which a rival affords nothing counts with the free constant, as in the area under the
-    Pareto (Yan et al., section 5.2). Of `methods`, those without a choice of budget, the last stage
-    counts, the whole model; `compared` is the `Comparison` with their rivals.
-
-    The columns are dataset, costs, method, rival, cost_fraction (mean share of the full cost that
-    `method` comes to), score and score_sd of `method`, rival_score and rival_sd at that cost (for a
-    control: at its own), wins (runs in which the rival is ahead), n_affording (runs in which the
-    rival has a model within that cost), n_runs that both completed.
+    Pareto (Yan et al., section 5.2). Of `methods` the last stage counts, the whole model. Controls
+    are shown at their own cost. wins are runs in which the rival is ahead, n_affording those in
+    which it has a model within that cost, n_runs those that both completed.
     """
     good = points[points["status"] == OK].sort_values([*RUN, "stage"])
     whole = good.groupby(RUN).tail(1)[[*RUN, "cost", "cost_fraction", "test_score"]]
     own = whole[whole["method"].isin(methods)]
     free = whole.loc[whole["method"] == CONSTANT, [*CASE_RUN, "test_score"]]
     own = own.merge(free.rename(columns={"test_score": "free_score"}), on=CASE_RUN, how="left")
-    rows = []
-    for rival in [*compared.competitors, *compared.controls]:
-        if rival in methods:
-            continue
-        control = compared.methods[rival].control
-        # Controls have one model each, at a cost of their own.
-        theirs = whole[whole["cost"] > 0] if control else schedules
-        theirs = theirs[theirs["method"] == rival]
-        pairs = _with_rival(own, theirs, control)
-        rows += [_row(rival, key, part) for key, part in pairs.groupby(GROUP)]
-    return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _with_rival(own, theirs, control):
-    """Add the rival's score in each run, within the own cost unless it is a control."""
-    theirs = theirs[[*CASE_RUN, "cost", "test_score"]]
+    rivals = [name for name in [*compared.competitors, *compared.controls] if name not in methods]
+    # Controls have one model each, and are shown at its cost, beyond the budget or not.
+    free_choice = schedules[~schedules["method"].isin(compared.controls)]
+    fixed = whole[whole["method"].isin(compared.controls) & (whole["cost"] > 0)]
+    theirs = pd.concat([free_choice, fixed])[["method", *CASE_RUN, "cost", "test_score"]]
+    theirs = theirs[theirs["method"].isin(rivals)].rename(columns={"method": "rival"})
     pairs = own.merge(theirs, on=CASE_RUN, suffixes=("", "_rival"))
-    # A control is shown at its own cost, beyond the budget or not.
-    within = control | affords(pairs["cost"], pairs["cost_rival"])
+    within = pairs["rival"].isin(compared.controls) | affords(pairs["cost"], pairs["cost_rival"])
     score = pairs["test_score_rival"].where(within, pairs["free_score"])
-    pairs = pairs.assign(within=within, rival_score=score).dropna(subset="rival_score")
-    return pairs.sort_values([*RUN, "within", "cost_rival"]).groupby(RUN).tail(1)
-
-
-def _row(rival, key, part):
-    """Return the comparison of one method with one rival in one case."""
-    return dict(zip(GROUP, key, strict=True)) | {
-        "rival": rival,
-        "cost_fraction": part["cost_fraction"].mean(),
-        "score": part["test_score"].mean(),
-        "score_sd": part["test_score"].std(),
-        "rival_score": part["rival_score"].mean(),
-        "rival_sd": part["rival_score"].std(),
-        "wins": int((part["rival_score"] > part["test_score"]).sum()),
-        "n_affording": int(part["within"].sum()),
-        "n_runs": len(part),
-    }
+    pairs = pairs.assign(within=within, rival_score=score, ahead=score > pairs["test_score"])
+    pairs = pairs.dropna(subset="rival_score").sort_values([*RUN, "within", "cost_rival"])
+    last = pairs.groupby([*RUN, "rival"]).tail(1)
+    table = last.groupby(["rival", *GROUP], as_index=False).agg(
+        cost_fraction=("cost_fraction", "mean"),
+        score=("test_score", "mean"),
+        score_sd=("test_score", "std"),
+        rival_score=("rival_score", "mean"),
+        rival_sd=("rival_score", "std"),
+        wins=("ahead", "sum"),
+        n_affording=("within", "sum"),
+        n_runs=("run", "size"),
+    )
+    order = table["rival"].map(rivals.index).argsort(kind="stable")
+    return table.loc[order, [*GROUP, *table.columns.drop(GROUP)]].reset_index(drop=True)
 
 
 def acquisition_table(schedules, compared, prices):
@@ -76,12 +57,9 @@ def acquisition_table(schedules, compared, prices):
 
     In each run a method is represented by the most expensive model of its schedule that costs at
     most half of all features on validation data, so methods are compared under the same budget;
-    controls are left out. `prices` has dataset, costs, run, feature (its name) and cost, for each
-    run in the order of the features.
-
-    The columns are dataset, costs, feature (its index), name, price (mean over runs, NaN where
-    unknown), method, rate (the share of test examples for which it is bought, mean over runs),
-    n_runs (that the mean is over: those that afford a model and tell what it buys).
+    controls are left out. rate is the share of test examples for which a feature is bought, mean
+    over the n_runs that afford a model and tell what it buys; name and price (NaN where unknown)
+    are from `prices`.
     """
     # Chosen by validation cost, as a user would: test costs are not known then.
     affordable = schedules[affords(SHARE, schedules["valid_fraction"])]
@@ -128,14 +106,11 @@ def _rates(models, n_features):
 def size_table(points, competitors, tuned=()):
     """Return mean nodes, bytes and test error of every method at each of its sizes.
 
-    The sizes of a tuned method are budgets: 1, 2, 5, 10, … nodes, with the model that validation
-    data choose in each run among all that fit; a budget that changes no choice is left out. `tuned`
-    are the data sets and methods of which validation data choose among several settings.
-
-    The columns are dataset, costs, method, variant (the settings that a grid fits the method with,
-    "" for a method without a grid or tuned), setting (or the budget), n_nodes, n_bytes,
-    valid_score, error (mean squared error in regression, else 1 − score), error_sd, fit_seconds,
-    n_runs; variants in the order of the grid, sorted by nodes.
+    `tuned` are the (dataset, method) of which validation data choose among several settings. Their
+    sizes are budgets: 1, 2, 5, 10, … nodes, with the model that validation data choose in each run
+    among all that fit; a budget that changes no choice is left out. variant are the settings that a
+    grid fits a method with ("" without a grid), setting those of the model, or the budget. error is
+    the mean squared error in regression, else 1 − score.
     """
     shown = points[
         (points["status"] == OK) & points["n_nodes"].notna() & points["method"].isin(competitors)
@@ -161,10 +136,7 @@ def size_table(points, competitors, tuned=()):
 
 
 def _within_budgets(points):
-    """Return, of each run, the point that is best on validation data within each budget of nodes.
-
-    Budgets that some run has no model for are left out.
-    """
+    """Return the best point of each run on validation data within budgets that all afford."""
     frames = [points.iloc[:0]]
     for _, own in points.groupby(GROUP):
         budgets = _round_numbers(own["n_nodes"])
@@ -217,30 +189,22 @@ def _variants(points):
 def best_in_little(table, cases, size="n_nodes"):
     """Return the method of lowest mean error in little memory, for each case with rivals.
 
-    Little is, in each case, the smallest `size` (n_nodes or n_bytes) in which every method has a
-    model; each is represented by its largest model within it, of several variants by the one that
-    validation data prefer. Where one method alone is fitted with a grid, its variants compete, and
-    are returned in place of methods. A case where a size is not known is left out.
+    Little is the smallest `size` (n_nodes or n_bytes) in which every method has a model; each is
+    represented by its largest model within it, of several variants by the one that validation data
+    prefer. Where one method alone is fitted with a grid, its variants compete. A case where a size
+    is not known is left out.
     """
-    frames = [_with_rivals(of_case(table, *case)) for case in cases]
-    return [
-        _best_of(frame, size)
-        for frame in frames
-        if len(set(frame["rival"])) > 1 and frame[size].notna().all()
-    ]
-
-
-def _with_rivals(frame):
-    """Add who competes in a case: its methods, or the variants of a method that is alone."""
-    alone = len(set(frame["method"])) == 1
-    return frame.assign(rival=frame["variant"] if alone else frame["method"])
-
-
-def _best_of(frame, size):
-    """Return the rival of lowest error in the smallest memory that every rival fits into."""
-    # The least memory in which nobody is left out: below it, rivals would win by absence.
-    little = frame.groupby("rival")[size].min().max()
-    within = frame[frame[size] <= little].sort_values(size, kind="stable")
-    largest = within.groupby(["rival", "variant"], sort=False).tail(1)
-    preferred = largest.sort_values("valid_score", kind="stable").groupby("rival")["error"].last()
-    return preferred.idxmin()
+    found = []
+    for case in cases:
+        frame = of_case(table, *case)
+        alone = len(set(frame["method"])) == 1
+        frame = frame.assign(rival=frame["variant" if alone else "method"])
+        if frame["rival"].nunique() < 2 or frame[size].isna().any():
+            continue
+        # The least memory in which nobody is left out: below it, rivals would win by absence.
+        little = frame.groupby("rival")[size].min().max()
+        within = frame[frame[size] <= little].sort_values(size, kind="stable")
+        largest = within.groupby(["rival", "variant"], sort=False).tail(1)
+        preferred = largest.sort_values("valid_score", kind="stable").groupby("rival")["error"]
+        found.append(preferred.last().idxmin())
+    return found

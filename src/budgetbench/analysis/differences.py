@@ -15,13 +15,12 @@ _COLUMNS = [*GROUP, "splits", "prices", "rest", "n_splits", "n_prices"]
 
 
 def variance_table(areas, crossed):
-    """Return the spread of AUP that is due to splits, to prices, and to neither alone.
+    """Return the standard deviations of AUP due to splits, to prices, and to neither alone.
 
     `crossed` says with how many cost profiles each split was run: run r has split r // crossed and
-    profile r modulo crossed. The columns are dataset, costs, method; splits, prices and rest:
-    standard deviations, the roots of the components of a two-way analysis of variance (0 where a
-    component comes out below that); n_splits, n_prices. Methods that did not complete every run,
-    and cases of one split or one profile, are left out.
+    profile r modulo crossed. They are the roots of the components of a two-way analysis of variance
+    (0 where one comes out below that). Methods that did not complete every run, and cases of one
+    split or one profile, are left out.
     """
     rows = []
     runs = areas["run"].nunique()
@@ -49,10 +48,7 @@ DRAWS = 4000
 
 
 def reference_of(ranking, methods):
-    """Return the reference of all comparisons: the peer of best mean rank, else the best method.
-
-    None where nothing is ranked.
-    """
+    """Return the peer of best mean rank, else the best method; None where nothing is ranked."""
     order = list(ranking.mean.index)
     peers = [name for name in order if methods[name].peer]
     return next(iter(peers or order), None)
@@ -62,9 +58,8 @@ def difference_table(areas, methods, reference, ratios, bounded=()):
     """Return the differences in AUP to a reference on each data set, measured within runs.
 
     `ratios` are test rows by training rows of each data set, `bounded` the data sets whose score
-    lies in [0, 1] by its nature. The columns are dataset, costs,
-    method, mean, low, high (95 % interval), p, p_holm (Holm's correction over all rows), n_runs.
-    Only runs that both completed count.
+    lies in [0, 1] by its nature. p_holm is p after Holm's correction over all rows. Only runs that
+    both completed count.
     """
     # Within runs: split and prices are the same for both, and drop out of the difference.
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
@@ -90,14 +85,11 @@ def _holm(p_values):
 
 
 def overall_table(areas, differences, reference):
-    """Return each method's mean difference over data sets, with a bootstrap interval.
+    """Return each method's mean difference over data sets with its interval, the best first.
 
     Data sets are drawn with replacement, then runs within each: the interval speaks of data sets
-    like these, not of these alone.
-
-    `differences` is from `difference_table` with the same reference. The columns are method, mean,
-    low, high, wins, ties, losses (by whether the interval of a data set excludes 0), n_cases; the
-    best mean first. Intervals are NaN with fewer than `FEWEST_CASES` data sets.
+    like these, not of these alone; it is NaN with fewer than `FEWEST_CASES` of them. wins, ties and
+    losses go by whether the interval of a data set in `differences` excludes 0.
     """
     wide = areas.pivot_table(index=[*CASE, "run"], columns="method", values="aup_test")
     rows = []
@@ -139,10 +131,8 @@ def lead_table(areas, methods, ratios, bounded=()):
     most one of twenty studies, whoever happens to lead. A method behind the runner-up that lacks
     runs is not among these differences: its failures, not its scores, would make them uncertain.
 
-    The columns are dataset, costs, best, runner_up, lead, lead_sd, low and high (95 % interval of
-    the lead over the best of the others), wins (runs in which the best was ahead of the runner-up),
-    n_runs. With one competitor runner_up is None and the numbers NaN. Who completed no run of a
-    case is not in it; a case that nobody completed is left to the coverage table.
+    With one competitor runner_up is None and the numbers NaN. A case that nobody completed is left
+    to the coverage table.
     """
     rows = []
     for case, frame in areas[areas["method"].isin(methods)].groupby(CASE):
@@ -173,15 +163,12 @@ def lead_table(areas, methods, ratios, bounded=()):
 
 
 def corrected_interval(differences, ratio, level=LEVEL, bounded=False):
-    """Return mean, low, high and p of the corrected resampled t test over runs.
+    """Return mean, low, high and p of the corrected resampled t test over runs that share examples.
 
-    `differences` is an array (n_runs,) of runs that share examples, `ratio` test rows by training
-    rows, `level` how often the interval may miss the true mean. Differences of scores in [0, 1]
-    are `bounded`: their interval ends at -1 and 1. With one run all but the mean are NaN.
-
-    References
-    ----------
-    C. Nadeau and Y. Bengio. Inference for the generalization error. Machine Learning 52, 2003.
+    `ratio` is test rows by training rows, `level` how often the interval may miss the true mean.
+    Differences of scores in [0, 1] are `bounded`: their interval ends at -1 and 1. With one run all
+    but the mean are NaN. (C. Nadeau and Y. Bengio. Inference for the generalization error. Machine
+    Learning 52, 2003.)
     """
     from scipy import stats  # here: planning a report loads no more than it needs
 
@@ -203,9 +190,8 @@ def corrected_interval(differences, ratio, level=LEVEL, bounded=False):
 def score_interval(scores, ratio, bounded):
     """Return mean, low and high of the 95 % interval of a score over runs that share examples.
 
-    `scores` is an array (n_runs,), `ratio` test rows by training rows; `bounded` says whether the
-    score lies in [0, 1] by its nature, as accuracy does and R² does not. The interval is then drawn
-    on the logit axis (by the delta method), and stays inside. With one run it is NaN.
+    Where the score is `bounded`, in [0, 1] by its nature, the interval is drawn on the logit axis
+    (by the delta method), and stays inside. With one run it is NaN.
     """
     from scipy.special import expit, logit
 

@@ -16,9 +16,8 @@ EQUAL = 1e-9  # areas that differ by less are equal
 def time_table(points):
     """Return mean and standard deviation over runs of seconds to fit and to predict.
 
-    The columns are dataset, costs, method, fit_mean, fit_sd (of all fits of a run), predict_mean,
-    predict_sd (mean per operating point), n_points (mean number of operating points), n_runs. Runs
-    without a single completed point are left to the coverage table.
+    fit is of all fits of a run, predict the mean per operating point, n_points their mean number.
+    Runs without a single completed point are left to the coverage table.
     """
     points = check_points(points)
     good = points[points["status"] == OK]
@@ -62,12 +61,10 @@ def _spent(points, areas):
 
 
 def effort_table(points, areas):
-    """Return models fitted, seconds and area of each method, by default and tuned.
+    """Return models fitted, seconds and area of each method, by default and tuned: means over runs.
 
-    `points` are operating points with n_fitted, `areas` their `area_table`. The columns are
-    dataset, costs, method; default_models, default_seconds and default_aup of the first fit of a
-    run; settings (how many fits there are), models, seconds, processor_seconds and aup of all its
-    fits: means over runs.
+    default_… are of the first fit of a run, the others of all its fits; settings is how many there
+    are.
     """
     first = _by_default(points)
     names = ["models", "seconds", "aup"]
@@ -79,9 +76,8 @@ def equal_seconds_table(points, beyond, other):
     """Return the areas of methods at equally many settings, and at equally many seconds.
 
     `beyond` is a mask of the points that come of seconds that were left after the tries, `other`
-    the method whose processor seconds in a run all others may use. The columns are dataset, costs,
-    method; settings, processor_seconds and aup: means over runs; equal: "tries", or "seconds" (the
-    settings begun before the seconds were over).
+    the method whose processor seconds in a run all others may use. equal is "tries", or "seconds"
+    (the settings begun before the seconds were over).
     """
     parts = {"tries": points[~beyond], "seconds": points[_in_time(points, other)]}
     names = ["settings", "processor_seconds", "aup"]
@@ -106,10 +102,9 @@ def _in_time(points, other):
 def straw_men(points, areas, methods):
     """Return the methods that won nothing, or lost by being tuned, in every run of a data set.
 
-    A rival of that kind is more likely set up wrongly than beaten. `methods` are those that
-    compete. The columns are dataset, costs, method; below: "constant", where the AUP of no
-    completed run is above that of the free constant, else "default", where that of every run is
-    below that of its first fit; aup and other_aup, the means of both; n_runs.
+    A rival of that kind is more likely set up wrongly than beaten. below is "constant", where the
+    AUP of no completed run is above that of the free constant, else "default", where that of every
+    run is below that of its first fit; aup and other_aup are the means of both.
     """
     own = areas[areas["method"].isin(methods)].set_index(RUN)["aup_test"].dropna()
     free = areas[areas["method"] == CONSTANT].set_index(CASE_RUN)["aup_test"]

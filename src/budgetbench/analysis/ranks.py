@@ -39,24 +39,19 @@ class Ranking:
 
     @cached_property
     def friedman(self):
-        """p-value of Friedman's test that all methods rank alike.
-
-        NaN with fewer than two cases or three methods, or where all are equal everywhere.
-        """
+        """p-value of Friedman's test that all methods rank alike; NaN where it cannot be tested."""
         from scipy.stats import friedmanchisquare  # here: most uses of ranks do without
 
-        return (
-            float(friedmanchisquare(*self.means.to_numpy().T).pvalue) if self._testable else np.nan
-        )
+        areas = self.means.to_numpy().T
+        return float(friedmanchisquare(*areas).pvalue) if self._testable else np.nan
 
     @cached_property
     def pairs(self):
         """p-values of Nemenyi's test, methods × methods; None where `friedman` is NaN."""
         from scikit_posthocs import posthoc_nemenyi_friedman
 
-        if not self._testable:
-            return None
-        return posthoc_nemenyi_friedman(self.means.reset_index(drop=True))
+        areas = self.means.reset_index(drop=True)
+        return posthoc_nemenyi_friedman(areas) if self._testable else None
 
 
 def ranking_of(summary, methods, part="test"):
@@ -84,11 +79,7 @@ def critical_difference(ranking):
 
 
 def rank_table(ranking):
-    """Return method, mean_rank, n_cases and p_best of a ranking, sorted by mean rank.
-
-    p_best is Nemenyi's p-value against the method of the best mean rank: NaN for that method itself
-    and where there is no test.
-    """
+    """Return mean_rank, n_cases and p_best, Nemenyi's p-value against the best, by rank."""
     mean = ranking.mean
     table = pd.DataFrame({"method": mean.index, "mean_rank": mean.to_numpy()})
     table["n_cases"] = len(ranking.ranks)
@@ -100,10 +91,7 @@ def rank_table(ranking):
 
 
 def horizon_ranks(table, methods):
-    """Return the mean ranks by `horizon_table` as methods × horizons, the best at 100 % first.
-
-    NaN where a method lacks an area somewhere.
-    """
+    """Return mean ranks, methods × horizons, the best at 100 % first; NaN without an area."""
     ranks = {
         horizon: ranking_of(table[table["horizon"] == horizon], methods).mean
         for horizon in HORIZONS
@@ -119,8 +107,7 @@ def winners(ranks):
 def survives_leaving_one_out(table, methods):
     """Tell for each horizon whether its winner stays first when any one data set is left out.
 
-    `table` is from `horizon_table`; with a single data set there is nothing to leave out, and all
-    are True.
+    With a single data set there is nothing to leave out, and all are True.
     """
     cases = list(map(tuple, table[CASE].drop_duplicates().to_numpy()))
     # A case is left out as a whole: one data set under one kind of costs.
@@ -142,14 +129,10 @@ _STEPS = 500
 def elo_table(summary, methods):
     """Return the Elo rating of each method by mean AUP, a data set being one match of each pair.
 
-    `summary` is from `summary_table`. The columns are method, elo (1000 on average), low and high
-    (95 % interval by drawing data sets anew, NaN with fewer than `FEWEST_CASES`), wins, ties,
-    losses (matches against all others); best first.
-
-    References
-    ----------
-    N. Erickson et al. TabArena: a living benchmark for machine learning on tabular data. NeurIPS
-    2025. Ratings are the maximum likelihood of Bradley and Terry's model, not updates one by one.
+    Ratings average 1000; their interval comes from drawing data sets anew, from `FEWEST_CASES` on.
+    They are the maximum likelihood of Bradley and Terry's model, not updates one by one, as in N.
+    Erickson et al., TabArena: a living benchmark for machine learning on tabular data, NeurIPS
+    2025.
     """
     wide = summary[summary["method"].isin(methods)].pivot_table(
         index=CASE, columns="method", values="mean_test"
@@ -169,20 +152,14 @@ def elo_table(summary, methods):
 
 
 def _match(scores):
-    """Return a matrix of points: 1 where the row is ahead of the column, ½ each for a tie.
-
-    Who lacks a score on the data set does not play.
-    """
+    """Return points of rows against columns: 1 ahead, ½ a tie; who lacks a score does not play."""
     ahead = (scores[:, None] > scores).astype(float) + 0.5 * (scores[:, None] == scores)
     np.fill_diagonal(ahead, 0)
     return ahead
 
 
 def _ratings(points):
-    """Return Bradley and Terry's strengths as Elo ratings, of one tournament or of many.
-
-    `points` are those of rows against columns, (..., n_methods, n_methods).
-    """
+    """Return Bradley and Terry's strengths as Elo ratings, of (many) tables of points."""
     points = points + _PRIOR * ~np.eye(points.shape[-1], dtype=bool)
     games, won = points + np.swapaxes(points, -1, -2), points.sum(axis=-1)
     strength = np.ones(won.shape)

@@ -17,11 +17,7 @@ HARD, MEAN = "hard", "mean"
 
 
 def budget_kinds(points):
-    """Return {method: "hard" or "mean"}: whether any example ever cost more than its model's mean.
-
-    "hard" where all examples of a model cost the same (cost_max is cost), in every model of every
-    run.
-    """
+    """Return {method: "hard" if no example ever cost more than its model's mean, or "mean"}."""
     good = points[points["status"] == OK]
     # Costs are sums of floats: equal prices may differ in the last bit.
     equal = np.isclose(good["cost_max"].astype(float), good["cost"].astype(float), rtol=1e-9)
@@ -30,11 +26,9 @@ def budget_kinds(points):
 
 
 def at_most(points):
-    """Return operating points charged what their most expensive example costs.
+    """Return the points that have cost_max, charged what their most expensive example costs.
 
-    Under a hard budget a model may be used only if no example exceeds it. Returned are the points
-    that have cost_max, and valid_cost_max where the validation part was charged: with cost,
-    cost_fraction and valid_cost in these terms.
+    Under a hard budget a model may be used only if no example exceeds it.
     """
     full = (points["cost"] / points["cost_fraction"]).where(points["cost_fraction"] > 0)
     # The full cost of a run is the same for all its methods.
@@ -66,18 +60,14 @@ def recommendations(schedules, methods, dataset, costs, *, ratio, bounded):
     the best of so many methods. Of these, and the cheaper recommendation so far, the cheapest is
     taken whose mean is within one standard error of the best.
 
-    `schedules` are from `compressed_points`, with choice_score and held_out_score; `methods` are
-    whom to recommend, controls among them, in the order of display; `ratio` is test rows by
-    training rows, by which standard errors over runs are corrected; `bounded` says whether the
-    score lies in [0, 1] by its nature: then so do its intervals.
+    `ratio` is test rows by training rows, by which standard errors over runs are corrected;
+    `bounded` says whether the score lies in [0, 1] by its nature: then so do its intervals.
 
-    There is one row for each budget from which on something else is recommended (of more than
-    `MOST_BUDGETS`, quantiles), with the columns budget (share of the full cost, ascending), method,
-    valid and valid_sd (validation score), choice (score on the rows that chose), test and test_sd
-    (held-out score), low and high (its 95 % interval), cost (mean share on test data), gain,
-    gain_low, gain_high (held-out score above the free constant's), as_good (whether that interval
-    includes 0), n_runs; runners_up: dicts of method, test, low, high, cost, the best choice first;
-    and models: the index in `schedules` of the model of each run, in the order of the runs.
+    There is one row for each budget (a share of the full cost) from which on something else is
+    recommended: choice is the mean score on the rows that chose; test, held out, has an interval
+    low to high; cost is the mean share on test data; gain is the held-out score above the free
+    constant's, as_good says whether its interval includes 0; runners_up are dicts of method, test,
+    low, high and cost; models are indices in `schedules`, one for each run.
     """
     frame = of_case(schedules, dataset, costs)
     runs = sorted(frame["run"].unique())
@@ -116,29 +106,20 @@ def _budgets(fractions):
     return budgets
 
 
-class _Offers:
-    """The models of a method under each budget, run by run.
+class _Offers(dict):
+    """The models of a method under each budget, run by run: arrays (n_budgets, n_runs) by name.
 
-    `values` maps each of `_NAMES` to an array (n_budgets, n_runs); `affords` tells for which
-    budgets every run has a model.
+    `affords` tells for which budgets every run has a model, `index` which rows the models are.
     """
 
     def __init__(self, points, budgets, runs):
-        position = np.array([_bought(points, run, budgets) for run in runs]).T
-        self.affords = (position >= 0).all(axis=1)
-        self.index = points.index.to_numpy()[position]
-        measured = points[_MEASURED].to_numpy(dtype=float)[position]
-        self.values = dict(zip(_NAMES, np.moveaxis(measured, 2, 0), strict=True))
-
-    def __getitem__(self, name):
-        return self.values[name]
-
-
-def _bought(points, run, budgets):
-    """Return the position in `points` of the model that each budget buys in a run, −1 for none."""
-    position = np.flatnonzero(points["run"] == run)
-    costs = points["valid_fraction"].to_numpy(dtype=float)[position]
-    return staircase(costs, position, budgets, -1)
+        places = [np.flatnonzero(points["run"] == run) for run in runs]
+        costs = points["valid_fraction"].to_numpy(dtype=float)
+        bought = np.array([staircase(costs[own], own, budgets, -1) for own in places]).T
+        measured = points[_MEASURED].to_numpy(dtype=float)[bought]
+        super().__init__(zip(_NAMES, np.moveaxis(measured, 2, 0), strict=True))
+        self.affords = (bought >= 0).all(axis=1)
+        self.index = points.index.to_numpy()[bought]
 
 
 class _Chooser:
@@ -184,9 +165,8 @@ class _Chooser:
 
         if not gains or self.n_runs < 2:
             return 0.0
-        variance = np.median(np.var(gains, axis=1, ddof=1))
-        reach = -ndtri(LEVEL / len(gains))
-        return reach * np.sqrt(variance * (1 / self.n_runs + self.ratio))
+        spread = np.median(np.var(gains, axis=1, ddof=1))
+        return -ndtri(LEVEL / len(gains)) * np.sqrt(self._variance(spread))
 
     def _chosen(self, ranked, current):
         """Return the cheapest offer within one standard error of the best."""
@@ -199,10 +179,12 @@ class _Chooser:
 
     def _within_one_error(self, one, best):
         gap = self._values(best, "choice") - self._values(one, "choice")
-        error = 0.0
-        if self.n_runs > 1:
-            error = np.sqrt(np.var(gap, ddof=1) * (1 / self.n_runs + self.ratio))
+        error = np.sqrt(self._variance(np.var(gap, ddof=1))) if self.n_runs > 1 else 0.0
         return bool(gap.mean() <= error + 1e-12)
+
+    def _variance(self, spread):
+        """Return the variance of a mean over runs that share examples, from that over runs."""
+        return spread * (1 / self.n_runs + self.ratio)
 
     def _values(self, one, name):
         return self.offers[one[0]][name][one[1]]
@@ -216,19 +198,17 @@ class _Chooser:
 
     def _row(self, budget, chosen, ranked):
         """Return the row of a recommendation."""
-        row = {"budget": budget, "method": chosen[0], "n_runs": self.n_runs}
-        row |= self._held_out(chosen)
-        row |= {name: self._mean(chosen, name) for name in ("valid", "choice")}
-        for name in ("valid", "test"):
-            values = self._values(chosen, name)
-            row[f"{name}_sd"] = values.std(ddof=1) if self.n_runs > 1 else np.nan
-        gain = self._gain(chosen)
-        row |= dict(zip(("gain", "gain_low", "gain_high"), gain, strict=True))
-        row["as_good"] = bool(chosen[0] != CONSTANT and gain[1] <= 0)
-        others = [one for one in ranked if one[0] != chosen[0]][:MOST_RUNNERS_UP]
+        name, place = chosen
+        row = {"budget": budget, "method": name, "n_runs": self.n_runs, **self._held_out(chosen)}
+        row |= {score: self._mean(chosen, score) for score in ("valid", "choice")}
+        for score in ("valid", "test"):
+            values = self._values(chosen, score)
+            row[f"{score}_sd"] = values.std(ddof=1) if self.n_runs > 1 else np.nan
+        row |= self._gain(chosen)
+        row["as_good"] = bool(name != CONSTANT and row["gain_low"] <= 0)
+        others = [one for one in ranked if one[0] != name][:MOST_RUNNERS_UP]
         row["runners_up"] = [{"method": one[0], **self._held_out(one)} for one in others]
-        offer = self.offers[chosen[0]]
-        return row | {"models": [int(index) for index in offer.index[chosen[1]]]}
+        return row | {"models": self.offers[name].index[place].tolist()}
 
     def _held_out(self, one):
         """Return the held-out score of an offer with its interval, and what it costs."""
@@ -236,9 +216,9 @@ class _Chooser:
         return {"test": mean, "low": low, "high": high, "cost": self._mean(one, "share")}
 
     def _gain(self, chosen):
-        """Return held-out mean and interval above the free constant; NaN where it is absent."""
-        if CONSTANT not in self.offers:
-            return (np.nan,) * 3
-        free = self._values((CONSTANT, chosen[1]), "test")
-        gaps = self._values(chosen, "test") - free
-        return corrected_interval(gaps, self.ratio, bounded=self.bounded)[:3]
+        """Return the held-out score above the free constant with its interval; NaN without one."""
+        found = (np.nan,) * 3
+        if CONSTANT in self.offers:
+            gaps = self._values(chosen, "test") - self._values((CONSTANT, chosen[1]), "test")
+            found = corrected_interval(gaps, self.ratio, bounded=self.bounded)[:3]
+        return dict(zip(("gain", "gain_low", "gain_high"), found, strict=True))

@@ -1,18 +1,141 @@
-"""Judging reruns: is a number or a claim of a paper reproduced, and if not, what explains it?
+"""Numbers that papers print: ours beside each, whether they agree, and if not, what explains it.
 
 A printed number is reproduced when ours lies in its prediction interval (Patil, Peng and Leek 2016)
 *and* within a margin of a tenth of the printed error. The interval alone would pass any noisy
 pair, the margin alone would pass a difference that no chance explains. Claims are judged by paired
-differences.
+differences. A reason for a difference is an entry of `resources/published/deviations.yaml`: see
+`budgetbench.report.sections.printed.read_reasons`.
 
-A reason for a difference is an entry of `resources/published/deviations.yaml`, a dict: `why`, a
-sentence; `variant`, the study that takes the cause away; and any of `WHERE`, what it is about.
-With `one_sample: true` the variant draws other rows in every run, where the paper split one sample
-again and again.
+A third reading of the area, `aup_paper`, is how Yan et al. seem to have measured theirs: section
+5.2 selects within each sequence on validation data and gives "the predictive accuracy by the final
+model schedule" on test data. So each sequence is compressed on validation data, and their union is
+measured, and compressed again, on test data. The rectangles of the area have the height of their
+right end; that was chosen after seeing the printed numbers, as one of 16 readings.
 """
 
 import numpy as np
 import pandas as pd
+
+from budgetlearn.curves import pareto_indices
+
+from ..study.records import OK, parse_setting
+from .schedules import CASE, RUN, check_points
+
+# Quantities of an operating point.
+QUANTITIES = {
+    "cost": lambda point: point["cost"],
+    "cost_percent": lambda point: 100 * point["cost_fraction"],
+    "n_features": lambda point: point["n_features"],
+    "n_nodes": lambda point: point["n_nodes"],
+    "entropy_percent": lambda point: 100 * point["node_entropy"],
+    "seconds": lambda point: point["fit_seconds"],
+    "predict_seconds": lambda point: point["predict_seconds"],
+    "test_score": lambda point: point["test_score"],
+    "test_error": lambda point: 1 - point["test_score"],
+    "error_percent": lambda point: 100 * (1 - point["test_score"]),
+    "mse": lambda point: point["test_mse"],
+    "valid_score": lambda point: point["valid_score"],
+    "estimated_score": lambda point: point["estimated_score"],
+}
+# Quantities of a whole run: three readings of the area, two of them in the table of areas.
+AREAS = ("aup_test", "aup_valid", "aup_paper")
+# A method built from sequences → the methods of one sequence each, by the same seeds.
+MEMBERS = {"msb": ("msb_importance", "msb_cost", "msb_sampling", "msb_l1")}
+
+
+def published_table(points, printed, areas, stand_ins=None):
+    """Put the mean over our runs beside each printed number.
+
+    `stand_ins` says for which data set of the paper one of ours stands in. New columns are run_on
+    (our data set), costs, ours, sd, n_runs, difference (ours − printed) and note: in what ours is
+    something else than the paper's. A number that the study did not rerun, or for which no run
+    completed, has NaN. Where several operating points of a run have the setting that a number
+    belongs to, the one with the best validation score counts: that is how the papers choose.
+    """
+    stand_ins = stand_ins or {}
+    points = check_points(points)
+    cases = points[CASE].drop_duplicates().rename(columns={"dataset": "run_on"})
+    cases["dataset"] = cases["run_on"].map(lambda name: stand_ins.get(name, name))
+    rows = printed.merge(cases, how="left", on="dataset")
+    values = OurValues(points, areas)
+    ours = [values.of(row) for row in rows.to_dict("records")]
+    rows["ours"] = [own.mean() for own in ours]
+    rows["sd"] = [own.std() for own in ours]
+    rows["n_runs"] = [own.size for own in ours]
+    rows["difference"] = rows["ours"] - rows["value"]
+    rows["note"] = [_note(row) for row in rows.to_dict("records")]
+    return rows
+
+
+class OurValues:
+    """Our values of printed quantities, one for each completed run."""
+
+    def __init__(self, points, areas):
+        good = points[points["status"] == OK]
+        # The best on validation data first: of several points of a setting that one counts.
+        good = good.sort_values("valid_score", ascending=False, kind="stable")
+        self.settings = good["setting"].map(parse_setting)
+        self.points, self.areas = good, with_paper_areas(areas, points)
+
+    def of(self, row):
+        """Return the values that belong to a printed number by run; `row` is one of its table."""
+        where = {"dataset": row["run_on"], "costs": row["costs"], "method": row["method"]}
+        if row["quantity"] in AREAS:
+            return _rows(self.areas, where).set_index("run")[row["quantity"]].dropna()
+        wanted = parse_setting(row["setting"] or None)
+        if "n_features" in wanted:  # a column of its own, not a setting of the method
+            where["n_features"] = float(wanted.pop("n_features"))
+        wanted, own = wanted.items(), _rows(self.points, where)
+        match = np.array([wanted <= self.settings[i].items() for i in own.index], dtype=bool)
+        chosen = own.loc[match].groupby(RUN).head(1).set_index("run")
+        return QUANTITIES[row["quantity"]](chosen)
+
+
+def _rows(frame, where):
+    """Return the rows of `frame` that have the values of `where`; none where one is missing."""
+    hit = np.ones(len(frame), dtype=bool)
+    for column, value in where.items():
+        hit &= False if pd.isna(value) else (frame[column] == value).to_numpy(dtype=bool)
+    return frame[hit]
+
+
+def _note(row):
+    if row["n_runs"] == 0:
+        return "not rerun in this study" if pd.isna(row["run_on"]) else "no run of ours has it"
+    return "" if row["run_on"] == row["dataset"] else f"ours on {row['run_on']}"
+
+
+def with_paper_areas(areas, points):
+    """Return the areas with `aup_paper`, NaN in runs of which a member is not there.
+
+    msB's own points are compressed as a union on validation data already.
+    """
+    runs = dict(list(points[points["status"] == OK].groupby(RUN, sort=False)))
+    keys = areas[RUN].itertuples(index=False, name=None)
+    return areas.assign(aup_paper=[_paper_area(runs, key) for key in keys])
+
+
+def _paper_area(runs, key):
+    """Return the area of one run of a method."""
+    *case, method, run = key
+    parts = [runs.get((*case, name, run)) for name in MEMBERS.get(method, (method,))]
+    if any(part is None for part in parts):
+        return np.nan
+    union = pd.concat(parts).drop_duplicates([*CASE, "cost_fraction", "test_score"])
+    costs, scores = (union[name].to_numpy(dtype=float) for name in ("cost_fraction", "test_score"))
+    return right_end_area(costs, scores)
+
+
+def right_end_area(costs, scores):
+    """Return the area of rectangles that reach from a point to the next cheaper one.
+
+    Below the cheapest model its own score counts, above the most expensive one too.
+    """
+    kept = pareto_indices(costs, scores)
+    edges = np.concatenate(([0.0], costs[kept]))
+    edges[-1] = 1.0
+    return float(np.diff(edges) @ scores[kept])
+
 
 MARGIN = 0.1  # of the printed error
 NORMAL = 1.96  # standard errors of a 95 % interval
@@ -36,8 +159,8 @@ _T = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)  # 97.5 % quantiles
 def printed_error(quantity, value):
     """Return the error that a printed number states, of which the margin is a share.
 
-    A score's error is what it lacks of 1, an entropy's what it lacks of 100 %; an error or a cost
-    is its own.
+    A score's error is what it lacks of 1, an entropy's what it lacks of 100 %; others are their
+    own.
     """
     if quantity in _SCORES:
         return 1.0 - value
@@ -49,39 +172,31 @@ def agreement_table(table):
 
     se : standard error of the difference, from the spread over runs on both sides and the rounding
         of the printed number, so that runs that agree do not make it 0. A side that prints no
-        spread, or has a single run, is taken to spread as the other does; NaN when neither is
-        known.
-    in_se : the difference in standard errors, within ± `MOST`; NaN where se is.
+        spread, or has a single run, is taken to spread as the other does.
+    in_se : the difference in standard errors, within ± `MOST`.
     margin, share : a tenth of the printed error; the difference as a share of that error.
-    in_interval, in_margin : whether each condition holds.
-    verdict : "within" (both hold), "interval only", "margin only", "outside" (neither), "single
-        run" (se unknown), "clock" (time is not judged), "" (not rerun).
+    verdict : "within" (both conditions hold), "interval only", "margin only", "outside" (neither),
+        "single run" (se unknown), "clock" (time is not judged), "" (not rerun).
     better : whether ours is the better number; None where neither direction is.
     """
-    table = table.assign(se=_standard_errors(table), better=_better(table))
-    error = np.array(
-        [printed_error(*pair) for pair in zip(table["quantity"], table["value"], strict=True)],
-        dtype=float,
-    )
-    difference = table["difference"].to_numpy(dtype=float)
-    slack = 1e-9 * np.abs(table["value"].to_numpy(dtype=float))  # 0.3 - 0.2 is not 0.1
-    return table.assign(
-        in_se=(difference / table["se"]).clip(-MOST, MOST),
-        margin=MARGIN * error,
-        share=difference / error,
-        in_interval=np.abs(difference) <= NORMAL * table["se"] + slack,
-        in_margin=np.abs(difference) <= MARGIN * error + slack,
-    ).pipe(lambda judged: judged.assign(verdict=_verdicts(judged)))
-
-
-def _standard_errors(table):
-    """Return the standard error of each difference."""
-    own = table["sd"].where(table["n_runs"] > 1)
-    printed = table["value_sd"]
+    own, printed = table["sd"].where(table["n_runs"] > 1), table["value_sd"]
     ours = own.fillna(printed) ** 2 / table["n_runs"].clip(lower=1)
     theirs = printed.fillna(own) ** 2 / table["printed_runs"]
-    rounding = table["unit"] ** 2 / 12  # variance of what rounding takes away
-    return np.sqrt(ours + theirs + rounding)
+    se = np.sqrt(ours + theirs + table["unit"] ** 2 / 12)  # variance of what rounding takes away
+    pairs = zip(table["quantity"], table["value"], strict=True)
+    error = np.array([printed_error(*pair) for pair in pairs], dtype=float)
+    difference = table["difference"].to_numpy(dtype=float)
+    slack = 1e-9 * np.abs(table["value"].to_numpy(dtype=float))  # 0.3 - 0.2 is not 0.1
+    judged = table.assign(
+        se=se,
+        better=_better(table),
+        in_se=(difference / se).clip(-MOST, MOST),
+        margin=MARGIN * error,
+        share=difference / error,
+        in_interval=np.abs(difference) <= NORMAL * se + slack,
+        in_margin=np.abs(difference) <= MARGIN * error + slack,
+    )
+    return judged.assign(verdict=_verdicts(judged))
 
 
 def _better(table):
@@ -103,8 +218,7 @@ def _verdicts(table):
         INTERVAL: interval,
         ONLY_MARGIN: margin,
     }
-    verdicts = np.select(list(cases.values()), list(cases), OUTSIDE)
-    return pd.Series(verdicts, index=table.index)
+    return np.select(list(cases.values()), list(cases), OUTSIDE)
 
 
 def check_claim(claim, values_of, fewest=FEWEST):
@@ -113,13 +227,11 @@ def check_claim(claim, values_of, fewest=FEWEST):
     `claim` has `compare`, a list of comparisons {less, than, factor}: in each the mean of `less` is
     to be below `factor` (1) times the mean of `than`. A side is {study, dataset, method, setting,
     quantity}, where `than` may leave out what it shares with `less`, or a number; `values_of` turns
-    it into a Series of our values by run, empty where they are not kept. Or it has `untestable`:
-    why nothing here can judge it.
+    it into a Series of our values by run. Or it has `untestable`: why nothing here can judge it.
 
     The verdict is "supported" when the 95 % interval of every difference lies on the claimed side,
     "not supported" when one does not, and "untestable here" when that may be for want of runs: with
-    fewer than `fewest` only a difference beyond its spread, either way, is a verdict. The evidence
-    is each comparison in numbers.
+    fewer than `fewest` only a difference beyond its spread, either way, is a verdict.
     """
     if claim.get("untestable"):
         return {"verdict": UNTESTABLE, "evidence": claim["untestable"]}
@@ -178,10 +290,7 @@ def entry_of(row, entries):
 
 
 def with_reasons(table, entries):
-    """Return `agreement_table` with columns reason and variant for what is not reproduced.
-
-    Both are "" where none is known or none is asked for.
-    """
+    """Return `agreement_table` with reason and variant, "" where none is known or asked for."""
     found = [
         entry_of(row, entries) if row["verdict"] not in ("", WITHIN, CLOCK, UNJUDGED) else None
         for row in table.to_dict("records")
@@ -195,10 +304,9 @@ def with_reasons(table, entries):
 def with_variants(table, entries, variants):
     """Say of each number with a reason whether the variant that removes the cause is in the margin.
 
-    `table` is from `with_reasons` with the same entries, `variants` maps variant studies to their
-    `agreement_table`. New columns are variant_ours (the variant's number; NaN where it was not
-    rerun) and explained: whether that lies within the margin of the printed one, and of an entry
-    with `one_sample` also whether one sample may differ as much.
+    `variants` maps variant studies to their `agreement_table`. New columns are variant_ours, and
+    explained: whether that lies within the margin of the printed number, and of an entry with
+    `one_sample` also whether one sample may differ as much.
     """
     ours, explained = [], []
     for row in table.to_dict("records"):
@@ -236,12 +344,9 @@ def _variant_row(row, entry, variants):
 
 
 def with_outcomes(numbers, impossible):
-    """Say of each printed number what became of it.
+    """Return numbers with outcome (of `OUTCOMES`), why (if impossible) and stand_in (other rows).
 
-    `numbers` are from `with_variants`, ours beside them or not; `impossible` are entries as reasons
-    are, without a variant: why numbers cannot be rerun here. New columns are outcome (of
-    `OUTCOMES`), why (of what is impossible) and stand_in (whether ours is on other rows than the
-    paper's).
+    `impossible` are entries as reasons are, without a variant: why numbers cannot be rerun here.
     """
     rows = numbers.to_dict("records")
     # What was rerun all the same is judged: an entry never hides a number.
@@ -289,9 +394,9 @@ def outcome_counts(numbers):
 def matrix(numbers):
     """Return a row for each paper, table and data set of `with_outcomes`.
 
-    The columns are paper, table, source, dataset, run_on (first of ours, "" without), n (numbers);
-    one for each outcome; near (of the unexplained, those that meet one of both conditions); least
-    and most runs; study.
+    n counts its numbers, a column each outcome; near, of the unexplained, those that meet one of
+    both conditions; least and most are our runs, run_on and study those of the first number of
+    ours.
     """
     rows = []
     for (source, dataset), part in numbers.groupby(["source", "dataset"], sort=False):

@@ -18,12 +18,12 @@ from .schedules import CASE, RUN, compressed_points, counted_runs, coverage_tabl
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Methods and data sets of a study, each id with whatever is known of it.
+    """Methods and data sets of a study, each id with what is known of it.
 
-    Of a method `control` says whether it only brackets the others (no feature, or all of them) and
-    does not compete. Of a data set `budget` says what methods are compared by there, acquisition
-    cost or memory, `test_ratio` how many test rows there are by training row, `bounded` whether its
-    score lies in [0, 1].
+    A method's `control` says whether it only brackets the others (no feature, or all) and does not
+    compete. A data set's `budget` says what methods are compared by there, acquisition cost or
+    memory, `test_ratio` how many test rows there are by training row, `bounded` whether its score
+    lies in [0, 1].
     """
 
     methods: dict
@@ -79,17 +79,7 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The results of a study: its operating points and what follows from them.
-
-    Attributes
-    ----------
-    points : DataFrame
-        Operating points of all methods and runs, the control "constant" among them.
-    compared : Comparison
-        Which methods compete, and by which budget.
-    expected : DataFrame or None
-        dataset, costs, method, run of all that was to be done.
-    """
+    """Operating points of a study, with the control "constant", and what follows from them."""
 
     points: pd.DataFrame
     compared: Comparison

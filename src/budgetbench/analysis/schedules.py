@@ -38,9 +38,7 @@ def columns_of(frame, names):
 def check_points(points):
     """Return `points` in the order of runs and stages, if it is a usable frame of them.
 
-    What is computed from it then does not depend on the order of files, to the last bit. A
-    `RecordError` says when columns are missing, when two rows describe the same stage, or when a
-    row that is said to be ok lacks a number.
+    What is computed from it then does not depend on the order of files, to the last bit.
     """
     absent = [column for column in _COLUMNS if column not in points]
     if absent:
@@ -98,8 +96,8 @@ def _with_valid_fraction(points):
 def compressed_points(points):
     """Keep, in each run, the operating points that beat every cheaper one on validation data.
 
-    Returns the kept rows, cheap to expensive within a run, with the column valid_fraction added:
-    msB's compressed model schedule (Yan et al., section 3.1), applied to every method alike.
+    They come cheap to expensive within a run, with the column valid_fraction: msB's compressed
+    model schedule (Yan et al., section 3.1), applied to every method alike.
     """
     points = _with_valid_fraction(check_points(points))
     good = points[points["status"] == OK]
@@ -122,8 +120,7 @@ def first_message(status):
 def counted_runs(points, expected=None):
     """Return dataset, costs, method, run of all that counts, whether or not it left a record.
 
-    Runs that no method has a record of are left out. Without `expected` every method that has a
-    record in a case counts in every run of that case.
+    Runs that no method has a record of are left out.
     """
     runs = points[CASE_RUN].drop_duplicates()
     if expected is None:
@@ -134,10 +131,9 @@ def counted_runs(points, expected=None):
 
 
 def coverage_table(points, expected=None):
-    """Return the numbers of runs of each method that completed, failed, or left no record.
+    """Return how many runs of each method completed (n_ok), in part, failed, or left no record.
 
-    The columns are dataset, costs, method; n_ok, n_partial (some operating points failed),
-    n_failed (all did), n_missing; message: the first status that is not ok, else "".
+    message is the first status that is not ok, else "".
     """
     points = check_points(points)
     if expected is None:
@@ -160,10 +156,7 @@ def coverage_table(points, expected=None):
 
 
 def score_table(points, methods):
-    """Return mean and sd over runs, and n_runs, of the test score of one-point methods.
-
-    One row for each of `methods`, the controls, in each case: dataset, costs, method.
-    """
+    """Return mean, sd and n_runs of the test score of one-point methods in each case."""
     own = check_points(points)
     own = own[own["method"].isin(methods)]
     # NaN, not dropped: the count says how many completed.

@@ -48,10 +48,9 @@ def _sheet(data, study):
 
 
 def price_table(paths):
-    """Return all prices as one table, charges of cost groups left out.
+    """Return the prices of all cost tables, …/<dataset>/<costs>/<chunk>.csv, as one table.
 
-    `paths` are cost tables, at …/<dataset>/<costs>/<chunk>.csv. The columns are dataset, costs,
-    run, feature (its name), cost, for each run in the order of the features.
+    Charges of cost groups are left out; features come in the order of the data.
     """
     # The path says what a price list of one run cannot: its data set and kind.
     frames = [
@@ -84,23 +83,29 @@ def write_data_page(study, files, path):
 
 def _page(study, data):
     """Return the parts of the page on a data set: facts by name, drawings by caption."""
-    shown, prices = study.shown[data.id], _prices(study, data)
+    shown, list_of = study.shown[data.id], study.datasets[data.id].costs
+    prices = None if list_of is None else read_prices(list_of).set_index("feature")["cost"]
     # What makes a data set hard or odd stands here: gaps, constants, skewed classes.
     facts = {
         "task": data.task,
         "rows": f"{data.n_samples:,}",
         "features": f"{data.n_features:,}",
         **_target_facts(data),
-        "split": _split(study, data),
+        "split": as_text(study.sizes(data.id)),
         "constant columns": int((np.ptp(data.X, axis=0) == 0).sum()),
         "missing cells": f"{np.isnan(data.X).sum():,}",
-        "prices": _price_fact(prices),
+        "prices": "none of its own: drawn at random, 1 to 100, or 1 each",
         "licence": as_text(shown["licence"] or None),
         "citation": as_text(shown["citation"] or None),
         "sha256 of the prepared table": data.sha256,
     }
+    # Ranking is split by query: rows of one are not independent.
+    if data.groups is not None:
+        facts["split"] += f"; {len(np.unique(data.groups)):,} queries stay whole"
     drawn = {"Classes" if data.class_names else "Target": _target_figure(data)}
     if prices is not None:
+        span = f"{prices.min():.4g} to {prices.max():.4g}"
+        facts["prices"] = f"a list: {span}, all together {prices.sum():.6g}"
         drawn["Prices, from the most expensive"] = _price_figure(prices)
     images = {name: data_uri(figure_bytes(figure, "svg")) for name, figure in drawn.items()}
     page = {"id": data.id, "title": shown["title"], "facts": facts, "images": images}
@@ -116,55 +121,40 @@ def _target_facts(data):
     return {"target": f"{low:.4g} to {high:.4g}, mean {mean:.4g}"}
 
 
-def _split(study, data):
-    sizes = as_text(study.sizes(data.id))
-    # Ranking is split by query: rows of one are not independent.
-    if data.groups is None:
-        return sizes
-    return f"{sizes}; {len(np.unique(data.groups)):,} queries stay whole"
-
-
-def _prices(study, data):
-    path = study.datasets[data.id].costs
-    return None if path is None else read_prices(path).set_index("feature")["cost"]
-
-
-def _price_fact(prices):
-    if prices is None:
-        return "none of its own: drawn at random, 1 to 100, or 1 each"
-    return f"a list: {prices.min():.4g} to {prices.max():.4g}, all together {prices.sum():.6g}"
-
-
 def _target_figure(data):
     """Draw the rows of the largest classes, or a histogram of the target."""
-    with drawing(5.2, 2.8) as (figure, axes):
-        if not data.class_names:
+    if not data.class_names:
+        with drawing(5.2, 2.8) as (figure, axes):
             axes.hist(data.y, bins=40, color="#0072b2")
             axes.set(xlabel="target", ylabel="rows")
-            return figure
-        # The largest classes; the axis says how many more there are.
-        order = np.argsort(-data.class_counts, kind="stable")[:_MOST_BARS]
-        names = [data.class_names[code] for code in order]
-        axes.bar(range(len(order)), data.class_counts[order], color="#0072b2")
-        # Labels are turned where they would run into each other.
-        turned = {"rotation": 90} if max(map(len, names)) * len(names) > 50 else {}
-        axes.set_xticks(range(len(order)), names, **turned)
-        left_out = len(data.class_names) - len(order)
-        axes.set(ylabel="rows", xlabel=f"class ({left_out} more)" if left_out else "class")
-        axes.grid(axis="x", visible=False)
-    return figure
+        return figure
+    # The largest classes; the axis says how many more there are.
+    order = np.argsort(-data.class_counts, kind="stable")[:_MOST_BARS]
+    names = [data.class_names[code] for code in order]
+    left_out = len(data.class_names) - len(order)
+    axis = {"ylabel": "rows", "xlabel": f"class ({left_out} more)" if left_out else "class"}
+    # Labels are turned where they would run into each other.
+    turned = max(map(len, names)) * len(names) > 50
+    return _bars(data.class_counts[order], names, axis, 2.8, turned, color="#0072b2")
 
 
 def _price_figure(prices):
     """Draw the prices from the most expensive feature down."""
     # From the most expensive: whether few features hold most of the cost is seen at once.
-    shown = prices.sort_values(ascending=False, kind="stable")
-    few = len(shown) <= _MOST_BARS
-    with drawing(5.2, 3.4 if few else 2.8) as (figure, axes):
-        # Many bars without gaps read as one outline.
-        axes.bar(range(len(shown)), shown, color="#d55e00", width=0.8 if few else 1.0)
-        if few:
-            axes.set_xticks(range(len(shown)), shown.index, rotation=90)
-        axes.set(ylabel="price", xlabel="feature")
+    shown, axis = prices.sort_values(ascending=False, kind="stable"), {"ylabel": "price"}
+    axis["xlabel"] = "feature"
+    if len(shown) <= _MOST_BARS:
+        return _bars(shown, shown.index, axis, 3.4, turned=True, color="#d55e00")
+    # Many bars without gaps read as one outline.
+    return _bars(shown, None, axis, 2.8, turned=False, color="#d55e00", width=1.0)
+
+
+def _bars(heights, names, axis, height, turned, **look):
+    """Draw bars with their names, if they have any, `turned` or not."""
+    with drawing(5.2, height) as (figure, axes):
+        axes.bar(range(len(heights)), heights, **look)
+        if names is not None:
+            axes.set_xticks(range(len(heights)), names, **({"rotation": 90} if turned else {}))
+        axes.set(**axis)
         axes.grid(axis="x", visible=False)
     return figure

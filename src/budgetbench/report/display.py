@@ -49,11 +49,10 @@ class DataSheet:
 
 
 class Display(Comparison):
-    """Methods and data sets as they are shown.
+    """Methods (entries of the methods file) and data sets (`DataSheet`) as they are shown.
 
-    A method is an entry of the methods file (label, control, peer, class, parameters, grid), a data
-    set a `DataSheet`, in the order of display. The `ranked` methods choose a colour, a marker and a
-    line first, so that the best of many do not share a colour; the others follow in their order.
+    The `ranked` methods choose a colour, a marker and a line first, so that the best of many do not
+    share a colour; the others follow in their order.
     """
 
     def __init__(self, methods, datasets, ranked=()):

@@ -1,10 +1,5 @@
-"""A report: its content, the self-contained page, and its files, each whole or not at all.
+"""A report: its content, the self-contained page, and its files, each whole or not at all."""
 
-A `Report` (study, results, prices) comes in; its sections give tables and figures; out go tables/,
-figures/, captions/ and report.html, with everything inline and nothing loaded from anywhere.
-"""
-
-import itertools
 import json
 import multiprocessing
 import re
@@ -44,17 +39,18 @@ class Report:
 
     @classmethod
     def of(cls, study, points, sheets, prices, provenance):
-        """Put a report's content together.
+        """Put a report's content together; `points` are of all methods and runs, with the control.
 
-        `points` are the operating points of all methods and runs, the control "constant" among
-        them, `sheets` and `prices` are from `budgetbench.report.data_page`, `provenance` says what
-        the results were made with. A `ConfigError` says when the points hold a method or data set
-        that the study does not compare.
+        `sheets` and `prices` are from `budgetbench.report.data_page`, `provenance` says what the
+        results were made with.
         """
         compared = Display(study.methods, sheets)
         # Equal tries are the comparison; what extra seconds brought has a table of its own.
         within = points[~study.beyond_tries(points)]
-        results = Results(check_points(within), compared, _expected(study))
+        runs = range(study.config["runs"])
+        expected = [(*cell, run) for cell in study.cells for run in runs]
+        expected = pd.DataFrame(expected, columns=RUN)
+        results = Results(check_points(within), compared, expected)
         # Results first, as colours go by rank; the comparison itself needs no colours.
         display = Display(study.methods, sheets, ranked=results.ranking.mean.index)
         return cls(study, display, results, prices, provenance, all_points=points)
@@ -66,12 +62,7 @@ class Report:
 
 
 def write_report(report, folder):
-    """Write the whole report of a study into a folder, and return the path of the page.
-
-    The folder gets figures/ (svg, png), tables/ (csv), captions/ (rst) and, last, report.html. The
-    names of the files are those of the sections' parts. A `ConfigError` says when the constant
-    control is missing.
-    """
+    """Write a study's figures/, tables/, captions/ and report.html, and return the page's path."""
     folder, sections = Path(folder), sections_of(report.study)
     # Tables before figures: sections draw from the tables of others.
     report = build_tables(sections, report)
@@ -115,17 +106,16 @@ def build_cases(sections, report):
 
 
 def render_page(sections, report, drawings, cases):
-    """Return the report as one HTML document that works offline.
+    """Return the report as one HTML document that works offline: nothing is loaded from anywhere.
 
-    `report` has its tables, `drawings` are the figures as SVG by name, and `cases` is what the
-    page's scripts show, from `build_cases`. Style and scripts are inline, figures are data URIs.
+    `drawings` are the figures as SVG by name, `cases` what scripts show, from `build_cases`.
     """
     environment = template_environment()
     # As images of their own: ids of one drawing cannot reach into another.
     images = {name: data_uri(svg) for name, svg in drawings.items()}
     bodies = [
-        environment.get_template(section.template).render(
-            report=report, section=section, images=images, **section.context(report)
+        section.render(
+            environment, report=report, section=section, images=images, **section.context(report)
         )
         for section in sections
     ]
@@ -183,16 +173,6 @@ def _write(content, path):
         unfinished.write_bytes(content)
 
 
-def _expected(study):
-    """Return every (dataset, costs, method, run) that the study asks for."""
-    runs = range(study.config["runs"])
-    rows = [(*cell, run) for cell, run in itertools.product(study.cells, runs)]
-    return pd.DataFrame(rows, columns=RUN)
-
-
-_FILTERS = (text.as_text, text.n_classes, text.counted, text.number, text.mean_rank, text.seconds)
-
-
 def template_environment():
     """Return the template environment: escapes everything, refuses unknown names."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -211,19 +191,17 @@ def template_environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Numbers are worded in one place, whether a section or its template asks for it.
     environment.filters |= {
-        **{each.__name__: each for each in _FILTERS},
+        "as_text": text.as_text,
+        "columns": text.columns,
         "first_upper": lambda string: string[:1].upper() + string[1:],
     }
+    environment.globals["m"] = environment.get_template("macros.html.j2").module
     return environment
 
 
 def data_uri(svg):
-    """Return an SVG as a data URI: as an image of its own its ids cannot clash with others.
-
-    It can stand in an attribute of HTML as it is, and takes less room than base64.
-    """
+    """Return an SVG as a data URI: it can stand in an attribute, and is less than base64."""
     drawing = re.sub(r"\s+", " ", svg.decode())
     if "'" not in drawing:
         drawing = drawing.replace('"', "'")  # one byte where an encoded quote takes three
@@ -236,11 +214,7 @@ _DASHES = {"-": [], "--": [7, 4], ":": [2, 3]}
 
 
 def script_data(cases, display):
-    """Return the JSON that the page embeds for its scripts: it may stand inside a script element.
-
-    `cases` maps <dataset>_<costs> to title, score (its name), and what each section's script shows,
-    by the section's id.
-    """
+    """Return the JSON that the page embeds for its scripts; it may stand in a script element."""
     # Dashes and shapes go along: in print colours alone do not tell methods apart.
     methods = [
         {

@@ -4,7 +4,6 @@ import json
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -13,51 +12,33 @@ import yaml
 
 from budgetlearn.files import read_yaml, whole_file
 
+from ..analysis import reproduction as judging
 from ..analysis.areas import area_table
-from ..analysis.published import AREAS, OurValues, published_table
 from ..analysis.reproduction import (
     CLOCKED,
     EXPLAINED,
-    FEWEST_AT_FIRST,
     IMPOSSIBLE,
-    INTERVAL,
-    MARGIN,
-    NORMAL,
     NOT_RERUN,
-    NOT_SUPPORTED,
     NUMBER,
-    ONLY_MARGIN,
     REPRODUCED,
     SINGLE,
-    SUPPORTED,
     UNEXPLAINED,
-    UNTESTABLE,
-    agreement_table,
-    check_claim,
-    counted_once,
-    fits,
-    matrix,
-    outcome_counts,
-    with_outcomes,
-    with_reasons,
-    with_variants,
 )
 from ..analysis.schedules import RUN, compressed_points
 from ..study import records, reruns
 from ..study.reruns import keep
 from ..study.study import PUBLISHED, Study
 from .page import template_environment
-from .printed_numbers import read_published, read_reasons
+from .sections.printed import read_published, read_reasons
 
 PAGE = "results/papers/report.html"
 
 
 def run_papers(root, cores, settings):
-    """Run every study of the papers and keep what it gives; one that fails stops no other.
+    """Run every study of the papers and keep what it gives; return those that ended with an error.
 
-    A study goes on where it stopped; runs that it finished are kept even if others failed. `root`
-    is the folder of the workflow, `cores` those of each study, and `settings` are laid over every
-    study's, such as {"runs": 1}. Returns the studies that ended with an error.
+    A study goes on where it stopped; runs that it finished are kept even if others failed.
+    `settings` are laid over every study's, such as {"runs": 1}.
     """
     # One after another: each study uses all cores, and times are only then its own.
     failed = []
@@ -83,18 +64,18 @@ def _command(root, file, cores, settings):
     return list(map(str, command))
 
 
+PLACE = "docs/reproduction.md"
+
+
 def write_reproduction(root):
     """Write docs/reproduction.md and the page from the reruns that are kept below `root`."""
     found = Reproduction(root)
-    for place, text in (
-        (Path(root) / PLACE, reproduction_text(found)),
-        (Path(PAGE), reproduction_page(found)),
-    ):
+    pages = {Path(root) / PLACE: reproduction_text(found), Path(PAGE): reproduction_page(found)}
+    for place, text in pages.items():
         with whole_file(place) as partial:
             Path(partial).write_text(text, encoding="utf-8")
 
 
-PLACE = "docs/reproduction.md"
 _WIDTH, _ROW = 420, 18  # of a drawing, in pixels
 _REACH = 0.35  # of the printed error, that a drawing shows on each side
 
@@ -124,12 +105,10 @@ def _after(found):
     shares = []
     for table, variant in dict.fromkeys((e["table"], e["variant"]) for e in narrowed):
         # The variant on all of the table, not only where an entry says that it explains.
-        numbers = found.of_variants[variant]
-        rerun = numbers[numbers["n_runs"] > 0]
+        rerun = found.of_variants[variant].query("n_runs > 0")
         settings = [e["setting"] for e in narrowed if e["variant"] == variant]
-        kept = rerun["setting"].isin(settings)
-        counts = int(rerun["in_margin"].sum()), len(rerun), int(kept.sum())
-        shares.append((table, variant, *counts))
+        kept = int(rerun["setting"].isin(settings).sum())
+        shares.append((table, variant, int(rerun["in_margin"].sum()), len(rerun), kept))
     return {"claims": changed, "narrowed": shares}
 
 
@@ -139,21 +118,21 @@ def _paper(name, about, found):
     held_out = found.held_out[found.held_out["paper"] == name]
     claims = [claim for claim in found.claims if claim["paper"] == name]
     verdicts = [claim["verdict"] for claim in claims]
-    tally = (f"{verdicts.count(v)} {v}" for v in (SUPPORTED, NOT_SUPPORTED, UNTESTABLE))
+    kinds = (judging.SUPPORTED, judging.NOT_SUPPORTED, judging.UNTESTABLE)
     rows = found.matrix[found.matrix["paper"] == name]
     return {
         "about": about,
         "results": _results(found.numbers[found.numbers["paper"] == name]),
         "held_out": _results(held_out) if len(held_out) else "",
         "claims": claims,
-        "tally": ", ".join(tally),
+        "tally": ", ".join(f"{verdicts.count(kind)} {kind}" for kind in kinds),
         "cells": [_cell(row, found) for row in rows.to_dict("records")],
     }
 
 
 def _results(numbers):
     """Return the counts of some numbers in a sentence."""
-    counts = outcome_counts(numbers)
+    counts = judging.outcome_counts(numbers)
     parts = [f"{count} {outcome}" for outcome, count in counts.items() if count]
     return f"{', '.join(parts)}." if parts else "no numbers are printed."
 
@@ -163,16 +142,16 @@ def count_lines(found):
     numbers = found.numbers
     # Stand-ins are other rows than the paper's: they never count as reproductions.
     own, stand_in = numbers[~numbers["stand_in"]], numbers[numbers["stand_in"]]
-    here, there = outcome_counts(own), outcome_counts(stand_in)
+    here, there = judging.outcome_counts(own), judging.outcome_counts(stand_in)
     left = own[own["outcome"] == UNEXPLAINED]
-    near = int(left["verdict"].isin((INTERVAL, ONLY_MARGIN)).sum())
+    near = int(left["verdict"].isin((judging.INTERVAL, judging.ONLY_MARGIN)).sum())
     after = (found.explained_after(part) for part in (own, stand_in))
     chosen = [f" ({count} by variants chosen after seeing the numbers)" for count in after]
-    judged = here[REPRODUCED] + here[EXPLAINED] + here[UNEXPLAINED]
+    n_judged = here[REPRODUCED] + here[EXPLAINED] + here[UNEXPLAINED]
     reasons = own.loc[own["outcome"] == IMPOSSIBLE, "why"].value_counts()
     why = "; ".join(f"{count}: {reason}" for reason, count in reasons.items())
     return [
-        f"1. Of {len(numbers)} different printed numbers, {judged} were rerun on the paper's own "
+        f"1. Of {len(numbers)} different printed numbers, {n_judged} were rerun on the paper's own "
         f"data and judged: **{here[REPRODUCED]} are reproduced**.",
         f"2. {here[EXPLAINED]} more are explained by a variant study that takes the cause away"
         f"{chosen[0]}.",
@@ -208,14 +187,14 @@ def _cell(row, found):
 
 
 def dots(rows):
-    """Return a drawing of the differences as shares of the printed errors, as SVG.
+    """Return the differences as shares of the printed errors, as SVG: a line for each number.
 
-    A line for each number that was rerun: the band is the margin, the dot ours with its interval
-    around it. What lies further off than the drawing reaches stands at its edge.
+    The band is the margin, the dot ours with its interval around it. What lies further off than the
+    drawing reaches stands at its edge.
     """
     height = _ROW * len(rows) + 8
     # The margin is a tenth of the printed error, so it is as wide in every drawing.
-    left, middle, right = map(_place, (-MARGIN, 0, MARGIN))
+    left, middle, right = map(_place, (-judging.MARGIN, 0, judging.MARGIN))
     marks = [
         f'<rect x="{left:.0f}" y="0" width="{right - left:.0f}" height="{height}" class="band"/>',
         f'<line x1="{middle:.0f}" x2="{middle:.0f}" y1="0" y2="{height}" class="zero"/>',
@@ -226,7 +205,9 @@ def dots(rows):
         if row["se"] == row["se"]:  # a single run has none
             # The standard error is in the number's unit: the difference has both, and converts it.
             unit = row["share"] / row["difference"] if row["difference"] else 0
-            low, high = (_place(row["share"] + s * abs(NORMAL * row["se"] * unit)) for s in (-1, 1))
+            low, high = (
+                _place(row["share"] + s * abs(judging.NORMAL * row["se"] * unit)) for s in (-1, 1)
+            )
             marks.append(f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" class="{kind}"/>')
         marks.append(f'<circle cx="{_place(row["share"]):.1f}" cy="{y}" r="4" class="{kind}"/>')
     label = "Differences from printed numbers as shares of the printed errors"
@@ -241,13 +222,16 @@ def _place(share):
     return _WIDTH * (min(max(share, -_REACH), _REACH) + _REACH) / (2 * _REACH)
 
 
-@dataclass(frozen=True, eq=False)
 class Kept:
     """A kept rerun: points, settings, and what it took."""
 
-    points: pd.DataFrame
-    settings: dict
-    origins: list
+    def __init__(self, folder):
+        self.points, self.settings = reruns.read_kept(folder), reruns.settings_of(folder)
+        self.runs = self.points.groupby("dataset")["run"].nunique().to_dict()
+        origins = reruns.provenance_of(folder)["origins"]
+        # Of the jobs that fitted, where they were recorded.
+        self.hours = sum(one.get("seconds", 0.0) for one in origins) / 3600
+        self.commits = sorted({one["commit"] for one in origins})
 
     @cached_property
     def areas(self):
@@ -257,52 +241,28 @@ class Kept:
     @cached_property
     def ours(self):
         """Our values of printed quantities."""
-        return OurValues(self.points, self.areas)
-
-    @property
-    def runs(self):
-        """Number of runs by data set."""
-        return self.points.groupby("dataset")["run"].nunique().to_dict()
-
-    @property
-    def hours(self):
-        """Core-hours of the jobs that fitted, where they were recorded."""
-        return sum(one.get("seconds", 0.0) for one in self.origins) / 3600
-
-    @property
-    def commits(self):
-        """Commits that the points were made at."""
-        return sorted({one["commit"] for one in self.origins})
+        return judging.OurValues(self.points, self.areas)
 
     def numbers(self, printed):
         """Return printed numbers with ours beside them, judged; a row for those not rerun too."""
         stand_ins = self.settings.get("stand_ins", {})
-        table = published_table(self.points, printed, self.areas, stand_ins)
-        return agreement_table(table)
+        table = judging.published_table(self.points, printed, self.areas, stand_ins)
+        return judging.agreement_table(table)
 
 
 class Reproduction:
     """The papers' numbers and claims, judged against the kept reruns in the project's folder."""
 
     def __init__(self, root="."):
-        folder = Path(root) / PUBLISHED
-        about = read_yaml(folder / "papers.yaml")
+        self._root, self._folder = Path(root), Path(root) / PUBLISHED
+        about = read_yaml(self._folder / "papers.yaml")
         self.papers, self.impossible = about["papers"], about["impossible"]
         self.readings, self._others = about["readings"], [about["variants"], about["figures"]]
         self.drawings, self.tried = about["drawings"], about["tried"]
-        self._root = Path(root)
         self._tables, self._held_out = about["tables"], about["held_out"]
-        self._claims = read_yaml(folder / "claims.yaml")
-        self.entries = read_reasons(folder / "deviations.yaml")
-        self._folder = folder
-        self.kept = {
-            name: Kept(
-                reruns.read_kept(path),
-                reruns.settings_of(path),
-                reruns.provenance_of(path)["origins"],
-            )
-            for name, path in reruns.kept_studies(root).items()
-        }
+        self._claims = read_yaml(self._folder / "claims.yaml")
+        self.entries = read_reasons(self._folder / "deviations.yaml")
+        self.kept = {name: Kept(path) for name, path in reruns.kept_studies(root).items()}
 
     @property
     def studies(self):
@@ -321,7 +281,7 @@ class Reproduction:
     @cached_property
     def numbers(self):
         """Every printed number once."""
-        return counted_once(self.all_numbers, self.readings)
+        return judging.counted_once(self.all_numbers, self.readings)
 
     @cached_property
     def held_out(self):
@@ -331,7 +291,7 @@ class Reproduction:
     @cached_property
     def matrix(self):
         """One row for each paper, table and data set."""
-        return matrix(self.numbers)
+        return judging.matrix(self.numbers)
 
     @cached_property
     def confirmed(self):
@@ -339,10 +299,10 @@ class Reproduction:
         rows = self.all_numbers.to_dict("records")
         shares = []
         for entry in self.entries:
-            own = [row for row in rows if row["n_runs"] and fits(entry, row)]
+            own = [row for row in rows if row["n_runs"] and judging.fits(entry, row)]
             # Whether they need it or not: a reason must hold for all that it is about.
             asked = pd.DataFrame(own).assign(variant=entry["variant"])
-            judged = with_variants(asked, [entry], self.of_variants) if own else None
+            judged = judging.with_variants(asked, [entry], self.of_variants) if own else None
             shares.append(float("nan") if judged is None else judged["explained"].mean())
         return shares
 
@@ -351,8 +311,12 @@ class Reproduction:
         """Every claim with verdict and evidence, and its verdict by the rule at first."""
         return [
             claim
-            | check_claim(claim, self._values)
-            | {"at_first": check_claim(claim, self._values, FEWEST_AT_FIRST)["verdict"]}
+            | judging.check_claim(claim, self._values)
+            | {
+                "at_first": judging.check_claim(claim, self._values, judging.FEWEST_AT_FIRST)[
+                    "verdict"
+                ]
+            }
             for claim in self._claims
         ]
 
@@ -365,9 +329,9 @@ class Reproduction:
     def _judged(self, tables):
         # A number without a rerun keeps its row: not rerun is an outcome, too.
         parts = [self._best(table, studies) for table, studies in tables.items()]
-        numbers = with_reasons(pd.concat(parts, ignore_index=True), self.entries)
-        explained = with_variants(numbers, self.entries, self.of_variants)
-        return with_outcomes(explained, self.impossible)
+        numbers = judging.with_reasons(pd.concat(parts, ignore_index=True), self.entries)
+        explained = judging.with_variants(numbers, self.entries, self.of_variants)
+        return judging.with_outcomes(explained, self.impossible)
 
     @cached_property
     def of_variants(self):
@@ -385,13 +349,9 @@ class Reproduction:
     def _best(self, table, studies):
         """Return the numbers of a table, of each the first study that has it."""
         printed = self._printed(table).reset_index(drop=True)
-        found = [
-            self.kept[name].numbers(printed).assign(study=name)
-            for name in studies
-            if name in self.kept
-        ]
-        found.append(_alone(printed))
-        rows = pd.concat(found, ignore_index=True)
+        names = [name for name in studies if name in self.kept]
+        found = [self.kept[name].numbers(printed).assign(study=name) for name in names]
+        rows = pd.concat([*found, _alone(printed)], ignore_index=True)
         # Stable: of the studies that reran a number the first named one counts.
         rows = rows.sort_values("n_runs", key=lambda n: n == 0, kind="stable")
         return printed[NUMBER].merge(rows.drop_duplicates(NUMBER), on=NUMBER)
@@ -410,5 +370,6 @@ class Reproduction:
 
 def _alone(printed):
     """Return printed numbers with nothing of ours beside them."""
-    areas = pd.DataFrame(columns=[*RUN, *AREAS])
-    return agreement_table(published_table(records.table([]), printed, areas)).assign(study="")
+    areas = pd.DataFrame(columns=[*RUN, *judging.AREAS])
+    ours = judging.published_table(records.table([]), printed, areas)
+    return judging.agreement_table(ours).assign(study="")

@@ -1,14 +1,12 @@
 """The base of all sections in `budgetbench.report.sections`, and the files that they announce."""
 
-import re
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 from budgetlearn.files import read_yaml
 
 FIGURE, TABLE, FILE = "figure", "table", "file"
-_SECTIONS = Path(__file__).parent / "sections"
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Part:
 @cache
 def texts():
     """Return the descriptions of files and columns of the report, from sections/texts.yaml."""
-    return read_yaml(_SECTIONS / "texts.yaml")
+    return read_yaml(Path(__file__).parent / "sections" / "texts.yaml")
 
 
 def figure(name, category, stem=None, **labels):
@@ -46,14 +44,11 @@ def figure(name, category, stem=None, **labels):
     return Part(name, FIGURE, category, caption, labels or {"figure": name})
 
 
-def table(name, stem=None):
-    """Return the `Part` of a table, as of a figure."""
-    return Part(name, TABLE, "Tables", texts()[TABLE][stem or name], {"table": name})
-
-
-def file(name):
-    """Return the `Part` of any other file, `name` with its ending."""
-    return Part(name, FILE, "Tables", texts()[FILE][name], {"table": name})
+def table(name, stem=None, kind=TABLE):
+    """Return the `Part` of a table, as of a figure; or of any other file, named with its ending."""
+    # A figure and the table that it draws say the same.
+    caption = (texts()[FIGURE] | texts()[kind])[stem or name]
+    return Part(name, kind, "Tables", caption, {"table": name})
 
 
 def case_name(dataset, costs, stem=None):
@@ -66,8 +61,7 @@ class Section:
     """A section of the report's page, with the tables and figures that belong to it.
 
     A section is a subclass in a module of `budgetbench.report.sections`, where it is found without
-    being listed anywhere; beside the module lies its template, called as the class is
-    (CostCurves: cost_curves.html.j2), and if it has one its script (.js). The template gets
+    being listed anywhere. The module's template has a block called as the class is; it gets
     `report`, `section`, `images` (figure's name to data URI) and what `context` returns. The
     Snakefile asks `applies`, `inputs` and `parts` at every start, so modules import drawing
     libraries only where they draw.
@@ -77,6 +71,10 @@ class Section:
     title = ""  # of the link on top of the page
     place = 0  # sections stand on the page from small to large
     under = None  # the budget by which the study must compare some data set, if any
+    script = None  # name of its script beside the module, if it has one
+    inputs = ()  # files that it reads, beside operating points, data sets and prices
+    stem, category = "", ""  # of the figure that `draw` makes of each case, if it does
+    names = ()  # of its tables
 
     def __init__(self, study):
         self.study = study
@@ -92,22 +90,16 @@ class Section:
         return self.under is None or bool(self.cases)
 
     @property
-    def inputs(self):
-        """Files that the section reads, beside operating points, data sets and prices."""
-        return []
-
-    @property
     def parts(self):
-        """The `Part` of each figure and table."""
-        return []
-
-    def case_figures(self, stem, category):
-        """Return the `Part` of a figure of each case."""
-        labels = [dict(zip(("data set", "costs"), case, strict=True)) for case in self.cases]
-        return [
-            figure(case_name(*case, stem), category, stem, **label)
-            for case, label in zip(self.cases, labels, strict=True)
+        """The `Part` of each figure, table and file."""
+        drawn = self.cases if self.stem else []
+        labels = [{"data set": dataset, "costs": costs} for dataset, costs in drawn]
+        names = [case_name(*case, self.stem) for case in drawn]
+        figures = [
+            figure(name, self.category, self.stem, **label)
+            for name, label in zip(names, labels, strict=True)
         ]
+        return [*figures, *map(table, self.names)]
 
     def tables(self, report):
         """Return {name: DataFrame}; `report` is the `Report` without tables and images."""
@@ -115,7 +107,14 @@ class Section:
 
     def figures(self, report):
         """Return {name: matplotlib figure}; `report.tables` holds the tables of all sections."""
-        return {}
+        if not self.stem:
+            return {}
+        shown = report.display.cases(report.display.under(self.under, report.results.points))
+        return {case_name(*case, self.stem): self.draw(report, *case) for case in shown}
+
+    def draw(self, report, *case):
+        """Return the figure of a case, in a section that has a `stem`."""
+        raise NotImplementedError
 
     def files(self, report):
         """Return {name: bytes} of files of other kinds; `report.tables` holds all tables."""
@@ -133,18 +132,13 @@ class Section:
         """Return {<dataset>_<costs>: what the section's script shows of that case}."""
         return {}
 
-    @cached_property
-    def _stem(self):
-        return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", type(self).__name__).lower()
-
     @property
-    def template(self):
-        """Name of the template."""
-        return f"{self._stem}.html.j2"
+    def block(self):
+        """Name of its block in the template of its module."""
+        return type(self).__name__
 
-    @cached_property
-    def script(self):
-        """Name of the script; None where there is none."""
-        # Found by its name, like the template: no list to keep.
-        name = f"{self._stem}.js"
-        return name if (_SECTIONS / name).exists() else None
+    def render(self, environment, **values):
+        """Return the section as HTML."""
+        module = type(self).__module__.rpartition(".")[2]
+        template = environment.get_template(f"{module}.html.j2")
+        return "".join(template.blocks[self.block](template.new_context(values)))

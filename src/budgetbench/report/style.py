@@ -1,7 +1,4 @@
-"""The look of all figures, and how they become files.
-
-Drawing libraries are imported where they are used: the Snakefile loads the report at every start.
-"""
+"""The look of all figures, and how they become files; drawing libraries load when used."""
 
 import io
 import re
@@ -89,6 +86,19 @@ def bars(mean, sd, least=-np.inf, most=np.inf):
     # ± sd knows no bounds; a bar beyond what a score can be would mislead.
     low, high = np.maximum(mean - sd, least), np.minimum(mean + sd, most)
     return np.maximum([mean - low, high - mean], 0)
+
+
+def marked_line(method, n_points):
+    """Return the looks of a method's line, as matplotlib takes them."""
+    # Some eight markers on a line: enough to tell it without colour.
+    marks = {"marker": method.marker, "markersize": 6, "markevery": max(1, n_points // 8)}
+    line = {"color": method.colour, "linestyle": method.line, "linewidth": 2.2}
+    return {**line, **marks, "label": method.label}
+
+
+def draw_steps(axes, costs, scores, end, **look):
+    """Draw what each budget gets, up to the last one: larger budgets buy the last model."""
+    axes.step([*costs, end], [*scores, *scores[-1:]], where="post", **look)
 
 
 def label_ends(axes, ends):

@@ -11,6 +11,12 @@ def counted(number, noun):
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def counts_of(names):
+    """Count each name of a Series, the most frequent first."""
+    # Stable: of equal counts the one that comes first in the order of data sets.
+    return names.value_counts(sort=False).sort_values(ascending=False, kind="stable")
+
+
 def span_of_runs(counts):
     """Return "2 runs" or "1 to 3 runs", from the least to the largest of some numbers."""
     least, most = int(min(counts)), int(max(counts))
@@ -67,9 +73,13 @@ def _listed(display, names):
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def n_classes(classes):
-    """Return the number of classes from a number, or from a mapping from class to rows."""
-    return as_text((len(classes) if isinstance(classes, dict) else classes) or None)
+def columns(rows, *names):
+    """Return the cells of a table: of each row the values of these names, one or a list each."""
+    parts = ([row[name] for name in names] for row in rows)
+    return [
+        [cell for part in own for cell in (part if isinstance(part, (list, tuple)) else [part])]
+        for own in parts
+    ]
 
 
 def as_text(value):

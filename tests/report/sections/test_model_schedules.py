@@ -10,7 +10,7 @@ import pytest
 from budgetbench.analysis.schedules import compressed_points
 from budgetbench.report import text
 from budgetbench.report.data_page import prices_of as prices_of_run
-from budgetbench.report.sections import model_schedules
+from budgetbench.report.sections import what_to_buy
 from budgetbench.report.style import figure_bytes
 from tests.factories import fail, make_display, make_points, make_prices, prices_of
 
@@ -19,31 +19,27 @@ COMPETITORS = ["msb", "logitb"]
 
 @pytest.fixture(scope="module")
 def chosen():
-    return model_schedules.example_schedule(
+    return what_to_buy.example_schedule(
         compressed_points(make_points()), COMPETITORS, "wine", "random"
     )
 
 
 def test_the_lowest_completed_run_of_the_first_method_is_shown():
     kept = compressed_points(fail(make_points(), "msb", 0))
-    shown = model_schedules.example_schedule(kept, COMPETITORS, "wine", "random")
+    shown = what_to_buy.example_schedule(kept, COMPETITORS, "wine", "random")
     assert set(shown["method"]) == {"msb"}
     assert set(shown["run"]) == {1}
 
 
 def test_methods_that_name_no_variables_have_no_schedule():
     kept = compressed_points(make_points()).assign(variables=None)
-    empty = model_schedules.example_schedule(kept, COMPETITORS, "wine", "random")
+    empty = what_to_buy.example_schedule(kept, COMPETITORS, "wine", "random")
     assert empty.empty
-    assert b"<svg" in figure_bytes(
-        model_schedules.schedule_figure(empty, make_display(), None), "svg"
-    )
+    assert b"<svg" in figure_bytes(what_to_buy.schedule_figure(empty, make_display(), None), "svg")
 
 
 def test_prices_of_the_variables_add_up_to_the_cost(chosen):
-    table = model_schedules.schedule_table(
-        chosen, prices_of_run(make_prices(), "wine", "random", 0)
-    )
+    table = what_to_buy.schedule_table(chosen, prices_of_run(make_prices(), "wine", "random", 0))
     for row in table.itertuples():
         labels = json.loads(row.variables)
         listed = [float(label.rpartition("(")[2].rstrip(")")) for label in labels]
@@ -53,7 +49,7 @@ def test_prices_of_the_variables_add_up_to_the_cost(chosen):
 
 def test_variables_without_a_price_list_keep_their_index(chosen):
     unpriced = prices_of_run(make_prices(), "wine", "unit", 0)
-    table = model_schedules.schedule_table(chosen, unpriced)
+    table = what_to_buy.schedule_table(chosen, unpriced)
     labels = {label for text in table["variables"] for label in json.loads(text)}
     assert all(re.fullmatch(r"x\d+", label) for label in labels)
 
@@ -61,15 +57,15 @@ def test_variables_without_a_price_list_keep_their_index(chosen):
 def test_names_with_separators_stay_whole(chosen):
     names = [f'a; b, "{place}"' for place in range(13)]
     prices = pd.DataFrame({"feature": names, "cost": 1.0})
-    for row in model_schedules.schedule_table(chosen, prices).itertuples():
+    for row in what_to_buy.schedule_table(chosen, prices).itertuples():
         labels = json.loads(row.variables)
         assert len(labels) == row.n_variables
         assert {label.removesuffix(" (1)") for label in labels} <= set(names)
 
 
 def test_ownership_covers_what_the_affordable_model_buys(chosen):
-    spans = model_schedules._ownership(chosen)
-    sets = model_schedules.variable_sets(chosen)
+    spans = what_to_buy._ownership(chosen)
+    sets = what_to_buy.variable_sets(chosen)
     costs = chosen["cost"].to_numpy()
     for budget in np.linspace(costs[0], costs[-1], 97):
         model = np.searchsorted(costs, budget, side="right") - 1

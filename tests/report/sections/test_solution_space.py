@@ -27,6 +27,7 @@ def test_steps_are_numbered_and_lettered():
     marks = {text.get_text(): text.xy for text in axes.texts}
     assert marks == {"1": (30, 0.75), "2": (10, 0.25), "a": (30, 0.75), "b": (10, 0.25)}
     assert "visits 2 of 3 subsets" in axes.get_title(loc="left")
+    assert axes.get_ylabel() == "validation accuracy"
 
 
 def test_nothing_to_draw_is_said():

@@ -8,9 +8,14 @@ import pytest
 
 from budgetbench.analysis.ranks import critical_difference, ranking_of
 from budgetbench.report.display import Display
-from budgetbench.report.sections.standings import area_figure, rank_figure, standings
+from budgetbench.report.sections.standings import (
+    area_figure,
+    peers_ahead,
+    rank_figure,
+    rank_sentences,
+    standings,
+)
 from budgetbench.report.style import figure_bytes
-from budgetbench.report.summary import peers_ahead, rank_sentences
 from tests.factories import (
     METHODS,
     make_display,
@@ -61,7 +66,7 @@ def test_rows_come_by_mean_rank(summary, display):
     table = standings(turned, ranking_of(turned, ["msb", "logitb"]), display)
     assert [row["method"].id for row in table["rows"]] == ["logitb", "msb"]
     assert [row["rank"] for row in table["rows"]] == ["1.00", "2.00"]
-    assert [column["runs"] for column in table["columns"]] == ["5 runs", "5 runs"]
+    assert [column["note"] for column in table["columns"]] == ["5 runs", "5 runs"]
 
 
 def test_the_validation_table_has_ranks_of_its_own(tmp_path):

@@ -1,8 +1,65 @@
-"""The facts behind the results: settings, data sets, prices, and what they were made with."""
+"""The facts behind the results: coverage, settings, prices, data, what made them, all files."""
 
-from ...analysis.schedules import CASE
+import gzip
+import hashlib
+import io
+import json
+from pathlib import Path
+
+from ...analysis.schedules import CASE, GROUP
 from ...study.methods import settings_tried
-from ..section import Section, table
+from ...study.records import POINTS
+from ...study.study import PUBLISHED, place_of
+from ..section import FILE, Section, table, texts
+from ..text import DASH, as_text
+
+_WORDS = {"n_ok": "ok", "n_partial": "in part", "n_failed": "failed", "n_missing": "missing"}
+
+
+class Coverage(Section):
+    """Completed runs by method and data set, and the reasons why others were not."""
+
+    id = "coverage"
+    title = "Coverage"
+    place = 95
+    names = ("coverage",)
+
+    @property
+    def inputs(self):
+        """All tables of printed numbers where some are rerun: those of other studies are named."""
+        folder = Path(place_of(PUBLISHED, self.study.root))
+        return sorted(map(str, folder.glob("*.csv"))) if self.study.published else []
+
+    def tables(self, report):
+        return {"coverage": report.results.coverage}
+
+    def context(self, report):
+        titles, rows, gaps = coverage_rows(report.results.coverage, report.display)
+        rerun = {Path(path).stem for path in self.study.published}
+        printed = [Path(path).stem for path in self.inputs]
+        elsewhere = [name for name in printed if name not in rerun]
+        return {"columns": titles, "rows": rows, "gaps": gaps, "elsewhere": elsewhere}
+
+
+def coverage_rows(table, display):
+    """Return titles of the cases, a row of cells for each method, and a line for each gap."""
+    titles = {case: display.case_title(*case) for case in display.cases(table)}
+    known = table.set_index(GROUP).to_dict("index")
+    rows, gaps = [], []
+    for method in display.methods.values():
+        cells = [method.label]
+        for case, title in titles.items():
+            row = known.get((*case, method.id), {})
+            counts = {word: row[name] for name, word in _WORDS.items() if row and row[name]}
+            # Nothing was asked for where there is no row: that is no gap.
+            text = ", ".join(f"{count} {word}" for word, count in counts.items()) if row else DASH
+            bad = not set(counts) <= {"ok"}
+            cells.append({"text": text, "kind": "bad" if bad else ""})
+            if bad:
+                message = row["message"] or "no record of it was found"
+                gaps.append(f"{title}, {method.label}: {text} ({message})")
+        rows.append(cells)
+    return list(titles.values()), rows, gaps
 
 
 class Settings(Section):
@@ -13,49 +70,18 @@ class Settings(Section):
     place = 100
 
     def context(self, report):
-        methods = report.display.methods.values()
-        return {
-            "settings": settings_of(self.study),
-            "methods": methods,
-            "tried": {method.id: settings_tried(method.spec) for method in methods},
-            "offered": offered(report.results.times),
-        }
-
-
-class Prices(Section):
-    """Cheapest, median and most expensive feature, and the full cost."""
-
-    id = "prices"
-    title = "Prices"
-    place = 103
-
-    @property
-    def parts(self):
-        return [table("prices")]
-
-    def tables(self, report):
-        return {"prices": price_summary(report.prices)}
-
-    def context(self, report):
-        rows = report.tables["prices"].set_index(CASE).to_dict("index")
-        cases = report.display.cases(report.tables["prices"])
-        return {"rows": [(report.display.case_title(*case), rows[case]) for case in cases]}
-
-
-class DataSets(Section):
-    """A data sheet in a line for each data set."""
-
-    id = "data"
-    title = "Data"
-    place = 105
-
-
-class MadeWith(Section):
-    """Provenance of code and data."""
-
-    id = "provenance"
-    title = "Provenance"
-    place = 110
+        number = offered(report.results.times)
+        rows = [
+            [
+                {"text": method.label, "note": "control" if method.control else ""},
+                {"text": method.spec.get("class"), "kind": "hash"},
+                as_text(method.spec.get("parameters")),
+                as_text(settings_tried(method.spec) or None),
+                number.get(method.id),
+            ]
+            for method in report.display.methods.values()
+        ]
+        return {"settings": settings_of(self.study), "rows": rows}
 
 
 def settings_of(study):
@@ -104,13 +130,166 @@ def offered(times):
     }
 
 
-def price_summary(prices):
-    """Return dataset, costs; least, median, most and full of the prices of each case.
+class Prices(Section):
+    """Cheapest, median and most expensive feature, and the full cost."""
 
-    The first three are over all runs; full is what all features cost in a run, mean over runs.
-    """
+    id = "prices"
+    title = "Prices"
+    place = 103
+    names = ("prices",)
+
+    def tables(self, report):
+        return {"prices": price_summary(report.prices)}
+
+    def context(self, report):
+        known, display = report.tables["prices"].set_index(CASE), report.display
+        forms = ("{:g}", "{:g}", "{:g}", "{:.6g}")
+        rows = [
+            [display.case_title(*case), *map(str.format, forms, known.loc[case])]
+            for case in display.cases(report.tables["prices"])
+        ]
+        return {"rows": rows}
+
+
+def price_summary(prices):
+    """Return least, median and most of the prices of each case, and full, the mean of all's sum."""
     groups = prices.groupby(CASE)["cost"]
     # Runs draw prices anew: the sum is one run's, and only then comes the mean.
     full = prices.groupby([*CASE, "run"])["cost"].sum().groupby(CASE).mean()
     summary = groups.agg(least="min", median="median", most="max")
     return summary.assign(full=full).reset_index()
+
+
+class DataSets(Section):
+    """A data sheet in a line for each data set."""
+
+    id = "data"
+    title = "Data"
+    place = 105
+
+    def context(self, report):
+        facts = ("title", "rows", "features", "classes", "licence", "citation")
+        sheets = report.display.datasets.values()
+        return {"rows": [[getattr(sheet, fact) for fact in facts] for sheet in sheets]}
+
+
+class MadeWith(Section):
+    """Provenance of code and data."""
+
+    id = "provenance"
+    title = "Provenance"
+    place = 110
+
+    def context(self, report):
+        nothing = "nothing fetched: embedded or generated"
+        sheets = report.display.datasets.values()
+        return {"hashes": {sheet.title: sheet.sha256 or nothing for sheet in sheets}}
+
+
+_CONTEXT = {
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "field": "cr:field",
+    "recordSet": "cr:recordSet",
+    "source": "cr:source",
+    "extract": "cr:extract",
+    "column": "cr:column",
+    "fileObject": "cr:fileObject",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "conformsTo": "dct:conformsTo",
+}
+
+
+class Downloads(Section):
+    """Files beside the page."""
+
+    id = "downloads"
+    title = "Downloads"
+    place = 140
+
+    @property
+    def parts(self):
+        return [table(name, kind=FILE) for name in texts()[FILE]]
+
+    def files(self, report):
+        # Rates are arrays, which a csv cannot hold; tables/acquisition.csv has their means.
+        points = report.results.points.drop(columns="acquisition_rates", errors="ignore")
+        packed = _packed(points)
+        schema = schema_of({**report.tables, "points": points})
+        croissant = croissant_of(report.study, packed, schema["points"])
+        return {
+            "points.csv.gz": packed,
+            "schema.json": _json(schema),
+            "croissant.json": _json(croissant),
+        }
+
+    def context(self, report):
+        from . import sections_of  # here: this package imports its modules
+
+        return {"parts": [part for section in sections_of(self.study) for part in section.parts]}
+
+
+def _packed(frame):
+    """Return a frame as compressed csv. It may be of a million rows: pandas would take a minute."""
+    import pyarrow as pa  # here: planning a report loads no more than it needs
+    from pyarrow import csv
+
+    content = io.BytesIO()
+    # Without a time in it: equal points are equal bytes.
+    with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=6, mtime=0) as packed:
+        csv.write_csv(pa.Table.from_pandas(frame, preserve_index=False), packed)
+    return content.getvalue()
+
+
+def croissant_of(study, packed, fields):
+    """Return the description of points.csv.gz, `packed`, as Croissant 1.0 has it."""
+    name = "points.csv.gz"
+    source = {"fileObject": {"@id": name}}
+    described = {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "encodingFormat": "application/gzip",
+        "sha256": hashlib.sha256(packed).hexdigest(),
+    }
+    columns = [
+        {
+            "@type": "cr:Field",
+            "@id": f"points/{one['name']}",
+            "name": one["name"],
+            "description": one["meaning"],
+            "dataType": f"sc:{one['type']}",
+            "source": source | {"extract": {"column": one["name"]}},
+        }
+        for one in fields
+    ]
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": f"budgetlearn-{study.name}",
+        "description": f"Operating points of the study: {study.config['title']}.",
+        "license": "https://spdx.org/licenses/BSD-3-Clause.html",
+        "distribution": [described],
+        "recordSet": [
+            {"@type": "cr:RecordSet", "@id": "points", "name": "points", "field": columns}
+        ],
+    }
+
+
+def schema_of(tables):
+    """Return name, type and meaning of each column of the tables, by the name of their file."""
+    meanings = {name: column.meaning for name, column in POINTS.items()} | texts()["column"]
+    kinds = {"b": "Boolean", "i": "Integer", "u": "Integer", "f": "Float"}  # as schema.org has them
+    schema = {}
+    for name, frame in sorted(tables.items()):
+        types = ((column, kinds.get(kind.kind, "Text")) for column, kind in frame.dtypes.items())
+        schema[name] = [{"name": c, "type": t, "meaning": meanings.get(c, "")} for c, t in types]
+    return schema
+
+
+def _json(content):
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()

@@ -1,19 +1,78 @@
-"""Ranks and areas up to each horizon: a table, and a filter for what a reader picks."""
+"""Who is first, at what price: the first screen, ranks up to each horizon, a filter for both."""
 
+import numpy as np
 import pandas as pd
 
-from ...analysis.areas import HORIZONS
-from ...analysis.ranks import horizon_ranks
+from ...analysis.areas import CONSTANT, HORIZONS, mean_curve
+from ...analysis.ranks import horizon_ranks, ranking_of, survives_leaving_one_out, winners
 from ...analysis.recommendations import HARD, MEAN
-from ...analysis.schedules import of_case
+from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION
-from ..section import Section, case_name, table
-from ..summary import winner_sentences
+from ..section import Section, case_name, figure
+from ..style import drawing, label_ends, legend_below, marked_line, message_figure, split_axis
+from ..text import mean_rank
+
+SHOWN = 5  # methods in the first picture
 
 
-def _views(results):
-    """Return the areas by what is charged: the mean example, or the most expensive one."""
-    return {MEAN: results.horizons, HARD: results.hard_horizons}
+class Overview(Section):
+    """One picture, the five best with their names at the lines, and who is first."""
+
+    id = "overview"
+    title = "Overview"
+    place = 5
+    under = ACQUISITION
+
+    @property
+    def parts(self):
+        narrow = figure("overview_narrow", "Overview", "overview", figure="overview, narrow")
+        return [figure("overview", "Overview"), narrow]
+
+    def summary(self, report):
+        return _winners(report)[:1]  # what qualifies it stands below the picture: see Horizons
+
+    def figures(self, report):
+        wide, narrow = overview_figure(report), overview_figure(report, narrow=True)
+        return {"overview": wide, "overview_narrow": narrow}
+
+    def context(self, report):
+        display = report.display
+        return {"case": display.case_title(*report.cases[0]) if report.cases else ""}
+
+
+def overview_figure(report, narrow=False):
+    """Draw the mean curves of the best methods on the first data set.
+
+    Names stand at the ends of the lines, or below the narrow picture, which a phone shows.
+    """
+    names = report.results.ranking.mean.index[:SHOWN]
+    if not report.cases or not len(names):
+        return message_figure("No method completed a run.")
+    display, case = report.display, report.cases[0]
+    frame = of_case(report.results.schedules, *case)
+    free = frame[frame["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
+    ends = []
+    with drawing(*((4.0, 2.7) if narrow else (7.6, 3.9))) as (figure, axes):
+        for method in map(display.methods.get, names):
+            own = mean_curve(frame[frame["method"] == method.id], "cost_fraction", free)
+            if own.empty:
+                continue
+            # From nothing on: left of the cheapest model a budget gets the free constant.
+            x, y = np.r_[0, own["budget"], 1], np.r_[free.mean(), own["mean"], own["mean"].iloc[-1]]
+            axes.step(x, y, where="post", **marked_line(method, len(x)))
+            ends.append((method.label, y[-1], method.colour))
+        constant = display.methods[CONSTANT]
+        level = {"color": constant.colour, "linestyle": "--", "linewidth": 1.2}
+        axes.axhline(free.mean(), label=constant.label, **level)
+        ends.append((constant.label, free.mean(), constant.colour))
+        split_axis(axes)
+        axes.set(xlim=(0, 1), xlabel="budget (% of what all features cost)")
+        axes.set(ylabel=f"test {display.score(case[0])}", title=display.case_title(*case))
+        if narrow:
+            legend_below(figure, *axes.get_legend_handles_labels())
+        else:
+            label_ends(axes, ends)
+    return figure
 
 
 class Compare(Section):
@@ -23,6 +82,7 @@ class Compare(Section):
     title = "Compare"
     place = 10
     under = ACQUISITION
+    script = "compare.js"
 
     def context(self, report):
         # Who keeps a hard budget was measured on test examples, not declared.
@@ -40,6 +100,11 @@ class Compare(Section):
             case_name(*case): {k: _areas(of_case(t, *case), report.display) for k, t in views}
             for case in report.cases
         }
+
+
+def _views(results):
+    """Return the areas by what is charged: the mean example, or the most expensive one."""
+    return {MEAN: results.horizons, HARD: results.hard_horizons}
 
 
 def _areas(table, display):
@@ -61,21 +126,71 @@ class Horizons(Section):
     title = "How much to spend"
     place = 21
     under = ACQUISITION
-
-    @property
-    def parts(self):
-        return [table("horizons")]
+    names = ("horizons",)
 
     def summary(self, report):
-        results = report.results
-        found = winner_sentences(results.horizons, report.display) if results.completed else []
-        return found[1:]
+        return _winners(report)[1:]
 
     def tables(self, report):
         views = _views(report.results).items()
         return {"horizons": pd.concat([view.assign(budget=name) for name, view in views])}
 
     def context(self, report):
-        found = report.results.horizons
-        ranks = horizon_ranks(found, report.display.rivals(found))
-        return {"horizons": list(HORIZONS), "ranks": ranks, "best": ranks.min()}
+        found, display = report.results.horizons, report.display
+        ranks = horizon_ranks(found, display.rivals(found))
+        best = ranks.min()
+        rows = [
+            [display.label(name)]
+            + [{"text": mean_rank(row[h]), "best": row[h] == best[h]} for h in HORIZONS]
+            for name, row in ranks.iterrows()
+        ]
+        heads = ["logarithmic" if share is None else f"up to {h}" for h, share in HORIZONS.items()]
+        return {"heads": ["Method", *heads], "rows": rows}
+
+
+def _winners(report):
+    results = report.results
+    return winner_sentences(results.horizons, report.display) if results.completed else []
+
+
+def winner_sentences(horizons, display):
+    """Return sentences on how the best mean rank depends on horizons and single data sets."""
+    methods = display.rivals(horizons)
+    ranks = horizon_ranks(horizons, methods)
+    first = winners(ranks)
+    if len(ranks) < 2 or not first:
+        return []
+    sentences = [f"{_by_horizon(first, display)}{_ranked_part(horizons, methods)}."]
+    # A winner that one data set makes is said to be one.
+    stays = survives_leaving_one_out(horizons, methods)
+    changing = [_where(horizon) for horizon, same in stays.items() if not same]
+    if changing:
+        some = "at every horizon" if len(changing) == len(stays) else ", ".join(changing)
+        sentences.append(f"Leaving one data set out changes who is first {some}.")
+    return sentences
+
+
+def _ranked_part(horizons, methods):
+    """Return the number of ranked data sets in words, where that is not all of them."""
+    n_cases = horizons.groupby(CASE).ngroups
+    # Ranks are over the data sets that most methods share; readers should know which.
+    n_ranked = len(ranking_of(horizons[horizons["horizon"] == "100 %"], methods).means)
+    some = f" (over {n_ranked} of {n_cases} data sets, those with the most methods)"
+    return "" if n_ranked == n_cases else some
+
+
+def _where(horizon):
+    return "on a logarithmic cost axis" if HORIZONS[horizon] is None else f"up to {horizon}"
+
+
+def _by_horizon(first, display):
+    """Return the winner at each horizon in words, without a full stop."""
+    # One part per winner, not per horizon: most horizons share theirs.
+    named = {}
+    for horizon, method in first.items():
+        named.setdefault(display.label(method), []).append(_where(horizon))
+    if len(named) == 1:
+        (label,) = named
+        return f"{label} has the best mean rank however much of the full cost may be spent"
+    listed = "; ".join(f"{label} {', '.join(places)}" for label, places in named.items())
+    return f"The best mean rank depends on how much of the full cost may be spent: {listed}"

@@ -1,13 +1,22 @@
 """Cost–accuracy curves of every data set: still pictures, and charts that a script draws."""
 
 import numpy as np
+import pandas as pd
 
 from ...analysis.areas import CONSTANT, control_point, lowess_mean, mean_curve
 from ...analysis.recommendations import MEAN
-from ...analysis.schedules import of_case
+from ...analysis.schedules import GROUP, of_case
 from ...study.study import ACQUISITION
 from ..section import Section, case_name
-from ..style import MANY_POINTS, bars, drawing, legend_below, message_figure, split_axis
+from ..style import (
+    MANY_POINTS,
+    bars,
+    drawing,
+    legend_below,
+    marked_line,
+    message_figure,
+    split_axis,
+)
 
 # A share of the full cost: where most models cost less, the axis shows their square root.
 CHEAP = 0.1
@@ -21,17 +30,15 @@ class CostCurves(Section):
     title = "Curves"
     place = 30
     under = ACQUISITION
+    script = "cost_curves.js"
+    stem, category = "curves", "Cost–accuracy curves"
+    names = ("curves",)
 
-    @property
-    def parts(self):
-        return self.case_figures("curves", "Cost–accuracy curves")
+    def tables(self, report):
+        return {"curves": all_curves(report.results.schedules)}
 
-    def figures(self, report):
-        schedules, display = report.results.schedules, report.display
-        return {
-            case_name(*case, "curves"): curve_figure(schedules, display, *case)
-            for case in report.cases
-        }
+    def draw(self, report, *case):
+        return curve_figure(report.results.schedules, report.display, *case)
 
     def context(self, report):
         display = report.display
@@ -75,22 +82,10 @@ def curve_figure(schedules, display, dataset, costs):
         axes.set(ylabel=f"test {score}", title=display.case_title(dataset, costs))
         # Papers with given costs print errors, those with random ones accuracies.
         if score == "accuracy" and costs != "random":
-            errors = axes.secondary_yaxis("right", functions=(_complement, _complement))
+            errors = axes.secondary_yaxis("right", functions=(lambda share: 1 - share,) * 2)
             errors.set_ylabel("test error")
         legend_below(figure, *axes.get_legend_handles_labels())
     return figure
-
-
-def _complement(share):
-    return 1 - share
-
-
-def _root(share):
-    return np.sqrt(np.maximum(share, 0))
-
-
-def _square(root):
-    return np.square(np.maximum(root, 0))
 
 
 def _draw_cost_axis(axes, points, costs):
@@ -100,7 +95,8 @@ def _draw_cost_axis(axes, points, costs):
         # The free constant is on every figure; it says nothing of where models lie.
         paid = points.loc[points["cost"] > 0, "cost_fraction"]
         if (paid < CHEAP).sum() > len(paid) / 2:
-            axes.set_xscale("function", functions=(_root, _square))
+            root, square = lambda x: np.sqrt(np.maximum(x, 0)), lambda x: np.maximum(x, 0) ** 2
+            axes.set_xscale("function", functions=(root, square))
             axes.set_xlim(0, 1.03)
         else:
             split_axis(axes)
@@ -126,19 +122,12 @@ def _draw_curve(axes, points, method):
     x, y = points["place"], points["test_score"]
     # Smoothed in the coordinates of the axis, so that the line is smooth to the eye.
     mean = lowess_mean(forward(x), y)
-    style = {"color": method.colour, "marker": method.marker}
-    line = {"linestyle": method.line, "linewidth": 2.2}
     axes.scatter(
-        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > MANY_POINTS, **style,
-        label=method.label if mean is None else None,
+        x, y, s=18, alpha=0.4, linewidths=0, rasterized=len(points) > MANY_POINTS,
+        color=method.colour, marker=method.marker, label=method.label if mean is None else None,
     )  # fmt: skip
     if mean is not None:
-        # Some eight markers on a line: enough to tell it without colour.
-        gap = max(1, mean[0].size // 8)
-        axes.plot(
-            back(mean[0]), mean[1], markersize=6, markevery=gap, **line, **style,
-            label=method.label,
-        )  # fmt: skip
+        axes.plot(back(mean[0]), mean[1], **marked_line(method, mean[0].size))
 
 
 def _draw_control(axes, points, method):
@@ -166,23 +155,31 @@ def _absent(coverage, display):
     return absent
 
 
+def all_curves(schedules):
+    """Return the `mean_curve` of all methods in all cases, over shares of the full cost."""
+    columns = [*GROUP, "budget", "mean", "sd", "n_affording", "n_runs"]
+    frames = [pd.DataFrame(columns=columns)] if schedules.empty else []
+    for (dataset, costs, method), own in schedules.groupby(GROUP):
+        free = _baselines(of_case(schedules, dataset, costs))
+        curve = mean_curve(own, "cost_fraction", free)
+        frames.append(curve.assign(dataset=dataset, costs=costs, method=method))
+    return pd.concat(frames, ignore_index=True)[columns]
+
+
+def _baselines(case):
+    """Return the free constant's test score by run: the level from which curves start."""
+    return case[case["method"] == CONSTANT].set_index("run")["test_score"].astype(float)
+
+
 def case_curves(schedules, display, dataset, costs, hard=None):
     """Return the curves of a case and the points of its runs, as the page embeds them.
 
     `hard` are the schedules of the methods whose examples differ in cost, charged the most
-    expensive one.
-
-    Returned is a dict of curves: for each method a dict of method (its id), kind ("curve", "level"
-    for a free control, "point" for another one), and under share and cost, and hard where examples
-    differ in cost (a share again), the columns of `mean_curve` as lists; points: the lists method,
-    share, cost, score of the models of single runs; runs_shown, n_runs: how many runs these points
-    are of, and how many there are.
+    expensive one; their curve is again over shares. points are the models of the runs_shown first
+    of the n_runs runs.
     """
     frame = of_case(schedules, dataset, costs)
-    # Runs in which the constant failed have no level to start from, and are left out.
-    constant = frame[frame["method"] == CONSTANT]
-    baselines = constant.set_index("run")["test_score"].astype(float)
-    present = set(frame["method"])
+    baselines, present = _baselines(frame), set(frame["method"])
     curves = [
         _method_curve(frame[frame["method"] == method.id], method, baselines)
         for method in display.methods.values()
@@ -194,29 +191,25 @@ def case_curves(schedules, display, dataset, costs, hard=None):
             own = hard[hard["method"] == entry["method"]]
             if entry["kind"] == "curve" and len(own):
                 entry["hard"] = _lists(mean_curve(own, "cost_fraction", baselines))
-    rivals = frame[frame["method"].isin(display.competitors)]
     # Points of all runs would be most of the page's bytes.
-    shown = _first_runs(rivals)
+    shown = _first_runs(frame[frame["method"].isin(display.competitors)])
+    points = {"share": "cost_fraction", "cost": "cost", "score": "test_score"}
     return {
         "curves": curves,
-        "points": {
-            "method": list(shown["method"]),
-            "share": _digits(shown["cost_fraction"]),
-            "cost": _digits(shown["cost"]),
-            "score": _digits(shown["test_score"]),
-        },
+        "points": {"method": list(shown["method"])}
+        | {name: _digits(shown[column]) for name, column in points.items()},
         "runs_shown": shown["run"].nunique(),
         "n_runs": frame["run"].nunique(),
     }
 
 
 def _method_curve(points, method, baselines):
-    """Return one method's entry of `case_curves`."""
+    """Return one method's entry of `case_curves`: a curve, a level if free, else a point."""
     # A control has one model: a curve through it would promise others.
-    kind = "curve"
-    if method.control:
-        kind = "level" if (points["cost"] == 0).all() else "point"
-    entry = {"method": method.id, "kind": kind}
+    free = (points["cost"] == 0).all()
+    entry = {"method": method.id, "kind": "level" if free else "point"}
+    if not method.control:
+        entry["kind"] = "curve"
     for name, column in (("share", "cost_fraction"), ("cost", "cost")):
         own = (points, column)
         entry[name] = _lists(control_point(*own) if method.control else mean_curve(*own, baselines))

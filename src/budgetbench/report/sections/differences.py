@@ -62,9 +62,9 @@ class Differences(Section):
             "overall": [_overall_row(row, display) for row in overall.to_dict("records")],
             "elo": [_elo_row(row, display) for row in report.tables["elo"].to_dict("records")],
             "variances": _variance_rows(report.tables.get("variances"), display),
-            "columns": [display.case_title(*case) for case in cases],
+            "titles": [display.case_title(*case) for case in cases],
             "rows": [
-                (display.label(method), [_cell(cells.get((*case, method))) for case in cases])
+                [display.label(method), *(_cell(cells.get((*case, method))) for case in cases)]
                 for method in overall["method"]
             ],
         }
@@ -100,9 +100,8 @@ def _variance_rows(variances, display):
 
 
 def _cell(row):
-    """Return the text of a difference and how it counts."""
+    """Return the cell of a difference, coloured only where its interval leaves 0 out."""
     if row is None:
-        return DASH, ""
-    # Coloured only where the interval leaves 0 out.
+        return DASH
     kind = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
-    return interval(row["mean"], row["low"], row["high"]), kind
+    return {"text": interval(row["mean"], row["low"], row["high"]), "kind": kind}

@@ -8,7 +8,7 @@ from ...analysis.schedules import CASE
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
 from ..style import drawing, legend_below, message_figure, plain_decades
-from ..text import DASH, number, seconds
+from ..text import number, seconds
 
 
 class Effort(Section):
@@ -89,12 +89,12 @@ def _over_data_sets(report):
 
 
 def _row(row, display):
-    names = ("default_seconds", "seconds", "processor_seconds")
+    clocks = ("default_seconds", "seconds", "processor_seconds")
     return {
         "label": display.label(row["method"]),
         "settings": number(row["settings"], ".0f"),
         "models": tuple(number(row[name], ".0f") for name in ("default_models", "models")),
-        "seconds": tuple(seconds(row[name]) for name in names),
+        "seconds": tuple(seconds(row[name]) for name in clocks),
         "aup": tuple(number(row[name], ".3f") for name in ("default_aup", "aup")),
     }
 
@@ -108,14 +108,11 @@ def equal_rows(report):
     best = means["aup"].groupby("method").max().sort_values(ascending=False, kind="stable")
     rows = []
     for name in best.index:
-        reached = (means.loc[name, equal] for equal in ("tries", "seconds"))
-        cells = [text for row in reached for text in _reach_texts(row)]
+        cells = []
+        for settings, spent, aup in means.loc[name].loc[["tries", "seconds"]].to_numpy():
+            cells += [f"{settings:.0f}", seconds(spent), number(aup, ".3f")]
         rows.append({"label": report.display.label(name), "cells": cells})
     return rows
-
-
-def _reach_texts(row):
-    return f"{row['settings']:.0f}", seconds(row["processor_seconds"]), number(row["aup"], ".3f")
 
 
 def straw_man_sentences(found, display):
@@ -212,16 +209,19 @@ def time_rows(table, display):
     """Return the titles of the cases, and for fit and predict each method's label and texts."""
     cases = display.cases(table)
     known = table.set_index(["method", "dataset", "costs"]).to_dict("index")
-    methods = [m for m in display.methods.values() if m.id in set(table["method"])]
     parts = {
         part: [
-            {"label": m.label, "texts": [_text(known.get((m.id, *case)), part) for case in cases]}
-            for m in methods
+            {
+                "label": method.label,
+                "texts": [_time(known.get((method.id, *case), {}), part) for case in cases],
+            }
+            for method in display.methods.values()
+            if method.id in set(table["method"])
         ]
         for part in _PARTS
     }
     return {"columns": [display.case_title(*case) for case in cases], **parts}
 
 
-def _text(row, part):
-    return DASH if row is None else seconds(row[f"{part}_mean"], row[f"{part}_sd"])
+def _time(row, part):
+    return seconds(row.get(f"{part}_mean"), row.get(f"{part}_sd"))

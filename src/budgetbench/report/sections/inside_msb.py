@@ -1,18 +1,29 @@
-"""Figures of Yan et al. on how msB works: importance, solution space, schedules compared."""
+"""Figures of Yan et al. on request: importance, schedules compared, solution space, own cost."""
 
 from pathlib import Path
 from string import ascii_lowercase
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
 
 from budgetlearn.curves import pareto_indices
 
-from ...analysis.schedules import of_case
+from ...analysis.budgets import own_cost_table
+from ...analysis.schedules import CASE, of_case
 from ...study.study import ACQUISITION, SCHEDULE
 from ..data_page import names_of
-from ..section import Section, case_name, figure
-from ..style import MANY_POINTS, drawing, message_figure
+from ..section import Section, case_name, figure, table
+from ..style import (
+    LABEL_WIDTH,
+    MANY_POINTS,
+    bars,
+    draw_steps,
+    drawing,
+    legend_below,
+    message_figure,
+)
+from ..text import counted, plus_minus
 
 _MOST_VARIABLES = 40
 _NUMBERED = {
@@ -21,30 +32,7 @@ _NUMBERED = {
 }
 _SUBSETS = ["run", "subset", "cost", "score"]
 _VISITED = ["run", "sequence", "step", "variables", "cost", "score"]
-
-
-class _OnRequest(Section):
-    """A section with a figure of each of its cases, or of what else `shown` names."""
-
-    under = ACQUISITION
-    stem = ""
-
-    @property
-    def shown(self):
-        """Keys of the figures' names → what `title_of` takes."""
-        return {case_name(*case, self.stem): case for case in self.cases}
-
-    @property
-    def parts(self):
-        return [figure(name, "Inside msB", self.stem) for name in self.shown]
-
-    def title_of(self, display, case):
-        """Return the heading of a figure."""
-        return display.case_title(*case)
-
-    def context(self, report):
-        shown = self.shown.items()
-        return {"figures": [(name, self.title_of(report.display, what)) for name, what in shown]}
+_IMPORTANCE = ["run", "variable", "importance"]
 
 
 def _method_of(study, dataset, wanted):
@@ -71,21 +59,51 @@ def _read(paths, columns):
     return pd.concat(frames) if frames else pd.DataFrame(columns=columns)
 
 
+class _OnRequest(Section):
+    """A section of figures that a study asks for: one of each of its cases, or of `shown`."""
+
+    under = ACQUISITION
+    block = "Figures"
+    heading = about = shows = ""  # above the figures, and in their alternatives
+    asked = ""  # what the study has among its `figures`
+
+    def applies(self):
+        return self.asked in self.study.config.get("figures", []) and bool(self.shown)
+
+    @property
+    def shown(self):
+        """{name of a figure: its case}."""
+        return {case_name(*case, self.stem): case for case in self.cases}
+
+    @property
+    def parts(self):
+        return [figure(name, "Inside msB", self.stem) for name in self.shown]
+
+    def figures(self, report):
+        return {name: self.draw(report, *case) for name, case in self.shown.items()}
+
+    def title_of(self, display, *case):
+        """Return the heading of a figure."""
+        return display.case_title(*case)
+
+    def context(self, report):
+        titles = [self.title_of(report.display, *case) for case in self.shown.values()]
+        return {"figures": list(zip(self.parts, titles, strict=True))}
+
+
 class VariableImportance(_OnRequest):
     """The permutation importance of each variable in the full model (Fig. 2)."""
 
-    id = "importance"
+    id = stem = asked = "importance"
     title = "Importance"
     place = 80
-    stem = "importance"
-
-    def applies(self):
-        return "importance" in self.study.config.get("figures", []) and bool(self.shown)
+    heading = shows = "Importance of the variables"
+    about = "What msB's sequences start from, most important first."
 
     @property
     def shown(self):
         names = dict.fromkeys(name for name, _ in self.cases)
-        return {f"importance_{n}": n for n in names if sequence_method(self.study, n)}
+        return {f"importance_{n}": (n,) for n in names if sequence_method(self.study, n)}
 
     def title_of(self, display, dataset):
         return display.datasets[dataset].title
@@ -97,19 +115,13 @@ class VariableImportance(_OnRequest):
     @property
     def inputs(self):
         """Tables of importance, …/<dataset>/<method>/<chunk>.csv."""
-        return [path for dataset in self.shown.values() for path in self._files(dataset)]
+        return [path for (dataset,) in self.shown.values() for path in self._files(dataset)]
 
-    def figures(self, report):
-        columns = ["run", "variable", "importance"]
-        return {
-            name: importance_figure(
-                # A run in which it failed is a row without a variable.
-                _read(self._files(dataset), columns).dropna(subset="variable"),
-                names_of(report.prices, dataset),
-                self.title_of(report.display, dataset),
-            )
-            for name, dataset in self.shown.items()
-        }
+    def draw(self, report, dataset):
+        # A run in which it failed is a row without a variable.
+        importance = _read(self._files(dataset), _IMPORTANCE).dropna(subset="variable")
+        names, title = names_of(report.prices, dataset), self.title_of(report.display, dataset)
+        return importance_figure(importance, names, title)
 
 
 def importance_figure(importance, names, title):
@@ -136,10 +148,11 @@ def importance_figure(importance, names, title):
 class Staircases(_OnRequest):
     """Schedules of one run over the budget (Fig. 4 to 7)."""
 
-    id = "staircases"
-    title = "Schedules compared"
+    id = stem = "staircases"
+    title = heading = "Schedules compared"
     place = 81
-    stem = "staircases"
+    about = "The schedules of several methods in one run."
+    shows = "Model schedules"
 
     def applies(self):
         return bool(self.study.config.get("staircases")) and bool(self.cases)
@@ -152,16 +165,13 @@ class Staircases(_OnRequest):
         there = {((dataset, costs), method) for dataset, costs, method in self.study.cells}
         return [case for case in super().cases if {(case, method) for method in shown} <= there]
 
-    def figures(self, report):
-        schedules, panels = report.results.schedules, self.study.config["staircases"]
-        return {
-            name: staircase_figure(schedules, report.display, panels, *case)
-            for name, case in self.shown.items()
-        }
+    def draw(self, report, *case):
+        panels = self.study.config["staircases"]
+        return staircase_figure(report.results.schedules, report.display, panels, *case)
 
 
 def staircase_figure(schedules, display, panels, dataset, costs):
-    """Draw the schedules of the lowest run that all the methods compared completed.
+    """Draw schedules of the lowest run that all compared methods completed.
 
     `panels` maps the title of each comparison to its methods.
     """
@@ -176,24 +186,18 @@ def staircase_figure(schedules, display, panels, dataset, costs):
     grid = {"sharey": True, "squeeze": False}
     with drawing(0.6 + 4.4 * len(panels), 4.8, 1, len(panels), **grid) as (figure, axes_grid):
         for axes, (title, methods) in zip(axes_grid[0], panels.items(), strict=True):
-            for method in methods:
-                _draw_steps(axes, run[run["method"] == method], display.methods[method], run)
+            for method in map(display.methods.get, methods):
+                own = run.loc[run["method"] == method.id, ["valid_cost", "valid_score"]]
+                cost, score = own.to_numpy(dtype=float).T
+                # All lines end at the same budget, so that none looks better by its length.
+                style = {"color": method.colour, "linestyle": method.line, "label": method.label}
+                draw_steps(axes, cost, score, run["valid_cost"].max(), linewidth=1.6, **style)
+                axes.plot(cost, score, method.marker, color=method.colour, markersize=4)
             axes.set(title=title, xlabel="budget")
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=9, ncols=2)
         axes_grid[0][0].set_ylabel(f"validation {display.score(dataset)}")
         figure.suptitle(f"{display.case_title(dataset, costs)}, run {complete.min()}")
     return figure
-
-
-def _draw_steps(axes, schedule, method, run):
-    """Draw a staircase, from the cheapest model to the most expensive one of all methods."""
-    # All lines end at the same budget, so that none looks better by its length.
-    cost = [*schedule["valid_cost"], run["valid_cost"].max()]
-    score = [*schedule["valid_score"], schedule["valid_score"].iloc[-1]]
-    style = {"color": method.colour, "linestyle": method.line}
-    axes.step(cost, score, where="post", linewidth=1.6, label=method.label, **style)
-    axes.plot(cost[:-1], score[:-1], linestyle="none", color=method.colour, marker=method.marker,
-              markersize=4)  # fmt: skip
 
 
 class SolutionSpace(_OnRequest):
@@ -202,10 +206,9 @@ class SolutionSpace(_OnRequest):
     id = "solution-space"
     title = "Solution space"
     place = 82
-    stem = "space"
-
-    def applies(self):
-        return "solution_space" in self.study.config.get("figures", []) and bool(self.cases)
+    stem, asked = "space", "solution_space"
+    heading = shows = "The whole solution space"
+    about = "Every subset of a few variables, and the models that msB visits among them."
 
     @property
     def cases(self):
@@ -229,22 +232,17 @@ class SolutionSpace(_OnRequest):
         files = (self._files(*case) for case in self.cases)
         return [path for space, visited in files for path in (*space, *visited)]
 
-    def figures(self, report):
-        display, drawn = report.display, {}
-        for name, case in self.shown.items():
-            space, visited = self._files(*case)
-            frames = _read(space, _SUBSETS), _read(visited, _VISITED)
-            titles = display.case_title(*case), display.score(case[0])
-            drawn[name] = space_figure(*frames, *titles)
-        return drawn
+    def draw(self, report, *case):
+        space, visited = self._files(*case)
+        titles = report.display.case_title(*case), report.display.score(case[0])
+        return space_figure(_read(space, _SUBSETS), _read(visited, _VISITED), *titles)
 
 
 def space_figure(space, visited, title, score):
     """Draw cost and validation score of every subset, and number the steps of two sequences.
 
-    `space` has run, subset, cost, score, `visited` run, sequence, step, variables, cost, score of
-    msB's models. The lowest run is shown; the steps of the cost sequence are 1, 2, 3 …, those of
-    the importance sequence a, b, c …, from the full model down.
+    The lowest run is shown; the steps of the cost sequence are 1, 2, 3 …, those of the importance
+    sequence a, b, c …, from the full model down.
     """
     if space.empty:
         return message_figure(f"{title}: no search completed.")
@@ -259,8 +257,9 @@ def space_figure(space, visited, title, score):
         )  # fmt: skip
         # Drawn from all subsets: what any search could reach at best.
         best = space.iloc[pareto_indices(space["cost"], space["score"])]
-        steps = [*best["cost"], space["cost"].max()], [*best["score"], best["score"].iloc[-1]]
-        axes.step(*steps, where="post", color="#222222", linewidth=1.2, label="best schedule")
+        steps = best[["cost", "score"]].to_numpy(dtype=float).T
+        look = {"color": "#222222", "linewidth": 1.2, "label": "best schedule"}
+        draw_steps(axes, *steps, space["cost"].max(), **look)
         # Numbers on all sequences would hide each other.
         others = visited[~visited["sequence"].isin(_NUMBERED)]
         axes.scatter(others["cost"], others["score"], marker="x", s=30, color="#009e73",
@@ -284,3 +283,98 @@ def _number(axes, models, sequence, colour, marks):
     for mark, cost, score in zip(marks, models["cost"], models["score"], strict=False):
         axes.annotate(mark, (cost, score), color=colour, fontsize=7, ha="center", va="center",
                       zorder=4)  # fmt: skip
+
+
+class OwnCost(Section):
+    """Scores at the cost of methods without a choice of budget."""
+
+    id = "own-cost"
+    title = "At their own cost"
+    place = 84
+
+    @property
+    def parts(self):
+        return [figure("own_cost", "Inside msB"), table("own_cost")]
+
+    @property
+    def _methods(self):
+        return self.study.config.get("own_cost", [])
+
+    def applies(self):
+        return bool(self._methods)
+
+    def tables(self, report):
+        results = report.results
+        compared = own_cost_table(results.bought, results.schedules, self._methods, report.display)
+        return {"own_cost": compared}
+
+    def figures(self, report):
+        table = report.tables["own_cost"]
+        return {"own_cost": own_cost_figure(table, report.display, self._methods)}
+
+    def context(self, report):
+        return {"rows": own_cost_rows(report.tables["own_cost"], report.display)}
+
+
+def own_cost_figure(table, display, own_cost):
+    """Draw test accuracy at the method's own cost by data set, one panel for each method."""
+    if table.empty:
+        return message_figure("No run completed.")
+    methods = [name for name in own_cost if (table["method"] == name).any()]
+    cases = display.cases(table)
+    size = 1.8 + 3.4 * len(methods), 2.0 + 0.5 * len(cases)
+    with drawing(*size, 1, len(methods), sharey=True, squeeze=False) as (figure, grid):
+        entries = {}  # of the legend: a rival stands in it once, whatever panels it is in
+        for axes, name in zip(grid[0], methods, strict=True):
+            _draw_panel(axes, table[table["method"] == name], display, cases)
+            axes.set(title=display.label(name), xlabel="test accuracy")
+            handles, labels = axes.get_legend_handles_labels()
+            entries |= dict(zip(labels, handles, strict=True))
+        titles = [fill(display.case_title(*case), LABEL_WIDTH) for case in cases]
+        grid[0][0].set_yticks(range(len(cases)), titles)
+        grid[0][0].set_ylim(len(cases) - 0.5, -0.5)
+        legend_below(figure, list(entries.values()), list(entries))
+    return figure
+
+
+def _draw_panel(axes, part, display, cases):
+    """Draw the method and its rivals, each on a line of its own within the data set."""
+    # The method first, its rivals below it: on one line intervals would hide each other.
+    own = part.drop_duplicates(CASE), part["method"].iloc[0], ", at its own cost"
+    shown = [(*own, "score", "score_sd")]
+    for rival, rows in part.groupby("rival"):
+        note = "" if display.methods[rival].control else ", within that cost"
+        shown.append((rows, rival, note, "rival_score", "rival_sd"))
+    order = list(display.methods)
+    shown[1:] = sorted(shown[1:], key=lambda entry: order.index(entry[1]))
+    lines = np.linspace(-0.25, 0.25, len(shown))
+    for line, (rows, name, note, score, spread) in zip(lines, shown, strict=True):
+        places = [cases.index(tuple(case)) + line for case in rows[CASE].to_numpy()]
+        method, arms = display.methods[name], bars(rows[score], rows[spread], 0, 1)
+        axes.errorbar(
+            rows[score], places, xerr=arms, fmt=method.marker, color=method.colour,
+            capsize=2, markersize=6, label=method.label + note,
+        )  # fmt: skip
+
+
+def own_cost_rows(table, display):
+    """Return the rows of the page, one for each data set, method and rival."""
+    return [
+        {
+            "title": display.case_title(row.dataset, row.costs),
+            "method": display.label(row.method),
+            "share": f"{100 * row.cost_fraction:.1f} %",
+            "score": plus_minus(row.score, row.score_sd),
+            "rival": display.label(row.rival),
+            "within": {"text": plus_minus(row.rival_score, row.rival_sd), "note": _lacking(row)},
+            "wins": f"{row.wins} of {row.n_runs}",
+        }
+        for case in display.cases(table)
+        for row in of_case(table, *case).itertuples()
+    ]
+
+
+def _lacking(row):
+    """Return in words how many runs afford a model, where not all do."""
+    some = f"{row.n_affording} of {counted(row.n_runs, 'run')} afford a model"
+    return "" if row.n_affording == row.n_runs else some

@@ -6,10 +6,9 @@ import pandas as pd
 from ...analysis.budgets import best_in_little, size_table
 from ...analysis.schedules import of_case
 from ...study.study import MEMORY
-from ..section import Section, case_name, table
+from ..section import Section, case_name
 from ..style import bars, drawing, label_ends, message_figure, plain_decades
-from ..summary import counts_of
-from ..text import counted, number, plus_minus, seconds
+from ..text import counted, counts_of, number, plus_minus, seconds
 
 # Above this many sizes (every tree of a forest, say) points alone are drawn: they need no line.
 _FEW_SIZES = 12
@@ -27,11 +26,8 @@ class Memory(Section):
     title = "Memory"
     place = 70
     under = MEMORY
-
-    @property
-    def parts(self):
-        figures = self.case_figures("memory", "Error against memory")
-        return [*figures, table("memory")]
+    stem, category = "memory", "Error against memory"
+    names = ("memory",)
 
     def tables(self, report):
         # Of several settings only validation data may choose, within each budget of nodes.
@@ -42,12 +38,8 @@ class Memory(Section):
         ]
         return {"memory": size_table(report.results.stored, report.display.competitors, tuned)}
 
-    def figures(self, report):
-        table, display = report.tables["memory"], report.display
-        return {
-            case_name(*case, "memory"): memory_figure(table, display, *case)
-            for case in display.cases(report.results.stored)
-        }
+    def draw(self, report, *case):
+        return memory_figure(report.tables["memory"], report.display, *case)
 
     def summary(self, report):
         return memory_sentences(report.tables["memory"], report.display)
@@ -64,10 +56,7 @@ def _error_name(display, dataset):
 
 
 def memory_figure(table, display, dataset, costs):
-    """Draw test error against nodes and bytes, logarithmic, one line for each variant.
-
-    Bytes are left out where no model's are known.
-    """
+    """Draw test error against nodes and, where known, bytes, a line for each variant."""
     frame = of_case(table, dataset, costs)
     if frame.empty:
         return message_figure(f"{display.case_title(dataset, costs)}: no model has nodes.")
@@ -92,10 +81,7 @@ def memory_figure(table, display, dataset, costs):
 
 
 def _draw_method(axes, own, method):
-    """Draw a method's variants over `size`, from its colour to pale, or many as points alone.
-
-    Returns (name, height of the end, colour) of each.
-    """
+    """Draw a method's variants, the later the paler; return (name, end's height, colour)."""
     from matplotlib.colors import to_rgb
 
     variants = list(own.groupby("variant", sort=False))
@@ -120,11 +106,7 @@ def _draw_method(axes, own, method):
 
 
 def memory_sentences(table, display):
-    """Return a sentence on the methods of lowest mean test error in little memory.
-
-    There is one for nodes and one for bytes where they differ; none where nothing competes, or not
-    all bytes are known.
-    """
+    """Return sentences on the methods of lowest mean test error in few nodes, in few bytes."""
     labels, found = {name: method.label for name, method in display.methods.items()}, {}
     for size, unit in (("n_nodes", "nodes"), ("n_bytes", "bytes")):
         best = pd.Series(best_in_little(table, display.cases(table), size), dtype=object)
@@ -144,14 +126,14 @@ def _case(table, case, display):
     """Return name, title, error's name and rows of texts of a case for the page."""
     frame = of_case(table, *case)
     rows = [
-        {
-            "method": display.label(row["method"]),
-            "setting": row["setting"] if pd.notna(row["setting"]) else "",
-            "nodes": number(row["n_nodes"], ",.0f"),
-            "bytes": number(row["n_bytes"], ",.0f"),
-            "error": plus_minus(row["error"], row["error_sd"], 4),
-            "seconds": seconds(row["fit_seconds"]),
-        }
+        [
+            display.label(row["method"]),
+            row["setting"] if pd.notna(row["setting"]) else "",
+            number(row["n_nodes"], ",.0f"),
+            number(row["n_bytes"], ",.0f"),
+            plus_minus(row["error"], row["error_sd"], 4),
+            seconds(row["fit_seconds"]),
+        ]
         for method in display.competitors
         for row in frame[frame["method"] == method].to_dict("records")
     ]

@@ -1,11 +1,32 @@
-"""Printed and ours: the numbers of papers beside those of a study that reruns them."""
+"""Printed and ours: the numbers of papers, how they are read, and those of a study beside them.
 
+A table of printed numbers is a tidy csv: paper, table, dataset, method, quantity, value (with the
+digits that are printed: they say how it was rounded), and if printed value_sd, the standard
+deviation over the paper's runs, and runs, how many those are; where needed remark, what readers
+must know of the number; every other column is a setting that the number belongs to, for example
+trees, empty where it has none.
+"""
+
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 
-from ...analysis.published import published_table
-from ...analysis.reproduction import OUTSIDE, WITHIN, agreement_table, with_reasons
+from budgetlearn.exceptions import ConfigError
+from budgetlearn.files import read_yaml
+
+from ...analysis.reproduction import (
+    AREAS,
+    OUTSIDE,
+    QUANTITIES,
+    WHERE,
+    WITHIN,
+    agreement_table,
+    published_table,
+    with_reasons,
+)
+from ...study.records import setting_text
 from ...study.study import PUBLISHED, place_of
-from ..printed_numbers import read_published, read_reasons
 from ..section import Section, table
 from ..text import DASH, counted, plus_minus, span_of_runs
 
@@ -31,6 +52,11 @@ _NAMES = {
     "test_score": "test score",
     "valid_score": "validation score",
 }
+_PRINTED = ["paper", "table", "dataset", "method", "quantity", "value"]
+_SPREAD, _RUNS, _REMARK = "value_sd", "runs", "remark"
+_KEYS = ["dataset", "method", "setting", "quantity"]
+_ENTRY = {"why", "variant"}  # what an entry of the reasons must have
+_MAY = {*WHERE, "reading", "chosen_after", "narrowed_after", "one_sample"}
 
 
 class Printed(Section):
@@ -59,25 +85,13 @@ class Printed(Section):
         return {"published": with_reasons(judged, read_reasons(self.inputs[-1]))}
 
     def context(self, report):
-        numbers = report.tables["published"]
-        return {"tables": printed_tables(numbers, report.display), "not_rerun": left_out(numbers)}
-
-
-def printed_tables(table, display):
-    """Return the published tables that the study reruns, as the page shows them.
-
-    There is a dict for each published table and case: title; note (how many runs, on the paper's
-    data or on others); quantities (names of the groups of columns); rows of method, setting and
-    cells (printed, ours, difference and its kind: near, off, better or worse); reasons: remarks on
-    the printed numbers, and the variants that answer for differences.
-    """
-    # What was not rerun is counted below the tables, not shown as gaps in them.
-    rerun = table[table["n_runs"] > 0]
-    keys = ["source", "run_on", "costs"]
-    return [
-        _shown(part, display.case_title(run_on, costs))
-        for (_, run_on, costs), part in rerun.groupby(keys, sort=False)
-    ]
+        # What was not rerun is counted below the tables, not shown as gaps in them.
+        numbers, display = report.tables["published"], report.display
+        rerun = numbers[numbers["n_runs"] > 0].groupby(["source", "run_on", "costs"], sort=False)
+        return {
+            "tables": [_shown(part, case, display) for (_, *case), part in rerun],
+            "not_rerun": left_out(numbers),
+        }
 
 
 def left_out(table):
@@ -91,17 +105,21 @@ def left_out(table):
     ]
 
 
-def _shown(part, case_title):
-    first = part.iloc[0]
-    quantities = list(part["quantity"].drop_duplicates())
+def _shown(part, case, display):
+    """Return one published table on one case, as the page shows it.
+
+    Its reasons are remarks on the printed numbers, and the variants that answer for differences.
+    """
+    first, quantities = part.iloc[0], list(part["quantity"].drop_duplicates())
+    heads = [(f"{_NAMES[name]}, printed", "ours", "difference") for name in quantities]
     return {
-        "title": f"{first['paper']}, table {first['table']}: {case_title}",
+        "title": f"{first['paper']}, table {first['table']}: {display.case_title(*case)}",
         "note": _note(part, first),
-        "quantities": [_NAMES[name] for name in quantities],
+        "heads": ["Method", "Setting", *(head for group in heads for head in group)],
         "reasons": [*filter(None, part["remark"].drop_duplicates()), *_reasons(part)],
         "rows": [
-            (method, setting or DASH, _cells(numbers.set_index("quantity"), quantities))
-            for (method, setting), numbers in part.groupby(["method", "setting"], sort=False)
+            [display.label(method), setting or DASH, *_cells(own.set_index("quantity"), quantities)]
+            for (method, setting), own in part.groupby(["method", "setting"], sort=False)
         ],
     }
 
@@ -128,29 +146,95 @@ def _reasons(part):
     return known
 
 
-_KINDS = {"": "", "single run": "", "clock": "", WITHIN: "near", OUTSIDE: "worse"}
-
-
-def _kind(row):
-    """Return the class of distance from the printed number, for its colour; "" if not judged."""
-    # Better than printed is a deviation, too, but of another kind than worse.
-    kind = _KINDS.get(row["verdict"], "off")
-    return "better" if kind == "worse" and row["better"] else kind
+# Class of the distance from the printed number, for its colour; of others "off".
+_KINDS = {WITHIN: "near", **dict.fromkeys(("", "single run", "clock"), "control")}
 
 
 def _cells(numbers, quantities):
-    """Return printed, ours, difference and kind of difference of each quantity."""
+    """Return printed, ours and difference of each quantity."""
     cells = []
     for name in quantities:
         if name not in numbers.index:
-            cells.append((DASH, DASH, DASH, ""))
+            cells += [DASH, DASH, {"text": DASH, "kind": "control"}]
             continue
         row, digits = numbers.loc[name], _DIGITS.get(name, 3)
         own = plus_minus(row["ours"], row["sd"], digits)
         difference = f"{row['difference']:+.{digits}f}"
         if pd.notna(row["share"]):
             difference += f" ({100 * row['share']:+.0f} %)"
+        # Better than printed is a deviation, too, but of another kind than worse.
+        outside = "better" if row["better"] else "worse"
+        kind = outside if row["verdict"] == OUTSIDE else _KINDS.get(row["verdict"], "off")
         # A minus sign below, not a hyphen: it is as wide as the plus.
-        printed = plus_minus(row["value"], row["value_sd"], digits)
-        cells.append((printed, own, difference.replace("-", "−"), _kind(row)))
+        shown = {"text": difference.replace("-", "−"), "kind": kind}
+        cells += [plus_minus(row["value"], row["value_sd"], digits), own, shown]
     return cells
+
+
+def read_published(paths):
+    """Read tables of printed numbers from csv files; the name of each is kept as `source`.
+
+    Added are setting (as in records: "trees=10"), unit (that of the last digit of value),
+    printed_runs (1 where no number is given) and remark. A number that is repeated is refused.
+    """
+    frames = [_read_one(Path(path)) for path in paths]
+    columns = ["source", *_PRINTED[:4], "setting", *_PRINTED[4:], _SPREAD, "unit", "printed_runs"]
+    columns.append(_REMARK)
+    return pd.concat(frames)[columns] if frames else pd.DataFrame(columns=columns)
+
+
+def _read_one(path):
+    """Read one table and check it."""
+    # "None" is a setting (candidate_window=None: all of them), an empty field is not.
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
+    # A number that is read wrongly would be judged wrongly: refuse what is not understood.
+    absent = [column for column in _PRINTED if column not in frame]
+    if absent:
+        raise ConfigError(f"{path}: printed numbers need the column {absent[0]!r}.")
+    strange = sorted(set(frame["quantity"]) - {*QUANTITIES, *AREAS})
+    if strange:
+        known = ", ".join([*QUANTITIES, *AREAS])
+        raise ConfigError(f"{path}: unknown quantity {strange[0]!r}; known: {known}.")
+    names = [column for column in frame if column not in [*_PRINTED, _SPREAD, _RUNS, _REMARK]]
+    settings = [setting_text(row.dropna()) for _, row in frame[names].iterrows()]
+    frame = frame.assign(
+        setting=settings,
+        value=frame["value"].astype(float),
+        value_sd=frame[_SPREAD].astype(float) if _SPREAD in frame else np.nan,
+        unit=frame["value"].map(_unit),
+        printed_runs=frame[_RUNS].astype(float).fillna(1.0) if _RUNS in frame else 1.0,
+        remark=frame[_REMARK].fillna("") if _REMARK in frame else "",
+        source=path.stem,
+    )
+    # Twice the same number would count twice as reproduced.
+    repeated = frame[frame.duplicated(_KEYS)]
+    if len(repeated):
+        raise ConfigError(f"{path}: {tuple(repeated.iloc[0][_KEYS])} appears more than once.")
+    return frame
+
+
+def _unit(text):
+    """Return the unit of the last digit of a number as it is printed."""
+    return 10.0 ** -len(text.partition(".")[2])
+
+
+def read_reasons(path):
+    """Read the reasons of known deviations, each an experiment, as a list of dicts from YAML.
+
+    An entry has `why`, a sentence; `variant`, the study that takes the cause away; any of table,
+    dataset, method, setting, quantity, as the tables of printed numbers name them; `reading`, the
+    quantity to take of the variant where it is another one; `chosen_after: true` where the variant
+    was chosen after seeing the printed numbers; `narrowed_after: true` where the entry was
+    narrowed, after seeing the variant's results, to what it has right; and `one_sample: true` where
+    the variant draws other rows in every run, so that the printed number must also be a likely draw
+    of one sample.
+    """
+    entries = read_yaml(path) or []
+    for entry in entries:
+        # A key that is misspelt would silently make the entry fit more numbers.
+        if not _ENTRY <= entry.keys() <= {*_ENTRY, *_MAY}:
+            raise ConfigError(
+                f"{path}: an entry needs `why` and `variant` and may have "
+                f"{', '.join(sorted(_MAY))}; got {', '.join(map(str, entry))}."
+            )
+    return entries

@@ -6,16 +6,15 @@ import numpy as np
 import pandas as pd
 
 from ...analysis.differences import FEWEST_CASES, lead_table
-from ...analysis.ranks import LEVEL, rank_table
+from ...analysis.ranks import LEVEL, critical_difference, rank_table
 from ...analysis.schedules import CASE, GROUP, of_case, score_table
 from ...study.study import ACQUISITION
 from ..section import Section, figure, table
 from ..style import LABEL_WIDTH, MANY_POINTS, drawing, legend_below, message_figure
-from ..summary import lead_sentences, peers_ahead, rank_sentences
-from ..text import DASH, counted, interval, mean_rank, plus_minus
+from ..text import DASH, counted, counts_of, interval, mean_rank, plus_minus
 
 # The cell of a method that the study does not ask for on a data set.
-_EMPTY = {"text": DASH, "best": False, "note": ""}
+_EMPTY = {"text": DASH, "best": False}
 
 
 class Standings(Section):
@@ -72,11 +71,10 @@ class Standings(Section):
 
 
 def standings(summary, ranking, display, part="test"):
-    """Return the table methods × data sets of mean AUP, the best mean rank first.
+    """Return the table methods × data sets of mean AUP on a `part`, the best mean rank first.
 
-    `part` is the reading of the area, "test" or "valid". Returned are columns: title and runs (in
-    words) of each case; rows: for each method its Method, mean rank as text and cells, each a dict
-    of text, best (bool) and note (runs that count as the constant).
+    Returned are columns, the cell that heads each case, and for each row its method, the cell that
+    names it, its mean rank as text, and the cells of its areas.
     """
     cases = display.cases(summary)
     mean = ranking.mean
@@ -85,14 +83,15 @@ def standings(summary, ranking, display, part="test"):
     columns = [_column(of_case(competing, *case), part) for case in cases]
     rows = [
         {
-            "method": display.methods[name],
-            "rank": mean_rank(mean.get(name)),
-            "cells": [cells.get(name, _EMPTY) for _, cells in columns],
+            "method": method,
+            "named": {"text": method.label, "note": "peer" if method.peer else ""},
+            "rank": mean_rank(mean.get(method.id)),
+            "cells": [cells.get(method.id, _EMPTY) for _, cells in columns],
         }
-        for name in rivals
+        for method in map(display.methods.get, rivals)
     ]
     heads = [
-        {"title": display.case_title(*case), "runs": counted(runs, "run")}
+        {"text": display.case_title(*case), "note": counted(runs, "run")}
         for case, (runs, _) in zip(cases, columns, strict=True)
     ]
     return {"columns": heads, "rows": rows}
@@ -117,34 +116,111 @@ def _column(frame, part):
 
 
 def control_rows(scores, display):
-    """Return for each control its Method and the texts of its mean test score in each case."""
-    known = scores.set_index(GROUP)[["mean", "sd"]].T.to_dict("list")
+    """Return for each control that the study asks for the cells of its mean test scores."""
+    known, score = scores.set_index(GROUP)[["mean", "sd"]].T.to_dict("list"), display.score()
     cases = display.cases(scores)
-    rows = []
-    for name in display.controls:
-        cells = [known.get((*case, name)) for case in cases]
-        texts = [DASH if cell is None else plus_minus(*cell) for cell in cells]
-        rows.append({"method": display.methods[name], "texts": texts})
-    # A control that the study does not ask for has no row.
-    return [row for row in rows if row["method"].id in set(scores["method"])]
+    return [
+        [f"{score[:1].upper()}{score[1:]}, {display.label(name)}", ""]
+        + [plus_minus(*known.get((*case, name), (np.nan, np.nan))) for case in cases]
+        for name in display.controls
+        if name in set(scores["method"])
+    ]
 
 
 def lead_rows(table, display):
-    """Return the leads of `lead_table` as words, in the order of the data sets."""
+    """Return the leads of `lead_table` as rows of texts, in the order of the data sets."""
     rows = []
     for case, row in table.set_index(CASE).loc[display.cases(table)].iterrows():
+        lead, names = interval(row["lead"], row["low"], row["high"]), [display.label(row["best"])]
         # A method alone has no lead.
-        alone = pd.isna(row["runner_up"])
-        rows.append(
-            {
-                "title": display.case_title(*case),
-                "best": display.label(row["best"]),
-                "runner_up": DASH if alone else display.label(row["runner_up"]),
-                "lead": interval(row["lead"], row["low"], row["high"]),
-                "wins": DASH if alone else f"{row['wins']:.0f} of {row['n_runs']:.0f}",
-            }
-        )
+        if pd.isna(row["runner_up"]):
+            names, wins = [*names, DASH], DASH
+        else:
+            names.append(display.label(row["runner_up"]))
+            wins = f"{row['wins']:.0f} of {row['n_runs']:.0f}"
+        rows.append([display.case_title(*case), *names, lead, wins])
     return rows
+
+
+def lead_sentences(leads, display):
+    """Return sentences on the best mean AUP, its data sets and its certainty, from `lead_table`."""
+    if leads.empty:
+        return ["No method completed a single run: see the coverage table."]
+    # A data set with one method is no comparison, and is not counted as a win.
+    contested = leads.dropna(subset="runner_up")
+    alone = len(leads) - len(contested)
+    if contested.empty:
+        return ["No data set has completed runs of two methods, so there is nothing to compare."]
+    gap = [f"On {alone} more, only one method completed runs: no comparison."] if alone else []
+    return [_who_wins(contested, display), _how_sure(contested), *gap]
+
+
+def _who_wins(leads, display):
+    """Return the sentence that counts the best means."""
+    wins = counts_of(leads["best"]).rename(display.label)
+    if len(wins) == 1:
+        few = {1: "the one data set compared", 2: "both data sets"}
+        where = few.get(len(leads), f"all {len(leads)} data sets")
+        return f"{wins.index[0]} has the best mean AUP on {where}."
+    # Everybody who is best somewhere is named: a single winner would hide the others.
+    shares = [f"{label} on {n}" for label, n in wins.items()]
+    return f"Best mean AUP, of {len(leads)} data sets: {', '.join(shares)}."
+
+
+def _how_sure(leads):
+    """Return the sentence that tells which leads are more than other splits would undo."""
+    # One run has no spread, so no interval.
+    measured = leads.dropna(subset="low")
+    if measured.empty:
+        return "One run each: the spread between runs is unknown."
+    clear, n_cases = int((measured["low"] > 0).sum()), len(measured)
+    # "On none of them" would be odd of a single data set.
+    if clear < n_cases == 1:
+        return "Other splits may well put another method first: the lead may be chance (95 %)."
+    if clear == 0:
+        return "On none of them is the lead sure: other splits may put another first (95 %)."
+    where = "" if n_cases == 1 else f" on {'all' if clear == n_cases else clear} of these {n_cases}"
+    return f"The lead over every other method is more than chance would give (95 %){where}."
+
+
+def peers_ahead(summary, display):
+    """Return a sentence on the data sets on which a peer beats every method of the papers."""
+    # Only methods that completed a run: the constant's area is nobody's win.
+    done = summary[summary["n_runs"] > 0].dropna(subset="mean_test")
+    ahead, cases = {}, display.cases(summary)
+    for case in cases:
+        own = of_case(done, *case).set_index("method")["mean_test"]
+        best = max(display.rivals(own.reset_index()), key=own.get, default=None)
+        if best is not None and display.methods[best].peer:
+            ahead.setdefault(best, []).append(display.case_title(*case))
+    if not ahead:
+        return []
+    where = "; ".join(f"{display.label(name)} on {', '.join(t)}" for name, t in ahead.items())
+    count = sum(map(len, ahead.values()))
+    return [f"On {count} of {counted(len(cases), 'data set')} what users pick today wins: {where}."]
+
+
+def rank_sentences(ranking, display):
+    """Return the outcome of the rank tests in words, and the methods they leave out."""
+    sentences = []
+    n_cases = counted(len(ranking.ranks), "data set")
+    # Tests over few data sets are blind or lucky: no p-value is shown.
+    if 0 < len(ranking.ranks) < FEWEST_CASES:
+        sentences.append(
+            f"{n_cases} are too few for a claim about ranks in "
+            f"general ({FEWEST_CASES} at least): read the areas and their intervals."
+        )
+    elif ranking.pairs is not None:
+        alike = "may be chance" if ranking.friedman >= LEVEL else "are more than chance"
+        sentences.append(
+            f"Friedman's test over {n_cases}: p = {ranking.friedman:.2g}, so the differences of "
+            f"rank {alike} at {LEVEL:g}. Nemenyi's critical difference is "
+            f"{critical_difference(ranking):.2f} ranks; bars join methods within it."
+        )
+    if ranking.left_out and len(ranking.ranks):
+        names = ", ".join(display.label(name) for name in ranking.left_out)
+        sentences.append(f"Without a rank, as some data set lacks their area: {names}.")
+    return sentences
 
 
 def rank_figure(ranking, display):

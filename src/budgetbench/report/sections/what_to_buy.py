@@ -1,15 +1,23 @@
-"""The best validated method under a budget, and its models run by run."""
+"""What to buy: the best method under a budget, one schedule in full, features by how often."""
+
+import json
 
 import numpy as np
 import pandas as pd
 
+from ...analysis.budgets import acquisition_table
 from ...analysis.schedules import of_case
 from ...study.records import parse_variables
 from ...study.study import ACQUISITION
 from ..data_page import prices_of
 from ..section import Section, case_name, table
+from ..style import draw_steps, drawing, message_figure
+from ..text import counted, number, shortened
 
 MOST_RUNS = 10  # whose models are shown with their variables
+MOST_FEATURES = 40  # rows of a map that fit a screen
+_MOST_VARIABLES = 30
+_COLUMNS = ["method", "run", "cost", "cost_fraction", "valid_score", "test_score"]
 
 
 class WhatToBuy(Section):
@@ -19,15 +27,18 @@ class WhatToBuy(Section):
     title = "What to buy"
     place = 40
     under = ACQUISITION
-
-    @property
-    def parts(self):
-        return [table("recommendations")]
+    script = "what_to_buy.js"
+    names = ("recommendations",)
 
     def tables(self, report):
         # Indices of models mean nothing outside of this process.
         found = report.results.recommendations.drop(columns="models")
-        return {"recommendations": found.assign(runners_up=found["runners_up"].map(_in_words))}
+        named = [
+            "; ".join(f"{one['method']} {one['test']:.4f}" for one in others)
+            for others in found["runners_up"]
+        ]
+        # Text, also where there is none: else the column of no rows would be numbers.
+        return {"recommendations": found.assign(runners_up=np.array(named, dtype=object))}
 
     def script_data(self, report):
         schedules, table = report.results.schedules, report.results.recommendations
@@ -37,20 +48,12 @@ class WhatToBuy(Section):
         }
 
 
-def _in_words(runners_up):
-    """Return the runners-up as one cell of a table."""
-    return "; ".join(f"{one['method']} {one['test']:.4f}" for one in runners_up)
-
-
 def offers_of(table, schedules, prices, dataset, costs):
     """Return the recommendations of a case with their models, as the page embeds them.
 
-    `table` is from `recommendations`. Returned is a dict of offers: one dict per recommendation,
-    models being indices into models, one of each run in runs (the first ten at most); runs: run,
-    full (what all features cost) and prices (of each feature; none where unknown); names: of the
-    features; models: cost, share, valid, test, setting, and bought: pairs of a feature's index and
-    the share of examples for which it is bought, most bought first (None where a method does not
-    tell).
+    An offer's models are indices into models, one of each run in runs (the first ten at most); full
+    is what all features cost in a run; bought are pairs of a feature's index and the share of
+    examples for which it is bought, most bought first (None where a method does not tell).
     """
     # Ten runs show how models vary; more would only swell the page.
     runs = sorted(of_case(schedules, dataset, costs)["run"].unique())[:MOST_RUNS]
@@ -59,7 +62,8 @@ def offers_of(table, schedules, prices, dataset, costs):
     place = {model: turn for turn, model in enumerate(used)}
     lists = [prices_of(prices, dataset, costs, run) for run in runs]
     # Charges of groups are part of it, so the prices alone do not sum to it.
-    full = _full_costs(of_case(schedules, dataset, costs))
+    paid = of_case(schedules[schedules["cost"] > 0], dataset, costs)
+    full = (paid["cost"] / paid["cost_fraction"]).groupby(paid["run"]).max().to_dict()
     table = table.drop(columns=["dataset", "costs"], errors="ignore")
     offers = [
         _plain(row) | {"models": [place[model] for model in row["models"][: len(runs)]]}
@@ -76,22 +80,11 @@ def offers_of(table, schedules, prices, dataset, costs):
     }
 
 
-def _full_costs(points):
-    """Return the cost of all features in each run that acquired any."""
-    paid = points[points["cost"] > 0]
-    return (paid["cost"] / paid["cost_fraction"]).groupby(paid["run"]).max().to_dict()
-
-
 def _plain(row):
-    """Return a recommendation as JSON has it: None for NaN, also in its runners-up."""
-    # JSON has no NaN, and browsers refuse a page that writes it.
-    plain = {
-        key: None if isinstance(value, float) and np.isnan(value) else value
-        for key, value in row.items()
-    }
-    if "runners_up" in plain:
-        plain["runners_up"] = [_plain(one) for one in row["runners_up"]]
-    return plain
+    """Return a recommendation as JSON has it, which has no NaN: None, also in its runners-up."""
+    plain = {key: None if value != value else value for key, value in row.items()}
+    others = row.get("runners_up")
+    return plain if others is None else plain | {"runners_up": list(map(_plain, others))}
 
 
 def _model(row):
@@ -118,3 +111,239 @@ def _features_bought(row):
     if pd.isna(row["variables"]):
         return None
     return [[feature, 1.0] for feature in parse_variables(row["variables"])]
+
+
+class ModelSchedules(Section):
+    """One schedule of each data set."""
+
+    id = "schedules"
+    title = "Schedules"
+    place = 50
+    under = ACQUISITION
+    stem, category = "schedule", "Model schedules"
+
+    @property
+    def parts(self):
+        figures = super().parts
+        return [*figures, *(table(part.name, self.stem) for part in figures)]
+
+    def tables(self, report):
+        examples = ((case, _example(report, *case)) for case in report.cases)
+        return {case_name(*case, self.stem): schedule_table(*one) for case, one in examples}
+
+    def draw(self, report, *case):
+        schedule, prices = _example(report, *case)
+        return schedule_figure(schedule, report.display, prices)
+
+    def context(self, report):
+        shown = ((case, report.tables[case_name(*case, "schedule")]) for case in report.cases)
+        return {
+            "cases": [_case(case, table, report.display) for case, table in shown if len(table)]
+        }
+
+
+def _example(report, dataset, costs):
+    """Return the schedule to show of a case, and the prices of its run."""
+    results, methods = report.results, report.display.competitors
+    chosen = example_schedule(results.schedules, methods, dataset, costs)
+    # Prices are those of the run that is shown: other runs have drawn others.
+    run = None if chosen.empty else chosen["run"].iloc[0]
+    return chosen, prices_of(report.prices, dataset, costs, run)
+
+
+def _case(case, table, display):
+    """Return the values of one schedule for the page."""
+    first = table.iloc[0]
+    return {
+        "name": case_name(*case),
+        "title": display.case_title(*case),
+        "score": display.score(case[0]),
+        "method": display.label(first["method"]),
+        "run": first["run"],
+        "rows": [
+            [
+                f"{row.cost:g}",
+                f"{100 * row.cost_fraction:.1f} %",
+                f"{row.valid_score:.3f}",
+                f"{row.test_score:.3f}",
+                _variables(json.loads(row.variables)),
+            ]
+            for row in table.itertuples()
+        ],
+    }
+
+
+def _variables(labels):
+    """Return the cell of some variables; many are folded."""
+    listed = ", ".join(labels) or "none"
+    folded = {"text": listed, "under": f"{len(labels)} variables"}
+    return listed if len(labels) <= 6 else folded
+
+
+def example_schedule(schedules, methods, dataset, costs):
+    """Return the lowest completed run of the first method whose models name their variables."""
+    case = of_case(schedules, dataset, costs)
+    for method in methods:
+        own = case[case["method"] == method]
+        # The lowest run, so that the example is not chosen for its looks.
+        own = own[own["run"] == own["run"].min()]
+        if len(own) and own["variables"].notna().all():
+            return own
+    return case.iloc[:0]
+
+
+def variable_sets(schedule):
+    """Return the variables of each model of a schedule as lists of feature indices."""
+    return [list(parse_variables(text)) for text in schedule["variables"]]
+
+
+def variable_labels(prices, features):
+    """Return {feature: name with its price}, or "x<index>" for features that `prices` lacks."""
+    named = prices.to_dict("index")
+    return {
+        f: f"{named[f]['feature']} ({named[f]['cost']:g})" if f in named else f"x{f}"
+        for f in features
+    }
+
+
+def schedule_table(schedule, prices):
+    """Return a schedule with n_variables, and variables by name and price, as a JSON list."""
+    sets = variable_sets(schedule)
+    labels = variable_labels(prices, set().union(*sets))
+    # JSON, as a name may hold a comma or a bracket.
+    named = [json.dumps([labels[f] for f in chosen], ensure_ascii=False) for chosen in sets]
+    table = schedule[_COLUMNS].reset_index(drop=True)
+    return table.assign(n_variables=list(map(len, sets)), variables=named)
+
+
+def schedule_figure(schedule, display, prices):
+    """Draw a schedule as a staircase over the budget, and below it what each budget buys."""
+    if schedule.empty:
+        return message_figure("No completed run of a method whose models name their variables.")
+    first = schedule.iloc[0]
+    method = display.methods[first["method"]]
+    # The widest first: variables that nearly every budget buys matter most.
+    spans = _ownership(schedule)
+    shown = spans["feature"].drop_duplicates()[:_MOST_VARIABLES]
+    hidden = spans["feature"].nunique() - len(shown)
+    size = 6.8, 3.3 + 0.2 * len(shown)
+    ratios = [2.3, max(0.2 * len(shown), 0.4)]
+    with drawing(*size, 2, 1, sharex=True, height_ratios=ratios) as (figure, (top, bottom)):
+        _draw_staircase(top, schedule, method)
+        top.set_ylabel(display.score(first["dataset"]))
+        _draw_ownership(bottom, spans[spans["feature"].isin(shown)], prices, method)
+        title = display.case_title(first["dataset"], first["costs"])
+        figure.suptitle(f"{title}: {method.label}, run {first['run']}", x=0.01, ha="left")
+        more = f" ({hidden} more variables are in the table)" if hidden else ""
+        bottom.set(xlabel=f"budget{more}", xlim=(0, _right_end(schedule)))
+    return figure
+
+
+def _right_end(schedule):
+    """Return the end of the budget axis, a little after the most expensive model."""
+    # Above 0 also where nothing costs anything: an axis needs a width.
+    return max(float(schedule["cost"].max()) * 1.06, 1e-9)
+
+
+def _draw_staircase(axes, schedule, method):
+    """Draw validation accuracy as a staircase over the budget, test accuracy as open dots."""
+    cost, valid, test = schedule[["cost", "valid_score", "test_score"]].to_numpy(dtype=float).T
+    colour, dots = method.colour, {"linestyle": "none", "marker": "o"}
+    hollow = {"markerfacecolor": "white", "markeredgecolor": "#222222"}
+    draw_steps(axes, cost, valid, _right_end(schedule), color=colour, linewidth=1.8)
+    axes.plot(cost, valid, **dots, color=colour, label="validation")
+    axes.plot(cost, test, **dots, **hollow, label="test")
+    axes.legend(loc="lower right")
+
+
+def _ownership(schedule):
+    """Return feature, start and width of the budgets over which each model buys each variable.
+
+    The widest bought variables come first, of equals the one that is bought under the smaller
+    budget.
+    """
+    edges = [*schedule["cost"], _right_end(schedule)]
+    rows = [
+        (feature, start, end - start)
+        for chosen, start, end in zip(variable_sets(schedule), edges[:-1], edges[1:], strict=True)
+        for feature in chosen
+    ]
+    spans = pd.DataFrame(rows, columns=["feature", "start", "width"])
+    # Rounded, so that sums in another order do not change the order of rows.
+    total = spans.groupby("feature")["width"].transform("sum").round(9)
+    first = spans.groupby("feature")["start"].transform("min")
+    return spans.iloc[np.lexsort((spans["start"], spans["feature"], first, -total))]
+
+
+def _draw_ownership(axes, spans, prices, method):
+    """Draw a bar for each variable over the budgets that buy it."""
+    features = list(spans["feature"].drop_duplicates())
+    labels = variable_labels(prices, features)
+    for row, feature in enumerate(features):
+        own = spans[spans["feature"] == feature]
+        bars = list(zip(own["start"], own["width"], strict=True))
+        axes.broken_barh(bars, (row - 0.36, 0.72), facecolors=method.colour, alpha=0.75)
+    axes.set_yticks(range(len(features)), [shortened(labels[f]) for f in features])
+    axes.tick_params(axis="y", labelsize=8)
+    # Downwards, as a table is read.
+    axes.set_ylim(max(len(features), 1) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+
+
+class AcquiredFeatures(Section):
+    """Maps of features × methods."""
+
+    id = "acquisition"
+    title = "Acquisition"
+    place = 60
+    under = ACQUISITION
+    names = ("acquisition",)
+
+    def tables(self, report):
+        bought = acquisition_table(report.results.schedules, report.display, report.prices)
+        return {"acquisition": bought}
+
+    def context(self, report):
+        table, display = report.tables["acquisition"], report.display
+        return {"cases": [_map(table, case, display) for case in display.cases(table)]}
+
+
+def most_bought(table, dataset, costs):
+    """Return the `MOST_FEATURES` features of a case that are bought most, and how many are left.
+
+    Returned are their names and prices, their rates (features × methods), and the number left out.
+    """
+    case = of_case(table, dataset, costs)
+    # Columns in the order of display; a pivot sorts them by name.
+    rates = case.pivot_table("rate", "feature", "method")[list(case["method"].unique())]
+    # Stable: features bought equally often stay in the order of the data.
+    shown = rates.index[np.argsort(-rates.mean(axis=1).to_numpy(), kind="stable")[:MOST_FEATURES]]
+    features = case.drop_duplicates("feature").set_index("feature")[["name", "price"]]
+    return features.loc[shown], rates.loc[shown], len(rates) - len(shown)
+
+
+def _map(table, case, display):
+    """Return title, caption, heads and rows of the table that the page shows as a heat map."""
+    own, title = of_case(table, *case), display.case_title(*case)
+    features, rates, hidden = most_bought(own, *case)
+    # Methods may lack runs, so each column says how many it is the mean of.
+    runs = own.groupby("method")["n_runs"].first()
+    most = int(runs.max())
+    more = f"; the {len(rates)} features bought most, {hidden} more are not shown" if hidden else ""
+    return {
+        "title": title,
+        "caption": "Percent of test examples for which each feature is bought on "
+        f"{title}, means over {counted(most, 'run')}{more}",
+        "heads": [
+            {"text": display.label(m), "note": counted(runs[m], "run") if runs[m] < most else ""}
+            for m in rates
+        ],
+        "rows": [
+            [name, number(price, ".3g"), *map(_rate, own_rates)]
+            for (name, price), own_rates in zip(features.to_numpy(), rates.to_numpy(), strict=True)
+        ],
+    }
+
+
+def _rate(rate):
+    return {"text": f"{100 * rate:.0f}", "rate": f"{rate:.2f}"}
