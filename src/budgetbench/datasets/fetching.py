@@ -22,9 +22,8 @@ import urllib3
 from tqdm import tqdm
 
 from budgetlearn.exceptions import DatasetError
-from budgetlearn.files import whole_file
+from budgetlearn.files import is_gzip, starts_with, whole_file
 from budgetlearn.preprocessing.reading import DAMAGE, is_of_disk
-from budgetlearn.files import is_gzip, starts_with
 
 # Our own, not pooch: several mirrors and hashes of one file, hashes of what is inside a gzip
 # file, limits on seconds and bytes, and copies of files at hand are guarantees here that pooch
